@@ -7,6 +7,8 @@
 
 namespace tenon {
 
+// Whether kernels of plug-ins may read the tensor where it lies: its data are aligned, or it holds
+// strings or objects, which plug-ins read through other functions.
 inline bool IsAligned(const Tensor& t) {
   return reinterpret_cast<uintptr_t>(t.data()) % kTensorAlignment == 0 || !IsMemcpyable(t.dtype());
 }

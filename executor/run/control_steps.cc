@@ -11,6 +11,7 @@
 namespace tenon {
 
 absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
+  // Flags keep the values of the last run, or of the last pass: they are cleared in any case.
   frame.clear_alive(first_, count_);
   if (!frame.alive(in_)) return absl::OkStatus();
   if (frame.ShapeOf(choice_).rank() != 0) {
@@ -69,8 +70,9 @@ absl::Status LoopStep::Begin(Frame& frame, const StepArgs& args) const {
   return absl::OkStatus();
 }
 
-// A variable may be the next value of another: what goes into slots is read before anything is
-// written; planned memory that another variable takes over was copied by a step.
+// A variable may be the next value of another one. So all tensors are read before any slot is
+// written. For planned memory nothing is left to do: a step of the body has copied such a value
+// aside.
 absl::Status LoopStep::Advance(Frame& frame, const StepArgs& args) const {
   absl::InlinedVector<std::pair<int32_t, Tensor>, 4> slots;
   for (const Variable& v : variables_) {
@@ -91,7 +93,8 @@ absl::Status LoopStep::Advance(Frame& frame, const StepArgs& args) const {
 absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_RETURN_IF_ERROR(Begin(frame, args));
   const Frame::Pass outer = frame.pass();
-  // Another one for each loop, and for each pass of the loop around it; never that of no loop.
+  // The id that kernels of plug-ins see (ComputeArgs::frame_id): a hash, another one for each loop
+  // and for each pass of the loop around it, and never 0, which stands for no loop.
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;  // odd bits of the golden ratio
   const uint64_t of_pass = (outer.frame_id + static_cast<uint64_t>(outer.iter_id) + 1) * kSpread;
   const uint64_t frame_id = ((of_pass ^ (of_pass >> 32)) + steps_.begin) * kSpread | 1;

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-// Sets the liveness flags of a Switch's outputs. Input 0 is the choice, a scalar: a bool or the
-// int32 index of an output. An index out of range chooses the last output. INVALID_ARGUMENT if the
-// choice is no scalar.
+// Sets the liveness flags of a Switch's outputs. Input 0 is the choice, a scalar in host memory: a
+// bool (false: output 0) or the int32 index of an output. An index out of range chooses the last
+// output. INVALID_ARGUMENT if the choice is no scalar.
 class SwitchStep : public SlowStep {
  public:
   // `first`, `first` + 1, … are the flags of the `count` outputs. All are dead if flag `in` is
@@ -29,10 +29,12 @@ class SwitchStep : public SlowStep {
 
 // Output 0 is the value of the first live input, output 1 the index of that input (int32). The
 // value is copied into planned memory, or put into a slot by Frame::Keep. If no input is alive, the
-// step only clears `out_alive`.
+// step only clears `out_alive`. RESOURCE_EXHAUSTED without memory for a copy.
 class MergeStep : public SlowStep {
  public:
-  // `out_alive`: the flag that the step sets; -1: another flag of the plan stands for the output.
+  // `alive`: by input, its flag. `out_alive`: the flag that the step sets; -1: another flag of the
+  // plan stands for the output. `slot`: of output 0; -1: output 0 is planned memory of `bytes`
+  // bytes.
   MergeStep(std::vector<StepInput> inputs, std::vector<int32_t> alive, int32_t out_alive,
             int32_t slot, size_t bytes)
       : inputs_(std::move(inputs)),
@@ -51,7 +53,8 @@ class MergeStep : public SlowStep {
   size_t bytes_;
 };
 
-// Sets flag `out` if the flags `a` and `b` are set: a node is alive if all of its inputs are.
+// Sets flag `out` if the flags `a` and `b` are set, else clears it: a node is alive if all of its
+// inputs are.
 class BothAliveStep : public SlowStep {
  public:
   BothAliveStep(int32_t a, int32_t b, int32_t out) : a_(a), b_(b), out_(out) {}
@@ -72,11 +75,12 @@ struct StepRange {
 };
 
 // Runs the steps of a branch if flag `alive` is set. Otherwise skips them and clears the flags that
-// they would set.
+// they would set: `num_flags` flags from `first_flag` on. Errors are those of the steps.
 class BranchStep : public SlowStep {
  public:
   BranchStep(int32_t alive, int32_t first_flag, int32_t num_flags)
       : alive_(alive), first_flag_(first_flag), num_flags_(num_flags) {}
+  // Only while planning, before the first run.
   void SetSteps(StepRange steps) { steps_ = steps; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
@@ -94,13 +98,16 @@ class BranchStep : public SlowStep {
 class LoopStep : public SlowStep {
  public:
   struct Variable {
-    StepInput first, next;
-    int32_t slot = -1;  // -1: planned memory of `bytes`
+    StepInput first, next;  // the values for the first pass and for each later pass
+    int32_t slot = -1;      // the slot that the variable is; -1: planned memory of `bytes`
     size_t bytes = 0;
-    bool in_place = false;  // the next value is computed in the variable's memory
-    // The loop is the last reader of the slot of `first`; of `next`.
+    bool in_place = false;  // the next value is computed in the variable's memory: nothing to copy
+    // Whether this step is the last reader of the slot of `first`; of the slot of `next`.
     bool last_first = false, last_read = false;
   };
+  // The setters are called only while planning, before the first run. `next_args`: the entry of the
+  // pointer table for the next value of variable 0; those of the others follow it. `synchronize`:
+  // devices work in the loop.
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
   std::vector<Variable>& variables() { return variables_; }
   void SetSteps(StepRange steps) { steps_ = steps; }
@@ -114,14 +121,16 @@ class LoopStep : public SlowStep {
   bool IsNode() const override { return false; }
 
  private:
+  // Sets the variables for the first pass.
   absl::Status Begin(Frame& frame, const StepArgs& args) const;
+  // Sets the variables for the next pass.
   absl::Status Advance(Frame& frame, const StepArgs& args) const;
 
   std::vector<Variable> variables_;
   StepRange steps_;
   int32_t again_ = 0;
-  uint32_t next_args_ = 0;    // of the frame's pointer table
-  bool synchronize_ = false;  // devices work on the variables: the host waits for them after a pass
+  uint32_t next_args_ = 0;
+  bool synchronize_ = false;  // the host waits for all devices of the plan after each pass
 };
 
 }  // namespace tenon

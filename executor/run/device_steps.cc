@@ -43,7 +43,7 @@ void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
   sources_[i].where = storage.where == Where::kConst ? Where::kNone : storage.where;
   sources_[i].index = storage.index;
   sources_[i].last_use = last_use;
-  // What is watched lies by itself, between zones.
+  // With the ABI watch on, each host input gets memory of its own between guard zones: MakeInput.
   if (AbiWatch::Active() != nullptr && sources_[i].on_host) sources_[i].where = Where::kNone;
 }
 
@@ -52,7 +52,6 @@ inline void PluginStep::Prefetch() const {
   kernel_->Prefetch();
 }
 
-// Input i where it lies as the kernel wants it, else null.
 inline const Tensor* PluginStep::Find(Frame& frame, const Source& source, size_t i) const {
   const Tensor* found = nullptr;
   if (source.where == Where::kSlot) {
@@ -84,7 +83,7 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
     // A kernel may keep or forward what it gets: planned memory is copied.
     TENON_ASSIGN_OR_RETURN(made, frame.Keep(input.from));
   }
-  // Feeds and parts of tensors lie anywhere.
+  // Feeds and parts of tensors may be unaligned.
   if (input.on_host && !IsAligned(made)) {
     TENON_ASSIGN_OR_RETURN(made, made.Copy());
   }
@@ -137,7 +136,8 @@ inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
 }
 
 absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
-  // What a call reads lies all over the place, and waiting for it would take as long as the rest.
+  // What a call reads lies scattered in memory: a cache miss for each part would take as long as
+  // the rest of the call.
   if (next_ != nullptr) next_->Prefetch();
   Frame::PluginCall& call = frame.plugin_call();
   absl::Status status = Gather(frame, call);
@@ -149,7 +149,8 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   return status.ok() ? TakeOutputs(frame) : status;
 }
 
-// What the kernel could take, whether it did or not.
+// Clears what the kernel could take, whether it did or not: the plan has no release for these
+// slots.
 inline void PluginStep::LetGo(const Frame::PluginCall& call) {
   for (const ComputeArgs::Input& input : call.args.inputs) {
     if (input.last_use) input.tensor->Clear();
@@ -218,11 +219,12 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   const Tensor from = frame.View(from_);
   if (!from.initialized()) return absl::InternalError("the value to copy is not there");
   TENON_ASSIGN_OR_RETURN(Tensor to, Target(frame, from));
-  // The slot first: it keeps the memory until the device is done, also if something below fails.
+  // The slot is set first: it keeps the memory until the device is done, even if a call below
+  // fails.
   if (slot_ >= 0) frame.SetSlot(slot_, to);
   if (from.bytes() == 0) return absl::OkStatus();
   Frame::Event& event = frame.event(event_);
-  if (event.handle != nullptr) {  // of a pass in which nobody read the copy
+  if (event.handle != nullptr) {  // of an earlier pass, in which no step has waited for the copy
     TENON_RETURN_IF_ERROR(
         event.device->BlockUntilComplete(event.handle, frame.context().device_timeout_s));
     event.device->ReleaseEvent(event.handle);

@@ -14,62 +14,77 @@
 
 namespace tenon {
 
-// `waiting` is to start what follows after all that `other` has queued now. Done before a step
-// queues its own work.
+// A wait that a step queues before its own work: stream `waiting` starts what is queued on it later
+// only after the work that is queued on `other` now. The host does not block.
 struct StreamWait {
   StreamHandle waiting;
   StreamHandle other;
 };
 
-// A plug-in's kernel: queued on the device's compute stream, or run in place for a kernel that the
-// plug-in brought for the CPU.
+// Calls a plug-in's kernel on tensors. A kernel for a device queues its work on the device's
+// compute stream; a kernel that the plug-in brought for the CPU computes in the call. Host tensors
+// reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input if this step
+// is the input's last reader.
+//
+// Errors are those of PluginKernel::Compute; RESOURCE_EXHAUSTED without memory for a copy; INTERNAL
+// with the payload of BrokenPromise if an output has not the promised shape.
 class PluginStep : public SlowStep {
  public:
   struct Input {
-    StepInput from;        // storage -1: a constant
+    StepInput from;        // storage -1: the input is `constant`
     Tensor constant;       // in the memory that the kernel wants
-    bool on_host = false;  // where the kernel wants it
+    bool on_host = false;  // the kernel wants the input in host memory, not in the device's
   };
-  // `outputs` are slots.
+  // `kernel` and `device` must outlive the step. `outputs` are slots. `promised`: by output, the
+  // shape that the plan relies on; nullopt: none. `plugin`: its path, for errors.
   PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> inputs,
              absl::Span<const int32_t> outputs, std::vector<std::optional<Shape>> promised,
              std::string plugin);
 
-  // Only while planning: where input i lies in the end, and whether this step is its last reader.
+  // Only while planning, for inputs that are no constants: `storage` is the final place of input i.
+  // `last_use`: the place is a slot, and this step is its last reader.
   void Place(size_t i, const Storage& storage, bool last_use);
-  // The kernel that is computed next, if nothing comes between.
+  // Only while planning: `next` is the step behind this one, whose memory is fetched into the cache
+  // during this step. Not owned; must live as long as this step.
   void Precede(const PluginStep* next) { next_ = next; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   StreamOf Queues() const override;
 
  protected:
-  // The call's arguments.
+  // Fills call.args with the inputs, the emptied output slots and the facts of the run. After an
+  // error, call.args has the inputs that were gathered.
   absl::Status Gather(Frame& frame, Frame::PluginCall& call) const;
+  // Clears the input tensors that the kernel could take. To be called after Gather and the call.
   static void LetGo(const Frame::PluginCall& call);
   void FindOutputs(Frame& frame, Frame::PluginCall& call) const;
+  // Checks the promised shapes and updates the pointer table, after the kernel has filled the
+  // slots.
   absl::Status TakeOutputs(Frame& frame) const;
 
   PluginKernel* kernel_;
 
  private:
-  // What a call asks of an input or output, in as few bytes as will do: the memory that calls touch
-  // is most of what they cost.
+  // What a call needs to know of an input or output, in as few bytes as will do: a call costs
+  // little more than the memory that it touches.
   static constexpr int8_t kAnyRank = -1;
   struct Source {
     int32_t index = 0;  // of the slot or feed
     DataType dtype = DataType::kInvalid;
+    // kSlot, kFeed, or kConst for a constant of this step. kNone: MakeInput makes the tensor.
     Where where = Where::kNone;
-    int8_t rank = kAnyRank;
+    int8_t rank = kAnyRank;  // of the shape that the plan knows
     bool on_host = false;
     bool last_use = false;  // the kernel may have the buffer
   };
   struct Target {
     int32_t slot;
-    int8_t rank;  // promised
+    int8_t rank;  // of the promised shape
   };
   void Prefetch() const;
+  // Input i, if a tensor exists just as the kernel wants it; else null.
   const Tensor* Find(Frame& frame, const Source& source, size_t i) const;
+  // Makes input i as a tensor in call.made[i].
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
   bool KeepsPromise(size_t i, const Shape& shape) const;
 
@@ -82,22 +97,25 @@ class PluginStep : public SlowStep {
   std::string plugin_;
 };
 
-// A plug-in's asynchronous kernel: begins a call, which goes on while later steps run.
+// Begins a call of a plug-in's asynchronous kernel. The call goes on while later steps run; the
+// frame keeps it until an AwaitStep, or the end of the run, ends it.
 class AsyncStep final : public PluginStep {
  public:
-  // `number`: of the plan's asynchronous calls. The others are those of PluginStep.
+  // `number`: of the plan's asynchronous calls. The other arguments are those of PluginStep.
   template <typename... Args>
   explicit AsyncStep(int32_t number, Args&&... args)
       : PluginStep(std::forward<Args>(args)...), number_(number) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
-  // Waits for the call; then its outputs are there.
+  // Waits for the call and fills its output slots. For Frame::EndCall. Errors are those of
+  // PluginKernel::End and of promised shapes.
   absl::Status End(Frame& frame, ContextPtr call) const;
 
  private:
   int32_t number_;
 };
 
-// Waits for an asynchronous call, if it has begun and was not waited for before.
+// Waits for an asynchronous call, if it has begun and was not waited for before. Errors are those
+// of the call, and belong to the call's node (Frame::EndCall).
 class AwaitStep : public SlowStep {
  public:
   explicit AwaitStep(int32_t number) : number_(number) {}
@@ -109,11 +127,19 @@ class AwaitStep : public SlowStep {
   int32_t number_;
 };
 
-// Queues a copy. The target is a slot (device memory, or host memory of a size that only the run
-// knows) or planned host memory.
+// Queues a copy and records an event behind it; does not wait. The target is a slot (device memory,
+// or host memory of a size that only the run knows) or planned host memory. A copy of no bytes
+// queues nothing and records no event. Source and target must stay in place until the event is
+// complete. Errors are those of the device, which name the plug-in and the callback.
 class CopyStep : public SlowStep {
  public:
-  enum class Direction { kToDevice, kToHost, kBetween };
+  enum class Direction {
+    kToDevice,  // from host memory to `device`
+    kToHost,    // from `device` to host memory
+    kBetween    // from `device` to `target`
+  };
+  // A stream of `device` copies, after `waits`. `target`: null unless the direction is kBetween.
+  // `to`: the planned host memory, if `slot` is -1. `event`: of the frame.
   CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits,
            StepInput from, StepInput to, int32_t slot, int32_t event)
       : direction_(direction),
@@ -130,13 +156,14 @@ class CopyStep : public SlowStep {
   StreamOf Queues() const override;
 
  private:
+  // The tensor to copy to: planned memory, or a new one.
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
   absl::StatusOr<Tensor> HostTarget(const Frame& frame, const Tensor& from) const;
-  absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;  // on which
+  absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;
 
   Direction direction_;
-  Device* device_;  // whose stream copies
-  Device* target_;  // between devices: where the copy is made
+  Device* device_;
+  Device* target_;
   std::vector<StreamWait> waits_;
   StepInput from_, to_;
   int32_t slot_;   // -1: `to` is planned memory
@@ -159,8 +186,10 @@ class ConstantStep : public SlowStep {
   int32_t slot_;
 };
 
-// Blocks the host until a copy has ended; does nothing when it was waited for before. `plugin` and
-// `node` (whose input is copied) are who is named when it does not.
+// Blocks the host until the event of a copy is complete, and gives the event back. Does nothing if
+// the copy had no bytes or was waited for before. INTERNAL or DEADLINE_EXCEEDED from the device
+// (RunContext has the time limit). While the step waits, the command's watchdog names `plugin` and
+// `node`, the node that reads the copy.
 class WaitStep : public SlowStep {
  public:
   WaitStep(int32_t event, std::string_view plugin, std::string_view node)

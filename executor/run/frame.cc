@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxElementAlignment = 16;
+constexpr size_t kMaxElementAlignment = 16;  // complex128
 
 bool IsAligned(const void* data, DataType dtype) {
   const size_t size = IsMemcpyable(dtype) ? DataTypeSize(dtype) : alignof(void*);
@@ -120,7 +120,9 @@ absl::Status Frame::EndCall(int32_t number) {
   return status;
 }
 
-// Of a call, or (-1) of a step that failed: those that are under way then began before it.
+// The position of a call's node in the order of the graph; with call -1, that of the step that
+// failed. If steps run in the order of the graph, calls are numbered in that order, and a step that
+// fails stands behind all calls that are under way.
 int64_t Frame::PlaceOf(int32_t call, int32_t node) const {
   if (!plan_.places.empty()) return node == kNoNode ? -1 : plan_.places[node];
   return call < 0 ? plan_.num_calls : call;
@@ -195,8 +197,9 @@ Tensor Frame::TakeSlot(const StepInput& input) {
 absl::StatusOr<Tensor> Frame::Keep(const StepInput& input) const {
   Tensor view = View(input);
   const Where where = plan_.storages[input.storage].where;
-  // A constant lives as long as the session's executable; planned memory is overwritten, and a
-  // fetch's buffer may still be.
+  // Slots and feeds are counted references. A constant lives only as long as the session's
+  // executable. Planned memory is overwritten, and so may the buffer of a fetch be: in a later pass
+  // of a loop.
   if (where == Where::kSlot || where == Where::kFeed) return view;
   return view.Copy();
 }

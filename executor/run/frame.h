@@ -39,24 +39,33 @@ struct StepInput {
 
 class Frame : public RunState {
  public:
-  // Allocates a frame for runs of `plan`, which must outlive it. RESOURCE_EXHAUSTED without memory
-  // for the arena; names the node with the largest part of it.
+  // Allocates a frame for any number of runs of `plan`, one after the other. The plan must outlive
+  // the frame. RESOURCE_EXHAUSTED without memory for the arena; names the node with the largest
+  // part.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
 
-  // Starts a run. Copies feeds that are not aligned to their elements, and allocates the buffers of
-  // fetches, which the caller of the run will own.
+  // Starts a run. `feeds` must fit plan.feeds; the frame shares them until End. Copies feeds that
+  // are not aligned to their elements, and allocates the buffers of fetches, which the caller of
+  // the run will own. RESOURCE_EXHAUSTED without memory. To be followed by End, after an error too.
   absl::Status Begin(absl::Span<const Tensor> feeds, const RunContext& context);
-  // Waits for all devices that the plan uses.
+  // Blocks until all devices of the plan have done all of their queued work, that of other runs
+  // included. Waits for each of them; returns the first error.
   absl::Status Synchronize();
-  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena.
+  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena. No device may
+  // still use the run's memory (Synchronize).
   void End();
 
   const Plan& plan() const { return plan_; }
+  // The pointer table: one entry for each of plan().args. A null entry stands for an argument that
+  // no step uses, or a slot without a tensor.
   void* const* table() const { return table_.data(); }
+  // The arena, aligned to kTensorAlignment.
   char* arena() const { return static_cast<char*>(arena_->data()); }
   const RunContext& context() const { return context_; }
 
-  // Liveness flags of control flow.
+  // Liveness flags of control flow. Flag 0 always lives. The others keep their values from run to
+  // run: a step sets or clears a flag before another step reads it, and a flag that no step sets is
+  // dead.
   bool alive(int32_t i) const { return alive_[i] != 0; }
   void set_alive(int32_t i, bool value) { alive_[i] = value ? 1 : 0; }
   void clear_alive(int32_t first, int32_t count) {
@@ -83,6 +92,7 @@ class Frame : public RunState {
   const Tensor& slot(int32_t i) const { return slots_[i]; }
   // Stores a value in slot i and updates every entry of the pointer table that refers to the slot.
   void SetSlot(int32_t i, Tensor value);
+  // Drops the slot's tensor. The pointer table keeps the old address: no step may read it.
   void ReleaseSlot(int32_t i) { slots_[i].Clear(); }
   // The slot for a step that writes the tensor in place. The step must call SlotFilled afterwards.
   Tensor* SlotToFill(int32_t i) { return &slots_[i]; }
@@ -154,12 +164,12 @@ class Frame : public RunState {
   std::vector<uint8_t> alive_;
   std::vector<Tensor> slots_;
   std::vector<Tensor> feeds_;
-  std::vector<void*> feed_pointers_;  // those that the table has now
+  std::vector<void*> feed_pointers_;  // by feed: the address that the table has for it
   std::vector<Tensor> fetch_buffers_;
   std::vector<Event> events_;
   PluginCall plugin_call_;
   std::vector<Call> calls_;
-  int32_t failed_call_ = -1;  // whose error ended the steps
+  int32_t failed_call_ = -1;  // the call that failed last; -1: none
   uint32_t failed_step_ = 0;
 };
 

@@ -17,7 +17,7 @@ class FramePool {
   // Hands an idle frame to the caller; makes a new one if none is idle. Errors are those of
   // Frame::Create.
   absl::StatusOr<std::unique_ptr<Frame>> Take(const Plan& plan);
-  // Takes a frame back after Frame::End.
+  // Takes a frame back. Its run must have ended (Frame::End).
   void Return(std::unique_ptr<Frame> frame);
 
  private:

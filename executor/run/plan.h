@@ -19,14 +19,15 @@ namespace tenon {
 // into a cache line.
 struct Step {
   RunFn fn;
-  const void* state;
+  const void* state;   // owned by Plan::resources; null if the function needs none
   uint32_t first_arg;  // of the frame's pointer table: inputs, then outputs
   uint32_t num_inputs;
-  uint32_t scratch;  // offset in the arena, in lines of 64 bytes
-  NodeId node;
+  uint32_t scratch;  // offset of its scratch memory in the arena, in lines of 64 bytes
+  NodeId node;       // kNoNode: a step that belongs to no node
 };
 static_assert(sizeof(Step) == 32);
 
+// The kind of place that a storage has.
 enum class Where : uint8_t {
   kNone,   // no step reads it
   kArena,  // at `offset`
@@ -35,12 +36,13 @@ enum class Where : uint8_t {
   kFetch,  // a buffer made for each run, handed to the caller: `index`
   kSlot,   // a tensor made by a step (unknown shape, strings, device memory): `index`
 };
+// One place for a value.
 struct Storage {
   Where where = Where::kNone;
-  int32_t index = 0;
-  uint64_t bytes = 0;
-  uint64_t offset = 0;
-  void* address = nullptr;
+  int32_t index = 0;        // of the feed, fetch buffer or slot
+  uint64_t bytes = 0;       // 0 for a slot
+  uint64_t offset = 0;      // in the arena, in bytes
+  void* address = nullptr;  // of a constant; Plan::resources keeps it
 };
 
 // For each feed, fetch buffer or slot i: the entries of the pointer table that point to its data.
@@ -55,24 +57,25 @@ struct FeedSpec {
   Shape shape;
 };
 
+// A buffer that each run allocates for its caller, and that a step fills.
 struct FetchBuffer {
   FeedSpec spec;
-  NodeId node;  // that fills it
+  NodeId node;  // the node that fills it, for errors
 };
 
 // The place of a fetched value at the end of the run.
 struct FetchSpec {
   Where where = Where::kNone;  // kNone: the fetch is a node to run, it has no value
-  int32_t index = 0;
+  int32_t index = 0;           // of the feed, fetch buffer or slot
   DataType dtype = DataType::kInvalid;
   std::optional<Shape> shape;  // nullopt: the shape of the slot's tensor
-  Tensor constant;             // kConst
+  Tensor constant;             // the value, if `where` is kConst
   int32_t alive = 0;           // liveness flag; 0: always alive
 };
 
 // One copy between devices, for reports.
 struct PlanCopy {
-  Output value;
+  Output value;  // the output of the graph that is copied
   const Device* from;
   const Device* to;
   int64_t bytes;  // -1: unknown
@@ -80,15 +83,17 @@ struct PlanCopy {
 
 class SlowStep;
 
-// Owns the objects that steps point to.
+// Owns the objects that steps point to. Nothing is removed or moved in memory while the plan lives.
 struct StepResources {
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
-  std::vector<std::shared_ptr<const void>> states;     // of kernels
-  std::vector<Tensor> constants;                       // where kernels can read them
-  std::vector<std::unique_ptr<Tensor>> own_constants;  // of this plan, or under another shape
-  std::vector<std::unique_ptr<std::vector<Tensor>>> folded;
+  std::vector<std::shared_ptr<const void>> states;           // of kernels
+  std::vector<Tensor> constants;                             // aligned: the data of Where::kConst
+  std::vector<std::unique_ptr<Tensor>> own_constants;        // of this plan, or under another shape
+  std::vector<std::unique_ptr<std::vector<Tensor>>> folded;  // outputs of nodes computed ahead
 };
 
+// Everything that a run reads. `graph`, `calls` and the devices are not owned and must outlive the
+// plan; PlanInput names the other objects that a plan uses.
 struct Plan {
   const Graph* graph = nullptr;
   const CallSites* calls = nullptr;  // of the graph's inlined nodes
@@ -98,17 +103,17 @@ struct Plan {
   std::vector<int32_t> args;         // storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
-  uint64_t arena_lower_bound = 0;
+  uint64_t arena_lower_bound = 0;  // no arena for these steps is smaller
   NodeId arena_largest = kNoNode;  // the node with the largest value or scratch in the arena
   std::vector<FeedSpec> feeds;
-  std::vector<FetchSpec> fetches;
-  std::vector<std::string> fetch_names;
-  std::vector<FetchBuffer> fetch_buffers;
+  std::vector<FetchSpec> fetches;          // in the order of the request
+  std::vector<std::string> fetch_names;    // by fetch, for errors
+  std::vector<FetchBuffer> fetch_buffers;  // by index of Where::kFetch
   PatchList feed_uses, fetch_uses, slot_uses;
   int32_t num_slots = 0;
-  int32_t num_alive = 1;
-  int32_t num_events = 0;
-  int32_t num_calls = 0;  // of asynchronous kernels
+  int32_t num_alive = 1;   // liveness flags, flag 0 included
+  int32_t num_events = 0;  // of copies
+  int32_t num_calls = 0;   // of asynchronous kernels
   // By node id: the node's position in the order of the graph, if steps run in another order. Then
   // the plan has no branches and no loops. Empty if steps run in the order of the graph.
   std::vector<uint32_t> places;

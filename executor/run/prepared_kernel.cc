@@ -8,7 +8,8 @@
 namespace tenon {
 namespace {
 
-// Outputs whose shape the kernel tells while it runs, inputs as tensors.
+// The services of a run function outside of a plan: collects outputs with shapes that the kernel
+// tells while it runs, and hands out inputs as tensors.
 class Collector : public RunStateOnDevice {
  public:
   Collector(const PreparedKernel& kernel, InputFn input, Device* device,

@@ -1,5 +1,6 @@
-// A CPU kernel after its preparation, and a function that runs it on tensors without an arena:
-// while planning, for constants, and for steps with shapes that are known only in the run.
+// A CPU kernel after its preparation, and a function that runs it on tensors without an arena: for
+// constants while planning, for passes that fold constants, and for steps with shapes that are
+// known only in the run.
 #pragma once
 
 #include <memory>
@@ -12,22 +13,29 @@
 
 namespace tenon {
 
-// Immutable once made; shared between threads.
+// The outcome of a preparation, without the node that it was made for. Immutable once made; shared
+// between threads. Shares the ownership of `state`.
 struct PreparedKernel {
   std::vector<Prepare::PreparedOutput> outputs;
-  bool aliases_planned = false;  // the plan gives outputs that alias an input their place already
-  TypeVector output_types;
-  size_t scratch_bytes = 0;
-  RunFn run = nullptr;
+  // The plan has given outputs that are an input under another shape the input's place:
+  // ComputeOutputs leaves them out.
+  bool aliases_planned = false;
+  TypeVector output_types;   // without the mark of references
+  size_t scratch_bytes = 0;  // that `run` needs
+  RunFn run = nullptr;       // null: nothing to compute
   std::shared_ptr<const void> state;
 
+  // `p` must have been prepared by PrepareKernel.
   static PreparedKernel From(const Prepare& p);
 };
 
-// Prepares within memory. No run function is left where there is nothing to compute but loops would
-// be long: all outputs are empty, and a dimension of 0 hides how large their shapes or those of
-// empty inputs are. UNIMPLEMENTED for a kernel that would compute with elements that are resources
-// or variants and is none of those that may.
+// Calls the kernel's prepare function and checks what it has made. Errors do not name the node:
+// * those of the prepare function;
+// * RESOURCE_EXHAUSTED if an allocation throws;
+// * UNIMPLEMENTED if the kernel would compute with elements that are resources or variants, and the
+//   spec does not allow that (copies_objects, whole_tensors).
+// p.run() is null afterwards if there is nothing to compute, also where a dimension of 0 hides
+// loops that would be long (Prepare::run).
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 
 // The use of an input:
@@ -37,10 +45,15 @@ absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 enum class InputUse { kView, kKeep, kTake };
 using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 
-// Runs the kernel and returns all outputs. They lie in host memory, but for values that the kernel
-// passes on in the memory of `device`. `in`: the data pointers of the inputs; `input` returns an
-// input as a tensor. RESOURCE_EXHAUSTED without memory for outputs or scratch. Errors do not name
-// the node.
+// Runs the kernel on the calling thread, with `workers` for its loops, and returns all outputs in
+// order. The outputs lie in host memory, but for tensors that the kernel passes on in the memory of
+// `device`. An output that aliases an input shares the input's buffer; if the plan has placed it,
+// its tensor is uninitialized.
+//
+// `in`: the data pointers of the inputs, where built-in kernels can read them. `input` returns an
+// input as a tensor; it must not fail for InputUse::kView. Errors do not name the node: those of
+// the kernel and of `input`; RESOURCE_EXHAUSTED without memory for outputs or scratch; INTERNAL if
+// the kernel leaves an output without a value.
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
                                                    InputFn input, Workers& workers,
                                                    Device* device = nullptr);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 
+// Two instances, so that a run without a recorder does not even ask for one.
 template <bool kRecorded>
 absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   void* const* const table = frame.table();
@@ -42,13 +43,14 @@ std::string_view NodeOfStep(const void* context) {
   return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());
 }
 
-// Copies, waits and the like, which steps of several nodes rely on.
+// Whether the step is a copy, a wait or the like, on which steps of several nodes may rely.
 bool IsService(const Step& step) {
   return step.fn == RunSlowStep && !static_cast<const SlowStep*>(step.state)->IsNode();
 }
 
-// Steps in another order than the graph's go on for nodes that stand before the one that failed:
-// what fails among them is what is to be told.
+// If steps run in another order than the graph's, a node may fail before one that stands earlier in
+// the graph has run. Runs the earlier nodes that are left, and returns the error of the first node
+// in the graph's order: the same error in every order of steps.
 absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status) {
   NodeId failed = frame.node();
   for (uint32_t i = frame.failed_step() + 1; i < plan.main_steps; ++i) {
@@ -116,7 +118,7 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
                                              const RunContext& context, Frame& frame) {
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
   absl::Status status = Dispatch(plan, frame);
-  // Also after an error: what is queued may still write to this run's memory.
+  // Comes after an error, too: queued work may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.Synchronize());
   if (plan.is_watched) TensorGuards::Get().CheckAll();
   TENON_RETURN_IF_ERROR(status);

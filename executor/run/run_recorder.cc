@@ -43,11 +43,12 @@ void RunRecording::AskForEnd() {
       done_ns->store(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
       return absl::OkStatus();
     };
-    // One that is refused leaves the end unknown.
+    // A refused callback leaves the end unknown, and the run goes on. The callback may come after
+    // the recorder is gone, so it owns what it writes to.
     queue.device->HostCallback(queue.stream, mark).IgnoreError();
     span_.queued.push_back({span_.steps.size() - 1, std::move(done_ns)});
   }
-  step_start_ = recorder_.Now();
+  step_start_ = recorder_.Now();  // the time for the callback belongs to no step
 }
 
 void RunRecording::EndRun() {

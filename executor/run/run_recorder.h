@@ -25,10 +25,12 @@ struct StreamOf {
   std::string_view name;
 };
 
-// Times are nanoseconds since the recorder was made.
+// One recorded run. Times are nanoseconds since the recorder was made.
 struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
+    // On the host. `start_ns` is the end of the step that ended before this one: the step that runs
+    // a branch or a loop has only the time behind the last of its steps.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.
@@ -37,11 +39,11 @@ struct RunSpan {
     std::shared_ptr<std::atomic<int64_t>> done_ns;  // 0: not done yet, or the end is unknown
   };
   std::shared_ptr<const Plan> plan;
-  int lane = 0;            // dense number of the thread that ran it
-  int64_t start_ns = 0;    // the plan is looked up, or made
+  int lane = 0;            // the thread that ran it: 0, 1, … in the order in which threads appear
+  int64_t start_ns = 0;    // the search for the plan begins; it includes making a new one
   int64_t planned_ns = 0;  // the run begins
-  int64_t stop_ns = 0;
-  std::vector<Step> steps;
+  int64_t stop_ns = 0;     // the run has ended
+  std::vector<Step> steps;  // in the order in which they ended
   std::vector<Queued> queued;
 };
 
@@ -75,14 +77,16 @@ class RunRecorder {
   std::vector<RunSpan> runs_;
 };
 
-// One run while it is recorded, on one thread. EndRun hands it to the recorder, which must outlive
-// it.
+// One run while it is recorded, on one thread: BeginRun, EndStep for each step, EndRun, which hands
+// the span to the recorder. A run that never begins leaves nothing. The recorder must outlive this
+// object.
 class RunRecording {
  public:
   explicit RunRecording(RunRecorder& recorder)
       : recorder_(recorder), room_(recorder.Room()), step_start_(recorder.Now()) {
     span_.start_ns = step_start_;
   }
+  // The plan is there, and the run begins.
   void BeginRun(std::shared_ptr<const Plan> plan);
   // The step has ended; it began when the one before it ended.
   void EndStep(size_t index) {
@@ -96,16 +100,16 @@ class RunRecording {
   void EndRun();
 
  private:
-  // Asks for the end of the work that the last step queued.
+  // Queues a callback that notes the end of the work that the last step has queued.
   void AskForEnd();
 
   RunRecorder& recorder_;
   RunSpan span_;
-  size_t room_;
-  int64_t step_start_;
+  size_t room_;         // the number of steps that this run may record
+  int64_t step_start_;  // the end of the last step, in ns
 };
 
-// The description of a step for people.
+// The description of a step for people. Views refer to the plan's graph.
 struct StepLabel {
   std::string_view node;    // its node; empty: the step belongs to no node
   std::string what;         // the node's op; of a copy, a wait and the like: what the step does

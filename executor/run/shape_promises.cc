@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kKey[] = "tenon/broken_promise";
 
-// Whether what a node of the op does cannot be done twice.
+// Whether a node of the op has an effect that outlives the run, so that the run cannot be repeated.
 bool Lasts(const OpDef* op) { return op == nullptr || (op->is_stateful && !op->facts->repeatable); }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Decides whether plans rely on the output shapes that a plug-in's shape function promises.
 //
 // TensorFlow accepts any shape that a kernel gives its output. A plan with known shapes is much
-// better, and a plug-in's shape function is mostly right. A plan relies on it while a run that
-// finds it wrong can be repeated with another plan, that is, while runs have no lasting effects.
+// better, and a plug-in's shape function is mostly right. A plan relies on it as long as a run that
+// finds it wrong can be repeated with another plan. That is so if runs have no lasting effects.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"
@@ -13,15 +13,18 @@
 
 namespace tenon {
 
-// Returns `status` with a payload: an output of node n has another shape than promised.
+// Returns `status` with a payload, which says that an output of node n has another shape than
+// promised. The payload stays when the message is annotated.
 absl::Status BrokenPromise(NodeId n, absl::Status status);
 
-// Thread-safe after Note.
+// For one graph, which all calls must pass. Thread-safe after Note.
 class ShapePromises {
  public:
-  // Takes the nodes that the runs compute. Runs are repeatable if no node has a lasting effect.
+  // Takes the nodes that the runs compute. Runs are repeatable if no node has a lasting effect. To
+  // be called once, before all else; without it no plug-in's shape function is relied on.
   void Note(const Graph& graph, absl::Span<const NodeId> nodes);
-  // Whether a plan may rely on the promised shapes of node n.
+  // Whether a plan may rely on the promised shapes of node n, whose op must be known. Always true
+  // for an op with a built-in shape function.
   bool Believed(const Graph& graph, NodeId n) const;
   // If `status` comes from BrokenPromise for a plug-in's shape function: warns, stops relying on
   // node n's shapes and returns true. Else returns false.

@@ -68,6 +68,8 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
                                                       const StepArgs& args) const {
   if (fixed_ != nullptr) return fixed_;
   std::string key = Signature(frame, args);
+  // The lock is held during a preparation: of two runs that come with one new signature, only the
+  // first prepares.
   absl::MutexLock lock(&mutex_);
   auto found = std::find_if(cache_.begin(), cache_.end(),
                             [&](const auto& entry) { return entry.first == key; });
@@ -93,6 +95,8 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
                          ComputeOutputs(*prepared, args.in, input, *args.workers, device_));
   for (size_t i = 0; i < outputs.size(); ++i) {
+    // Steps behind this one were planned for the promised shape: a fault of a built-in kernel must
+    // not become a wrong read.
     if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
       return absl::InternalError(absl::StrCat("output ", i, " has shape ",
                                               outputs[i].shape().ToString(),

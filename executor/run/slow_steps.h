@@ -18,22 +18,27 @@
 
 namespace tenon {
 
+// One step object serves all frames: const functions are thread-safe. Other functions of a step are
+// called only while planning. Errors do not name the node.
 class SlowStep {
  public:
   virtual ~SlowStep() = default;
-  // Thread-safe: one step object serves all frames.
+  // Runs the step in this frame. `args`: its arguments in the frame's pointer table.
   virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
-  virtual std::string Describe() const = 0;     // for PlanText
-  virtual bool IsNode() const { return true; }  // it computes its node; false: a copy, a wait, …
-  virtual StreamOf Queues() const { return {}; }  // the stream of its work; no device: none
+  // A word or two for people (PlanToText).
+  virtual std::string Describe() const = 0;
+  // Whether the step computes its node. False for a copy, a wait and the like.
+  virtual bool IsNode() const { return true; }
+  // The stream on which the step queues its work; without a device if it queues none.
+  virtual StreamOf Queues() const { return {}; }
 
-  int32_t guard = 0;  // liveness flag; a dead step is skipped. 0: always alive
+  int32_t guard = 0;  // RunSlowStep skips the step while this liveness flag is dead; 0: never
 };
 
-// `state` is a SlowStep, args.run_state the Frame.
+// Runs a SlowStep. `state` is the SlowStep, args.run_state the Frame.
 absl::Status RunSlowStep(const void* state, const StepArgs& args);
 
-// A planned step inside a conditional branch.
+// A planned step that looks at its liveness flag (SlowStep::guard) first.
 class GuardedStep : public SlowStep {
  public:
   GuardedStep(RunFn fn, const void* state) : fn_(fn), state_(state) {}
@@ -45,8 +50,8 @@ class GuardedStep : public SlowStep {
   const void* state_;
 };
 
-// Returns an error when it runs. Stands for a node in a branch that cannot be prepared: that is no
-// error while the branch is not taken.
+// Returns an error when it runs. Stands for a node in a branch or a loop that cannot be prepared:
+// as in TensorFlow, that is no error in runs that do not reach the node.
 class ErrorStep : public SlowStep {
  public:
   explicit ErrorStep(absl::Status status) : status_(std::move(status)) {}
@@ -57,16 +62,22 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
-// The number of kernel preparations that runs made, and that they reused from earlier runs.
+// The number of kernel preparations that runs made, and that they reused from earlier runs or
+// passes. All plans of an executable share the counts. Thread-safe.
 struct LatePreparations {
   std::atomic<int64_t> made{0}, reused{0};
 };
 
 // Runs a CPU kernel that makes its output tensors in the run. The kernel is prepared while
 // planning; if shapes or values are not known then, it is prepared in the run. The step keeps the
-// kMaxPrepared preparations that were used last, by the shapes and the values of the inputs.
+// kMaxPrepared preparations that were used last, by the shapes and the deciding values of the
+// inputs. While one run prepares the kernel, other runs wait at this step.
+//
+// Errors are those of PrepareKernel and ComputeOutputs; INTERNAL if an output has another shape
+// than promised.
 class KernelStep : public SlowStep {
  public:
+  // Not owned: everything must outlive the step.
   struct Node {
     std::string_view name;
     const OpDef* op;
@@ -74,6 +85,9 @@ class KernelStep : public SlowStep {
     const NodeTypes* types;
     const CpuKernelSpec* spec;
   };
+  // `constants`: by input, the value that the kernel may look at while it is prepared; null where
+  // it is not known. `outputs`: by output, its slot; -1 if the plan gives the output the place of
+  // an input. `promised`: by output, the shape that the plan relies on; nullopt: none.
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
              SessionState& session, LatePreparations& counts)
@@ -85,13 +99,16 @@ class KernelStep : public SlowStep {
         session_(session),
         counts_(counts),
         may_take_(inputs_.size(), false) {}
+  // Only while planning: the kernel is prepared already.
   void set_prepared(PreparedKernel kernel) {
     fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
   }
 
-  // Only while planning. The tensors lie in this device's memory (OtherDevices::kInPlace).
+  // Only while planning: the tensors lie in the memory of `device` (OtherDevices::kInPlace); null:
+  // in host memory.
   void set_device(Device* device) { device_ = device; }
-  // Only while planning. The step is the last reader of input i and reads it once.
+  // Only while planning: the step is the last reader of input i, a slot, and reads it once. The
+  // kernel may then have the tensor itself.
   void MayTake(size_t i) { may_take_[i] = true; }
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
@@ -101,16 +118,18 @@ class KernelStep : public SlowStep {
 
  private:
   using Prepared = std::shared_ptr<const PreparedKernel>;
+  // Whether the kernel cannot be prepared without the value of input i.
   bool IsValueInput(int i) const;
+  // The key of a preparation: the bytes of all shapes and of the deciding values.
   std::string Signature(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
 
   Node node_;
   std::vector<StepInput> inputs_;
-  std::vector<const Tensor*> constants_;        // by input; null where the value is not constant
-  std::vector<int32_t> outputs_;                // slots; -1: nobody reads it
-  std::vector<std::optional<Shape>> promised_;  // what the plan told the consumers
+  std::vector<const Tensor*> constants_;
+  std::vector<int32_t> outputs_;
+  std::vector<std::optional<Shape>> promised_;
   SessionState& session_;
   LatePreparations& counts_;
   std::vector<bool> may_take_;
@@ -121,9 +140,10 @@ class KernelStep : public SlowStep {
       ABSL_GUARDED_BY(mutex_);  // last used last
 };
 
-// Reads the value of a reference variable, for a node that takes the value and not the variable.
-// The value comes to the memory of `device` (null: the host). FAILED_PRECONDITION if the variable
-// has no value yet.
+// Reads the value of a reference variable into a slot, for a node that takes the value and not the
+// variable. The value comes to the memory of `device` (null: the host). A queue or a table that is
+// held by reference has the strings of its handle as value. FAILED_PRECONDITION if the variable has
+// no value yet; INVALID_ARGUMENT if the handle is of anything else.
 class ReadVariableStep : public SlowStep {
  public:
   ReadVariableStep(StepInput variable, int32_t slot, Device* device)
@@ -137,7 +157,8 @@ class ReadVariableStep : public SlowStep {
   Device* device_;
 };
 
-// Releases tensors that no later step reads.
+// Releases the tensors of slots that no later step reads, so that their memory is free during the
+// rest of the run.
 class ReleaseStep : public SlowStep {
  public:
   explicit ReleaseStep(std::vector<int32_t> slots) : slots_(std::move(slots)) {}
