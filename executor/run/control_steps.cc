@@ -71,8 +71,7 @@ absl::Status LoopStep::Begin(Frame& frame, const StepArgs& args) const {
 }
 
 // A variable may be the next value of another one. So all tensors are read before any slot is
-// written. For planned memory nothing is left to do: a step of the body has copied such a value
-// aside.
+// written. For planned memory nothing is left to do: a step of the body has copied the value aside.
 absl::Status LoopStep::Advance(Frame& frame, const StepArgs& args) const {
   absl::InlinedVector<std::pair<int32_t, Tensor>, 4> slots;
   for (const Variable& v : variables_) {

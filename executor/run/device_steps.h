@@ -44,7 +44,7 @@ class PluginStep : public SlowStep {
   // Only while planning, for inputs that are no constants: `storage` is the final place of input i.
   // `last_use`: the place is a slot, and this step is its last reader.
   void Place(size_t i, const Storage& storage, bool last_use);
-  // Only while planning: `next` is the step behind this one, whose memory is fetched into the cache
+  // Only while planning: `next` is the step behind this one. Its memory is fetched into the cache
   // during this step. Not owned; must live as long as this step.
   void Precede(const PluginStep* next) { next_ = next; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;

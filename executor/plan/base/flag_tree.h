@@ -16,7 +16,7 @@ class FlagTree {
  public:
   static constexpr int32_t kAlways = 0;  // the flag that always lives
   // A flag that is added below a flag of this depth becomes a child of kAlways. So walks up the
-  // tree are short, but the tree no longer tells that such a flag implies the flags around it:
+  // tree are short, but the tree no longer tells that the flag implies the flags around it:
   // branches there are not jumped over as a whole.
   static constexpr int32_t kMaxDepth = 64;
 

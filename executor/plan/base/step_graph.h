@@ -61,7 +61,7 @@ struct GraphStep {
   int32_t loop = -1;                      // the innermost of StepGraph::loops around it; -1: none
 };
 
-// A Merge whose value changes from pass to pass of a loop.
+// A Merge that has another value in each pass of a loop.
 struct LoopVariable {
   NodeId merge;
   NodeId next;       // its NextIteration; kNoNode: it counts the passes for output 1 of the Merge

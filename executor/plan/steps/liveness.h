@@ -23,7 +23,7 @@ class Liveness {
   // A flag that lives if `a` and `b` both live: one of them if it implies the other, else a new
   // flag with a step of node n that sets it.
   int32_t Both(NodeId n, int32_t a, int32_t b);
-  // The flag of a Merge whose inputs have the flags `alive` (at least one), if no step is needed to
+  // The flag of a Merge of inputs with the flags `alive` (at least one), if no step is needed to
   // set it. It is a flag of the list that all others imply, or the parent of a family that the list
   // has all members of. -1: the Merge needs a flag of its own, below the flag that all imply.
   int32_t OfMerge(absl::Span<const int32_t> alive) const;
