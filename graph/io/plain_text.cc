@@ -155,6 +155,7 @@ class PlainParser {
   PlainParser(std::string_view text, int64_t max_depth)
       : p_(text.data()), end_(p_ + text.size()), column_at_(p_) {
     depth_left_ = static_cast<int>(std::clamp<int64_t>(max_depth - 1, 0, kMostDepth));
+    // About what the bytes of a graph take; text has names of fields, quotes and blanks besides.
     out_.reserve(text.size() / 3);
   }
 
@@ -243,6 +244,8 @@ class PlainParser {
       if (!ParseField(m)) return false;
     }
     ClosePacked(m);
+    // protobuf writes key and value of an entry even where the text leaves one out: rare enough for
+    // its own parser.
     if (type.is_map_entry && m.seen != 0b11) return false;
     if (m.ordered) return true;
     std::string ordered = InOrder(type, std::string_view(out_).substr(m.begin));

@@ -90,6 +90,7 @@ class AttrChecker {
       : def_(def), value_(value), out_(out) {}
 
   void Check() {
+    // Writers leave the value of an empty list out.
     if (value_.kind() == AttrKind::kNone && !(def_.is_list && value_.wire().empty())) {
       Add("attr '", def_.name, "' has no value");
       return;

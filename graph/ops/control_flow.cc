@@ -7,6 +7,7 @@ namespace {
 
 constexpr OpSpec kOps[] = {
     {"Abort", "", "", "error_msg: string = ''; exit_without_error: bool = false", nullptr},
+    // Stateful, but nothing lasts: a run that fails may be made again.
     {"Assert", "condition: bool; data: T", "", "T: list(type); summarize: int = 3", nullptr,
      kStateful, OpFacts{.repeatable = true}},
     {"ControlTrigger", "", "", "", nullptr, kPure, OpFacts{.in_plan = true}},

@@ -19,6 +19,7 @@ constexpr OpSpec kOps[] = {
     {"Acosh", "x: T", "y: T", "T: {bfloat16, half, float, double, complex64, complex128}",
      UnchangedShape, kPure,
      OpFacts{.safe = Safe::kAlways, .cwise_arity = 1, .composes = Composes::kInFloat}},
+    // Not commutative, as it joins strings too; AddV2 does not.
     {"Add", "x: T; y: T", "z: T",
      "T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, "
      "string}",

@@ -91,6 +91,7 @@ absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
     return absl::InvalidArgumentError("a shape must be a vector, or a scalar of -1");
   }
   TENON_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(input(i), 1));
+  // A known -1 of a constant means any size, as an unknown element does: both are kUnknownDim.
   if (dims) return PartialShape::Make(*dims);
   const int64_t rank = vector.dim(0);
   if (rank > kMaxRank) {

@@ -159,6 +159,8 @@ void Verifier::CheckType(NodeId n, size_t i, Output from) {
 
 void Verifier::CheckInputs(NodeId n) {
   const NodeKind& kind = graph_.kind(n);
+  // The types of an unknown op, or of one with bad attributes, say nothing: that defect is reported
+  // once, not at each edge.
   const bool known = kind.op != nullptr && kind.types_status.ok();
   const std::span<const Output> inputs = graph_.inputs(n);
   const auto num_data = static_cast<size_t>(graph_.num_inputs(n));

@@ -36,6 +36,8 @@ bool IsAlwaysThere(const FunctionGraph& body, NodeId n, absl::FunctionRef<bool(N
   std::vector<NodeId> seen = {n};
   for (size_t next = 0; next < seen.size(); ++next) {
     const NodeId m = seen[next];
+    // An argument is there when the call runs; a node that the run needs anyway would stop the run
+    // itself if it failed.
     if (needed(m) || std::ranges::find(body.args, m) != body.args.end()) continue;
     if (seen.size() > kMostNodes || !cannot_fail(m)) return false;
     for (const Output& in : g.inputs(m)) {

@@ -26,7 +26,8 @@ bool ReadsSwitch(const Graph& g, NodeId n) {
                              [&](const Output& in) { return IsSwitch(g.facts(in.node)); });
 }
 
-// What calls functions is no more than these are.
+// A node that calls functions may stop a run just if one of them may: the op itself, though
+// stateful, does not count.
 bool MayStopARun(const Graph& g) {
   const std::shared_ptr<SharedFunctions> functions =
       HasFunctions(g) ? SharedFunctions::Of(g) : nullptr;

@@ -164,6 +164,8 @@ class Specializer {
         const int input = static_cast<int>(i + site.first_arg);
         if (TypeIn(body, body.args[i]) != BaseType(g_.input_type(site.node, input))) return false;
       }
+      // The condition of a loop takes the variables as the body does, but gives one result, whether
+      // to go on.
       const bool is_condition = site.loop && b == 0;
       if (is_condition ? body.results.size() != 1 : !GivesItsOutputs(site.node, body)) return false;
     }

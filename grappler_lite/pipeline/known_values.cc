@@ -43,11 +43,13 @@ bool KnownValues::Compute(NodeId n) {
   }
   std::vector<Tensor> inputs;
   for (const Output& in : graph_.data_inputs(n)) inputs.push_back(values_.at(in));
+  // An Identity needs no kernel, whatever the type.
   if (graph_.facts(n).identity) {
     values_[{n, 0}] = inputs[0];
     return true;
   }
   const int64_t work = EstimateWork(graph_, n, inputs, 0);
+  // Asked before the kernel runs: a few bytes of a graph can ask for hours of work.
   if (work > kMaxWork || gate_.worked() + work > kMaxWorkOfAll) return false;
   gate_.Work(work);
   absl::StatusOr<std::vector<Tensor>> outputs = evaluator_.Evaluate(graph_, n, inputs, kMaxBytes);

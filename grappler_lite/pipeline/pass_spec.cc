@@ -46,6 +46,7 @@ std::vector<PassOption> OptionsOf(std::string_view pass) {
       break;
     }
   }
+  // The whole work of a plug-in's pass is one rewrite, and it counts no looks.
   if (!pass.starts_with("plugin:")) {
     options.push_back(kMaxRewrites);
     options.push_back(kMaxVisits);
@@ -108,6 +109,7 @@ absl::StatusOr<PassSpec> ParseSpec(std::string_view text) {
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text) {
   std::vector<PassSpec> specs;
   for (size_t begin = 0; begin <= text.size();) {
+    // Commas within parentheses part options, not passes.
     int depth = 0;
     size_t end = begin;
     for (; end < text.size() && (depth > 0 || text[end] != ','); ++end)

@@ -40,6 +40,7 @@ RewriteGate RewriteGate::ForReplay(std::string_view pass, PassBudget budget,
   RewriteGate gate = *this;
   gate.observers_ = {};
   gate.replay_ = allow;
+  // A replay meets the limits where the pass met them.
   gate.grown_ = grown_before_pass_;
   gate.worked_ = worked_before_pass_;
   gate.BeginPass(pass, budget);
@@ -59,6 +60,7 @@ bool RewriteGate::IsOn(std::string_view rewrite) {
 bool RewriteGate::Decide(std::string_view rewrite, std::string_view node) {
   const int64_t number = asked_++;
   if (replay_ != nullptr) return (*replay_)(number, {pass_, rewrite, node, true, function_});
+  // Beyond the bisect limit only the rewrites go on that the user has named one by one.
   if (left_ > 0) {
     --left_;
     return true;

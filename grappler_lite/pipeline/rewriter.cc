@@ -105,6 +105,8 @@ std::span<const Rewrite* const> Sweep::Candidates(const OpDef* op) {
 }
 
 Output Sweep::Resolve(Output o) const {
+  // What replaced a node may have been replaced since. A node whose outputs went to several places
+  // names itself.
   while (IsReplaced(o.node)) {
     Output by = replaced_by_[o.node];
     if (by.node == o.node) by = outputs_replaced_by_.at(o);
@@ -189,7 +191,9 @@ bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
   replaced_by_[n] = {n, 0};
   for (int i = 0; i < g.num_outputs(n); ++i) outputs_replaced_by_[{n, i}] = by[i];
   replaced_.push_back(n);
-  for (const Output& o : by) users_[o.node] += users_[n];  // no fewer than there are
+  // Which of n's users read which output is not asked: too many users only keep OnlyUse from
+  // allowing a rewrite.
+  for (const Output& o : by) users_[o.node] += users_[n];
   users_[n] = 0;
   Discount(g.inputs(n));
   return true;
@@ -225,6 +229,7 @@ Output Sweep::Add(NodeId n, std::string_view suffix, std::string_view op,
     return {n, 0};
   }
   Grow();
+  // Grow has made room for one node, the new one, which is the last.
   made_shapes_.back() = std::move(shape);
   Count(data);
   pending_.push_back(*made);
@@ -307,6 +312,7 @@ const PartialShape& Sweep::shape(Output o) const {
 
 bool Sweep::SameShape(Output a, Output b) const {
   const PartialShape &x = shape(a), &y = shape(b);
+  // Known sizes need no proof; symbols are made, in a sweep over the graph, where some are unknown.
   if (x.fully_defined() || !x.known_rank() || x.rank() != y.rank())
     return x.fully_defined() && x == y;
   return equal_dims().SameShape(a, b);

@@ -60,10 +60,10 @@ class Sweep {
   // Asks PassContext::Allow for the running rewrite, at the node that the sweep shows.
   bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
-  // Makes every later use of n's output 0 a use of `by`, and removes n at the end of the sweep; a
-  // preserved n becomes an Identity of `by` instead. Control edges from n become control edges from
-  // by's node. Calls Allow itself. False, with nothing changed, if a use would lose something that
-  // n waited for, or if the rewrite is not allowed.
+  // Makes every later use of n's output 0, the only one of n that may have uses, a use of `by`, and
+  // removes n at the end of the sweep; a preserved n becomes an Identity of `by` instead. Control
+  // edges from n become control edges from by's node. Calls Allow itself. False, with nothing
+  // changed, if a use would lose something that n waited for, or if the rewrite is not allowed.
   bool ReplaceBy(NodeId n, Output by);
   // Makes every later use of n's output i a use of by[i]. Calls Allow itself. False, with nothing
   // changed, if n is preserved or has control edges. The caller must make sure that uses lose
@@ -75,8 +75,10 @@ class Sweep {
   bool MayReplace(NodeId n, Output by) const;
   void Bypass(NodeId n, Output by);
 
-  // --- Changes of nodes. Attributes are the ones that the OpDef lists. Become turns n into another
-  // op; n keeps its control inputs, its device and the shapes of its outputs.
+  // --- Changes of nodes. Attributes are the ones that the OpDef lists; numbers and spans of inputs
+  // are as in Graph. None of these calls Allow. Become turns n into another op with these data
+  // inputs; n keeps its control inputs, its device and the shapes of its outputs. SetInput replaces
+  // one input of n.
   using Attrs = NewAttrs;
   bool HasKernel(NodeId n, std::string_view op, const Attrs& attrs, bool grouped = false) const {
     return context_.HasKernel(n, op, attrs, grouped);

@@ -90,6 +90,8 @@ Tensor IntVector(absl::Span<const int64_t> values) {
 
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c) {
   const PartialShape shape = s.shape(x);
+  // One element of rank 0 broadcasts to anything; of higher rank it adds dimensions to an x of
+  // lower rank.
   if (c.num_elements() == 1) return c.shape().rank() == 0 || shape.rank() >= c.shape().rank();
   const std::optional<Shape> known = shape.ToShape();
   return known && *known == c.shape();

@@ -31,6 +31,8 @@ Flow::Edges Flow::EdgesOf(const Graph& g, const TypeSlots& floats, const TypeSlo
       }
       const int handle = handles.OfOutput(o), of = handles.OfInput(n, i);
       if (handle != kNone && of != kNone) {
+        // A handle carries elements both ways: marks of outputs go from writers to readers on one
+        // vertex, marks of inputs from readers to writers on the other.
         edges.out.push_back({to_readers(handle), to_readers(of)});
         edges.in.push_back({to_writers(handle), to_writers(of)});
       }

@@ -21,6 +21,7 @@ FoldedConstants::FoldedConstants(Graph& graph, const Fanouts& uses,
   for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
     for (const Fanouts::Use& use : uses_.of(n)) {
       if (use.port == kControlPort) {
+        // A node that others wait for stays, since its removal would drop their control edges.
         stays_[n] = true;
       } else {
         ++uses_left_[n];

@@ -51,6 +51,8 @@ class FoldedOrigins::Keeper {
     while (!stack.empty()) {
       const NodeId m = stack.back();
       stack.pop_back();
+      // A node that the run needs anyway reports its own error. One look at a node is enough: a
+      // constant that the run needs waits for it already.
       if (needed_[m] || looked_at_[m] || c_.feeds.contains(m)) continue;
       looked_at_[m] = true;
       if (const auto it = folded_.origins_.find(m); it != folded_.origins_.end()) {

@@ -86,6 +86,7 @@ class Turner {
     for (const Output& in : g_.data_inputs(n)) {
       if (--readers_[in.node] == 0) open_.push_back(in.node);
     }
+    // The NoOp keeps n's place in the order: readers of control edges wait for what n waited for.
     g_.BecomeOp(n, "NoOp", {});
     g_.SetInputs(n, {}, controls);
   }

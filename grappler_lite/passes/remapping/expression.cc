@@ -98,6 +98,7 @@ Product Expression::ProductAt(Output o) {
         continue;
       }
     }
+    // No pattern has as many factors, so that a product that is cut off here is none.
     for (int i = 0; i < exponent && std::ssize(p.factors) < kMostFactors; ++i)
       p.factors.push_back(at);
   }

@@ -38,10 +38,12 @@ class Expression {
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)
       : s_(sweep), root_(root), sharing_(sharing) {}
 
-  // The product that computes `o`. Factors are not looked into beyond a limit; where `o` is no
-  // product, `o` is the only factor.
+  // Returns the product that computes `o`. A scalar constant is a scale without factors; where `o`
+  // is no product, `o` is the only factor. Factors are not looked into beyond a limit, and at most
+  // 6 are given: a product of 6 may have more.
   Product ProductAt(Output o);
-  // The sum that computes `o`, if `o` is an Add or AddV2; its operands are not looked into.
+  // Returns the sum that computes `o`, if `o` is an Add or AddV2; its operands are not looked into,
+  // but for scalar constants.
   std::optional<Sum> SumAt(Output o);
   // x, if `o` is op(x).
   std::optional<Output> ArgumentOf(Output o, std::string_view op);
@@ -52,7 +54,8 @@ class Expression {
   // The value of `o`, if `o` is a scalar constant of type float or double.
   std::optional<double> ScalarAt(Output o) const;
 
-  // Whether only nodes of the expression use the nodes of the expression, the root apart.
+  // Whether only nodes of the expression read the nodes of the expression, the root apart: then
+  // they go with the root.
   bool IsClosed() const;
   // The number of inputs of the expression's nodes that read x.
   int edges_to(Output x) const;
