@@ -197,8 +197,8 @@ inline bool IsUnaryCwise(const OpFacts& op) { return op.cwise_arity == 1; }
 //   metadata      OpFacts::metadata
 //   moves_data    CostRule::kMove
 //   bfloat16:allow, bfloat16:infer, bfloat16:deny, bfloat16:clear   OpFacts::precision
-// Nobody checks that a statement is true. INVALID_ARGUMENT names a word that is none of these or
-// does not fit the op.
+// The host does not check that a statement is true. INVALID_ARGUMENT names a word that is none of
+// these or does not fit the op.
 inline constexpr std::string_view kFactsAttr = "tenon_facts";
 absl::StatusOr<OpFacts> StatedFacts(const OpDef& op);
 

@@ -63,7 +63,7 @@ absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape>
 
 // --- Shape functions.
 ShapeFunction UnchangedShape;        // output 0 is like input 0
-ShapeFunction IdentityShape;         // the same, and the value too
+ShapeFunction IdentityShape;         // output 0 has the shape and the value of input 0
 ShapeFunction EachUnchangedShape;    // output i is like input i
 ShapeFunction MergedInputsShape;     // all inputs have output 0's shape
 ShapeFunction ScalarShape;           // every output is a scalar

@@ -1,4 +1,4 @@
-// What computing a node is taken to cost, by its op's CostRule: the same on every machine, and
+// The assumed cost of computing a node, by its op's CostRule: the same on every machine, and
 // right within an order of magnitude. All functions are thread-safe.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Element types: TensorFlow's DataType enumeration, with names and sizes.
 // Values are TensorFlow's wire values and never move; a reference type is its base plus 100.
-// All functions are pure and thread-safe. Those that ask for a property count a reference as its
-// base; values that are no type have the properties of kInvalid.
+// All functions are pure and thread-safe. Functions that ask for a property count a reference as
+// its base; values that are no type have the properties of kInvalid.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ inline constexpr size_t kTensorAlignment = 64;
 
 // A block of memory with an intrusive reference count; a new one has one reference. References may
 // be taken and dropped on any thread; the last Unref frees the memory. The functions that make a
-// buffer return the reference to the caller. Who writes to a shared buffer must keep readers away:
+// buffer return the reference to the caller. A writer of a shared buffer must keep readers away:
 // the count orders nothing but the end.
 class Buffer {
  public:

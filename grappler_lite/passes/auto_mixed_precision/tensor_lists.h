@@ -12,7 +12,7 @@ namespace tenon {
 // One list: all slots that hold its handle. Lists that are elements of one list count as that list.
 struct TensorList {
   std::vector<int> elements;  // slots of floats that state the type of the elements
-  bool leaves = false;        // the handle goes to a node that nobody can follow
+  bool leaves = false;        // the handle goes to a node beyond which it cannot be followed
 };
 
 // Returns the lists of floats. `follows(n)` says whether all that n does to the handle of a list is

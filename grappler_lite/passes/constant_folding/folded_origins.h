@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-// Keeps the errors of nodes that nobody needs any more since a value made of them has become a
-// constant: the constant gets a control edge from such a node where the node may fail. One run of
+// Keeps the errors of nodes that no node needs any more since a value made of them has become a
+// constant: the constant gets a control edge from each of these nodes that may fail. One run of
 // constant folding uses one object.
 class FoldedOrigins {
  public:

@@ -19,15 +19,17 @@ inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exact
 // A control edge from such a node would not tell which output is dead.
 bool StandsForValue(const Graph& g, NodeId n);
 
-// Turns a node into a NoOp where no node reads its values; then the same for the producers that
-// only such nodes read.
+// Turns nodes into NoOps whose values no node reads and which cannot fail; then the producers whose
+// values only these nodes read. A NoOp waits for what the node read and waited for.
 absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 
 // Removes nodes that only pass waiting on, such as NoOp: their users wait for the inputs
-// themselves. One sweep, producers first.
+// themselves. Neither edges nor edges between devices become more. One sweep, producers first. Also
+// drops control edges that say nothing.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
-// Removes control edges that a longer path of edges implies (transitive reduction).
+// Removes control edges that a longer path of edges implies (transitive reduction). Work is
+// bounded: what is left undone is said in the report (RewriteGate::SayBudgetSpent).
 absl::StatusOr<bool> ReduceControlEdges(PassContext& context);
 
 }  // namespace tenon
