@@ -152,6 +152,8 @@ absl::Status VariableFolder::MakePlaceholder(Scope& scope, pb::NodeDef& node) {
   return absl::OkStatus();
 }
 
+// Any write refuses the variable, even one that no run would reach: a frozen graph has no state
+// unless --keep-state asks for it.
 absl::Status VariableFolder::RefuseWrite(const std::string& variable, const std::string& function,
                                          const pb::NodeDef& node) {
   written_ = variable;

@@ -208,6 +208,7 @@ class Freezer {
       TENON_ASSIGN_OR_RETURN(Imported folded,
                              ImportBinary(BytesOf(folded_def), original_.source_name()));
       folded.graph.InheritPositions(frozen_.graph);
+      // The names that state_ holds stay valid: they point into storage that original_ shares.
       frozen_.graph = std::move(folded.graph);
       for (const std::string& name : kept) state_.KeepVariable(original_, name);
       return variables;
@@ -220,6 +221,7 @@ class Freezer {
   absl::StatusOr<std::vector<Tensor>> ReadState(const std::vector<std::string>& variables,
                                                 std::vector<Device*> devices,
                                                 SessionOptions options) const {
+    // A copy gets the nodes that read; the graph of the caller stays as it is.
     Graph graph = original_;
     KeptState folded;
     for (const std::string& name : variables) folded.KeepVariable(graph, name);

@@ -22,6 +22,7 @@ struct Met {
   bool fills_tables = false, fills_variables = false;
 };
 
+// Collects the makers of state that the roots need, in the graph and in its functions.
 Met Meet(const Graph& graph, absl::Span<const NodeId> roots) {
   Met met;
   VisitReached(graph, roots, [&](const ReachedNode& node) {

@@ -30,6 +30,7 @@ void Lowering::InlineOnly(CallsOnly calls) {
   calls_only_.emplace(std::move(calls));
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n)
     strict_ |= graph_.alive(n) && IsControlFlow(graph_.facts(n));
+  // A reference variable that is written may change between the call and a read in the body.
   strict_ |= !WrittenMemory(graph_).empty();
 }
 

@@ -49,6 +49,7 @@ KernelSurroundings Executable::Surroundings() const {
   surroundings.resources = &parts_.states.resources();
   surroundings.config_proto = ConfigProto(parts_.options, parts_.devices);
   WireWriter library(&surroundings.function_library);
+  // Functions are field 1 of TensorFlow's FunctionDefLibrary.
   for (const FunctionEntry& function : compiled_.optimized.graph->functions())
     library.Bytes(1, function.wire);
   return surroundings;

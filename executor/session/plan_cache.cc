@@ -18,6 +18,7 @@ std::shared_ptr<CachedPlan> PlanCache::Find(const std::vector<Tensor>& feeds) {
         std::equal(entry->shapes.begin(), entry->shapes.end(), feeds.begin(), feeds.end(),
                    [](const Shape& s, const Tensor& t) { return s == t.shape(); });
     if (!same) continue;
+    // Atomic, as readers share the lock.
     entry->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
     return entry;
   }

@@ -89,6 +89,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
     return absl::InvalidArgumentError(
         absl::StrCat("the number of threads cannot be ", options.threads));
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
+  // hardware_concurrency() is 0 where the system does not tell.
   if (options.threads == 0)
     options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));

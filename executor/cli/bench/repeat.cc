@@ -99,6 +99,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   try {
     for (int64_t t = 1; t < count; ++t) {
       others.emplace_back([&, t] {
+        // A fault in this thread is no plug-in's.
         MarkHostThread();
         ready.arrive_and_wait();
         run(lanes[t]);
@@ -108,6 +109,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   } catch (const std::exception& e) {
     const auto started = static_cast<int64_t>(others.size());
     for (Lane& lane : lanes) lane.runs = 0;
+    // Lets the threads that were started run through, with nothing to do.
     ready.count_down(count - started);
     return absl::ResourceExhaustedError(absl::StrCat("the system has threads for ", started + 1,
                                                      " runs at a time, not for ", count, ": ",

@@ -85,6 +85,7 @@ std::string FaultTrial::CommandFor(const std::string& graph, const std::string& 
 
 absl::StatusOr<int> FaultTrial::RunQuietly(const std::string& command, const std::string& out,
                                            const std::string& err) const {
+  // The child writes reproducers to its folder for temporary files, and this one is removed.
   return RunShell(absl::StrCat("TMPDIR=", ShellQuoted(folder_), " exec ", ProgramWord(), " ",
                                command, " --quiet </dev/null >", ShellQuoted(out), " 2>",
                                ShellQuoted(err)));

@@ -45,6 +45,7 @@ absl::Status FillInputs(ProofTask& task, const RequestFlags& flags) {
   if (!sets.ok())
     return UsageError(absl::StrCat(sets.status().message(), "; give them with --input"));
   failing.inputs = *std::move(sets);
+  // Tolerant rewrites promise to keep results for ordinary values only.
   std::erase_if(failing.inputs, [](const InputSet& set) { return !set.ordinary; });
   return absl::OkStatus();
 }

@@ -28,6 +28,7 @@ bool SendMessage(int fd, const Message& message) {
     AppendSize(fields, field.size());
     fields += field;
   }
+  // One buffer and few writes: a message in parts would cost the worker a call for each field.
   std::string bytes;
   AppendSize(bytes, fields.size());
   bytes += fields;

@@ -129,6 +129,7 @@ std::optional<Verdict> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
 }
 
 Verdict Judge(const CheckFile& file, const CheckCase& c, const Attempt& attempt) {
+  // Before the expected error is looked at: a missing kernel cannot have failed as expected.
   if (attempt.no_kernel) return {CaseStatus::kUnimplemented, StatusText(attempt.status)};
   if (!attempt.status.ok()) return JudgeError(file, c, attempt.status);
   if (c.error)

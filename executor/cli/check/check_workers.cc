@@ -70,6 +70,7 @@ class Worker {
     for (size_t file = next_file_.fetch_add(1); file < files_.size();
          file = next_file_.fetch_add(1))
       RunFile({file, 0}, **host, cases);
+    // Plug-ins are shut down first: what is left then is what they forgot.
     host->reset();
     if (AbiWatch* const watch = AbiWatch::Active()) watch->ReportWhatIsLeft();
     SendViolations();
@@ -77,7 +78,9 @@ class Worker {
   }
 
  private:
-  // Gives plug-ins something to do: their passes run, on graphs with inputs that are not known.
+  // Gives plug-ins something to do: their passes run, since most of their kernels are for ops that
+  // only these passes make. Built-in passes do not run, as they would fold or change what the
+  // kernel has to compute.
   CaseOptions OptionsOfCases(SessionOptions session) {
     Message plugins = {std::string(kPlugins)};
     for (const PluginInfo& plugin : Plugins()) {
@@ -132,6 +135,7 @@ class Worker {
     } else {
       for (size_t i = at.index; i < file->cases.size(); ++i) {
         const CheckCase& c = file->cases[i];
+        // Before the case: if it ends the process, the parent knows which one it was.
         SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
         const CaseResult result = RunCase(*file, c, host, options);
         SendViolations();
@@ -176,6 +180,7 @@ class Parent {
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
       return absl::ResourceExhaustedError("no memory to share with the workers");
+    // In memory that the workers share, so that each takes the next file when it is free.
     next_file_ = new (shared) std::atomic<size_t>(0);
     const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
     for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
@@ -201,11 +206,13 @@ class Parent {
     int ends[2];
     if (pipe(ends) != 0)
       return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
+    // Otherwise the child would write the buffered text once more.
     fflush(nullptr);
     const pid_t pid = fork();
     if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", std::strerror(errno)));
     if (pid == 0) {
       close(ends[0]);
+      // _exit: the parent's destructors and exit handlers are not for the child.
       _exit(Worker(files_, flags_, *next_file_, ends[1], !has_forked_).Run(start));
     }
     has_forked_ = true;

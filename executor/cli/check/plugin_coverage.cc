@@ -31,6 +31,7 @@ PluginCoverage::PluginCoverage(const std::vector<CheckedCases::Plugin>& plugins)
   }
 }
 
+// Counts kernels that were called: neither placement nor a pass can say what ran.
 void PluginCoverage::Add(std::string_view op, const CaseRecord& record) {
   const CaseResult& result = record.result;
   ++cases_;

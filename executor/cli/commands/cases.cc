@@ -122,6 +122,7 @@ std::vector<std::string> NodesAskedFor(const Workbench& bench, const Json& cases
   std::vector<std::string> nodes;
   for (size_t i = 0; i < cases.size(); ++i) {
     const absl::StatusOr<RequestFlags> of_case = FlagsOfCase(cases.At(i), flags);
+    // RunCases reports it when it comes to the case.
     if (!of_case.ok()) continue;
     for (const std::string& name : of_case->outputs) {
       if (NodeOfOutput(bench.graph(), name) != kNoNode) nodes.push_back(name);

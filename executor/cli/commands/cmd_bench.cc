@@ -29,8 +29,9 @@ constexpr double kDefaultSeconds = 2;
 constexpr double kRecordedSeconds = 1;
 constexpr size_t kMostRecorded = 1000;
 constexpr int64_t kDefaultWarmup = 3;
-// Rounds of --ab. Each has new sessions, since the place of their memory makes runs up to 1 %
-// longer or shorter.
+// Rounds of --ab. Each has new sessions, since the place of their memory makes runs 1 % longer or
+// shorter, however often one pair is timed. Twelve ratios give an interval by ranks, the 3rd to the
+// 10th, without any assumption on their distribution.
 constexpr int64_t kMostRounds = 12;
 // A smaller difference is of no use, whatever the interval says.
 constexpr double kLeastDifference = 0.01;
@@ -142,7 +143,8 @@ absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& r
                 std::max<int64_t>(rival.flags.warmup, 0));
 }
 
-// Keeps memory, so that sessions that are made next lie in another place.
+// Keeps memory, so that sessions that are made next lie in another place. Sessions of different
+// sizes would otherwise come to lie in the same places again and again.
 class Spacers {
  public:
   void Add() {
@@ -173,8 +175,10 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
     // So that the new sessions can change places.
     for (Rival* rival : rivals) rival->session.reset();
     spacers.Add();
+    // They take turns in being made first, so that each gets memory that the other had.
     for (int64_t i : {round % 2, 1 - round % 2})
       TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
+    // Those of a were reported when its executable was prepared.
     if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.flags));
     TENON_ASSIGN_OR_RETURN(const double ratio,
                            RunInTurns({*a.session, a.timing.executable, a.timing.runs},
@@ -260,6 +264,7 @@ absl::Status RecordRuns(Session& session, Executable* executable, const RunReque
   if (watch.wanted()) {
     RunRecorder* const recorder = watch.Begin();
     absl::Status run = session.Run(executable, request.feeds, recorder).status();
+    // The first run shows how many steps a run takes, and so how many runs there is room for.
     const size_t steps = std::max<size_t>(RunRecorder::kMaxSteps - recorder->Room(), 1);
     const auto more = static_cast<int64_t>(std::min(kMostRecorded, recorder->Room() / steps));
     if (run.ok() && flags.traces.empty() && more > 0) {

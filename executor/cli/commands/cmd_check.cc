@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 struct CheckFlags : CompileFlags {
   std::vector<std::string> only_ops, skipped_ops;
 
+  // Without passes, so that the kernel computes the result, and not constant folding.
   CheckFlags() { defaults.opt_level = 0; }
   void Declare(Declarer& d);
 };

@@ -19,6 +19,7 @@ namespace {
 int64_t KernelCount(const Device& device) {
   int64_t count = 0;
   for (const auto& kernel : KernelRegistry::Global().List()) {
+    // Kernels for DEFAULT serve every type of device.
     const bool of_type = kernel->device_type == device.type() || kernel->device_type == "DEFAULT";
     if (of_type && IsForDevicesOf(*kernel, device.plugin())) ++count;
   }

@@ -16,6 +16,7 @@ namespace tenon::cli {
 namespace {
 
 absl::StatusOr<Graph> Load(const std::string& path, const ModelFlags& flags) {
+  // Not LoadModel: graphs with defects can be compared too.
   TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, flags));
   return std::move(model.imported.graph);
 }

@@ -77,6 +77,7 @@ struct LintFlags : ModelFlags {
 absl::Status Lint(const LintFlags& flags, Invocation& invocation) {
   // A plug-in may bring ops that the graph uses.
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
+  // The document has the key even if the file cannot be read.
   invocation.doc.Set("defects", Json::Array());
   TENON_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(flags.paths.front(), flags));
   AddMissingKernels(host->devices(), model.imported);

@@ -27,6 +27,7 @@ struct OptFlags : CompileFlags {
 
   OptFlags() {
     defaults.target = Target::TensorFlow();
+    // Passes see constants in place of variables, and the written graph has their values.
     defaults.freezes = true;
   }
   void Declare(Declarer& d);

@@ -147,6 +147,8 @@ absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
         absl::StrCat(flags.paths.front(),
                      ": all rewrites together keep the answers: there is nothing to reduce"));
   }
+  // A pass that keeps something from call to call may be wrong once and never again: the search
+  // would then end at an arbitrary case.
   if (fault.StillIn(task->failing).empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(flags.paths.front(), ": it was wrong once (", fault.what(),

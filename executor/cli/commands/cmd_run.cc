@@ -152,6 +152,7 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
   Session& session = *outcome.bench.session;
   TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, flags.warmup));
   const StopOnInterrupt stop;
+  // The last of these runs is the one that counts, below.
   for (int64_t i = 1; i < flags.session_runs; ++i) {
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
                            session.Run(outcome.executable, outcome.request.feeds));

@@ -87,6 +87,7 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
   const Graph& graph = model.graph;
   Summary summary;
   summary.held = SummarizeVariables(model);
+  // The ops of a graph with functions are mostly calls; what is computed stands in the bodies.
   const absl::StatusOr<Graph> computed =
       graph.functions().empty() ? absl::StatusOr<Graph>(graph) : ComputedGraph(model);
   TENON_RETURN_IF_ERROR(CountNodes(computed.ok() ? *computed : graph, summary));

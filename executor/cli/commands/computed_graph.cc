@@ -14,6 +14,7 @@
 namespace tenon::cli {
 namespace {
 
+// Bodies that call others twice become twice as many with each level.
 constexpr size_t kMostBodies = 10'000;
 
 struct Ends {
@@ -49,6 +50,7 @@ void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
 void AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
                std::vector<Graph>& bodies) {
   const std::string_view op = graph.op_name(n);
+  // Input 0 of a branch chooses and is no argument.
   const int first = op.ends_with("If") || op.ends_with("Case") ? 1 : 0;
   for (const std::string_view name : CalledBy(op, graph.attrs(n))) {
     const FunctionEntry* function = graph.FindFunction(name);
@@ -79,6 +81,7 @@ absl::StatusOr<Graph> ComputedGraph(const Model& model) {
   InputSet inputs;
   for (const std::string& feed : ends.feeds) inputs.feeds.emplace_back(feed, Tensor());
   SessionOptions options;
+  // Nothing is computed, so no pool of threads is made.
   options.threads = 1;
   TENON_ASSIGN_OR_RETURN(
       Graph graph, GraphRunner({}, options).WithCallsInlined(model.graph, inputs, ends.fetches));

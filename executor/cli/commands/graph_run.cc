@@ -166,6 +166,8 @@ bool LooksLikeFile(const std::string& word) {
   return std::filesystem::exists(word, error) && !std::filesystem::is_directory(word, error);
 }
 
+// Only the flags of the chosen command are declared, so the command is found before any flag is
+// parsed.
 int Main(std::vector<std::string> args, AllocationCounter allocations) {
   const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
   if (args.empty()) {

@@ -10,6 +10,7 @@
 namespace tenon::cli {
 namespace {
 
+// Payloads of a status. They stay when a message gets a prefix.
 constexpr std::string_view kExitKey = "tenon/exit";
 constexpr std::string_view kPrintedKey = "tenon/printed";
 

@@ -37,6 +37,8 @@ bool Reopen(int fd, int spare) {
   return true;
 }
 
+// Gives stdout to plug-ins and keeps a copy for the document: what a plug-in prints must not stand
+// within the document.
 void SetStdoutAside() {
   fflush(stdout);
   const int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -92,6 +94,7 @@ void PrepareFaultDocument(std::string_view command, bool json) {
   const std::string head =
       absl::StrCat("{\"schema\":\"graph_run/1\",\"command\":\"", command, "\",\"version\":\"",
                    Version(), "\",\"status\":{\"code\":\"");
+  // Made now, as a handler may not allocate memory.
   std::strncpy(document_head, head.c_str(), sizeof(document_head) - 1);
   document_due.store(json);
   if (json && output_fd == STDOUT_FILENO) SetStdoutAside();

@@ -182,7 +182,8 @@ void TellOfHost(const End& end) {
 }
 
 // Ends the process if a plug-in is the cause of the end that this thread is about to meet; else
-// returns.
+// returns. The thread and its stack decide, not the instruction: that is the C library's after
+// memcpy, abort or throw.
 void EndIfCharged(const End& end) {
   if (getpid() != guarded_process) return;
   const CallbackInfo* call = CurrentCallback();

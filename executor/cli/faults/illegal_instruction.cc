@@ -34,6 +34,7 @@ const char* TextOfIllegalInstruction(const void* address) {
     case kVex2:
     case kVex3:
       return OfAvx();
+    // The compiler puts ud2 where it knows that the program cannot go on.
     case kTwoByte:
       if (code[1] == kUd2) return "SIGILL (a trap that its compiler put there, ud2)";
       break;

@@ -14,6 +14,7 @@ namespace {
 pid_t command_process = 0;
 std::atomic<int> stopping_on_it{0};
 std::atomic<bool> interrupted{false};
+// A signal handler must not take a lock.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void OnInterrupt(int) {

@@ -17,6 +17,8 @@ namespace {
 
 std::atomic<const Reproducer*> ready{nullptr};
 
+// Whether a whole graph file of this user is there. lstat, since a link of another user could lead
+// anywhere.
 bool IsThere(const char* path, size_t bytes) {
   struct stat facts;
   return lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&

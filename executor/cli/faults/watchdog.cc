@@ -49,6 +49,8 @@ class Watchdog {
     return std::chrono::duration<double>(Clock::now() - t).count();
   }
 
+  // A call is late if the same call is seen in a thread for so long. Samples cost the calls
+  // themselves only two stores.
   void LookAtCalls() {
     for (const ActiveCall& active : ActiveCalls()) {
       const auto [it, fresh] = seen_.try_emplace(active.thread, Seen{active.serial, Clock::now()});
@@ -104,6 +106,7 @@ class Watchdog {
 
 void StartWatchdog(double callback_s, std::optional<double> total_s) {
   std::thread([callback_s, total_s] {
+    // A fault in this thread is no plug-in's.
     MarkHostThread();
     Watchdog(callback_s, total_s).Run();
   }).detach();

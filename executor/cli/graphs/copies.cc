@@ -16,6 +16,7 @@ class Finder {
  public:
   Finder(const Graph& graph, const std::vector<NodePlacement>& placement)
       : graph_(graph), placement_(placement) {
+    // Only for the sizes: copies are found without them.
     absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(graph);
     if (shapes.ok()) shapes_ = *std::move(shapes);
     memory_.resize(graph.num_node_ids());
@@ -67,6 +68,7 @@ class Finder {
   const std::vector<NodePlacement>& placement_;
   std::optional<GraphShapes> shapes_;
   std::vector<MemoryTypes> memory_;
+  // Tensors and the devices to which they were copied.
   absl::flat_hash_set<std::pair<Output, std::string>> seen_;
 };
 

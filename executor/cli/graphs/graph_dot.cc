@@ -12,6 +12,7 @@ std::string Label(std::string_view text) {
 
 }  // namespace
 
+// Written by hand: Boost's writer flushes each line and knows no removed nodes.
 std::string GraphDot(const Graph& graph) {
   std::string dot = "digraph graph_ {\n  node [shape=box, style=rounded];\n";
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {

@@ -26,6 +26,7 @@ std::string TensorAttrText(std::string_view wire) {
   const absl::StatusOr<Tensor> tensor = TensorFromWire(wire, nullptr);
   if (!tensor.ok()) return std::string(kMalformedTensor);
   std::string text = TypeText(tensor->dtype(), tensor->shape());
+  // A checksum, so that a diff shows that a large constant changed.
   if (tensor->num_elements() > kMaxShown) return ChecksumText(wire);
   for (int64_t i = 0; i < tensor->num_elements(); ++i)
     absl::StrAppend(&text, " ", ElementText(*tensor, i));

@@ -88,6 +88,7 @@ std::string Initializer(const Graph& graph) {
   size_t least = SIZE_MAX;
   for (const NodeId target : targets) {
     const std::vector<NodeId> needed = NeededBy(graph, target);
+    // The smallest one: a larger target that initializes too also does something else.
     if (needed.size() >= least || !Initializes(graph, needed, variables)) continue;
     best = target;
     least = needed.size();

@@ -30,6 +30,7 @@ class Finder {
     }
     for (const FunctionEntry& function : graph_.functions()) {
       for (const BodyNode& node : ParseFunctionBody(graph_, function).nodes) {
+        // An attribute may be a placeholder for the value that each call gives it.
         const bool open = std::any_of(node.attrs.begin(), node.attrs.end(), [](const Attr& a) {
           return a.value.kind() == AttrKind::kPlaceholder;
         });
@@ -41,6 +42,7 @@ class Finder {
 
  private:
   bool IsMissing(std::string_view op, const AttrSet& attrs) const {
+    // Calls are lowered to other nodes, and placeholders are fed.
     if (IsFunctional(graph_, op) || OpRegistry::Global().Facts(op).placeholder) return false;
     return std::none_of(names_.begin(), names_.end(), [&](const std::string& device) {
       return oracle_.HasKernel(device, op, attrs);

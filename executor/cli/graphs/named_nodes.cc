@@ -24,6 +24,7 @@ const NamedNodes::Body& NamedNodes::BodyOf(const FunctionEntry& function) {
   body = std::make_unique<Body>();
   body->parsed = ParseFunctionBody(graph_, function);
   for (const BodyNode& node : body->parsed.nodes) body->nodes.try_emplace(node.name, &node);
+  // A malformed signature has no arguments and results to name.
   if (function.signature == nullptr) return *body;
   for (const ArgDef& arg : function.signature->inputs)
     body->ends.try_emplace(arg.name, Entry{"argument", absl::StrCat(arg.name, ", an argument")});

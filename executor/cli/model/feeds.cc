@@ -65,6 +65,7 @@ class Reader {
   absl::StatusOr<RunRequest> Read() {
     for (const std::string& text : flags_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
     for (const std::string& path : flags_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
+    // After the feeds of the command line, which win.
     TENON_RETURN_IF_ERROR(FeedDefaults());
     TENON_ASSIGN_OR_RETURN(request_.outputs, RequestedOutputs(names_, flags_));
     for (const NamedSink& output : request_.outputs)

@@ -69,6 +69,7 @@ absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags
   TENON_ASSIGN_OR_RETURN(freeze.keep, KeepRequested(names, flags, frozen.signature));
   absl::StatusOr<FrozenModel> made = Freeze(*model.saved, model.graph, frozen.signature, freeze,
                                             host.devices(), std::move(session_options));
+  // A variable that is written, or a table that nothing fills, is no fault of the files.
   if (!made.ok())
     return absl::IsFailedPrecondition(made.status()) ? made.status() : FaultOfFiles(made.status());
   frozen.model = *std::move(made);

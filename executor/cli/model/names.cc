@@ -32,6 +32,7 @@ absl::StatusOr<Output> Names::Resolve(std::string_view flag, std::string_view na
   const SignatureTensor* of_signature = tensors == nullptr ? nullptr : Find(*tensors, name);
   const std::string_view tensor = of_signature == nullptr ? name : of_signature->tensor;
   const NodeId n = NodeOfOutput(graph_, tensor);
+  // First: how many outputs such a node has is not known.
   if (n != kNoNode && graph_.op(n) == nullptr) return UnknownOpError(graph_, n);
   if (flag == "--output" && n != kNoNode && graph_.num_outputs(n) == 0 &&
       graph_.name(n) == absl::StripPrefix(tensor, "^")) {

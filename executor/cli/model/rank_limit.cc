@@ -8,6 +8,8 @@
 namespace tenon::cli {
 namespace {
 
+// The rank of a shape or tensor; -1 for other attributes, for unknown ranks and for malformed ones,
+// which verification reports.
 int64_t RankOf(const AttrValue& value) {
   if (value.kind() == AttrKind::kShape) {
     const auto shape = value.AsShape();

@@ -107,8 +107,10 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
   Workbench bench;
   bench.watchers = std::make_unique<Watchers>(flags);
   TENON_RETURN_IF_ERROR(bench.watchers->status());
+  // Before the model: a plug-in may bring ops of the graph.
   TENON_ASSIGN_OR_RETURN(bench.host, Host::Open(flags));
   WarnOfMissingPasses(flags);
+  // Otherwise a missing device is an error of the placement.
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
     if (!flags.device.empty()) WarnOfMissingDevice(flags.device, *bench.host, flags);
     for (const auto& [pattern, device] : session_options.placer.rules)
@@ -143,6 +145,7 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
   TENON_ASSIGN_OR_RETURN(
       bench.session,
       Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
+  // Proofs run on the values that the variables of the session have.
   if (NumericVerifier* verifier = bench.watchers->verifier())
     verifier->TakeStateOf(bench.session.get());
   return bench;

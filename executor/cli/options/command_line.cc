@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Scripts may be run from another folder.
 std::string FullPath(const std::string& path) {
   std::error_code error;
   const fs::path full = fs::absolute(path, error);
@@ -40,6 +41,7 @@ class Arguments {
 
 std::string ProgramWord() {
   std::error_code error;
+  // The shell's PATH may find another graph_run.
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   return error ? "graph_run" : ShellWord(program.string());
 }

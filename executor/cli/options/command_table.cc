@@ -31,6 +31,7 @@ const Command* FindCommand(std::string_view name) {
 }
 
 const Command* FindCommand(const std::vector<std::string>& args, size_t* words) {
+  // Two words first: "plugin check" must not be taken for a command "plugin".
   for (*words = 2; *words > 0; --*words) {
     if (args.size() < *words) continue;
     const Command* command =

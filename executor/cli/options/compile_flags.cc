@@ -106,6 +106,7 @@ void CompileFlags::DeclareCompiling(Declarer& d) {
 void CompileFlags::DeclareOutputs(Declarer& d) {
   d.Group(FlagGroup::kData);
   d.Repeat("--output", outputs, "NAME", "fetch (default: the graph's outputs)");
+  // A command with SINKs declares --output itself.
   defaults.writes_nothing = d.command();
 }
 

@@ -70,6 +70,7 @@ void Declarer::AddRepeated(const char* name, const char* value, const char* what
           ->group(group_)
           ->option_text(value)
           ->expected(1, -1)
+          // One value for each flag: the words behind it are arguments of the command.
           ->allow_extra_args(false)
           ->take_all();
   if (wrong) option->check(std::move(wrong));

@@ -17,6 +17,7 @@ constexpr std::string_view kFlag = "--flagfile";
 
 absl::Status Expand(const std::vector<std::string>& args, int depth, std::vector<std::string>& out);
 
+// Read by hand: CLI11's files of flags are TOML.
 absl::Status ExpandFile(const std::string& path, int depth, std::vector<std::string>& out) {
   if (depth >= kMaxFlagFileDepth)
     return UsageError(absl::StrCat("--flagfile ", path, ": files name each other in a circle"));

@@ -90,6 +90,7 @@ absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<
                                                std::string_view who) {
   std::vector<std::string> reversed = SplitEmptyValues(args);
   std::reverse(reversed.begin(), reversed.end());  // the library takes arguments from the end
+  // Unknown flags are left over, so that the error can name the closest flag.
   app.allow_extras();
   try {
     app.parse(std::move(reversed));
@@ -99,7 +100,8 @@ absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<
   return app.remaining();
 }
 
-// Splits the text at blanks outside of quotes. "''" is an empty word.
+// Splits the text at blanks outside of quotes. "''" is an empty word. CLI11's own splitter knows
+// quotes only where a word begins, and takes an open quote for a closed one.
 absl::StatusOr<std::vector<std::string>> WordsOf(const std::string& text) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -151,6 +153,7 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   bool help = false;
   std::string flagfile;  // only for help: ExpandFlagFiles has replaced the flag
   CommonFlags& flags = work.flags();
+  // Without a group an option is not in the help: the usage line has the arguments.
   app.add_option("PATH", flags.paths)->group("");
   Declarer declarer(app, command.name);
   work.Declare(declarer);
@@ -161,6 +164,7 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   app.footer(absl::StrCat("\nExamples:\n  ", command.examples[0], "\n  ", command.examples[1]));
   app.get_formatter()->column_width(34);
   const auto extras = Parse(app, args, who);
+  // Help comes before errors, so that it works on a command line that is not complete.
   if (help) return absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
   TENON_RETURN_IF_ERROR(extras.status());
   if (!extras->empty()) return UnknownArguments(app, *extras, command);

@@ -56,6 +56,7 @@ void AddVerified(const NumericVerifier* verifier, const CompileFlags& flags,
       .Set("runs", verifier->runs())
       .Set("not_compared", verifier->not_compared());
   invocation.doc.Set("verified", std::move(json));
+  // A proof that ended early says so, as a pass without a complaint would look proved.
   if (verifier->passes_cut_short() > 0) {
     Warn(flags, absl::StrCat("--verify-each=numeric: ", verifier->passes_cut_short(), " of ",
                              Plural(verifier->changes(), "change"),

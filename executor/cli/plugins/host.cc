@@ -69,6 +69,7 @@ absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
     if (key == "priority" || key == "as") {
       TENON_RETURN_IF_ERROR(SetOption(key, value, request));
     } else {
+      // Before the library is opened: its constructors may read the variable.
       setenv(key.c_str(), value.c_str(), 1);
     }
   }

@@ -191,6 +191,7 @@ class Judge {
     return "run `gdb --args graph_run devices --plugin SO`; its output is shown with --verbose";
   }
 
+  // By the words of the loader's own messages, which the status code alone does not tell apart.
   static std::string LoadAdvice(const std::string& code, const std::string& message) {
     if (code == "NOT_FOUND")
       return "the loader's own words; the problems above say the same in full";

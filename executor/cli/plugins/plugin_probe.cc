@@ -71,6 +71,7 @@ void WriteAll(int fd, std::string_view text) {
 // noexcept: an exception must not reach the parent's frames, of which this process has a copy.
 [[noreturn]] void BeChild(const std::string& path, int answer, int output, double timeout_s,
                           pid_t parent) noexcept {
+  // A group of its own, so that processes that the plug-in starts can be ended with it.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have ended before the line above had an effect.
@@ -192,6 +193,7 @@ absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_
     close(answer[1]);
     return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
   }
+  // Otherwise the child would write the buffered text once more.
   fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();

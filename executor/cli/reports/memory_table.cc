@@ -28,6 +28,7 @@ std::vector<Value> LargestInArena(const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (step.node == kNoNode) continue;
+    // Arguments of a step are its inputs, then its outputs.
     const size_t outputs = step.first_arg + step.num_inputs;
     for (size_t a = step.first_arg; a < plan.ArgsEnd(i); ++a) {
       const int32_t s = plan.args[a];

@@ -126,6 +126,7 @@ class RunSummaryText {
     bool failed = false, changed = false;
     for (const PassReport& pass : passes) {
       if (pass.name != name) continue;
+      // Nodes of bodies are not among the graph's.
       if (pass.function.empty()) nodes += pass.nodes_after - pass.nodes_before;
       time_us += pass.time_us;
       for (const auto& [rewrite, count] : pass.rewrites) rewrites[rewrite] += count;
@@ -244,6 +245,7 @@ class RunSummaryText {
     const Times& times = TimesReport(*outcome_.executable);
     if (plan == nullptr) return;
     int64_t streams = 1, copied = 0;
+    // A device has a stream to compute, and one each for copies to it, from it and within it.
     for (const Device* device : plan->devices) streams += device->is_host() ? 0 : 4;
     for (const PlanCopy& copy : plan->copies) copied += std::max<int64_t>(copy.bytes, 0);
     const MemoryReport memory = MemoryOf(*outcome_.executable);
@@ -274,6 +276,7 @@ class RunSummaryText {
       if (!value.initialized()) continue;  // a node without outputs
       Line("", absl::StrCat(outcome_.request.outputs[i].name, "  ",
                             TypeText(value.dtype(), value.shape())));
+      // More would not leave the summary on one screen.
       if (i == 0 && value.num_elements() <= 40) text_ += TensorText(value, "            ");
     }
     text_ += "\n";

@@ -15,6 +15,7 @@
 namespace tenon::cli {
 namespace {
 
+// Processes are only rows of the viewer: 1 is the host, then come streams and planes.
 constexpr int kProcess = 1;
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }

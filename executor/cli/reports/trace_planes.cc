@@ -9,6 +9,7 @@
 namespace tenon::cli {
 namespace {
 
+// Bytes of a binary value; viewers show it as text.
 constexpr size_t kMaxBytesShown = 64;
 
 Json ValueOf(const pb::XStat& stat, const pb::XPlane& plane) {
@@ -41,6 +42,7 @@ void AddStats(const Stats& stats, const pb::XPlane& plane, absl::flat_hash_set<s
     const std::string name = found == plane.stat_metadata().end()
                                  ? absl::StrCat("stat ", stat.metadata_id())
                                  : found->second.name();
+    // The first one wins: a statistic of the event comes before that of its kind.
     if (seen.insert(name).second) args.Set(name, ValueOf(stat, plane));
   }
 }

@@ -67,6 +67,7 @@ bool LooksLikeNumPy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char magic[6] = {};
   file.read(magic, sizeof(magic));
+  // An .npz file is a ZIP archive.
   return std::memcmp(magic, "\x93NUMPY", 6) == 0 || std::memcmp(magic, "PK\x03\x04", 4) == 0;
 }
 

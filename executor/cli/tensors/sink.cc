@@ -26,6 +26,7 @@ absl::StatusOr<NamedSink> ParseSink(std::string_view text) {
 }
 
 absl::Status WriteSinks(const std::vector<SinkTensor>& tensors) {
+  // An archive is written once, when all of its arrays are known.
   std::map<std::string, std::vector<std::pair<std::string, Tensor>>> archives;
   for (const SinkTensor& t : tensors) {
     if (t.target.sink == "-") continue;

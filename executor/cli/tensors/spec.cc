@@ -22,6 +22,7 @@
 namespace tenon::cli {
 namespace {
 
+// For suggestions in errors.
 constexpr std::string_view kElementNames[] = {
     "f16",    "bf16",   "f32", "f64",  "i8",  "i16",  "i32", "i64", "u8",
     "u16",    "u32",    "u64", "bool", "c64", "c128", "str", "i4",  "u4",
@@ -85,6 +86,7 @@ bool LooksLikeType(std::string_view text) {
   return !text.empty();
 }
 
+// For raw bytes and generators, which bring neither a type nor a shape.
 absl::Status NeedsShape(std::string_view value, const SpecHint& hint) {
   return UsageError(absl::StrCat("'", value, "' needs a type and a shape before it, such as ",
                                  SuggestSpec(hint)));
@@ -186,6 +188,7 @@ absl::StatusOr<Shape> ShapeOfElements(const SpecElements& elements, const TypePr
     return known && known->num_elements() == count ? *known : Shape({count});
   }
   const Shape& shape = *type.shape;
+  // A flat list fills any shape; nested brackets must spell the shape itself.
   const bool flat = elements.dims.size() <= 1;
   if (!flat && absl::Span<const int64_t>(elements.dims) != shape.dims()) {
     return absl::InvalidArgumentError(absl::StrCat("the brackets spell shape [",

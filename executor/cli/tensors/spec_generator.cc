@@ -151,6 +151,7 @@ absl::Status FillIota(const Call& call, const Tensor& t) {
   double start = 0, step = 1;
   TENON_RETURN_IF_ERROR(ReadReal(call, "start", start));
   TENON_RETURN_IF_ERROR(ReadReal(call, "step", step));
+  // Integers are added without sign, so that an overflow wraps.
   const bool integer = IsIntegerLike(t.dtype());
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (integer) {
@@ -178,6 +179,8 @@ absl::Status FillIntegers(const Call& call, uint64_t seed, const Tensor& t) {
         absl::StrCat("random: [", lo, ", ", hi, ") is no range of ", DataTypeShortName(t.dtype()),
                      "s; lo must be below hi, both from ", range.lo, " to ", range.hi));
   }
+  // Maps 64 random bits onto the range by the upper half of a product: without a division, and
+  // nearly without the bias of a remainder.
   const uint64_t span = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     const uint64_t offset =
