@@ -239,6 +239,8 @@ absl::Status PrepareSplitV(Prepare& p) {
   int64_t known = 0;
   int missing = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
+    // One -1 stands for the rest; a second one, or that of a Split into a single part, is an error,
+    // as in TensorFlow. Each size is bounded by the dimension, so the sum cannot overflow.
     if (sizes[i] == -1 && missing < 0 && sizes.size() > 1) {
       missing = static_cast<int>(i);
     } else if (sizes[i] < 0 || sizes[i] > in.dim(axis)) {

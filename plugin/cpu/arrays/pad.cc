@@ -101,6 +101,7 @@ absl::Status PreparePad(Prepare& p) {
     p.Alias(0, 0);
     return absl::OkStatus();
   }
+  // The last padded dimension; the ones behind it are joined to it as `inner` elements.
   int last = in.rank() - 1;
   while (last > 0 && in.dim(last) == out.dim(last)) --last;
   auto s = std::make_shared<PadState>(PadState{ElementCopy(p.input_type(0))});
@@ -227,12 +228,14 @@ absl::Status PrepareMirrorPadGrad(Prepare& p) {
   const Dims stride = DenseStrides(in, 1);
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t before = pads[2 * d], after = pads[2 * d + 1];
+    // Written without before + after, which could overflow.
     if (before >= in.dim(d) || after >= in.dim(d) - before) {
       return p.Invalid(absl::StrCat("paddings of dimension ", d, ", ", before, " and ", after,
                                     ", must together be less than its size, ", in.dim(d)));
     }
     const int64_t size = in.dim(d) - before - after;
     TENON_RETURN_IF_ERROR(mirror.Check(p, before, after, size));
+    // An element shows at most three times: itself and one mirror image at each side.
     std::vector<absl::InlinedVector<int64_t, 3>> places(size);
     for (int64_t i = 0; i < in.dim(d); ++i)
       places[mirror.Source(i, before, size)].push_back(i * stride[d]);

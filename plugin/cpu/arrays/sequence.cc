@@ -56,6 +56,7 @@ absl::Status RangeOf(Prepare& p) {
   }
   int64_t n = 0;
   if constexpr (std::is_integral_v<T>) {
+    // The distance of two int64 can need 65 bits.
     const __int128 span = static_cast<__int128>(limit) - start;
     const __int128 step = delta;
     const __int128 count =
@@ -63,15 +64,19 @@ absl::Status RangeOf(Prepare& p) {
     if (count > INT64_MAX) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   } else {
+    // In double for float and half too, so that rounding of the quotient does not add or lose an
+    // element at the end. 9e18 is below 2^63; the negation refuses a NaN as well.
     const double count = std::ceil(std::abs((static_cast<double>(limit) - start) / delta));
     if (!(count < 9e18)) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   }
   return SetSequence<T>(p, n, [&](int64_t i) {
     if constexpr (std::is_integral_v<T>) {
+      // In unsigned arithmetic, where wrapping is defined; the result is in range by the count.
       return static_cast<T>(static_cast<uint64_t>(start) +
                             static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
     } else {
+      // A product for each element, not a running sum: errors do not add up along the sequence.
       return static_cast<T>(start + static_cast<T>(i) * delta);
     }
   });
@@ -105,6 +110,7 @@ absl::Status LinSpaceOf(Prepare& p, int64_t n) {
   const T step = n > 1 ? (stop - start) / static_cast<T>(n - 1) : T(0);
   return SetSequence<T>(p, n, [&](int64_t i) {
     if (i == 0) return start;
+    // Exactly, whatever rounding does to the steps.
     if (i == n - 1) return stop;
     return static_cast<T>(start + step * static_cast<T>(i));
   });
@@ -126,6 +132,7 @@ absl::Status RunInvert(const void* state, const StepArgs& args) {
   const int64_t n = static_cast<const LengthState*>(state)->n;
   const T* x = static_cast<const T*>(args.in[0]);
   T* out = static_cast<T*>(args.out[0]);
+  // -1 marks places that nothing has filled; n distinct values in [0, n) leave none.
   std::fill_n(out, n, T{-1});
   for (int64_t i = 0; i < n; ++i) {
     if (x[i] < 0 || x[i] >= n)

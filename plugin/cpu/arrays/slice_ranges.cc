@@ -8,6 +8,8 @@
 namespace tenon::cpu {
 namespace {
 
+// Masks have 63 usable bits; a later entry of a long slice has none set. (A shift by 64 or more
+// would be undefined.)
 bool Bit(int64_t mask, int i) { return i < 63 && (mask >> i & 1) != 0; }
 
 template <typename... T>
@@ -26,11 +28,14 @@ absl::StatusOr<SliceRange> ResolveRange(const SliceMasks& masks, int i, int dim,
       return Invalid("slice index ", begin, " of dimension ", dim, " out of bounds");
     return SliceRange{dim, at, 1, 1, false};
   }
+  // Where `end` may lie: n is one behind the last element, and for a negative stride -1 is one
+  // before the first. The clamp makes any begin and end legal, as in Python.
   const int64_t lowest = stride > 0 ? 0 : -1;
   const int64_t highest = stride > 0 ? n : n - 1;
   const auto clamp = [&](int64_t x) { return std::clamp(x < 0 ? x + n : x, lowest, highest); };
   const int64_t from = Bit(masks.begin, i) ? (stride > 0 ? lowest : highest) : clamp(begin);
   const int64_t to = Bit(masks.end, i) ? (stride > 0 ? highest : lowest) : clamp(end);
+  // Rounded up; a stride that leads away from the end makes an empty range, no error.
   const int64_t interval = to - from;
   SliceRange range{dim, from, stride, 0};
   if (interval != 0 && (interval < 0) == (stride < 0))
@@ -71,6 +76,8 @@ absl::StatusOr<std::vector<SliceRange>> ResolveSlice(const SliceMasks& masks,
   for (int i = 0; i < count; ++i) {
     if (Bit(masks.ellipsis, i)) {
       int later = 0;
+      // The ellipsis stands for as many dimensions as the entries behind it leave; new axes take
+      // none.
       for (int k = i + 1; k < count; ++k) later += !Bit(masks.new_axis, k);
       whole_until(std::min(rank - later, rank));
     } else if (Bit(masks.new_axis, i)) {

@@ -163,6 +163,7 @@ class RowAccumulator : public Accumulator {
 
   // Guarded by Apply and Take.
   std::optional<Shape> row_;
+  // Ordered, as the indices of the result rise.
   std::map<int64_t, Sum> rows_;
 };
 

@@ -73,6 +73,8 @@ absl::Status PrepareShuffleQueue(Prepare& p) {
   return SetQueue(p, options, [&] {
     if (seed != 0 || seed2 != 0)
       return Shuffled(static_cast<uint64_t>(seed), static_cast<uint64_t>(seed2));
+    // The second number comes from the system even if the session has a seed: without seeds in the
+    // node the order differs from run to run.
     std::random_device system;
     return Shuffled(p.session().seed() != 0 ? p.session().seed() : system(), system());
   });

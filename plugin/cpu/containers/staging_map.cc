@@ -84,6 +84,8 @@ class StagingMap : public Resource {
   }
 
  private:
+  // Ordered, for TakeFirst. MapStage promises no order and OrderedMapStage does; both are served by
+  // this.
   using Elements = std::map<int64_t, StagedTuple>;
 
   static bool IsThere(const Tensor& component) { return component.initialized(); }

@@ -155,6 +155,8 @@ absl::Status Table::Put(std::string key, const Tensor& values, int64_t i) {
     place = free_.back();
     free_.pop_back();
   }
+  // Room grows by doubling, so n insertions copy O(n) rows. Places of removed keys are used again,
+  // the last one first.
   const int64_t room = values_.initialized() ? values_.shape().dim(0) : 0;
   if (place >= room) {
     TENON_ASSIGN_OR_RETURN(const Shape shape,

@@ -101,6 +101,8 @@ absl::Status RunSummary(const void* state, const StepArgs& args) {
     ++finite;
   });
   mean = finite > 0 ? mean / static_cast<double>(finite) : kNan;
+  // Two passes: squares of differences from the mean, which do not cancel as a difference of large
+  // sums would.
   s.ForEach(args.in[0], [&](double x) {
     if (std::isfinite(x)) variance += (x - mean) * (x - mean);
   });
@@ -124,6 +126,7 @@ absl::Status PrepareSummary(Prepare& p) {
   s->type = p.input_type(0);
   TENON_ASSIGN_OR_RETURN(s->lower, p.AttrFloat("lower_bound"));
   TENON_ASSIGN_OR_RETURN(s->upper, p.AttrFloat("upper_bound"));
+  // 12 figures, the type, the rank, and then the dimensions.
   p.set_output_shape(0, Shape({14 + s->shape.rank()}));
   p.set_run(&RunSummary, std::move(s));
   return absl::OkStatus();
@@ -211,6 +214,7 @@ absl::Status PrepareSummaryV2(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->id, p.AttrInt("tensor_id"));
   const int64_t length = LengthOf(s->mode);
   if (length < 0) return p.Unimplemented(absl::StrCat("there is no 'tensor_debug_mode' ", s->mode));
+  // Numbers up to here are exact in the output's type.
   const int64_t most = int64_t{1} << (s->output_type == DataType::kFloat ? 24 : 53);
   if (s->id > most && s->mode != kInfinitiesAndNan)
     return p.Invalid(absl::StrCat("'tensor_id' must be at most ", most, ", it is ", s->id));

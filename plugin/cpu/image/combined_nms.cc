@@ -88,6 +88,7 @@ absl::Status RunCombinedNms(const void* state, const StepArgs& args) {
       detections.clear();
       for (int64_t c = 0; c < s.classes; ++c)
         SelectOfClass(s, boxes, scores, c, overlap, least_score, &detections);
+      // Stable: equal scores stay in the order of their classes.
       std::stable_sort(detections.begin(), detections.end(), Better);
       StoreImage(s, args, n, boxes, detections);
     }

@@ -179,6 +179,8 @@ absl::Status MatrixStep::Run(const void* state, const StepArgs& args) {
       absl::Status status = ComputeOne(s, args, i);
       if (status.ok()) continue;
       std::lock_guard<std::mutex> lock(mutex);
+      // Each range stops at its own first failure, so the least of them is the first of the whole
+      // batch, whichever threads came first.
       if (i < failed) {
         failed = i;
         error = std::move(status);

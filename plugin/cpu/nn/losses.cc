@@ -17,8 +17,8 @@ struct L2Loss {
   int64_t n;
 };
 
-// Blocks of a fixed size are summed each on its own, then the sums: as exact as pairwise, the same
-// for any number of threads.
+// Blocks of a fixed size are summed each on its own, in double, then the sums: rounding errors grow
+// by kBlock + n / kBlock, not by n.
 template <typename Element>
 double HalfSquareSum(const void* x, int64_t n, Element element) {
   constexpr int64_t kBlock = 4096;
@@ -69,6 +69,8 @@ struct CrossEntropy {
 struct RowScale {
   double max, log_sum;
 };
+// Without the maximum, exp of a large logit would overflow. With it the greatest term is 1, so the
+// sum of finite logits is at least 1.
 template <typename Element>
 RowScale ScaleOfRow(const CrossEntropy& s, const void* features, int64_t row, Element element) {
   const auto at = [&](int64_t c) {
@@ -93,6 +95,7 @@ absl::Status RunCrossEntropy(const void* state, const StepArgs& args) {
               scale.max;
           const double label =
               element.template As<double>(args.in[1], r * s.label.row + c * s.label.column);
+          // A class of label 0 adds nothing even where its logit is -inf: 0 * inf would be NaN.
           if (label != 0) loss += label * (scale.log_sum - x);
           element.Put(args.out[1], r * s.classes + c, std::exp(x - scale.log_sum) - label);
         }
@@ -130,6 +133,7 @@ absl::Status RunSparseCrossEntropy(const void* state, const StepArgs& args) {
   const bool is64 = s.label_type == DataType::kInt64;
   for (int64_t r = 0; r < s.rows; ++r) {
     const int64_t label = LoadIndex(args.in[1], is64, r);
+    // All labels are checked before any output is written and before threads start.
     if (label < 0 || label >= s.classes) {
       return absl::InvalidArgumentError(absl::StrCat(
           "label ", label, " of row ", r, " is outside the valid range [0, ", s.classes, ")"));

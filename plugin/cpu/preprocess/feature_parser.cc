@@ -109,6 +109,7 @@ absl::StatusOr<std::vector<FeatureParser::Column>> FeatureParser::ReadColumns(
     const absl::Status read =
         ReadExample(StringAt(args.in[0], i), [&](std::string_view name, FeatureList list) {
           const auto found = numbers.find(name);
+          // Of a name that is there twice the last entry stands.
           if (found != numbers.end()) lists[found->second] = list;
         });
     if (!read.ok()) return Annotate(read, absl::StrCat("example ", i, ": "));
@@ -150,12 +151,15 @@ absl::Status FeatureParser::StoreSparse(const Feature& f, const Column& column,
 absl::Status FeatureParser::StoreDense(const Feature& f, const Column& column,
                                        const StepArgs& args) const {
   const int64_t block = f.Block();
+  // A block of no elements cannot tell how many rows there are: 0.
   const int64_t rows = !f.open ? 1 : block == 0 ? 0 : column.Longest() / block;
   Dims dims;
   if (batch_) dims.push_back(examples_);
   if (f.open) dims.push_back(rows);
   dims.insert(dims.end(), f.shape.dims().begin(), f.shape.dims().end());
   TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
+  // An open dimension is as long as the longest example's, in all examples: one long example of
+  // many could ask for any amount of memory.
   TENON_RETURN_IF_ERROR(CheckStringBytes(static_cast<double>(shape.num_elements()) *
                                          static_cast<double>(DataTypeSize(f.type))));
   TENON_ASSIGN_OR_RETURN(void* const out,

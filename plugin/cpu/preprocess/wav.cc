@@ -14,6 +14,7 @@ namespace tenon::cpu {
 namespace {
 
 constexpr int64_t kSampleBytes = 2;
+// -32768 becomes -1 exactly; the greatest sample, 32767, stays below 1.
 constexpr float kFullScale = 32768;
 
 struct Wav {
@@ -26,6 +27,7 @@ absl::Status Malformed(std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("WAV: ", why));
 }
 
+// WAV is little-endian, as are the machines that this is built for.
 uint32_t Load(std::string_view data, size_t at, size_t bytes) {
   uint32_t value = 0;
   memcpy(&value, data.data() + at, bytes);
@@ -37,6 +39,7 @@ absl::Status ReadFormat(std::string_view chunk, Wav* wav) {
   const uint32_t format = Load(chunk, 0, 2), bits = Load(chunk, 14, 2);
   wav->channels = Load(chunk, 2, 2);
   const uint32_t rate = Load(chunk, 4, 4);
+  // Format 1 is linear PCM.
   if (format != 1 || bits != 16)
     return Malformed(absl::StrCat("format ", format, " of ", bits, " bits is not PCM of 16 bits"));
   if (wav->channels < 1) return Malformed("there are no channels");
@@ -62,6 +65,7 @@ absl::StatusOr<Wav> ReadWav(std::string_view data) {
       return Malformed(absl::StrCat("chunk '", name, "' has ", size, " bytes, but only ",
                                     data.size(), " are left"));
     }
+    // Unknown chunks are passed over. The byte that RIFF puts behind a chunk of odd size is not.
     const std::string_view chunk = data.substr(0, size);
     data.remove_prefix(size);
     if (name == "fmt ") {
@@ -143,6 +147,7 @@ absl::Status PrepareEncode(Prepare& p) {
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels) {
   if (channels < 1 || channels > UINT16_MAX)
     return p.Invalid(absl::StrCat("a WAV file has 1 to 65535 channels, not ", channels));
+  // Sizes in the file are of 32 bits, and the outermost counts 36 bytes of heads too.
   if (samples > (int64_t{UINT32_MAX} - 36) / kSampleBytes / channels)
     return p.Invalid("the samples are too many for a WAV file");
   return absl::OkStatus();
@@ -156,6 +161,7 @@ std::string WavFile(const float* values, int64_t samples, int64_t channels, int3
     file.append(reinterpret_cast<const char*>(&value), size);
   };
   file += "RIFF";
+  // What follows these 8 bytes: 4 of "WAVE", 24 of the format chunk, 8 of the data chunk's head.
   put(36 + bytes, 4);
   file += "WAVEfmt ";
   put(16, 4);
@@ -169,6 +175,8 @@ std::string WavFile(const float* values, int64_t samples, int64_t channels, int3
   put(bytes, 4);
   for (int64_t i = 0; i < samples * channels; ++i) {
     const float x = values[i];
+    // 1 is clamped to 32767. A NaN becomes silence, since its conversion to an integer is
+    // undefined.
     const float scaled = std::isnan(x) ? 0 : std::round(x * kFullScale);
     put(static_cast<int64_t>(std::clamp(scaled, -kFullScale, kFullScale - 1)), kSampleBytes);
   }

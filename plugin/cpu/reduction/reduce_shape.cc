@@ -30,6 +30,9 @@ Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_
   return out;
 }
 
+// Dimensions of size 1 are dropped and neighbours of one kind are merged, so that kept and reduced
+// dimensions alternate and the loops below are as few and as long as can be. In a dense tensor
+// merged neighbours have the inner one's stride.
 ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduced,
                                 int64_t element_bytes) {
   ReduceLayout l;
@@ -61,6 +64,7 @@ ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduce
       l.kept_count *= size[i];
     }
   }
+  // A loop of one turn, so that loops need no case of "nothing is reduced".
   if (l.reduced_size.empty()) {
     l.reduced_size.push_back(1);
     l.reduced_stride.push_back(element_bytes);

@@ -20,6 +20,8 @@ struct PartitionState {
 absl::Status RunPartition(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const PartitionState*>(state);
   const int32_t* to = static_cast<const int32_t*>(args.in[1]);
+  // Two passes: the outputs are as long as the counts, which must be known before they are
+  // allocated. The first pass also checks every index, so that the second cannot write outside.
   std::vector<int64_t> counts(s.parts, 0), filled(s.parts, 0);
   for (int64_t i = 0; i < s.rows; ++i) {
     if (to[i] < 0 || to[i] >= s.parts) {
@@ -86,6 +88,8 @@ absl::Status RunStitch(const void* state, const StepArgs& args) {
   copy.Zero(out, 0, shape.num_elements());
   for (int k = 0; k < pairs; ++k) {
     for (int64_t i = 0; i < s.rows[k]; ++i) {
+      // Of rows with one index the last in the order of inputs stays, as TensorFlow promises for
+      // DynamicStitch. ParallelDynamicStitch, which promises no order, is served by the same loop.
       const int64_t at = static_cast<const int32_t*>(args.in[k])[i];
       copy(args.in[pairs + k], i * s.row_elements, out, at * s.row_elements, s.row_elements);
     }
@@ -135,6 +139,8 @@ absl::Status RunRoll(const void* state, const StepArgs& args) {
     if (axis < 0 || axis >= rank)
       return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is out of range"));
     const int64_t n = std::max<int64_t>(s.shape.dim(static_cast<int>(axis)), 1);
+    // Shifts of one axis that is named twice add up. The sum is reduced to [0, n) at each step, so
+    // it cannot overflow.
     shift[axis] = ((shift[axis] + LoadIndex(args.in[1], s.shift_type, i) % n) % n + n) % n;
   }
   // Behind the last dimension that moves, elements stay neighbours.
@@ -182,6 +188,7 @@ absl::Status RunReverseSequence(const void* state, const StepArgs& args) {
                                                      " is not in [0, ", s.shape.dim(s.seq), "]"));
     }
   }
+  // Behind the inner one of the two dimensions elements move together, as one run.
   const int inner_dim = std::max(s.seq, s.batch);
   const int64_t run = DimProduct(s.shape, inner_dim + 1, s.shape.rank());
   const int64_t lines = DimProduct(s.shape, 0, inner_dim + 1);
@@ -192,6 +199,8 @@ absl::Status RunReverseSequence(const void* state, const StepArgs& args) {
     const int64_t at = i / seq_stride % s.shape.dim(s.seq);
     const int64_t length =
         LoadIndex(args.in[1], s.length_type, i / batch_stride % s.shape.dim(s.batch));
+    // Place `at` goes to `length - 1 - at`: `length - 1 - 2 * at` places on. Behind the length all
+    // stay.
     const int64_t to = at < length ? i + (length - 1 - 2 * at) * seq_stride : i;
     copy(args.in[0], i * run, args.out[0], to * run, run);
   }

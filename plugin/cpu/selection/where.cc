@@ -26,6 +26,7 @@ template <typename Element>
 absl::Status ListNonzero(const WhereState& s, const StepArgs& args, Element element) {
   using T = typename Element::Native;
   const auto is_set = [&](int64_t i) { return element.template As<T>(args.in[0], i) != T(0); };
+  // Two passes over the data: the result's size is needed before its memory.
   const int64_t n = s.shape.num_elements();
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) count += is_set(i);
@@ -119,6 +120,7 @@ std::vector<std::optional<std::string>> LineKeys(const UniqueState& s, const voi
         if (!key.has_value()) {
           result[l].reset();
         } else if (result[l].has_value()) {
+          // The length before each text keeps "ab", "c" apart from "a", "bc".
           if (s.type == DataType::kString) absl::StrAppend(&*result[l], key->size(), ":");
           result[l]->append(*key);
         }
@@ -136,6 +138,7 @@ absl::Status RunUnique(const void* state, const StepArgs& args) {
   absl::flat_hash_map<std::string_view, int64_t> seen;
   for (int64_t l = 0; l < lines; ++l) {
     const int64_t next = static_cast<int64_t>(first.size());
+    // A line with a NaN is equal to no other, itself included: each makes a new value.
     const int64_t at = keys[l].has_value() ? seen.try_emplace(*keys[l], next).first->second : next;
     if (at == next) {
       first.push_back(l);

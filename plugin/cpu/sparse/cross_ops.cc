@@ -79,6 +79,8 @@ struct Columns {
 absl::StatusOr<Columns> ReadColumns(const CrossState& s, const StepArgs& args) {
   Columns read;
   std::optional<int64_t> rows;
+  // An entry of any other row ends a row, as in TensorFlow; for unsorted entries this differs from
+  // RaggedCross's rule.
   const auto ends = [](int64_t row_of_entry, int64_t row) { return row_of_entry != row; };
   for (int i = 0; i < s.sparse; ++i) {
     TENON_ASSIGN_OR_RETURN(CrossColumn column,

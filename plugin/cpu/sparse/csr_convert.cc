@@ -16,7 +16,9 @@
 namespace tenon::cpu {
 namespace {
 
-// Entries of one row keep their order.
+// A counting sort by matrix and row, in two passes: entries need not be sorted, and those of one
+// row keep their order. Columns of a row are therefore sorted only if the coordinates were; one
+// place that is given twice becomes two entries.
 absl::StatusOr<ObjectRef<CsrMatrix>> FromCoordinates(const Shape& shape, const Tensor& indices,
                                                      const Tensor& values) {
   const int64_t count = values.num_elements();
@@ -38,6 +40,7 @@ absl::StatusOr<ObjectRef<CsrMatrix>> FromCoordinates(const Shape& shape, const T
     int32_t* const of_matrix = row_starts + b * (rows + 1);
     for (int64_t r = 0; r < rows; ++r) of_matrix[r + 1] += of_matrix[r];
   }
+  // Where the next entry of each row goes, counted from the matrix's first entry.
   std::vector<int32_t> next(row_starts, row_starts + made->row_starts.num_elements());
   const ElementCopy copy(values.dtype());
   for (int64_t i = 0; i < count; ++i) {

@@ -45,7 +45,8 @@ void AddScaled(T a, const T* b, int64_t b_step, bool conjugate, T* sum, int64_t 
     sum[j * sum_step] += a * (conjugate ? Conjugate(b[j * b_step]) : b[j * b_step]);
 }
 
-// Rows of all matrices of the batch, one after the other; each is one thread's.
+// Rows of all matrices of the batch, one after the other; each is one thread's, and its terms are
+// added in the order of the entries: the bits do not depend on the number of threads.
 template <typename T>
 void MultiplyDense(const DenseProduct& s, const CsrMatrix& a, const Tensor& b, int64_t n, T* out,
                    Workers* workers) {
@@ -112,7 +113,8 @@ struct SparseProduct : NodeFacts {
   DataType type = DataType::kInvalid;
 };
 
-// Row r of the product: the terms of one place are added in their order.
+// Gustavson's method, row by row: all terms of row r of the product, sorted by column; the sort is
+// stable, so the terms of one place are added in their order. A sum that is 0 stays an entry.
 template <typename T>
 void PutRow(const CsrView<T>& a, const CsrView<T>& b, int64_t r,
             std::vector<std::pair<int32_t, T>>* terms, CsrBuilder<T>* product) {

@@ -74,6 +74,7 @@ absl::StatusOr<Shape> ReadNewShape(const Prepare& p, const Shape& from) {
     TENON_ASSIGN_OR_RETURN(const Shape rest, CheckedShape(p, dims));
     if (rest.num_elements() == 0)
       return p.Invalid("a dimension of -1 cannot be found beside one of 0");
+    // Rounded down: if the division leaves a rest, the comparison below refuses the shape.
     *free = from.num_elements() / rest.num_elements();
   }
   TENON_ASSIGN_OR_RETURN(const Shape to, CheckedShape(p, dims));
@@ -157,6 +158,8 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
   SortEntries(all, s.sizes(), order);
   for (int64_t i = 0; i < s.start.back(); ++i) {
     CopyEntry(all, s.rank, order[i], args.out[0], i);
+    // The part in which entry order[i] lies: the last that starts at or before it. Empty parts
+    // start where the next one does and are passed over.
     const auto part = std::upper_bound(s.start.begin(), s.start.end(), order[i]) - 1;
     s.copy(args.in[s.parts() + (part - s.start.begin())], order[i] - *part, args.out[1], i);
   }
@@ -198,6 +201,9 @@ struct Lines {
   int64_t count(int64_t part) const { return least + (part < larger); }
   int64_t first(int64_t part) const { return part * least + std::min(part, larger); }
   int64_t part_of(int64_t line) const {
+    // As if all parts were larger. If that leads behind them, `line - larger` counts as if each of
+    // the larger ones had only `least` lines. `least` is at least 1, since the axis is as long as
+    // there are parts.
     const int64_t part = line / (least + 1);
     return part < larger ? part : (line - larger) / least;
   }

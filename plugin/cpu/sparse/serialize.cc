@@ -46,6 +46,8 @@ absl::Status Serialize(const SparseParts& parts, const Tensor& out, int64_t row)
   const Tensor* const tensors[kParts] = {&parts.indices, &parts.values, &parts.shape};
   for (int k = 0; k < kParts; ++k) {
     if (out.dtype() == DataType::kVariant) {
+      // A copy: the value outlives the step, and the memory of RunState::Input may belong to the
+      // plan.
       TENON_ASSIGN_OR_RETURN(Tensor own, tensors[k]->Copy());
       out.SetObject(row * kParts + k, ObjectRef<TensorValue>::Make(std::move(own)));
       continue;

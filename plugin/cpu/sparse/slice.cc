@@ -95,6 +95,8 @@ absl::Status RunSliceGrad(const void* state, const StepArgs& args) {
       same = same && static_cast<uint64_t>(entry[d]) - static_cast<uint64_t>(start[d]) ==
                          static_cast<uint64_t>(part[d]);
     }
+    // A merge: both lists are walked once, which needs the common order. An entry of the slice that
+    // the whole lacks ends the walk there, and the rest of the gradient is lost without an error.
     if (same) s.copy(args.in[0], k++, args.out[0], i);
   }
   return absl::OkStatus();
@@ -140,6 +142,7 @@ absl::Status FindRows(const FillRowsState& s, const void* indices, FilledRows fo
   }
   for (int64_t r = 0; r < s.rows; ++r) {
     found.empty[r] = found.start[r + 1] == 0;
+    // An empty row gets one entry, the default value's.
     found.start[r + 1] = found.start[r] + std::max<int64_t>(found.start[r + 1], 1);
   }
   return absl::OkStatus();
@@ -164,6 +167,7 @@ absl::Status RunFillRows(const void* state, const StepArgs& args) {
   }
   for (int64_t i = 0; i < s.sizes.count; ++i) {
     const absl::Span<const int64_t> entry = EntryAt(args.in[0], rank, i);
+    // Entries of a row keep their order, so the result is sorted by rows even if the input is not.
     const int64_t at = found.start[entry[0]]++;
     std::copy(entry.begin(), entry.end(), indices + at * rank);
     s.copy(args.in[1], i, values, at);

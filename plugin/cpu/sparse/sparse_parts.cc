@@ -72,6 +72,8 @@ absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_
   TENON_ASSIGN_OR_RETURN(const Tensor shape, Tensor::Allocate(DataType::kInt64, Shape({rank - 1})));
   std::copy_n(t.shape.flat<int64_t>() + 1, rank - 1, shape.flat<int64_t>());
   TENON_ASSIGN_OR_RETURN(const SparseParts nothing, PartOfRows(t, 0, 0, shape));
+  // First every row as an empty one: rows without entries are never visited below, and the others
+  // overwrite.
   for (int64_t r = 0; r < rows; ++r) TENON_RETURN_IF_ERROR(row(r, nothing));
   const auto row_of = [&](int64_t i) { return t.indices.flat<int64_t>()[i * rank]; };
   for (int64_t first = 0, end = 0; first < count; first = end) {

@@ -120,9 +120,11 @@ uint64_t MurmurHash(std::string_view s) {
 struct Murmur {
   uint64_t operator()(std::string_view s) const { return MurmurHash(s); }
 };
+// FarmHash's fingerprints never change with the library's version or the machine; its Hash64 may.
 struct Farm {
   uint64_t operator()(std::string_view s) const { return util::Fingerprint64(s.data(), s.size()); }
 };
+// SipHash-2-4, keyed: whoever does not know the key cannot choose strings that collide.
 struct Sip {
   highwayhash::HH_U64 key[2];
   uint64_t operator()(std::string_view s) const {

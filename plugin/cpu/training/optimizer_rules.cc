@@ -12,7 +12,8 @@ template <typename C>
 C Sign(C x) {
   return static_cast<C>((x > 0) - (x < 0));
 }
-// What l1 leaves of x.
+// What l1 leaves of x: soft thresholding, the proximal operator of l1 * |x|. Without l1 x stays as
+// it is.
 template <typename C>
 C Shrink(C x, C l1) {
   return l1 > 0 ? Sign(x) * std::max(std::abs(x) - l1, C(0)) : x;
@@ -32,11 +33,16 @@ TENON_RULE(GradientDescent) {
   for (int64_t i = 0; i < n; ++i) v[0][i] -= alpha * g[i];
 }
 
+// Forward-backward splitting (Duchi and Singer 2009): a step along the gradient, then the proximal
+// step of l1 and l2.
 TENON_RULE(ProximalGradientDescent) {
   const C rate = h[kAlpha], l1 = h[kL1] * rate, scale = C(1) + h[kL2] * rate;
   for (int64_t i = 0; i < n; ++i) v[0][i] = Shrink(v[0][i] - rate * g[i], l1) / scale;
 }
 
+// Polyak's heavy ball; with Nesterov, the step looks ahead by one more multiple of the momentum.
+// The slot holds a sum of gradients, without the rate, so a change of the rate applies to the past
+// too.
 TENON_RULE(Momentum) {
   const C rate = h[kLr], momentum = h[kMomentum];
   for (int64_t i = 0; i < n; ++i) {
@@ -45,6 +51,7 @@ TENON_RULE(Momentum) {
   }
 }
 
+// The same methods, but the slot holds the last step, with its sign and the rate of its time.
 TENON_RULE(KerasMomentum) {
   const C rate = h[kLr], momentum = h[kMomentum];
   for (int64_t i = 0; i < n; ++i) {
@@ -53,6 +60,7 @@ TENON_RULE(KerasMomentum) {
   }
 }
 
+// Duchi, Hazan and Singer 2011. Nothing guards the root: the slot's initial value must be positive.
 TENON_RULE(Adagrad) {
   const C rate = h[kLr];
   for (int64_t i = 0; i < n; ++i) {
@@ -61,6 +69,7 @@ TENON_RULE(Adagrad) {
   }
 }
 
+// Adagrad with an epsilon beside the root, not below it.
 TENON_RULE(AdagradV2) {
   const C rate = h[kLr], epsilon = h[kEpsilon];
   for (int64_t i = 0; i < n; ++i) {
@@ -78,6 +87,8 @@ TENON_RULE(ProximalAdagrad) {
   }
 }
 
+// Adagrad by dual averaging: the variable is computed anew from the sum of all gradients, its old
+// value does not enter. global_step, the count of steps, scales the penalties as the sum grows.
 TENON_RULE(AdagradDA) {
   const C rate = h[kLr], l1 = h[kL1] * h[kGlobalStep], l2 = h[kL2] * h[kGlobalStep] * rate;
   for (int64_t i = 0; i < n; ++i) {
@@ -87,6 +98,8 @@ TENON_RULE(AdagradDA) {
   }
 }
 
+// Zeiler 2012. v[1] and v[2] are running means of the squares of gradients and of updates; the
+// update takes v[2] of the step before.
 TENON_RULE(Adadelta) {
   const C rate = h[kLr], rho = h[kRho], epsilon = h[kEpsilon], rest = C(1) - rho;
   for (int64_t i = 0; i < n; ++i) {
@@ -97,6 +110,7 @@ TENON_RULE(Adadelta) {
   }
 }
 
+// Hinton's, with a momentum on the scaled gradient; epsilon is under the root.
 TENON_RULE(RMSProp) {
   const C rate = h[kLr], momentum = h[kMomentum], epsilon = h[kEpsilon], rest = C(1) - h[kRho];
   for (int64_t i = 0; i < n; ++i) {
@@ -106,6 +120,9 @@ TENON_RULE(RMSProp) {
   }
 }
 
+// Graves 2013: divides by the deviation from the running mean. v[1] is that mean, v[2] the mean of
+// the squares; rounding can make their variance negative, and the root NaN, if epsilon is too
+// small.
 TENON_RULE(CenteredRMSProp) {
   const C rate = h[kLr], momentum = h[kMomentum], epsilon = h[kEpsilon], rest = C(1) - h[kRho];
   for (int64_t i = 0; i < n; ++i) {
@@ -117,6 +134,9 @@ TENON_RULE(CenteredRMSProp) {
   }
 }
 
+// Kingma and Ba 2015. Both bias corrections are in the rate, so epsilon is added to the root that
+// is not corrected, the paper's "epsilon hat". beta1_power and beta2_power are inputs that the
+// caller's graph multiplies after the step.
 TENON_RULE(Adam) {
   const C beta1 = h[kBeta1], rest1 = C(1) - beta1, rest2 = C(1) - h[kBeta2];
   const C rate = h[kLr] * std::sqrt(C(1) - h[kBeta2Power]) / (C(1) - h[kBeta1Power]);
@@ -128,6 +148,8 @@ TENON_RULE(Adam) {
   }
 }
 
+// Reddi, Kale and Kumar 2018: divides by the greatest second moment that there has been, so a step
+// never grows because gradients have become small.
 TENON_RULE(AdamWithAmsgrad) {
   const C rest1 = C(1) - h[kBeta1], rest2 = C(1) - h[kBeta2];
   const C rate = h[kLr] * std::sqrt(C(1) - h[kBeta2Power]) / (C(1) - h[kBeta1Power]);
@@ -139,6 +161,8 @@ TENON_RULE(AdamWithAmsgrad) {
   }
 }
 
+// From Adam's paper: the greatest absolute value, decayed, in place of the second moment; it needs
+// no bias correction.
 TENON_RULE(AdaMax) {
   const C rest = C(1) - h[kBeta1], rate = h[kLr] / (C(1) - h[kBeta1Power]);
   for (int64_t i = 0; i < n; ++i) {
@@ -148,6 +172,8 @@ TENON_RULE(AdaMax) {
   }
 }
 
+// This and PowerSign are from Bello et al. 2017: steps grow where the gradient agrees in sign with
+// its running mean, and shrink where it does not.
 TENON_RULE(AddSign) {
   const C rate = h[kLr], alpha = h[kAlpha], decay = h[kSignDecay], beta = h[kBeta];
   for (int64_t i = 0; i < n; ++i) {
@@ -164,8 +190,11 @@ TENON_RULE(PowerSign) {
   }
 }
 
-// The second version's shrinkage is 0 in the first. With multiply_linear_by_lr, `linear` is kept
-// times the rate.
+// McMahan et al. 2013, "follow the regularised leader": v[1] is the sum of squares, v[2] the linear
+// term, and the variable follows from both alone. The second version's shrinkage is 0 in the first;
+// it goes to the linear term only, not to the sum of squares. With multiply_linear_by_lr, `linear`
+// is kept times the rate. The usual power, -0.5, is taken as a root, which is faster than pow and
+// rounded better.
 TENON_RULE(Ftrl) {
   const C rate = h[kLr], power = -h[kLrPower];
   const C outer = h.multiply_linear_by_lr ? rate : C(1),

@@ -166,6 +166,7 @@ absl::Status RunCountUpTo(const void* state, const StepArgs& args) {
                                                      held.shape().ToString()));
     }
     const int64_t count = held.IntAt(0);
+    // The check comes first: at the limit the variable stays as it is.
     if (count >= s.limit)
       return absl::OutOfRangeError(absl::StrCat("the limit of ", s.limit, " is reached"));
     TENON_RETURN_IF_ERROR(MakeWritable(held));

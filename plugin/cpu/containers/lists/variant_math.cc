@@ -26,6 +26,7 @@ absl::Status NestingLimit::Count(int depth) {
 }
 
 absl::StatusOr<Tensor> VariantAdder::Add(const Tensor& a, const Tensor& b, int depth) {
+  // An element that was never set stands for zeros of any shape.
   if (!a.initialized()) return b;
   if (!b.initialized()) return a;
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) {

@@ -25,6 +25,8 @@ std::optional<Activation> ActivationNamed(std::string_view name) {
   return std::nullopt;
 }
 
+// [BiasAdd | FusedBatchNorm] [Add] [activation], each at most once, in this order, in which
+// TensorFlow's remapper writes them. Another order is refused, not rearranged.
 absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg) {
   FusedOps fused;
   if (p.op().FindAttr("fused_ops") == nullptr) return fused;
@@ -91,6 +93,8 @@ bool BatchNormIsConstant(const Prepare& p, const FusedOps& fused) {
   return true;
 }
 
+// The arguments are scale, offset, mean and variance. The arithmetic is in double and each result
+// is rounded once, so that folding the normalisation into a product costs no accuracy of its own.
 void ComputeAffine(const std::array<const void*, 4>& args, const std::array<DataType, 4>& types,
                    float epsilon, int64_t n, float* scale, float* shift) {
   const auto at = [&](int i, int64_t c) {
@@ -115,6 +119,9 @@ void ComputeAffine(const Prepare& p, const FusedOps& fused, int64_t n, float* sc
   ComputeAffine(args, types, fused.epsilon, n, scale, shift);
 }
 
+// oneDNN applies post-ops in the order in which they are appended: the sum comes before the
+// activation, as in the graph. `sum` reads what lies in the destination, which therefore must hold
+// the added tensor before the product runs.
 dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
   using dnnl::algorithm;
   if (fused.add >= 0) ops.append_sum(1.0f);
@@ -158,6 +165,7 @@ dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
   return ops;
 }
 
+// The comparisons are written so that a NaN falls through to `x`, as it passes TensorFlow's Relu.
 double Activate(Activation activation, double alpha, double x) {
   switch (activation) {
     case Activation::kNone:
@@ -177,6 +185,7 @@ double Activate(Activation activation, double alpha, double x) {
     case Activation::kGeluExact:
       return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
     case Activation::kGeluApproximate:
+      // sqrt(2 / pi), and the cubic term of Hendrycks and Gimpel's approximation.
       return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
     case Activation::kSwish:
       return x / (1 + std::exp(-x));

@@ -28,13 +28,18 @@ absl::Status ReadMatrices(const Prepare& p, MatMulProblem& problem) {
       absl::StrCat("the inner dimensions must be equal, but are ", problem.k, " and ", k));
 }
 
-// A batch of matrices by one matrix is one product of more rows.
+// A batch of matrices by one matrix is one product of more rows: one large product fills oneDNN's
+// blocks and threads better than many small ones. It does not hold for a transposed `a`, whose rows
+// are not contiguous from one matrix to the next.
 void FoldBatch(MatMulProblem& problem, bool b_is_one_matrix) {
   if (!b_is_one_matrix || problem.transpose_a || problem.batch() < 2) return;
   problem.m *= problem.batch();
   problem.a_batch = problem.b_batch = {0};
 }
 
+// The first that can: loops for products so small that oneDNN's call would be much of their time;
+// oneDNN, which says Unimplemented where it has no primitive; loops for any type. Products of no
+// terms, k == 0, go to the last: what is fused is still applied to their zeros.
 absl::Status Choose(Prepare& p, const MatMulProblem& problem) {
   if (problem.batch() == 0 || problem.m == 0 || problem.n == 0) return absl::OkStatus();
   const DataType t = p.input_type(0);
@@ -81,6 +86,7 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast, bool scale_add = f
   }
   TENON_ASSIGN_OR_RETURN(problem.transpose_a, p.AttrBool("adj_x"));
   TENON_ASSIGN_OR_RETURN(problem.transpose_b, p.AttrBool("adj_y"));
+  // "adj" is the conjugate transpose; MatMul's "transpose" conjugates nothing.
   problem.conjugate_a = problem.transpose_a;
   problem.conjugate_b = problem.transpose_b;
   TENON_RETURN_IF_ERROR(ReadMatrices(p, problem));
@@ -100,6 +106,7 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast, bool scale_add = f
   if (scale_add) {
     TENON_ASSIGN_OR_RETURN(problem.scale_add, ScaleAdd::Make(p, 2, 3, output));
   }
+  // `a` must not be broadcast itself, or the batch would have more matrices than memory holds.
   const bool all_of_a = Shape(a_batch).num_elements() == problem.batch();
   FoldBatch(problem, all_of_a && Shape(b_batch).num_elements() == 1);
   return Choose(p, problem);

@@ -68,6 +68,8 @@ int64_t OutputElements(const Pool& pool) {
   return pool.batch * pool.out_places() * pool.out_channels;
 }
 
+// One thread, in the order of the outputs: overlapping windows may name one element, and sums in
+// the elements' own type depend on their order.
 absl::Status RunGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgmaxPool*>(state);
   memset(args.out[0], 0, s.pool.batch * s.image_elements() * DataTypeSize(s.pool.type));

@@ -15,7 +15,9 @@ AxisPhase OutputsOf(const WindowAxis& a) {
   return phase;
 }
 
-// Every stride-th input from `first` on.
+// Every stride-th input from `first` on. Only these window places reach them, and all of them are
+// reached by the same: a strided convolution's gradient falls apart into stride^dims dense ones (a
+// polyphase decomposition).
 AxisPhase InputsOf(const WindowAxis& a, int64_t first) {
   AxisPhase phase = {
       (a.in - first + a.stride - 1) / a.stride, first, a.stride, a.in, 1, a.out, {}, {}};
