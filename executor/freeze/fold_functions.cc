@@ -1,4 +1,4 @@
-// Calls, branches and loops whose functions take variables.
+// Rewrites calls, branches and loops that give variables to their functions.
 #include <algorithm>
 #include <set>
 

@@ -68,24 +68,38 @@ class VariableFolder {
   using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
 
   // fold_variables.cc
+  // Rewrites the nodes of a scope, producers first, so that each node knows which inputs are
+  // variables.
   absl::Status RewriteNodes(Scope& scope, Nodes& nodes);
   absl::Status RewriteNode(Scope& scope, pb::NodeDef& node);
+  // Makes a Placeholder of a variable of the graph. A variable of a function is an error.
   absl::Status MakePlaceholder(Scope& scope, pb::NodeDef& node);
+  // Refuses a node that takes a variable of version 1 by reference.
   absl::Status CheckReferences(const pb::NodeDef& node);
+  // The error for a written variable. Sets written_.
   absl::Status RefuseWrite(const std::string& variable, const std::string& function,
                            const pb::NodeDef& node);
+  // Rewrites a node that takes a handle and is no call. Ops that only read have a form on values;
+  // any other op counts as a write.
   absl::Status RewriteReader(Scope& scope, pb::NodeDef& node, const Handle& handle);
   void RewriteGather(Scope& scope, pb::NodeDef& node, const Handle& handle);
+  // Lets a node that passes the handle on pass the value on.
   void PassOn(Scope& scope, pb::NodeDef& node, const Handle& handle);
+  // By data input: the variable that it is, if it is one.
   Handles InputsOf(const Scope& scope, const pb::NodeDef& node) const;
+  // The variable that a reference names; null if it is none. References of functions name results,
+  // those of the graph number outputs.
   const Handle* Find(const Scope& scope, std::string_view reference) const;
   void SetResults(Scope& scope, const pb::NodeDef& node, const Handles& results) const;
 
   // Rewrites a call, branch or loop and the functions that it calls. Returns false for other nodes.
   absl::StatusOr<bool> RewriteCall(Scope& scope, pb::NodeDef& node, const Handles& inputs);
+  // Adapts the attributes `types` and `shapes` of a call to values in place of handles.
   absl::Status RewriteTypes(const Scope& scope, pb::NodeDef& node,
                             absl::Span<const std::optional<Handle>> handles,
                             const std::string& types, const std::string& shapes) const;
+  // The form of a function in which the arguments in `args` are values. Makes it at the first call;
+  // recursive, at most kMaxDepth deep.
   absl::StatusOr<Instance> Instantiate(const std::string& name,
                                        absl::Span<const std::optional<Handle>> args, int depth);
   std::string UniqueFunctionName(const std::string& base) const;

@@ -26,7 +26,7 @@ class CallSites {
   const CallSite& site(int32_t i) const { return sites_[i]; }
   // Records that n was made for the node `name` in the body of call `site` (-1: in the graph).
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
-  // The call whose body the node comes from; -1: the graph has the node itself.
+  // The call with the body that the node comes from; -1: the graph has the node itself.
   int32_t SiteOf(NodeId n) const;
   // The node's name in the body that it comes from; else its name in the graph.
   std::string_view NameOf(const Graph& graph, NodeId n) const;

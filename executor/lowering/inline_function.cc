@@ -283,7 +283,7 @@ class FunctionCopy {
            (o.is_control() || !IsFunctional(graph_, o.node) || read_.contains(o));
   }
 
-  // Adds results that no node reads but whose computation may fail: TensorFlow computes them, and
+  // Adds results that no node reads, if their computation may fail: TensorFlow computes them, and
   // the run must then fail too.
   absl::Status AddUnreadResults(absl::Span<const Output> results, std::vector<Output>& effects) {
     if (!demand_.computes_all && !StaysCall(AttrSet(body_.attrs))) return absl::OkStatus();
@@ -307,7 +307,7 @@ class FunctionCopy {
     return absl::OkStatus();
   }
 
-  // Adds arguments that no node needs but whose computation may fail.
+  // Adds arguments that no node needs, if their computation may fail.
   void AddUnusedArgs(std::vector<Output>& effects) const {
     for (NodeId arg : args_) {
       if (!Has(needed_, arg) && MayFail({arg, 0})) effects.push_back({arg, kControlPort});

@@ -80,7 +80,7 @@ class Lowering {
     // By argument: whether effects, or a result that is read, need it.
     std::vector<bool> used_args;
   };
-  // What a copy has to compute.
+  // The demands on a copy of a body.
   struct Demand {
     std::vector<bool> unread;   // by result: no node reads it; empty: all are read
     bool computes_all = false;  // unread results are computed too, where that may fail
@@ -90,13 +90,18 @@ class Lowering {
 
   // lowering.cc
   absl::Status LowerNode(NodeId n);
+  // Adds a node named `from`/`suffix` that is a part of what `from` becomes.
   absl::StatusOr<NodeId> Add(NodeId from, std::string_view suffix, std::string_view op,
                              std::vector<Output> inputs, std::vector<Graph::NewAttr> attrs = {});
+  // Adds such a node with the attribute T.
   absl::StatusOr<NodeId> AddTyped(NodeId from, std::string_view suffix, std::string_view op,
                                   std::vector<Output> inputs, DataType type);
+  // A control output that is alive when, and only when, `value` is.
   absl::StatusOr<Output> Anchor(NodeId from, Output value);
+  // A node that waits for all inputs of n; kNoNode if n has none.
   absl::StatusOr<NodeId> Start(NodeId n);
   absl::StatusOr<NodeId> WaitFor(NodeId n, const std::vector<Output>& inputs);
+  // `value` as a bool.
   absl::StatusOr<Output> Predicate(NodeId n, Output value);
   absl::StatusOr<FuncAttr> FunctionAttr(NodeId n, std::string_view name) const;
   DataType TypeOf(Output o) const { return BaseType(graph_.output_type(o)); }
@@ -106,26 +111,38 @@ class Lowering {
   std::vector<bool> UnreadOutputs(NodeId n) const;
   bool IsIdle(NodeId n) const { return n < std::ssize(idle_) && idle_[n]; }
   void SetIdle(NodeId n);
+  // Notes what the nodes read and wait for that were added since the last call.
   void NoteNewNodes();
+  // Lets n read what replaces its inputs.
   void RedirectInputs(NodeId n);
+  // INTERNAL if a node reads a node that was lowered.
   absl::Status CheckInputs() const;
 
   // lower_calls.cc
   absl::Status LowerCall(NodeId n);
   absl::Status ReplaceResults(NodeId n, const Instance& body);
   absl::Status BecomeIdentity(NodeId n, absl::Span<const Output> results);
+  // A node for which stateful nodes of a loose body wait; kNoNode: they need not wait.
   absl::StatusOr<NodeId> LooseStart(NodeId n);
+  // Whether bodies may be looser than calls (lower_calls.cc).
   bool IsLoose() const { return calls_only_.has_value() && !strict_; }
+  // Whether CallsOnly allows to inline n. Takes the call from the budget if so.
   bool MayInline(NodeId n);
   bool MayHaveDeadResults(const FunctionEntry& function);
 
   // inline_function.cc
+  // Copies the body of a function into the graph, for node `call`. `prefix` makes names of frames
+  // unique. Nodes of the body that have no inputs wait for `pivot`, unless it is kNoNode; in a loose
+  // body stateful nodes wait for it, and calls.
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, const FuncAttr& function,
                                   absl::Span<const Output> args, NodeId pivot, Demand demand);
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, std::string_view function,
                                   const AttrSet& attrs, absl::Span<const Output> args, NodeId pivot,
                                   Demand demand);
+  // The number of calls around `call`; an error if `function` is one of them, or if there are too
+  // many.
   absl::StatusOr<int> ChainDepth(NodeId call, std::string_view function) const;
+  // Parses the body at the first call; the reference lives as long as this object.
   const FunctionBody& BodyOf(const FunctionEntry& function);
 
   // lower_branches.cc
@@ -143,12 +160,14 @@ class Lowering {
   };
   absl::Status LowerWhile(NodeId n);
   absl::StatusOr<NodeId> AddEnter(NodeId n, Output value, bool constant, NodeId start);
+  // `value` from outside of the loop of n, as nodes of the loop read it.
   absl::StatusOr<Output> Invariant(NodeId n, Output value);
   absl::StatusOr<Loop> OpenLoop(NodeId n, absl::Span<const Output> values, NodeId start);
   absl::Status DivideLoop(NodeId n, Output condition, Loop& loop);
   Demand DemandOf(NodeId n) const;
   absl::Status CloseLoop(NodeId n, absl::Span<const Output> next, const Loop& loop);
   absl::Status LeaveLoop(NodeId n, size_t first, const Loop& loop);
+  // INVALID_ARGUMENT if `next` has not the types of the variables.
   absl::Status CheckBody(std::string_view function, absl::Span<const Output> variables,
                          absl::Span<const Output> next) const;
 

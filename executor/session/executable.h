@@ -60,15 +60,20 @@ class Executable {
   Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels, const SessionParts& parts);
 
   KernelSurroundings Surroundings() const;
+  // The plan for these feeds, built if the cache has none.
   absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(const std::vector<Tensor>& feeds);
   absl::StatusOr<std::shared_ptr<const Plan>> Build(const std::vector<Tensor>& feeds);
+  // A run that is not repeated.
   absl::StatusOr<std::vector<Tensor>> RunOnce(const std::vector<Tensor>& feeds,
                                               RunRecorder* recorder);
+  // Whether the error shows that a shape function was wrong. Drops all plans then, so that the next
+  // run gets one without it.
   bool OtherPlansMayDo(const absl::Status& status);
 
   const SessionParts parts_;
   const Compiled compiled_;
   const std::unique_ptr<KernelStore> kernels_;
+  // Shared by all plans.
   ConstStore constants_;
   ShapePromises promises_;
   LatePreparations late_;

@@ -39,6 +39,7 @@ class PlanCache {
 
   // The plan that was used last; null if the cache is empty.
   std::shared_ptr<const Plan> last() const;
+  // The number of plans, at most max_size().
   int64_t size() const;
   int64_t max_size() const { return static_cast<int64_t>(max_plans_); }
 

@@ -66,6 +66,7 @@ PlanCacheReport PlanCacheOf(const Executable& e);
 std::string PlanText(const Executable& e);
 // The copies of the plan that was used last. Empty before the first run.
 std::vector<CopyReport> CopiesOf(const Executable& e);
+// In the order of node ids.
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);
 
 }  // namespace tenon

@@ -12,7 +12,7 @@
 namespace tenon {
 
 // The files that kernels of such a session must be allowed to read: the checkpoint of the variables
-// and the assets.
+// and the assets. NOT_FOUND if the folder is gone.
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
 // The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a

@@ -47,8 +47,8 @@ class Session {
 
   // Runs `executable`, which must be of this session, on the calling thread and, inside large
   // kernels, on the threads of the session. `feeds` are in the order that Prepare was given.
-  // Returns the values of the fetches in order, in host memory. Feeds whose type or shape
-  // contradicts the graph are errors. UNIMPLEMENTED if the graph was optimized for TensorFlow and
+  // Returns the values of the fetches in order, in host memory. A feed with a type or shape that
+  // contradicts the graph is an error. UNIMPLEMENTED if the graph was optimized for TensorFlow and
   // cannot run here. `recorder` may be null; otherwise it records when each step ran.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
                                           RunRecorder* recorder = nullptr);

@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-// What was measured. The session of `executable` must live.
+// The measurements of one executable. Its session must outlive them.
 struct Timing {
   Executable* executable = nullptr;
   double init_ms = 0;   // from the start to a prepared executable: devices, load, optimize, place
@@ -21,7 +21,7 @@ struct Timing {
 
 // Sets the keys in `doc` that scripts know. `timing` must have at least one run.
 void WriteTiming(const Timing& timing, Json& doc);
-// The same as a few lines of text.
+// The same measurements as a few lines of text.
 std::string TimingText(const Timing& timing, const Style& style);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs".
 std::string SpeedText(const RunStatistics& s, const Style& style);

@@ -23,7 +23,7 @@ struct Repetition {
 // --seconds is given.
 Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback);
 
-// What was measured.
+// The measurements of a repetition.
 struct Repeated {
   std::vector<double> run_us;  // microseconds of each run, by thread, then in order
   double wall_s = 0;           // seconds from the first run's begin to the last one's end

@@ -11,7 +11,7 @@
 
 namespace tenon::cli {
 
-// What to feed; both lists have one order.
+// The feeds of a case: names and values in one order.
 struct CaseInputs {
   std::vector<std::string> feeds;  // names of nodes
   std::vector<Tensor> values;

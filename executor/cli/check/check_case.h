@@ -1,14 +1,15 @@
-// Self-checking graphs: files whose cases carry their own answers. Each scope of a file ("c000/…")
-// is one case: a graph of its own, with the nodes of other scopes that it reaches.
+// Reads self-checking graphs: files of cases with their expected results. Each scope of a file
+// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs.
 //
 //   c000/op      the op under test; output i is fetched for every c000/want<i>
-//   c000/fetch   (NoOp) instead: its list `fetch` names the tensors; want<i> belongs to the i-th
-//   c000/want<i> (Const) the answer
-//   c000/error   (NoOp) instead of answers: `code` that import or run must fail with. The node at
-//                fault is the one that TensorFlow's `message` names ("{{node c000/op}}"); where it
-//                names none, it is a node that is fetched, or one that is needed for it and no
-//                constant
-//   c000/tol     (NoOp) `rtol`, `atol` in place of the dtype's own
+//   c000/fetch   (NoOp) in place of c000/op: its list `fetch` names the tensors to fetch, and
+//                want<i> belongs to the i-th
+//   c000/want<i> (Const) the expected value
+//   c000/error   (NoOp) in place of expected values: the `code` with which import or run must fail.
+//                The node at fault is the one that TensorFlow's `message` names
+//                ("{{node c000/op}}"). If it names none, any node that is fetched may be at fault,
+//                and any node that is needed for it and is no constant
+//   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype
 #pragma once
 
 #include <optional>

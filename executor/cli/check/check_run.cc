@@ -119,7 +119,7 @@ Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<
   return {};
 }
 
-// The verdict of a case that cannot be run; nothing if it can.
+// The result of a case that cannot be run; nothing if it can be run.
 std::optional<Verdict> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
   if (!c.malformed.empty())
     return Verdict{CaseStatus::kFailed, c.defects.empty() ? c.malformed : c.defects[0].ToString()};

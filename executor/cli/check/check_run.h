@@ -11,18 +11,19 @@
 
 namespace tenon::cli {
 
-// What became of a case. The letters are those of the protocol.
+// The outcome of a case. The letters are those of the protocol.
 //   kPassed         its results or its error are as expected.
 //   kFailed         they are not.
 //   kUnimplemented  an op or kernel is missing.
 //   kCrashed        its process ended or was stopped; RunCase never returns it.
 enum class CaseStatus : char { kPassed = 'p', kFailed = 'f', kUnimplemented = 'u', kCrashed = 'c' };
+// "passed", "failed", "unimplemented" or "crashed".
 std::string_view CaseStatusName(CaseStatus status);
 
 // The result of one case.
 struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
-  // What is wrong, for people; empty if the case passed.
+  // The fault, for people; empty if the case passed.
   std::string detail;
   // The kernels of plug-ins that ran in the case: plug-in and op, each pair once, sorted.
   std::vector<std::pair<std::string, std::string>> plugin_kernels;

@@ -10,9 +10,9 @@ namespace tenon::cli {
 // Initializes the session and runs the cases of flags.cases, a JSON array of objects. "signature"
 // is one of a SavedModel (else its default). "feeds" and "fetches" map a NAME to an .npy file,
 // relative to the folder of the cases. "rtol" and "atol" are optional; flags of the command line
-// win over them. kMismatch if a case differs; the next ones run all the same. An error ends the
-// runs, as the state for the next case is not known then. The document and text have the cases that
-// were run.
+// win over them. kUsage: flags name feeds or fetches too. kInvalidInput: the file is malformed.
+// kMismatch: a case differs; the next ones run all the same. An error ends the runs, as the state
+// for the next case is not known then. The document and text have the cases that were run.
 absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation);
 
 }  // namespace tenon::cli

@@ -54,7 +54,7 @@ class ExportedSymbols {
     const auto* const bucket = reinterpret_cast<const uint32_t*>(filter + filter_words);
     const uint32_t* const chain = bucket + buckets - first;
     for (uint32_t b = 0; b < buckets; ++b) {
-      // Each bucket is a run of symbols whose last has the lowest bit of its hash set.
+      // Each bucket is a run of symbols; the hash of the last one has its lowest bit set.
       for (uint32_t i = bucket[b]; i >= first; ++i) {
         const ElfW(Sym)& symbol = symbols_[i];
         const uintptr_t begin = base_ + symbol.st_value;

@@ -23,6 +23,7 @@ enum class Exit : int {
 absl::Status WithExit(Exit exit, absl::Status status);
 // The same status, marked as printed: its text, or more than its text, is on stderr already.
 absl::Status AlreadyPrinted(absl::Status status);
+// Whether AlreadyPrinted marked the status.
 bool WasPrinted(const absl::Status& status);
 
 // INVALID_ARGUMENT with exit code kUsage.

@@ -13,6 +13,7 @@ namespace tenon::cli {
 // bytes; line ends become blanks. Async-signal-safe; one object is used by one thread.
 class FaultLine {
  public:
+  // Appends text. Returns this line.
   FaultLine& Add(std::string_view text);
   // Writes the line to stderr. Writes the document too if --json was given and none was written
   // yet; `code` is the name of the status in it. Errors of writing are ignored.

@@ -16,7 +16,7 @@ std::vector<std::string_view> LiteralsOfPlugins();
 // Takes the pieces of a text, in their order.
 struct TextSink {
   void (*write)(void* to, std::string_view text);
-  void* to;
+  void* to;  // passed to `write`; borrowed
 };
 
 // Writes "export NAME='value'" for each variable that Tenon, TensorFlow's logging or a plug-in

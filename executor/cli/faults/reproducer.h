@@ -9,8 +9,8 @@
 
 namespace tenon::cli {
 
-// What the two files hold. Their names are `base` and a fingerprint of the graph, so that there is
-// one pair for each pass and graph, however often the pass fails on it.
+// The content of the two files. Their names are `base` and a fingerprint of the graph, so that
+// there is one pair for each pass and graph, however often the pass fails on it.
 struct Reproducer {
   std::string base;                        // path without the fingerprint and ".pb" or ".sh"
   std::string reason;                      // why the pass failed, in one line

@@ -37,7 +37,9 @@ class NamedNodes {
     absl::flat_hash_map<std::string, const BodyNode*> nodes;
     absl::flat_hash_map<std::string, Entry> ends;
   };
+  // Parses the body at the first call.
   const Body& BodyOf(const FunctionEntry& function);
+  // Finds a node, argument or result of a function; nothing if either does not exist.
   std::optional<Entry> Find(std::string_view function, std::string_view node);
 
   const Graph& graph_;

@@ -35,7 +35,10 @@ absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::strin
 // The outputs of the request; elements only of tensors with at most 1024. Outputs without a value
 // are left out.
 Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values);
+// An object for each comparison: "name", "ok", "max_abs", "max_rel", "max_ulp", "mismatches",
+// "ignored" and "problem". Differences are null where nothing could be compared.
 Json ComparisonsJson(const std::vector<NamedComparison>& comparisons);
+// One line: matches, differs or ignored.
 std::string ComparisonLine(const NamedComparison& comparison, const Style& style);
 
 }  // namespace tenon::cli

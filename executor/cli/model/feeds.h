@@ -12,18 +12,18 @@
 
 namespace tenon::cli {
 
-// What --expect says of one output.
+// One --expect: an output and the value that it must have.
 struct Expectation {
   std::string name;
   std::string spec;
   size_t fetch;  // index into RunRequest::fetches
 };
 
-// What one run is fed with, returns and is compared with. `feed_names` and `feeds` have one order.
+// The feeds, outputs and expected values of one run. `feed_names` and `feeds` have one order.
 struct RunRequest {
   std::vector<std::string> feed_names;  // tensors of the graph
   std::vector<Tensor> feeds;
-  std::vector<NamedSink> outputs;  // what the user asked for
+  std::vector<NamedSink> outputs;  // the outputs that the user asked for
   // The tensors of `outputs`, in their order, then those that only --expect names.
   std::vector<std::string> fetches;
   std::vector<Expectation> expectations;
@@ -35,7 +35,7 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 // Reads --input, --inputs, --output and --expect. Arguments of a signature that are not fed get
 // their defaults. kUsage: a name that the graph lacks, a value that does not fit the Placeholder,
 // or a Placeholder that a fetch needs and that is not fed; the message then has a SPEC to copy.
-// kInvalidInput: a file is wrong.
+// kInvalidInput: a file cannot be read, or its value does not fit.
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
 
 // The ends of the graph that opt and explain work for. Feeds are all arguments of the model, each

@@ -18,8 +18,8 @@
 
 namespace tenon::cli {
 
-// All that a command works with. Members are declared in the order in which they are made, and are
-// destroyed in reverse, as later members borrow from earlier ones.
+// The objects that a command works with. Members are declared in the order in which they are made,
+// and are destroyed in reverse, as later members borrow from earlier ones.
 struct Workbench {
   std::unique_ptr<Watchers> watchers;
   std::unique_ptr<Host> host;
@@ -58,7 +58,7 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 // Call once for each session, before its runs.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
-// The same for another session of the model. The watchers keep what they have seen.
+// The same for another session of the model. The watchers keep the passes that they have seen.
 absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
 

@@ -17,6 +17,7 @@ class Work {
   virtual ~Work() = default;
   // Declares the flags. The object must outlive the parsing, which writes into it.
   virtual void Declare(Declarer& declarer) = 0;
+  // The flags that every command has; parsing fills them.
   virtual CommonFlags& flags() = 0;
   // Does the work. Fills the document and text of `invocation` as far as it gets, even if it fails.
   // The exit code of an error is ExitOf.
@@ -30,7 +31,7 @@ struct Command {
   std::string_view what;         // one line
   std::string_view examples[2];  // without the program's name; they work in the root of the project
   std::unique_ptr<Work> (*start)();  // makes a Work with all flags at their defaults
-  // It limits the time of its own child processes, so no watchdog is needed.
+  // The command limits the time of its own child processes, so no watchdog is needed.
   bool watches_processes = false;
 };
 

@@ -10,7 +10,7 @@
 
 namespace tenon::cli {
 
-// What is printed, and how much.
+// How much is printed, and in which form.
 struct OutputFlags {
   bool json = false;
   bool quiet = false;

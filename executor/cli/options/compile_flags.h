@@ -35,7 +35,7 @@ struct OptimizerFlags {
   void DeclareRewriting(Declarer& d);
 };
 
-// What is reported of the optimizer, and what is written of its graph.
+// Reports on the optimizer, and files of its graph.
 struct WatchFlags {
   bool time_passes = false;
   // "structure", "numeric"; empty: only the result is verified.
@@ -64,7 +64,7 @@ struct CompileDefaults {
   int opt_level = 1;
   Target target;         // what runs the optimized graph
   bool freezes = false;  // a SavedModel becomes one graph that holds its variables
-  // The name of a command whose --output takes no SINKs; empty for a command whose --output does.
+  // The name of a command with an --output that takes no SINKs; empty for other commands.
   std::string_view writes_nothing;
 };
 

@@ -43,7 +43,9 @@ class Declarer {
   // Sets the heading of the flags that follow, until the next call.
   void Group(FlagGroup group);
 
+  // A flag without a value.
   void Flag(const char* name, bool& target, const char* what);
+  // A flag with a text. An empty text is refused, unless there is another check.
   void Text(const char* name, std::string& target, const char* value, const char* what,
             Check wrong = RefuseEmpty);
   // An integer from `low` to `high`, both included. T is int, int64_t, uint64_t or an optional of

@@ -85,7 +85,7 @@ std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
   return absl::StrCat(flag, " needs a value: ", flag, " ", option->get_option_text());
 }
 
-// Parses and returns the arguments that no flag takes. `who` stands in front of errors.
+// Parses, and returns the arguments that no flag takes. `who` is the text in front of errors.
 absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<std::string>& args,
                                                std::string_view who) {
   std::vector<std::string> reversed = SplitEmptyValues(args);

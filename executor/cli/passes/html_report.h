@@ -15,8 +15,9 @@ class PassHistory : public PipelineObserver {
  public:
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override;
 
-  // The changes of each pass that ran, in the order of passes: lists of {"name", "before",
-  // "after"}, with at most 1000 entries each. Moves them out; the history is empty then.
+  // An object for each pass that ran, in their order: "pass", "iteration", "function", "changed",
+  // "count", and "list", the first 1000 changes as {"name", "before", "after"}. Moves them out; the
+  // history is empty then.
   std::vector<Json> TakeChanges() { return std::move(changes_); }
 
  private:

@@ -33,6 +33,7 @@ std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 // must outlive them.
 class Watchers {
  public:
+  // A folder that cannot be made is in status().
   explicit Watchers(const CompileFlags& flags);
   // The observers, in the order in which they are called. Watchers owns them.
   std::vector<PipelineObserver*> observers() const;

@@ -22,6 +22,7 @@ struct KernelRow {
 // The rows of all registered kernels, sorted by op, device type and plug-in.
 std::vector<KernelRow> KernelRows();
 
+// An object for each row, with the names of its members as keys.
 Json KernelsJson(const std::vector<KernelRow>& rows);
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
 // The rows as the document docs/ops.md.

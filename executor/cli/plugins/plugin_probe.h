@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-// What happened to the child.
+// The findings about one plug-in.
 struct PluginProbe {
   // How the child ended.
   //   kAnswered  it wrote `facts`, whether or not the plug-in loaded.
@@ -17,8 +17,8 @@ struct PluginProbe {
   //   kHung      it did not end in time.
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
-  // What the child found out, with kAnswered: "status", "device_type", "platform", "devices",
-  // "structs", "ops", "kernels", "pass", "profiler", "warnings", "doubts".
+  // The facts that the child found, with kAnswered: "status", "device_type", "devices", "structs",
+  // "ops", "kernels", "pass", "profiler", "warnings", "doubts".
   std::optional<Json> facts;
   std::string death;   // otherwise how it ended: its own last line, or the signal
   std::string output;  // its stdout and stderr, at most 64 KiB

@@ -16,6 +16,7 @@ namespace tenon::cli {
 // thread-safe.
 class RunWatch {
  public:
+  // Profilers are those of the plug-ins that are loaded now.
   explicit RunWatch(const RecordFlags& flags);
   // Whether any flag asks for a recording.
   bool wanted() const { return wanted_; }

@@ -33,7 +33,8 @@ absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Sh
 // Whether the file starts as an .npy or .npz file does. False if it cannot be read.
 bool LooksLikeNumPy(const std::string& path);
 
-// They replace a file that is there. SaveRaw is INVALID_ARGUMENT for types without raw bytes.
+// The Save functions replace a file that is there. SaveRaw is INVALID_ARGUMENT for types without
+// raw bytes.
 absl::Status SaveArray(const std::string& path, const Tensor& tensor);
 absl::Status SaveArchive(const std::string& path,
                          const std::vector<std::pair<std::string, Tensor>>& arrays);

@@ -34,6 +34,7 @@ struct SpecHint {
 // first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
 
+// Whether the SPEC is "(ignored)".
 bool IsIgnoredSpec(std::string_view spec);
 
 // "NAME=SPEC", split at the first '='. Views of the text.
