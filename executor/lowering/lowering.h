@@ -132,8 +132,8 @@ class Lowering {
 
   // inline_function.cc
   // Copies the body of a function into the graph, for node `call`. `prefix` makes names of frames
-  // unique. Nodes of the body that have no inputs wait for `pivot`, unless it is kNoNode; in a loose
-  // body stateful nodes wait for it, and calls.
+  // unique. Nodes of the body that have no inputs wait for `pivot`, unless it is kNoNode; in a
+  // loose body stateful nodes wait for it, and calls.
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, const FuncAttr& function,
                                   absl::Span<const Output> args, NodeId pivot, Demand demand);
   absl::StatusOr<Instance> Inline(NodeId call, std::string_view prefix, std::string_view function,
