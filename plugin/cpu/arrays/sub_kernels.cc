@@ -10,6 +10,7 @@
 namespace tenon::cpu {
 namespace {
 
+// The first spec that takes this T. What it demands of other attributes is not looked at.
 const CpuKernelSpec* FindSpec(std::string_view op, DataType type) {
   for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
     for (const CpuKernelSpec& spec : family) {
@@ -124,6 +125,7 @@ absl::Status SubKernels::RunParts(const void* state, const StepArgs& args) {
     absl::InlinedVector<void*, 4> in;
     for (int buffer : part.inputs) in.push_back(at(buffer));
     void* out = at(part.output);
+    // Without a RunState: a part cannot have outputs whose shapes its run function finds.
     const StepArgs sub{in.data(), &out, scratch + part.scratch_offset, args.workers, nullptr};
     TENON_RETURN_IF_ERROR(part.run(part.state.get(), sub));
   }

@@ -32,6 +32,7 @@ T ImagOf(std::complex<T> z) {
 }
 template <typename T>
 T AbsOf(std::complex<T> z) {
+  // Squares could overflow or underflow where the absolute value does not.
   return std::hypot(z.real(), z.imag());
 }
 template <typename T>

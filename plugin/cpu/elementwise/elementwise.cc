@@ -147,6 +147,7 @@ const Row* FindRow(std::string_view name) {
   return it == rows->end() ? nullptr : it->second;
 }
 
+// Loops cannot fail, so operands that are errors are looked for before they run.
 template <typename T>
 absl::Status RefuseZero(const void* second, int64_t n) {
   const T* b = static_cast<const T*>(second);
@@ -175,6 +176,7 @@ Check FindCheck(ElementOp op, DataType t) {
                        op == ElementOp::kFloorMod || op == ElementOp::kTruncateDiv ||
                        op == ElementOp::kTruncateMod;
   if (!divides || !HasType(kIntTypes, t)) return nullptr;
+  // A zero has the same bits with or without a sign.
   switch (DataTypeSize(t)) {
     case 1:
       return RefuseZero<uint8_t>;

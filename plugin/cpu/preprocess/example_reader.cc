@@ -18,6 +18,7 @@ bool IsMessage(const WireField& field, uint32_t number) {
 
 // The last of the lists that a feature holds.
 absl::Status ReadFeature(std::string_view wire, FeatureList* list) {
+  // Feature is a `oneof` of bytes_list = 1, float_list = 2 and int64_list = 3.
   constexpr DataType kTypes[] = {DataType::kString, DataType::kFloat, DataType::kInt64};
   WireReader reader(wire);
   for (WireField field; reader.Next(&field);) {
@@ -36,6 +37,7 @@ absl::Status ReadMaps(std::string_view message, uint32_t number,
     WireReader entries(map.bytes);
     for (WireField entry; entries.Next(&entry);) {
       if (!IsMessage(entry, 1)) continue;
+      // Empty, but not null: an entry without a value differs from a name that is not there.
       std::string_view name, value("");
       WireReader parts(entry.bytes);
       for (WireField part; parts.Next(&part);) {
@@ -102,6 +104,7 @@ absl::Status FeatureValues::Append(const FeatureList& list) {
       if (bytes.size() % sizeof(float) != 0) return Malformed();
       const size_t before = floats_.size();
       floats_.resize(before + bytes.size() / sizeof(float));
+      // Packed floats are little-endian, as this machine is.
       if (!bytes.empty()) memcpy(floats_.data() + before, bytes.data(), bytes.size());
     } else if (type_ == DataType::kInt64 && field.type == WireType::kVarint) {
       ints_.push_back(static_cast<int64_t>(field.scalar));

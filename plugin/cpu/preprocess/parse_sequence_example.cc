@@ -100,6 +100,7 @@ absl::StatusOr<std::vector<Steps>> ReadLists(const SequenceParse& s, const StepA
       const ListFeature& f = s.lists[k];
       const std::string_view name = f.key.Name(args);
       absl::Status added;
+      // An empty list has data, a missing one has none.
       if (found[k].data() != nullptr) {
         added = AddSteps(f, found[k], &all[k]);
       } else if (f.kind == ListFeature::Kind::kDense &&

@@ -34,7 +34,7 @@ struct Conv {
   WindowAxis rows, columns;
 };
 
-// Adds what the pixel contributes to all channels.
+// Adds what the pixel contributes to all channels. A product of bytes fits int32; sums wrap around.
 template <typename T>
 void AddPixel(const Conv& s, const T* pixel, const int8_t* weights, int32_t* sums) {
   for (int64_t c = 0; c < s.in_channels; ++c) {
@@ -50,6 +50,8 @@ void ConvPixel(const Conv& s, const T* image, const int8_t* filter, int64_t row,
                int32_t* sums) {
   std::fill(sums, sums + s.out_channels, 0);
   const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
+  // Places in the padding are passed over, so they count as byte 0, whatever number the range gives
+  // to it.
   const WindowAxis::Inside in_rows = s.rows.InsideAt(row), in_columns = s.columns.InsideAt(column);
   for (int64_t i = in_rows.begin, y = in_rows.first; i < in_rows.end; ++i, y += s.rows.dilation) {
     for (int64_t j = in_columns.begin, x = in_columns.first; j < in_columns.end;

@@ -30,6 +30,7 @@ ValueRange RangeOfAll(const Concat& s, const StepArgs& args) {
     all.min = std::min(all.min, *static_cast<const float*>(args.in[1 + n + i]));
     all.max = std::max(all.max, *static_cast<const float*>(args.in[1 + 2 * n + i]));
   }
+  // Ranges of signed types are made symmetric about 0, as in TensorFlow.
   if (!QuantizedTypeOf(s.type).is_signed()) return {s.from_zero ? 0 : all.min, all.max};
   const float most = std::max(std::abs(all.min), std::abs(all.max));
   return {-most, most};
@@ -50,6 +51,7 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
         const float min = *static_cast<const float*>(args.in[1 + n + i]),
                     max = *static_cast<const float*>(args.in[1 + 2 * n + i]);
         const Dequantizer dequantize(type, min, max);
+        // A tensor whose range is the result's is copied: dequantizing and quantizing could round.
         const bool unchanged = min == out.min && max == out.max;
         for (int64_t r = begin; r < end; ++r) {
           for (int64_t k = 0; k < s.widths[i]; ++k) {
@@ -120,7 +122,8 @@ struct BatchNorm {
   bool scale;
 };
 
-// Fixed point with 10 binary places, between -2^20 and 2^20, as in TensorFlow.
+// Fixed point with 11 binary places: 32 bits for the numbers between -2^20 and 2^20, as in
+// TensorFlow.
 constexpr ValueRange kFixed = {-0x1p20f, 0x1p20f};
 
 absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
@@ -140,6 +143,8 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
       const int32_t factor = fixed(scale);
       const int32_t offset = fixed(-value(kMean, c) * scale + value(kBeta, c));
       for (int64_t i = c; i < s.rows * s.channels; i += s.channels) {
+        // 22 binary places; the division by `one` takes 11 off, and rounds towards 0. Products of
+        // 2^9 and more wrap around.
         const int32_t product = WrappingMultiply(fixed(value(kTensor, i)), factor);
         static_cast<int32_t*>(args.out[0])[i] = WrappingAdd(product / one, offset);
       }
@@ -191,6 +196,7 @@ Channel MeasureChannel(const InstanceNorm& s, const uint8_t* first, float step) 
     least = std::min(least, q);
     most = std::max(most, q);
   }
+  // Two passes: the variance as a mean of squared distances does not cancel.
   const double mean = sum / static_cast<double>(s.pixels);
   for (int64_t i = 0; i < s.pixels; ++i) {
     const double distance = (first[i * s.channels] - mean) * step;
@@ -199,6 +205,7 @@ Channel MeasureChannel(const InstanceNorm& s, const uint8_t* first, float step) 
   const double variance = squares / static_cast<double>(s.pixels);
   Channel channel{
       static_cast<float>(mean), static_cast<float>(step / std::sqrt(variance + s.epsilon)), {}};
+  // The scale is positive, so the least byte gives the least value.
   channel.range = {(static_cast<float>(least) - channel.mean) * channel.scale,
                    (static_cast<float>(most) - channel.mean) * channel.scale};
   return channel;

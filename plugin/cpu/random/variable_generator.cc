@@ -9,7 +9,7 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int kStateSize = 3;  // a counter of two numbers and a key
+constexpr int kStateSize = 3;  // a counter of two numbers, the lower half first, and a key
 
 absl::Status CheckState(const Variable& variable, const Tensor& state, int first) {
   if (!state.initialized()) return variable.NoValue(absl::StatusCode::kNotFound);

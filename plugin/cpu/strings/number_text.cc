@@ -36,6 +36,9 @@ bool ParseFloat(std::string_view text, T* value) {
   const char* const end = digits.data() + digits.size();
   const absl::from_chars_result read =
       absl::from_chars(digits.data(), end, *value, absl::chars_format::hex);
+  // A number out of range is no error. from_chars makes it the greatest finite one, or 0, where a
+  // decimal number that is too large becomes infinite. A sign behind the 0x, which from_chars would
+  // take, makes it no number.
   if (read.ec == std::errc::invalid_argument || read.ptr != end || digits[0] == '-') return false;
   if (negative) *value = -*value;
   return true;

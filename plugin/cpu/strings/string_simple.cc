@@ -60,6 +60,7 @@ struct UnicodeCase {
 
   absl::Status operator()(const StepArgs& args, int64_t i) const {
     const std::string_view s = StringAt(args.in[0], i);
+    // ICU counts in int32, and text can grow when its case changes: one character may become three.
     if (s.size() > INT32_MAX / 4) {
       return absl::InvalidArgumentError(
           absl::StrCat("string ", i, " of ", s.size(), " bytes is too long to change its case"));
@@ -73,6 +74,7 @@ struct UnicodeCase {
                                       s.data(), size, &error);
       if (U_FAILURE(error) && error != U_BUFFER_OVERFLOW_ERROR)
         return absl::InternalError(absl::StrCat("ICU: ", u_errorName(error)));
+      // ICU tells what it needs also where it does not fit; the second attempt does.
       const bool fits = static_cast<size_t>(needed) <= text.size();
       text.resize(needed);
       if (!fits) continue;

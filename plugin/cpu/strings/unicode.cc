@@ -31,6 +31,8 @@ void AppendEncoded(Encoding encoding, uint32_t c, std::string* out) {
     for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
       *out += static_cast<char>(value >> shift);
   };
+  // UTF-8 has no form for half of a pair; U+FFFD stands for it. The other encodings write it as it
+  // is.
   const bool surrogate = U_IS_SURROGATE(c);
   switch (encoding) {
     case Encoding::kUtf32:

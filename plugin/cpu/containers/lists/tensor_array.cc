@@ -21,6 +21,7 @@ absl::Status TensorArray::Grow(int64_t size) {
     return absl::ResourceExhaustedError(
         absl::StrCat("an array of ", size, " tensors; at most ", kMostElements, " are possible"));
   }
+  // Doubling, as writes of one element after the other grow the array one by one.
   if (size > static_cast<int64_t>(elements_.capacity())) elements_.reserve(2 * size);
   elements_.resize(size);
   return absl::OkStatus();
@@ -68,6 +69,7 @@ absl::Status TensorArray::Write(int64_t i, Tensor value) {
                                " is added to one of ", e.value.shape().ToString()));
   }
   TENON_RETURN_IF_ERROR(MakeWritable(e.value));
+  // Alone, since the lock is held.
   Workers alone(1);
   return CombineInto(ElementOp::kAdd, value, e.value, &alone);
 }
@@ -151,6 +153,8 @@ absl::StatusOr<ObjectRef<TensorArray>> TensorArray::Gradient(std::string_view so
                            PartialShape::Make(prepend(options_.element_shape.dims())));
   }
   auto gradient = ObjectRef<TensorArray>::Make(absl::StrCat(name(), "@", source), options);
+  // An array's lock is always taken before that of its gradient, and a gradient never locks its
+  // array.
   absl::MutexLock gradient_lock(&gradient->mutex_);
   TENON_RETURN_IF_ERROR(gradient->Grow(static_cast<int64_t>(elements_.size())));
   for (size_t i = 0; i < elements_.size(); ++i) {

@@ -172,6 +172,8 @@ absl::Status Gather(const ShapeState& s, const StepArgs& args, TensorArray& arra
   TENON_RETURN_IF_ERROR(CheckType(array, s.outputs[0]));
   TENON_ASSIGN_OR_RETURN(const PartialShape asked, array.element_shape().Merge(s.element_shape));
   const auto count = static_cast<int64_t>(indices.size());
+  // All are read before their shapes are compared: after an error elements that are cleared by
+  // reading are gone all the same.
   std::vector<Tensor> elements;
   for (const int64_t i : indices) {
     TENON_ASSIGN_OR_RETURN(Tensor element, array.Read(i));
@@ -317,6 +319,7 @@ absl::Status RunSplit(const void* state, const StepArgs& args) {
   const int64_t row = RowShape(part).num_elements(), total = part.dim(0);
   int64_t left = total;
   for (int64_t i = 0; i < lengths.num_elements(); ++i) {
+    // All lengths are checked before the first part is written.
     const int64_t length = lengths.IntAt(i);
     if (length < 0 || length > left) {
       return absl::InvalidArgumentError(absl::StrCat("lengths[", i, "] = ", length, " where ", left,

@@ -17,6 +17,7 @@ namespace {
 enum class Format { kUnknown, kJpeg, kPng, kGif, kBmp, kWebP, kJpegXl };
 constexpr const char* kFormatNames[] = {"unknown", "JPEG", "PNG", "GIF", "BMP", "WebP", "JPEG XL"};
 
+// By the signatures that files begin with.
 Format FormatOf(std::string_view contents) {
   constexpr std::string_view kJpegXlBox{"\0\0\0\x0cJXL \r\n\x87\n", 12};
   if (absl::StartsWith(contents, "\xff\xd8\xff")) return Format::kJpeg;
@@ -164,6 +165,7 @@ absl::Status RunDecode(const void* state, const StepArgs& args) {
       return absl::InvalidArgumentError(
           absl::StrCat("the ", contents.size(), " bytes are no JPEG, PNG, GIF, BMP or WebP file"));
   }
+  // TensorFlow's factor: 255 becomes 65280, not 65535.
   if (s.type == DataType::kUint16) Widen<uint8_t>(pixels, uint16_t{256});
   if (s.type == DataType::kFloat) Widen<uint8_t>(pixels, 1.0f / 255);
   return absl::OkStatus();
