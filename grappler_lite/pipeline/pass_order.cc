@@ -25,11 +25,10 @@ std::unique_ptr<Pass> MakeNothing() { return std::make_unique<Nothing>(); }
 
 }  // namespace
 
-// The order in which passes run, first to last, in every iteration; those that bring nodes once,
-// before. Pruning comes first, since later passes look at every node; folding before arithmetic,
-// which looks for constants; layout before remapping, whose kernels want channels last; remapping
-// after arithmetic, which would not look into fused nodes; the second pruning last, when the passes
-// before have left nodes unread.
+// The order in which passes run, first to last, in every iteration; those that bring nodes run
+// once, before the others. layout_optimizer comes before remapping, since kernels of fused
+// convolutions want channels last. model_pruning comes twice: the last one removes what the others
+// left unread.
 absl::Span<const PassEntry> PassOrder() {
   static constexpr std::string_view kNoGpu =
       "it serves GPUs, and TensorFlow's device types at that";

@@ -23,8 +23,8 @@ class Sweep;
 // pattern holds, and sweep.Allow() agrees, `apply` does one of two things: it changes n in place,
 // perhaps with new nodes before n; or it tells `sweep` which outputs replace the outputs of n. The
 // values of other nodes must stay the same, and so must the errors of a run and which values are
-// dead. `apply` returns whether it changed anything; it must not change anything before Allow has
-// agreed.
+// dead. `apply` returns whether it changed anything. Where it returns false, no node that was there
+// has changed, and constants that `apply` made on trial are gone again.
 struct Rewrite {
   std::string_view name;
   Exactness exactness;
@@ -172,8 +172,7 @@ class Sweep {
   mutable std::optional<EqualDims> equal_dims_;  // made when a rewrite asks for it
   int32_t known_nodes_;
   Fanouts fanouts_;
-  mutable absl::flat_hash_set<NodeId>
-      counted_;  // nodes of many uses, for which counts_ has the numbers
+  mutable absl::flat_hash_set<NodeId> counted_;  // nodes of many uses, now in counts_
   mutable absl::flat_hash_map<Output, int> counts_;
   mutable absl::flat_hash_map<NodeId, bool> reads_reference_;  // nodes of many inputs
   // What constants hold, by kind, which never changes: those of few elements, and the one element
