@@ -51,7 +51,9 @@ absl::Status MergeInto(InferenceContext& c, int rank) {
   return absl::OkStatus();
 }
 
-// Real transforms: the innermost of `rank` dimensions holds half the spectrum on the complex side.
+// Real transforms of the innermost `rank` dimensions; input 1 holds their lengths on the real side.
+// On the complex side the innermost has only n / 2 + 1 elements: the rest of a real signal's
+// spectrum are conjugates of these. A length of 0 stays 0.
 absl::Status RealFft(InferenceContext& c, int rank, bool forward) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), rank));
   TENON_ASSIGN_OR_RETURN(const PartialShape lengths, c.WithRank(c.input(1), 1));

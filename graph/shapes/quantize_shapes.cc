@@ -91,7 +91,7 @@ absl::Status QuantizedConv2DShape(InferenceContext& c) { return WithRanges(c, Co
 // then the result's are, unless two more inputs ask for one.
 absl::Status FusedConv2DShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(Conv2DShape(c));
-  const int first = 2 + c.num_inputs() % 2;
+  const int first = 2 + c.num_inputs() % 2;  // without a bias the number of inputs is even
   TENON_RETURN_IF_ERROR(Scalars(c, first, first + 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape min, c.WithRankAtMost(c.input(first + 2), 1));
   TENON_ASSIGN_OR_RETURN(const PartialShape max, c.WithRankAtMost(c.input(first + 3), 1));
@@ -99,7 +99,8 @@ absl::Status FusedConv2DShape(InferenceContext& c) {
   const bool asked = c.num_inputs() > first + 4;
   return SetOutputs(c, {c.output(0).shape, asked ? Shape() : min, asked ? Shape() : max});
 }
-// Also a bias, which is input 2, and what is added to the sums.
+// Input 2 is a bias, inputs 5 and 6 are the filter's range, input 7 is added to the sums. Two more
+// inputs ask for one range.
 absl::Status FusedConv2DWithSumShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(Conv2DShape(c));
   const bool asked = c.num_inputs() > 8;

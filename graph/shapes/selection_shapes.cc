@@ -35,6 +35,7 @@ absl::Status CheckScatter(InferenceContext& c, const PartialShape& out, int indi
                        Subshape(updates, indices.rank() - 1, INT64_MAX))
         .status();
   }();
+  // TensorFlow's functions leave scalar updates to the kernel, but for ScatterNd's.
   if (!fits.ok()) return updates.rank() == 0 && c.op().name != "ScatterNd" ? AtRunTime(fits) : fits;
   if (!out.known_rank() || depth <= out.rank()) return absl::OkStatus();
   return AtRunTime(absl::InvalidArgumentError(absl::StrCat(
@@ -115,6 +116,7 @@ absl::Status GatherV2Shape(InferenceContext& c) {
   const std::optional<Dims> picks = indices.rank() <= 1 ? ConstantInts(c, 1) : std::nullopt;
   if (!values || !picks) return absl::OkStatus();
   Dims picked;
+  // An index out of bounds is the kernel's to refuse.
   for (int64_t i : *picks)
     picked.push_back(i >= 0 && i < static_cast<int64_t>(values->size()) ? (*values)[i]
                                                                         : kUnknownDim);

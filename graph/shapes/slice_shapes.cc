@@ -182,6 +182,7 @@ absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
   const int64_t end = s.end_masked ? (s.stride > 0 ? highest : lowest) : clamp(*s.end);
   const int64_t length = end - begin;
   if (length == 0 || (length < 0) != (s.stride < 0)) return Extent{begin, 0};
+  // Rounded up: length and stride have one sign here.
   return Extent{begin, length / s.stride + (length % s.stride != 0)};
 }
 
@@ -337,6 +338,7 @@ absl::Status SliceShape(InferenceContext& c) {
     if (begin && (*begin < 0 || (dim >= 0 && *begin > dim))) {
       beyond = absl::InvalidArgumentError(absl::StrCat(
           "begin[", i, "] = ", *begin, " is outside of the dimension's ", dim, " elements"));
+      // TensorFlow reads begin as it reads a shape, in which -1 is unknown and less is an error.
       if (*begin < -1 || (*begin > 0 && size == -1 && exact_sizes)) return beyond;
     }
     if (!size) continue;

@@ -54,6 +54,7 @@ absl::Status SparseConcatShape(InferenceContext& c) {
 absl::Status SparseValuesShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
   const absl::Status vectors = RequireRanks(c, {-1, 1, 1});
+  // TensorFlow's functions of the other ops do not look at these ranks.
   if (!vectors.ok()) return c.op().name == "SparseSoftmax" ? vectors : AtRunTime(vectors);
   TENON_ASSIGN_OR_RETURN(const int64_t count,
                          AtRunTime(c.MergeDim(indices.dim(0), c.input(1).dim(0))));
@@ -246,7 +247,7 @@ absl::Status RaggedRangeShape(InferenceContext& c) {
     all_scalar &= c.input(i).rank() == 0;
     unknown |= !c.input(i).known_rank();
   }
-  if (all_scalar && !unknown) rows = 1;
+  if (all_scalar && !unknown) rows = 1;  // three scalars make one row
   return SetOutputs(c, {Vector(rows < 0 ? kUnknownDim : rows + 1), Vector(kUnknownDim)});
 }
 
@@ -355,6 +356,8 @@ absl::Status CsrComponentsShape(InferenceContext& c) {
   return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
 }
 
+// A sparse matrix, of whose shape its handle says nothing, times a dense one: only what comes from
+// the dense one is known.
 absl::Status CsrMatMulShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape b, c.WithRankAtLeast(c.input(1), 2));
   if (!b.known_rank()) return absl::OkStatus();

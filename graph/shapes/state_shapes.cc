@@ -149,7 +149,8 @@ absl::Status MergeShape(InferenceContext& c) {
   return SetOutputs(c, {out, Shape()});
 }
 
-// A loop's constant keeps its shape in every iteration.
+// A loop's constant is the same in every iteration, and so its value is known too. Other values are
+// those of the first iteration: only their shape is passed on.
 absl::Status EnterShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const bool constant, c.AttrBool("is_constant"));
   if (constant) return IdentityShape(c);

@@ -12,6 +12,7 @@ absl::Status StringJoinShape(InferenceContext& c) {
     if (in.rank() <= 0) continue;
     TENON_ASSIGN_OR_RETURN(out, out.rank() == 0 ? in : MergeShapes(out, in));
   }
+  // As long as all known inputs are scalars, one of unknown rank may decide on the shape.
   if (!unknown || out.rank() > 0) c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -69,7 +70,7 @@ absl::Status UnicodeDecodeShape(InferenceContext& c) {
 
 absl::Status UnicodeEncodeShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 1}));
-  const int64_t splits = c.input(1).dim(0);
+  const int64_t splits = c.input(1).dim(0);  // one more than strings
   TENON_ASSIGN_OR_RETURN(const int64_t strings, SubtractDims(splits, splits < 0 ? kUnknownDim : 1));
   c.set_output(0, Vector(strings));
   return absl::OkStatus();

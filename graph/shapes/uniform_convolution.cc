@@ -22,8 +22,10 @@ bool AppendInts(const WireField& field, std::vector<int64_t>* values) {
   return true;
 }
 
-// Fields 1 to 9: batch (the rhs' output features), features and spatial dimensions of the lhs, then
-// of the rhs, whose features come first, then of the output.
+// Parses TensorFlow's message UniformQuantizedConvolutionDimensionNumbersAttr. Fields 1 to 3 are
+// batch, features and spatial dimensions of the lhs; 4 to 6 input features, output features
+// (`batch` of the rhs) and spatial dimensions of the rhs; 7 to 9 those of the output, as of the
+// lhs.
 bool ParseDimensionNumbers(std::string_view message, UniformConvolution* conv) {
   int64_t* const numbers[] = {&conv->lhs.batch,   &conv->lhs.feature, nullptr,
                               &conv->rhs.feature, &conv->rhs.batch,   nullptr,
@@ -85,7 +87,8 @@ absl::StatusOr<int64_t> Dilated(int64_t size, int64_t dilation) {
   return AddDims(gaps, 1);
 }
 
-// Sets `before` and `out` of an axis. SAME puts the odd element of padding behind.
+// Sets `before` and `out` of an axis. SAME makes the output as large as the input divided by the
+// stride, rounded up, and puts the odd element of padding behind.
 absl::Status Place(const UniformConvolutionAttrs& attrs, size_t i, UniformConvolutionAxis* axis) {
   TENON_ASSIGN_OR_RETURN(const int64_t in, Dilated(axis->in, axis->lhs_dilation));
   TENON_ASSIGN_OR_RETURN(const int64_t size, Dilated(axis->size, axis->rhs_dilation));

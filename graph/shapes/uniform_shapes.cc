@@ -20,6 +20,8 @@ absl::Status CheckScales(InferenceContext& c, int i, int64_t features) {
 // The hybrid ops have scales for the rhs only, and so two inputs behind lhs and rhs.
 bool IsHybrid(const InferenceContext& c) { return c.num_inputs() == 4; }
 
+// The lhs, whose range is inputs 2 and 3 where the op has it, is quantized as a whole; the rhs and
+// the output may be quantized by channel.
 absl::Status CheckRanks(InferenceContext& c) {
   for (int i = 2; i < c.num_inputs(); ++i) {
     const int most = !IsHybrid(c) && i < 4 ? 0 : 1;
