@@ -69,6 +69,7 @@ uint32_t SmallFloat::Encode(double value) const {
     // what it should do.
     const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
     const double units = std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent));
+    // The leading 1 of a normal number's mantissa adds 1 to the exponent: hence the - 1.
     const double steps = units + std::ldexp(exponent + bias - 1, mantissa_bits);
     result = steps > LargestBits(*this) ? OverflowBits(*this) : static_cast<uint32_t>(steps);
   }

@@ -40,7 +40,7 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
         if (shape.dim(d) >= 0) {
           symbols[d] = 0;
         } else if (symbols[d] == 0) {
-          symbols[d] = ++last_;
+          symbols[d] = ++last_;  // equal to nothing yet
         }
       }
       symbols_.emplace(Output{n, port}, std::move(symbols));
@@ -106,8 +106,9 @@ int32_t EqualDims::SymbolAt(Output o, int dim) const {
              : 0;
 }
 
-// Of the dimension that far from the end of what the inputs are broadcast to: that of all inputs
-// that have it, but for those where it is 1.
+// The symbol of the dimension that far from the end of what the inputs are broadcast to: the one
+// that all inputs have there, but for those where the dimension is 1. 0 where two differ: either
+// may turn out to be 1.
 int32_t EqualDims::BroadcastSymbol(std::span<const Output> inputs, int from_end) const {
   int32_t symbol = 0;
   for (const Output& o : inputs) {
@@ -325,7 +326,7 @@ bool EqualDims::Multiply(Volume& volume, int64_t size, int32_t symbol) const {
          !__builtin_mul_overflow(volume.over, by.over, &volume.over);
 }
 
-// So that equal ones are the same.
+// Makes equal volumes the same: symbols in order, the fraction in lowest terms.
 void EqualDims::Normalize(Volume& volume) {
   std::ranges::sort(volume.symbols);
   const int64_t common = std::gcd(volume.known, volume.over);

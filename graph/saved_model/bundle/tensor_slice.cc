@@ -37,6 +37,7 @@ void AppendSigned(std::string* out, int64_t value) {
     const int shift = 8 * (9 - i);
     encoded[i] = shift >= 64 ? (negative ? 0xff : 0) : static_cast<unsigned char>(value >> shift);
   }
+  // Flips the first bits, one for each byte. They all equal the sign before, and so does the next.
   for (int i = 0; i < bytes; ++i) encoded[10 - bytes + i / 8] ^= 0x80 >> i % 8;
   out->append(reinterpret_cast<const char*>(encoded) + 10 - bytes, bytes);
 }
@@ -71,6 +72,7 @@ std::optional<Region> Intersect(const Region& a, const Region& b) {
 
 void ForEachRun(const Region& part, const Region& a, const Region& b,
                 absl::FunctionRef<void(int64_t in_a, int64_t in_b, int64_t n)> run) {
+  // A run takes the inner dimensions that are whole in both, and the one dimension around them.
   int outer = part.shape.rank();  // dimensions before those that make a run
   int64_t n = 1;
   while (outer > 0) {

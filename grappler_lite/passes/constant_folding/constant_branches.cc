@@ -87,6 +87,7 @@ class Folder {
     g_.SetInputs(n, args, control);
   }
 
+  // A loop whose condition is false for the first values gives these values.
   bool FoldWhile(NodeId n) {
     const size_t count = g_.data_inputs(n).size();
     const AttrValue* cond = g_.attr(n, "cond");
@@ -110,6 +111,7 @@ class Folder {
         body->args.size() != g_.data_inputs(n).size())
       return false;
     const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
+    // As if arguments were fed: all that is known of one is the loop's first value of it.
     KnownValues known(body->graph, c_.evaluator, args, c_.gate);
     for (size_t i = 0; i < body->args.size(); ++i) {
       std::optional<Tensor> first = known_.Find(g_.data_inputs(n)[i]);

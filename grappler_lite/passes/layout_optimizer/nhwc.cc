@@ -75,7 +75,8 @@ absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<con
   const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
   const DataType type = g.output_type({n, 0});
   TENON_ASSIGN_OR_RETURN(const NodeId perm, NewPerm(g, n, kToNchw));
-  // Marks belong to the name.
+  // Attributes that begin with '_' say something of the node of this name, and stay with n; but
+  // _kernel chooses a kernel of the op.
   std::erase_if(attrs, [](const Graph::NewAttr& a) {
     return a.name.starts_with('_') && a.name != "_kernel";
   });

@@ -147,10 +147,14 @@ bool RecognizeAttention(Sweep& s, NodeId n) {
   for (const Output& o : {a->query, a->key, a->value}) {
     if (s.shape(o).rank() != 4) return false;
   }
+  // A mask of higher rank would give the result more dimensions.
   if (a->mask && (!s.shape(*a->mask).known_rank() || s.shape(*a->mask).rank() > 4)) return false;
   return Become(s, n, *a);
 }
 
+// Right since the exchange is its own inverse: what has heads first by a Transpose of each operand,
+// and heads behind rows again by a Transpose of the result, needs none of them. The mask is added
+// to the scores, which have heads first either way.
 bool ExchangeHeadsInAttention(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::optional<Output> attention = TransposeArgument(s, {n, 0}, kExchangeHeads);

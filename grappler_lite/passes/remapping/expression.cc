@@ -15,6 +15,7 @@ constexpr int kMostSteps = 12;  // into one product: a chain of products by cons
 
 }  // namespace
 
+// The constants of models are floats, of about 7 digits.
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
 bool Product::IsPowerOf(Output x, int exponent) const {
@@ -26,6 +27,8 @@ bool Expression::LookInto(Output o) {
   const Graph& g = s_.graph();
   if (std::find(inside_.begin(), inside_.end(), o.node) != inside_.end()) return o.port == 0;
   if (inside_.size() >= kMostNodes || s_.fed(o.node) || g.op(o.node) == nullptr) return false;
+  // The node is to go away with the root: the root alone reads it (where nodes are shared, IsClosed
+  // asks at the end), and no node waits through it.
   if (o.node != root_) {
     if (!OnlyFor(s_, o, root_, sharing_ == Sharing::kYes ? s_.uses(o) : 1)) return false;
     if (!g.control_inputs(o.node).empty()) return false;
