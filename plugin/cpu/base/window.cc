@@ -118,6 +118,8 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
     // behind, as in TensorFlow.
     axis.out = (in + axis.stride - 1) / axis.stride;
     int64_t total = (axis.out - 1) * axis.stride + axis.extent() - in;
+    // Less than 0 where the stride skips the last inputs: padding is never negative then, unless
+    // the op spreads what is skipped over both ends.
     if (!attrs.skips_evenly) total = std::max<int64_t>(0, total);
     axis.before = total / 2;
     axis.after = total - axis.before;
@@ -140,6 +142,7 @@ WindowPiece PieceOf(const WindowAxis& axis, int64_t begin, int64_t count) {
   const int64_t last = first + (count - 1) * axis.stride + axis.extent();
   WindowPiece piece;
   piece.axis = axis;
+  // What of the piece lies before or behind the input becomes padding.
   piece.start = std::max<int64_t>(0, first);
   piece.axis.in = std::max<int64_t>(0, std::min(last, axis.in) - piece.start);
   piece.axis.out = count;
@@ -180,6 +183,8 @@ absl::StatusOr<Windows> MakeWindows(const Prepare& p, const WindowAttrs& attrs, 
     ++i;
   }
   for (int64_t WindowAxis::*size : {&WindowAxis::in, &WindowAxis::out, &WindowAxis::size}) {
+    // In double, which cannot overflow. The bound leaves 15 bits for channels and bytes before
+    // int64 overflows.
     const double places = 1.0 * w.planes.*size * w.rows.*size * w.columns.*size;
     if (places > 0x1p48) {
       return p.Invalid(absl::StrCat("windows over ", input.ToString(), " have too many places"));

@@ -19,6 +19,7 @@ class StagingArea : public Resource {
     const int64_t bytes = BytesOf(tuple);
     absl::MutexLock lock(&mutex_);
     TENON_RETURN_IF_ERROR(limits_.Check(name(), bytes));
+    // A tuple that fits alone waits until what lies before it has left.
     const auto may_go_on = [&] { return limits_.HaveRoom(size(), bytes_, bytes); };
     if (!mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience)) return IsFull(name());
     tuples_.push_back(std::move(tuple));

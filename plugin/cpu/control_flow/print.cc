@@ -43,6 +43,7 @@ absl::Status RunPrint(const void* state, const StepArgs& args) {
   for (size_t i = 1; i < s.inputs.size(); ++i)
     text += Summary(args.run_state->Input(static_cast<int>(i)), s.summarize);
   text += '\n';
+  // One call for the whole text, so that lines of runs at the same time do not mix.
   std::fwrite(text.data(), 1, text.size(), stderr);
   return absl::OkStatus();
 }
@@ -87,6 +88,7 @@ absl::Status PreparePrintV2(Prepare& p) {
     s->stream = stdout;
   } else if (stream.starts_with("file://")) {
     return p.Unimplemented(absl::StrCat("PrintV2 does not write to files: ", stream));
+  // Levels of the log are not told apart: all go to stderr.
   } else if (stream != "stderr" && !stream.starts_with("log(")) {
     return p.Invalid(absl::StrCat("'output_stream' cannot be '", stream, "'"));
   }

@@ -17,6 +17,8 @@ class SessionTensors : public Resource {
 
   std::string Keep(std::string_view node, Tensor value) {
     absl::MutexLock lock(&mutex_);
+    // The number makes it unique in the session; a handle that was deleted never stands for another
+    // tensor.
     std::string handle = absl::StrCat(node, ";", next_++);
     tensors_.emplace(handle, std::move(value));
     return handle;

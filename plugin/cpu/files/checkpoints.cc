@@ -57,6 +57,7 @@ absl::Status RunRestore(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(std::string prefix, TextInput(args, 0, "prefix"));
   const Tensor names = args.run_state->Input(1), parts = args.run_state->Input(2);
   TENON_RETURN_IF_ERROR(CheckNames(names, parts, s.outputs.size()));
+  // Sizes in the file decide what is allocated, so memory may run out anywhere here.
   return WithinMemory([&]() -> absl::Status {
     TENON_ASSIGN_OR_RETURN(BundleReader reader,
                            BundleReader::Open(std::move(prefix), [&s](std::string_view path) {
@@ -102,7 +103,7 @@ struct MergeState : FileFacts {
   bool delete_old_dirs = false, allow_missing = false;
 };
 
-// Folders that are empty now.
+// Folders that are empty now. rmdir refuses others, which is why its failure is no error.
 void RemoveFolders(const std::vector<std::string>& prefixes, const std::string& destination) {
   using std::filesystem::path;
   const path kept = path(destination).parent_path();

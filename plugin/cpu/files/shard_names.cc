@@ -16,6 +16,7 @@ absl::Status RunShardedFilename(const void*, const StepArgs& args) {
 absl::Status RunShardedFilespec(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const std::string base, TextInput(args, 0, "basename"));
   TENON_ASSIGN_OR_RETURN(const int64_t count, IntInput(args, 1));
+  // Escaped, since two question marks could begin a trigraph.
   return SetTextOutput(args, absl::StrFormat("%s-\?\?\?\?\?-of-%05d", base, count));
 }
 

@@ -135,6 +135,7 @@ absl::Status RunVocabulary(const void* state, const StepArgs& args) {
   return WithinMemory([&]() -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForReading(name));
     TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
+    // Asked after the file is read: a file that is missing is an error in every run.
     if (table->filled()) return absl::OkStatus();
     return WithPath(path, Fill(s, *table, file.bytes));
   });

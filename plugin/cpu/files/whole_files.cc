@@ -42,9 +42,12 @@ absl::Status RunWriteFile(const void* state, const StepArgs& args) {
 // The names that match, each of which may be read.
 absl::Status Match(const FileAccess& files, const std::string& pattern,
                    std::vector<std::string>& names) {
+  // The pattern is asked about first, so that it cannot tell what lies outside of the folders that
+  // may be read; then each name, since a link in the middle may lead out of them.
   TENON_RETURN_IF_ERROR(files.ForReading(pattern).status());
   glob_t found{};
   const absl::Cleanup free_found = [&found] { globfree(&found); };
+  // Unsorted: the names of all patterns are sorted together at the end.
   const int failed = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
   if (failed == GLOB_NOMATCH) return absl::OkStatus();
   if (failed != 0) {

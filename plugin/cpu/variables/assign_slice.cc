@@ -27,6 +27,8 @@ absl::Status AssignSlice(const AssignSliceState& s, const StepArgs& args, Tensor
                                                    DataTypeName(held.dtype()), ", the value is ",
                                                    DataTypeName(value.dtype())));
   }
+  // The slice is resolved in the run, not before: a variable's shape may change between runs.
+  // Errors come before MakeWritable, so that they copy nothing.
   Dims lists[3];
   for (int i = 0; i < 3; ++i) {
     const Tensor list = args.run_state->Input(1 + i);
@@ -55,6 +57,8 @@ absl::Status RunAssignSlice(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   return variable->Update([&](Tensor& held) {
     if (held.initialized()) return AssignSlice(s, args, held);
+    // TensorFlow's codes: a reference without a value fails a precondition, a resource is not
+    // found.
     return variable->NoValue(s.by_reference ? absl::StatusCode::kFailedPrecondition
                                             : absl::StatusCode::kNotFound);
   });

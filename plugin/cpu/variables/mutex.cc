@@ -41,6 +41,7 @@ class HeldMutex : public Object {
   ~HeldMutex() override { Release(); }
 
   // False if it was released before.
+  // Atomic, as ConsumeMutexLock and the end of the last reference may come from different threads.
   bool Release() {
     if (released_.exchange(true)) return false;
     mutex_->Release();

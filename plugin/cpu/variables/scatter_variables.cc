@@ -27,6 +27,7 @@ struct ScatterState : NodeFacts {
 absl::Status CheckValue(const Variable& variable, const Tensor& held, DataType type,
                         bool by_reference = false) {
   if (!held.initialized()) {
+    // TensorFlow's codes, as in assign_slice.cc.
     return variable.NoValue(by_reference ? absl::StatusCode::kFailedPrecondition
                                          : absl::StatusCode::kNotFound);
   }
@@ -61,6 +62,7 @@ absl::StatusOr<Tensor> Repeated(const Tensor& scalar, const Shape& shape) {
   return all;
 }
 
+// By its bytes: only integers come here, of which 0 has one form.
 bool HoldsZero(const Tensor& t) {
   const std::string zero(DataTypeSize(t.dtype()), '\0');
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -155,6 +157,7 @@ struct GatherState : NodeFacts {
 absl::Status RunGather(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GatherState*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
+  // The value of this moment: other runs that write to the variable meanwhile do not change it.
   TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Get());
   const Tensor indices = args.run_state->Input(1);
   TENON_RETURN_IF_ERROR(CheckValue(*variable, value, s.outputs[0]));

@@ -16,6 +16,7 @@ absl::Status SetVariable(Prepare& p, bool by_reference) {
   TENON_ASSIGN_OR_RETURN(const std::string_view shared_name, p.AttrString("shared_name"));
   TENON_ASSIGN_OR_RETURN(const DataType dtype, p.AttrType("dtype"));
   const VariableName name = NameOfVariable(by_reference, container, shared_name, p.node_name());
+  // A variable without a name is of whatever type is assigned to it.
   const DataType only = name.name.empty() ? DataType::kInvalid : dtype;
   ObjectRef<Variable> variable = p.session().resources().LookupOrCreate<Variable>(
       name.container, name.name, [&] { return ObjectRef<Variable>::Make(name.name, only); });
@@ -51,6 +52,7 @@ absl::Status RunAssign(const void* state, const StepArgs& args) {
   const Shape shape = value.shape();
   return variable->Assign(
       std::move(value), DeviceOf(*args.run_state), [&](const Tensor& old) -> absl::Status {
+        // The type of the value that is there, or the declared one if there is none.
         const DataType holds = old.initialized() ? old.dtype() : variable->dtype();
         if (holds != DataType::kInvalid && holds != type) return WrongType(*variable, holds, type);
         if (s.validate_shape && old.initialized() && !(old.shape() == shape)) {

@@ -63,6 +63,7 @@ absl::Status RunSetItem(const void* state, const StepArgs& args) {
   const int64_t size = own.list->size();
   if (index < 0 || (index >= size && !s.resize)) return OutOfList(index, size);
   TENON_ASSIGN_OR_RETURN(Tensor item, args.run_state->TakeInput(2));
+  // Checks come before Resize, so a refused item leaves the list as it was.
   TENON_RETURN_IF_ERROR(own.list->CheckShape(item.shape()));
   if (index >= size) TENON_RETURN_IF_ERROR(own.list->Resize(index + 1));
   own.list->Set(index, std::move(item));
@@ -137,6 +138,7 @@ absl::Status RunPushBackBatch(const void* state, const StepArgs& args) {
       return absl::InvalidArgumentError(absl::StrCat("input 0 holds no list at place ", i));
     TENON_RETURN_IF_ERROR(list->CheckType(s.type));
     TENON_RETURN_IF_ERROR(list->CheckShape(shape));
+    // Lists are values: other handles of this one must not see the new element.
     ObjectRef<TensorList> longer = list->Clone();
     TENON_RETURN_IF_ERROR(longer->PushBack(RowOf(items, i, shape)));
     out.SetObject(i, ObjectRef<Object>::Adopt(longer.release()));
