@@ -88,8 +88,8 @@ absl::Status PreparePrintV2(Prepare& p) {
     s->stream = stdout;
   } else if (stream.starts_with("file://")) {
     return p.Unimplemented(absl::StrCat("PrintV2 does not write to files: ", stream));
-  // Levels of the log are not told apart: all go to stderr.
   } else if (stream != "stderr" && !stream.starts_with("log(")) {
+    // "log(info)" and its like are allowed: levels are not told apart, all go to stderr.
     return p.Invalid(absl::StrCat("'output_stream' cannot be '", stream, "'"));
   }
   p.set_run(&RunPrintV2, std::move(s));
