@@ -23,6 +23,8 @@ absl::StatusOr<Compiled> Compile(const Graph& graph, const std::vector<std::stri
   TENON_ASSIGN_OR_RETURN(Optimized optimized, OptimizeGraph(std::move(placed), context));
   absl::StatusOr<Runnable> runnable = MakeRunnable(optimized, context);
   const SessionOptions& options = context.options;
+  // A graph that is optimized for TensorFlow may hold ops that only TensorFlow runs. It is written
+  // all the same, and a run gives the reason.
   const bool only_written = options.opt_level > 0 && options.pipeline.target.is_tensorflow();
   if (!only_written || !absl::IsUnimplemented(runnable.status()))
     TENON_RETURN_IF_ERROR(runnable.status());

@@ -19,13 +19,14 @@ struct FeedContract {
   PartialShape shape;  // as the placeholder declares it; of unknown rank if it declares none
 };
 
-// One contract for each feed of the request, in its order. INVALID_ARGUMENT names a placeholder
-// with a malformed shape.
+// One contract for each feed of the request, in its order. `calls`: for errors. INVALID_ARGUMENT
+// names a placeholder with a malformed shape.
 absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, const CallSites& calls,
                                                         const Request& request);
 
-// Checks one value for each contract. INVALID_ARGUMENT if a value is missing or has another dtype
-// or an incompatible shape; names the feed, the value's type and the contract's.
+// Checks `feeds`, one value for each contract, in order. INVALID_ARGUMENT for a wrong number of
+// values, for a value that is uninitialized, and for another dtype or an incompatible shape. Names
+// the first wrong feed, with what it has and what the graph takes.
 absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<const Tensor> feeds);
 
 }  // namespace tenon

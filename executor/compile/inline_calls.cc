@@ -25,6 +25,7 @@ absl::Status Inline(const RunSet& run, const CompileContext& context, Inlined& i
   AddSwitchedOff(context.devices, options);
   TENON_ASSIGN_OR_RETURN(inlined.pipeline, RunUnplacedPasses(inlined.graph, input, options));
   const auto failed = [](const PassReport& pass) { return pass.failed; };
+  // A pass that failed was rolled back: the nodes that its call sites speak of are gone.
   if (std::ranges::any_of(inlined.pipeline.passes, failed)) inlined.calls = CallSites();
   return absl::OkStatus();
 }

@@ -12,7 +12,8 @@
 namespace tenon {
 namespace {
 
-// Nodes that run and call functions, producers first.
+// The nodes that run and call functions, producers first. One node needs no order, and most graphs
+// have none: then the graph is not sorted.
 absl::StatusOr<std::vector<NodeId>> CallersOf(const Graph& graph, const RunSet& run) {
   std::vector<NodeId> callers;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -24,7 +25,8 @@ absl::StatusOr<std::vector<NodeId>> CallersOf(const Graph& graph, const RunSet& 
   return callers;
 }
 
-// What is fed of a node that runs all the same is a value of its own: a Placeholder each, by feed.
+// By feed: a new Placeholder for each fed output of a node that is lowered, since the node itself
+// goes. Other entries have kNoNode.
 absl::StatusOr<std::vector<Output>> AddFedValues(Graph& graph, const Request& request,
                                                  absl::Span<const NodeId> callers) {
   const absl::flat_hash_set<NodeId> lowered(callers.begin(), callers.end());

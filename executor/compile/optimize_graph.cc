@@ -28,7 +28,8 @@ OptimizerItem ItemFor(const Placed& placed, NodeEvaluator& evaluator) {
   return item;
 }
 
-// Names of the nodes that the graph or a rule pinned to a device; views of what graphs share.
+// The names of the nodes that the graph or a rule has pinned to a device: views of the storage,
+// which stays when a pass changes the graph.
 absl::flat_hash_set<std::string_view> PinnedNodes(const Placed& placed) {
   absl::flat_hash_set<std::string_view> pinned;
   for (NodeId n = 0; n < placed.graph.num_node_ids(); ++n) {
@@ -38,7 +39,8 @@ absl::flat_hash_set<std::string_view> PinnedNodes(const Placed& placed) {
   return pinned;
 }
 
-// Passes keep the ids of nodes, those of plug-ins too: what is fed and fetched stays what it is.
+// Runs all passes, then the passes over bodies. All passes keep the ids of nodes, those of plug-ins
+// too, so that the request stays true.
 absl::Status RunPasses(const CompileContext& context, Placed& placed) {
   PipelineReport& whole = placed.pipeline;
   PipelineOptions options = context.options.pipeline;
@@ -51,6 +53,8 @@ absl::Status RunPasses(const CompileContext& context, Placed& placed) {
   const PluginPasses plugins(placed.graph, ItemFor(placed, surroundings.evaluator),
                              surroundings.oracle, options);
   WarnOfConfigs(plugins.optimizers(), options.enabled_passes);
+  // Plug-ins of devices that the graph is on switch built-in passes off for the graph. Each body
+  // asks again, for its own devices: so the change goes into a copy.
   PipelineOptions of_graph = options;
   plugins.AddSwitchedOff(of_graph);
   input.final_passes = plugins.passes();

@@ -35,7 +35,8 @@ absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context
 absl::StatusOr<std::vector<NodePlacement>> PlaceNewNodes(Graph& graph,
                                                          std::vector<NodePlacement> previous,
                                                          const CompileContext& context) {
-  previous.resize(std::max(graph.num_node_ids(), 1));  // none at all would say "the first time"
+  // An empty list would stand for the first placement.
+  previous.resize(std::max(graph.num_node_ids(), 1));
   TENON_ASSIGN_OR_RETURN(
       std::vector<NodePlacement> placement,
       Place(graph, context.devices, context.kernels.registry(), context.options.placer, previous));

@@ -10,6 +10,7 @@
 
 namespace tenon {
 
+// Feeds and fetches, in the order of the caller.
 struct Request {
   std::vector<std::string> feed_names, fetch_names;  // as the caller wrote them
   std::vector<Output> feeds;                         // data outputs, each once

@@ -1,4 +1,4 @@
-// The stage Requested: what is asked for is there, and nothing of unknown ops is needed.
+// The stage Requested: feeds and fetches exist, and the request needs no node of an unknown op.
 #include <utility>
 
 #include "executor/compile/stages.h"
@@ -15,7 +15,8 @@ bool HasUnknownOps(const Graph& graph) {
   return false;
 }
 
-// A node that is there for its fed output alone becomes a Placeholder.
+// Makes a node that the request needs for its fed output alone a Placeholder: its inputs may be
+// among the nodes that go.
 absl::Status BecomePlaceholder(Graph& graph, NodeId n) {
   if (IsPlaceholder(graph, n)) return absl::OkStatus();
   if (graph.num_outputs(n) != 1) {
@@ -30,8 +31,9 @@ absl::Status BecomePlaceholder(Graph& graph, NodeId n) {
   return absl::OkStatus();
 }
 
-// What a node of an unknown op gives to others is unknown too. Such nodes go where the request does
-// not need them, and with them everything else that the request does not need.
+// Removes nodes of unknown ops. The types that such a node gives its readers are unknown, too, so
+// the readers cannot stay in any case; if the graph has such a node, everything that the request
+// does not need is removed.
 absl::Status DropUnknownOps(Requested& requested) {
   Graph& graph = requested.graph;
   if (!HasUnknownOps(graph)) return absl::OkStatus();
@@ -59,10 +61,10 @@ absl::StatusOr<Requested> RequestOf(const Graph& graph, const std::vector<std::s
   Requested requested{graph, {}, {}};
   Request& request = requested.request;
   TENON_ASSIGN_OR_RETURN(request, ResolveRequest(graph, feeds, fetches));
-  // Before anything is spent: are all placeholders fed?
+  // Fails for a placeholder that is not fed before the passes have spent any time.
   TENON_ASSIGN_OR_RETURN(requested.run, FindRunSet(graph, request));
   TENON_RETURN_IF_ERROR(DropUnknownOps(requested));
-  // A fed node that does not run now does not run either if a pass lets something wait for it.
+  // A fed node that does not run now must not run because a pass lets another node wait for it.
   for (size_t i = 0; i < request.feeds.size(); ++i) {
     if (!requested.run.Runs(request.feeds[i].node)) request.stands_for_node[i] = true;
   }

@@ -21,7 +21,8 @@ std::string NoKernelText(const Graph& graph, NodeId n, const CompileContext& con
                                                  types);
 }
 
-// Null: it needs none.
+// The kernel of node n; null if the run does not compute the node, or the plan does without a
+// kernel.
 absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
                                             const CompileContext& context) {
   const Graph& graph = *runnable.graph;

@@ -1,7 +1,8 @@
 // The stages of compiling a graph. Each stage is one function; the type of its result says how far
 // the graph has come, so that no stage can be left out or run twice. compile.cc has the order.
 //
-// Thread-compatible: a stage owns what it is given. Devices, options and kernels outlive it.
+// A stage owns its argument and runs on the calling thread; several graphs may be compiled at a
+// time. Errors name the feed, the fetch or the node.
 #pragma once
 
 #include <memory>
@@ -27,16 +28,18 @@ namespace tenon {
 
 class FixedVariables;  // executor/state/fixed_variables.h
 
-// What a graph is compiled for.
+// The surroundings that a graph is compiled for. Owns nothing. The devices and `kernels` must
+// outlive what is compiled; the rest must outlive the call.
 struct CompileContext {
   const SessionOptions& options;
   absl::Span<Device* const> devices;  // the host is among them
   Device* host;
-  KernelStore& kernels;                   // knows the registry
-  const FixedVariables* fixed = nullptr;  // what reads them reads constants; null: none
+  KernelStore& kernels;                   // for the graph that runs; holds the kernel registry
+  const FixedVariables* fixed = nullptr;  // readers of these variables read constants; null: none
 };
 
-struct CompileTimes {  // milliseconds
+// The time that stages took, in milliseconds. `optimize`: Inlined and Optimized; `place`: Placed.
+struct CompileTimes {
   double optimize = 0, place = 0;
 };
 
@@ -47,17 +50,17 @@ struct Requested {
   RunSet run;
 };
 
-// Calls are inlined, so that passes see what functions hold. Node ids are those of before.
+// Calls are inlined, so that passes see what functions hold. Surviving nodes keep their ids.
 struct Inlined {
   Graph graph;
   Request request;
-  CallSites calls;
-  PipelineReport pipeline;
+  CallSites calls;          // the origin of inlined nodes
+  PipelineReport pipeline;  // of the passes so far
   CompileTimes times;
 };
 
-// The devices that nodes which call functions ask for, by name of the node. What they call inherits
-// them.
+// By name of a node that calls functions: the device that the node asked for before it was placed.
+// The nodes of the called functions inherit this request.
 using CallerDevices = absl::flat_hash_map<std::string, std::string>;
 
 // Each node has a device, and its device string says which.
@@ -90,23 +93,36 @@ struct Lowered {
 
 // Everything that plans are made from, whatever the shapes of the feeds.
 struct Runnable : Lowered {
-  Schedule schedule;             // what the fetches need, in order
-  std::vector<Device*> devices;  // by node id
-  std::vector<FeedContract> feeds;
+  Schedule schedule;                // the nodes that the fetches need, in order
+  std::vector<Device*> devices;     // by node id; the host for nodes that are not needed
+  std::vector<FeedContract> feeds;  // by feed of the request
 };
 
-// UNIMPLEMENTED names an op that is not known and that the request needs.
+// Copies the graph and resolves the names. Errors are those of ResolveRequest and FindRunSet;
+// UNIMPLEMENTED for an op that is not known and that the request needs, or if only some outputs of
+// a node are fed in a graph with unknown ops.
 absl::StatusOr<Requested> RequestOf(const Graph& graph, const std::vector<std::string>& feeds,
                                     const std::vector<std::string>& fetches);
+// Inlines nothing at optimization level 0. A call that cannot be inlined stays, and the report says
+// why: the run fails if it needs the call. INVALID_ARGUMENT for a cycle; errors of
+// RunUnplacedPasses and FixedVariables::ReplaceReads.
 absl::StatusOr<Inlined> InlineCalls(Requested requested, const CompileContext& context);
+// Errors are those of Place.
 absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context);
+// Runs no pass at optimization level 0. A pass that fails is rolled back and reported. Errors are
+// those of RunPipeline and Place.
 absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& context);
+// Leaves `optimized` as it is: writes functions out in a copy of the graph. Errors are those of
+// Lowering::Run (a function that calls itself, too many nodes, an op such as SymbolicGradient), of
+// FindRunSet and of Place.
 absl::StatusOr<Lowered> LowerFunctions(const Optimized& optimized, const CompileContext& context);
-// UNIMPLEMENTED names a node that no device has a kernel for.
+// UNIMPLEMENTED for a node that no device has a kernel for. Other errors are those of MakeSchedule
+// and DescribeFeeds.
 absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& context);
 
-// Places the nodes that came to `graph` after `previous` was made; the others stay where they are.
-// `previous` by node id of `graph`, without a device for new nodes.
+// Places the nodes that came to `graph` after `previous` was made, and writes their devices into
+// the graph; the others stay on their devices where these have a kernel. `previous` is by node id
+// of `graph`; an entry without a device, or no entry, means a new node. Errors are those of Place.
 absl::StatusOr<std::vector<NodePlacement>> PlaceNewNodes(Graph& graph,
                                                          std::vector<NodePlacement> previous,
                                                          const CompileContext& context);

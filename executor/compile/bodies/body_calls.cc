@@ -49,7 +49,9 @@ void BodyCalls::Reach(std::string_view name, Caller caller) {
   const auto [it, is_new] = callers_.try_emplace(function->name, caller);
   Caller& known = it->second;
   if (!is_new && (known.stays || (!caller.stays && known.device == caller.device))) return;
-  known.stays |= caller.stays || !is_new;  // and so do those that it calls
+  // A second caller that differs from the first one makes the body stay. The functions that it
+  // calls are then visited again, since they stay, too: each function at most twice.
+  known.stays |= caller.stays || !is_new;
   work_.push_back(function->name);
 }
 

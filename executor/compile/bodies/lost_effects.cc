@@ -12,8 +12,8 @@
 namespace tenon {
 namespace {
 
-// The effects that nothing of the body's results or of its lasting effects needs, and that may
-// fail.
+// The effects that may fail and that neither a result of the body nor one of its lasting effects
+// needs. Lasting effects are stateful nodes and the control outputs that the function names.
 std::vector<NodeId> LostEffects(const Graph& library, const FunctionEntry& function,
                                 const FunctionGraph& body) {
   const Graph& g = body.graph;
@@ -36,7 +36,7 @@ std::vector<NodeId> LostEffects(const Graph& library, const FunctionEntry& funct
   return lost;
 }
 
-// `result` waits for nodes that it is not needed by.
+// Lets `result` wait for these nodes. None of them may need it: that would be a cycle.
 void Await(Graph& g, NodeId result, std::vector<Output> nodes) {
   const std::span<const Output> data = g.data_inputs(result), waits = g.control_inputs(result);
   const std::vector<Output> read(data.begin(), data.end());

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 20;  // of all functions that bodies have brought
 
 }  // namespace
 

@@ -23,7 +23,7 @@
 namespace tenon {
 namespace {
 
-// Larger ones hold large constants, of which passes would make copies.
+// Larger bodies hold large constants, and passes would copy these.
 constexpr size_t kMaxBodyBytes = size_t{64} << 20;
 
 // A body on its way through the stages.
@@ -42,8 +42,8 @@ struct Body {
   bool changed = false;
 };
 
-// What the pass of a plug-in is told of a body: as in TensorFlow, whatever is done besides the
-// results must stay.
+// The facts about a body for the pass of a plug-in. As in TensorFlow, the pass must keep everything
+// that the body does besides computing its results.
 OptimizerItem ItemOf(const Body& body, NodeEvaluator* evaluator) {
   const FunctionGraph& graph = body.graph;
   const auto name = [&](NodeId n) { return std::string(graph.graph.name(n)); };
@@ -58,9 +58,9 @@ OptimizerItem ItemOf(const Body& body, NodeEvaluator* evaluator) {
   return item;
 }
 
-// Takes each body that is called through the stages of the graph (executor/compile/stages.h):
-// requested, inlined, placed, optimized. What has changed then takes its place in the library, all
-// at once.
+// Takes each called body through the stages of the graph (executor/compile/stages.h): requested,
+// inlined, placed, optimized. The changed bodies enter the library together at the end, so that all
+// bodies inline the functions of before, and one check serves them all.
 class BodyOptimizer {
  public:
   BodyOptimizer(Graph& graph, const PipelineInput& input, const BodySurroundings& surroundings,
@@ -98,7 +98,8 @@ class BodyOptimizer {
     }
   }
 
-  // None if the body must stay as it is. What is wrong with a body, the run says.
+  // The body as a graph; nullopt if it must stay as it is. A defect of the body is no error here:
+  // the run reports it if it needs the function.
   std::optional<Body> Request(std::string_view name) const {
     std::optional<std::string> device = new_functions_.DeviceFor(name);
     if (!device.has_value()) device = calls_.DeviceFor(name);
@@ -125,7 +126,7 @@ class BodyOptimizer {
     return absl::OkStatus();
   }
 
-  // The body stays as it was; of the rows these are left.
+  // Gives the work on a body up: drops its rows of the report, from `rows` on.
   absl::Status Drop(const Body& body, size_t rows) {
     rows_.resize(rows);
     for (PipelineObserver* observer : options_.observers) observer->BodyDropped(body.function.name);
@@ -173,7 +174,8 @@ class BodyOptimizer {
     return absl::OkStatus();
   }
 
-  // False if the graph has other functions of the same names.
+  // Moves functions that passes have made to the library. Returns false if the graph has different
+  // functions of the same names.
   bool TakeFunctions(const Graph& body) {
     const bool had_too_many = new_functions_.too_many();
     if (!new_functions_.TakeFrom(body)) return false;
@@ -185,7 +187,7 @@ class BodyOptimizer {
     return true;
   }
 
-  // The graph with what has become of its functions so far, one of which is on its way.
+  // The whole graph with its functions as they are now, the body `now` among them: for observers.
   Graph GraphWith(FunctionGraph body, const Graph& now, const BodyPlacement& placement) const {
     body.graph = now;
     placement.Undo(body.graph);
@@ -212,6 +214,8 @@ class BodyOptimizer {
     return changed;
   }
 
+  // Puts the changed bodies into the library. If the graph does not verify then, puts all of them
+  // back, marks the rows as failed and returns false.
   bool Adopt() {
     PutFunctions(graph_, wires_);
     for (const Defect& defect : Verify(graph_)) {
@@ -228,7 +232,8 @@ class BodyOptimizer {
     return true;
   }
 
-  // What was inlined into bodies may be called no more.
+  // Removes functions that nothing calls any more, since they were inlined into bodies; only if the
+  // user's list of passes has model_pruning.
   absl::Status Prune() {
     const std::vector<PassSpec>& passes = options_.passes;
     const PassSpec pruning{"model_pruning", {}};
@@ -263,7 +268,7 @@ class BodyOptimizer {
 absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
                                                        const BodySurroundings& surroundings,
                                                        PipelineOptions options) {
-  // Rules are for names that nodes of bodies get only when they are written out.
+  // Rules of placement match names that nodes of bodies get only when they are inlined.
   const bool ruled = surroundings.devices.size() > 1 && !surroundings.placer.rules.empty();
   if (graph.functions().empty() || ruled) return std::vector<PassReport>();
   return BodyOptimizer(graph, input, surroundings, std::move(options)).Run();

@@ -15,7 +15,8 @@
 namespace tenon {
 namespace {
 
-// What a kernel may take besides its outputs: scratch, packed weights, what it gives back.
+// The memory that a kernel may take besides its outputs: scratch, packed weights, temporary
+// tensors.
 constexpr size_t kWorkingBytes = size_t{64} << 20;
 
 absl::Status CheckBytes(size_t bytes, size_t max_bytes) {
@@ -24,7 +25,7 @@ absl::Status CheckBytes(size_t bytes, size_t max_bytes) {
       absl::StrCat("the results take ", bytes, " bytes; the limit is ", max_bytes));
 }
 
-// Of the outputs that are known before anything is computed.
+// Checks the outputs with sizes that are known before anything is computed.
 absl::Status CheckPrepared(const PreparedKernel& kernel, size_t max_bytes) {
   size_t sum = 0;
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
@@ -36,7 +37,8 @@ absl::Status CheckPrepared(const PreparedKernel& kernel, size_t max_bytes) {
   return CheckBytes(sum, max_bytes);
 }
 
-// A kernel may know more types than its op.
+// Whether the op allows the types in `attrs`. A kernel may serve more types than its op has: a pass
+// must not make such a node.
 bool AllowsTypes(const OpDef& op, const AttrSet& attrs) {
   for (const AttrDef& def : op.attrs) {
     const AttrValue* value = def.allowed_types.empty() ? nullptr : attrs.Find(def.name);
@@ -111,7 +113,8 @@ bool RegistryOracle::HasKernel(std::string_view device, std::string_view op,
   const OpDef* op_def = OpRegistry::Global().Find(op);
   if (op_def != nullptr && !AllowsTypes(*op_def, attrs)) return false;
   const std::vector<const Device*>& devices = DevicesOf(device);
-  if (devices.empty()) return op == "Const";  // nobody knows what it has, but this every device has
+  // Nothing is known of a device that is not here, but every device has constants.
+  if (devices.empty()) return op == "Const";
   if (FactsOfOp(op_def).in_plan) return true;
   for (const Device* d : devices) {
     if (kernels_.Find("", op, attrs, op_def, d->type(), d->plugin()).ok()) return true;

@@ -12,8 +12,9 @@
 namespace tenon {
 
 // Runs CPU kernels on constant inputs, on the calling thread, with denormals flushed to zero (FTZ
-// and DAZ) as in a run. Stateful kernels are UNIMPLEMENTED. RESOURCE_EXHAUSTED if the results
-// exceed `max_bytes`. `kernels` must outlive it. Not thread-safe.
+// and DAZ) as in a run. The results are in host memory and share nothing with a session. Errors are
+// those of NodeEvaluator, without the node's name; UNIMPLEMENTED for stateful kernels, too.
+// `kernels` must outlive this object. Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
   explicit CpuEvaluator(const KernelRegistry& kernels) : kernels_(kernels) {}
@@ -28,8 +29,9 @@ class CpuEvaluator : public NodeEvaluator {
 };
 
 // Answers from the kernel registry. Device strings may be full or partial; an empty type means the
-// CPU. A type without a device in the session has the kernel of Const and no other. `kernels` and
-// the devices must outlive it. Not thread-safe.
+// CPU. A device string that no device of the session fits has the kernel of Const and no other.
+// `kernels` and the devices must outlive this object. Not thread-safe, const functions included:
+// they fill a cache.
 class RegistryOracle : public KernelOracle {
  public:
   RegistryOracle(std::vector<Device*> devices, const KernelRegistry& kernels)
@@ -47,14 +49,15 @@ class RegistryOracle : public KernelOracle {
   mutable absl::flat_hash_map<std::string, std::vector<const Device*>> devices_of_;
 };
 
-// The inputs and outputs of node n that lie in host memory if the node runs on `device`. Empty:
-// none, or no kernel.
+// The inputs and outputs of node n that lie in host memory if the node runs on `device`. Both lists
+// are empty if `device` has no kernel for the node.
 MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
                           const KernelRegistry& kernels);
 
-// The state that kernels keep from run to run of a session. Shares the ownership of states. For
-// equal keys every caller gets the same state. GetPacked may call `make` on several threads at
-// once; then the first result is kept. Thread-safe.
+// The state that kernels keep from run to run of a session. Shares the ownership of states and
+// keeps them as long as it lives. For equal keys every caller gets the same state. GetNodeState
+// calls `make` under a lock: `make` must not ask for state. GetPacked may call `make` on several
+// threads at once; then the first result is kept. Thread-safe.
 class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())

@@ -12,8 +12,9 @@
 namespace tenon {
 
 // The passes of each plug-in that has a node of the placed graph on one of its device types, in the
-// order in which the plug-ins were loaded. No passes if PipelineOptions::use_plugins is false.
-// `kernels` must outlive this object.
+// order in which the plug-ins registered them. No passes if PipelineOptions::use_plugins is false.
+// `kernels` must outlive this object. Not thread-safe. While it lives, the plug-ins cannot be
+// unloaded.
 class PluginPasses {
  public:
   PluginPasses(const Graph& graph, const OptimizerItem& item, const KernelOracle& kernels,
@@ -31,7 +32,9 @@ class PluginPasses {
   std::vector<std::unique_ptr<FinalPass>> passes_;
 };
 
-// Does the same for a graph that is not placed yet: its nodes may come to any of the devices.
+// Adds to `options` the built-in passes that plug-ins of these devices switch off: for a graph that
+// is not placed yet, since its nodes may come to any of the devices. Does nothing without
+// use_plugins.
 void AddSwitchedOff(absl::Span<Device* const> devices, PipelineOptions& options);
 
 }  // namespace tenon
