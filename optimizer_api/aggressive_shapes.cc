@@ -12,10 +12,11 @@
 namespace tenon {
 namespace {
 
-// Of a tensor that is computed: a matrix of 4 by 4, or the like. TensorFlow's bound.
+// The number of elements that a computed tensor may have: TensorFlow's bound, for shapes and small
+// matrices.
 constexpr int64_t kMostElements = 17;
 
-// Notes that TensorFlow's profiles leave at nodes whose outputs had one shape in all runs.
+// Attributes that TensorFlow's profiles leave at a node: all runs had the same shapes, and the shapes.
 constexpr std::string_view kSameShapes = "_same_output_for_iterations";
 constexpr std::string_view kNotedShapes = "_output_shape_vector";
 
@@ -25,10 +26,12 @@ void UseNotedShapes(const Graph& graph, NodeId n, InferenceContext& context) {
   if (same == nullptr || noted == nullptr || !same->AsBool().value_or(false)) return;
   const absl::StatusOr<std::vector<PartialShape>> shapes = noted->AsShapeList();
   for (int i = 0; shapes.ok() && i < context.num_outputs(); ++i) {
+    // Both outputs of a Switch have the shape of its input, which is noted once.
     const size_t at = IsSwitch(graph.facts(n)) ? 0 : static_cast<size_t>(i);
     if (at >= shapes->size()) return;
     const PartialShape& shape = (*shapes)[at];
     PartialShape& output = context.output(i).shape;
+    // A noted scalar stands for a missing note, and a known shape is better than a note.
     const bool says_nothing = !shape.known_rank() || shape.rank() == 0;
     if (!says_nothing && !output.fully_defined() && output.CompatibleWith(shape)) output = shape;
   }
@@ -80,15 +83,16 @@ std::optional<std::vector<Tensor>> InputsToCompute(InferenceContext& context) {
 void RefineAggressively(const Graph& graph, NodeId n, NodeEvaluator* evaluator,
                         InferenceContext& context) {
   UseNotedShapes(graph, n, context);
+  // A node that waits for others may fail or be dead: its value is not known.
   if (evaluator == nullptr || !graph.control_inputs(n).empty()) return;
   const std::optional<std::vector<Tensor>> inputs = InputsToCompute(context);
   if (!inputs.has_value()) return;
   constexpr size_t kMaxBytes = 4096;
-  // A plug-in may ask from threads of its own.
+  // A plug-in may ask from threads of its own, and an evaluator serves one thread at a time.
   static absl::Mutex mutex(absl::kConstInit);
   absl::MutexLock lock(&mutex);
   absl::StatusOr<std::vector<Tensor>> outputs = evaluator->Evaluate(graph, n, *inputs, kMaxBytes);
-  if (!outputs.ok()) return;  // that is for the run to say
+  if (!outputs.ok()) return;  // the run reports the error
   for (int i = 0; i < context.num_outputs(); ++i) {
     TensorInfo& info = context.output(i);
     info.shape = PartialShape((*outputs)[i].shape());

@@ -11,7 +11,8 @@
 namespace tenon {
 namespace {
 
-// What a pass may make of a graph, and what it may add to that, in nodes and in bytes.
+// How far a graph may grow in one pass: the factor, and what may come on top, in nodes and in bytes. Far
+// beyond what a rewrite needs, so that only a plug-in out of control meets a limit.
 constexpr size_t kMaxGrowth = 10;
 constexpr size_t kMoreNodes = 1000;
 constexpr size_t kMoreBytes = size_t{64} << 20;
@@ -23,7 +24,7 @@ absl::Status CheckGrowth(std::string_view what, size_t before, size_t after, siz
                                                  " times as many of them, and ", more, " more"));
 }
 
-// A placeholder's `shape`; unknown for other nodes.
+// The attribute `shape` of a placeholder; an unknown shape for a node without it.
 PartialShape DeclaredShape(const Graph& graph, NodeId n) {
   const AttrValue* attr = graph.attr(n, "shape");
   return attr == nullptr ? PartialShape() : attr->AsShape().value_or(PartialShape());
@@ -44,7 +45,7 @@ class Checker {
   Checker(const Graph& before, const Graph& after, const OptimizerItem& item)
       : before_(before), after_(after), item_(item) {}
 
-  // What callers hold on to is still there, with the types that it had.
+  // Checks that fetches, feeds and nodes to preserve are there, with the types that they had.
   absl::Status CheckEnds(std::string_view pass, std::string_view plugin) const {
     for (const std::string& fetch : item_.fetches)
       TENON_RETURN_IF_ERROR(CheckFetch(fetch, pass, plugin));
@@ -84,7 +85,7 @@ class Checker {
     const auto gone = [&] {
       return absl::InvalidArgumentError(absl::StrCat("fetch '", fetch, "' is gone"));
     };
-    // A node that is only run may have outputs or not, and others than before.
+    // A node that is only run may have other outputs than before, or none.
     if (fetch.find(':') == fetch.npos)
       return after_.FindNode(fetch) == kNoNode ? gone() : absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(const Output was, before_.ParseOutput(fetch));
@@ -95,8 +96,8 @@ class Checker {
           absl::StrCat("fetch '", fetch, "' became ", DataTypeName(after_.output_type(*is)),
                        ", it was ", DataTypeName(before_.output_type(was))));
     }
-    // An op of the plug-in's own is what a pass is for. Another one of ours may do the same, or
-    // not.
+    // Passes of plug-ins exist to bring in the plug-in's own ops. A change from one built-in op to
+    // another is unusual: it may be right or not.
     const std::string_view op = before_.op_name(was.node), now = after_.op_name(is->node);
     if (op != now && OpRegistry::Global().IsBuiltin(now)) {
       WarnOf(absl::InvalidArgumentError(absl::StrCat(
@@ -106,7 +107,7 @@ class Checker {
     return absl::OkStatus();
   }
 
-  // Every value that could be fed can still be fed.
+  // Checks that every value that could be fed can still be fed.
   absl::Status CheckFeed(NodeId was, NodeId is) const {
     const std::string feed = absl::StrCat("feed '", before_.name(was), "' ");
     if (is == kNoNode || before_.op_name(was) != after_.op_name(is))

@@ -11,18 +11,19 @@
 
 namespace tenon {
 
-// INVALID_ARGUMENT if the answer has many times as many bytes as the graph that the pass got.
+// INVALID_ARGUMENT if the answer, of `after` bytes, is larger than 10 times the graph that the pass got,
+// of `before` bytes, and 64 MiB more. To be called before the answer is read.
 absl::Status CheckBytes(size_t before, size_t after);
 
 // Compares the answer `after`, which must verify by itself, with the graph of before.
 // INVALID_ARGUMENT if `after`
-//   * has far more nodes;
+//   * has more nodes than 10 times the nodes of before and 1,000 more;
 //   * lacks a fetch, a feed or a node to preserve;
 //   * changes the type of a fetch, or the op, types or shape of a feed so that a value no longer
 //   fits;
-//   * puts a changed node on a device that has no kernel for it.
-// Warns where another built-in op computes a fetch now: the rewrite may be right. `pass` and
-// `plugin` name the pass in the warning.
+//   * puts a new, moved or changed node on a device that does not exist or has no kernel for it.
+// Returns the first fault that it finds. Warns if another built-in op computes a fetch now: the
+// rewrite may be right. `pass` and `plugin` name the pass in the warning.
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,
                          const KernelOracle& kernels, std::string_view pass,
                          std::string_view plugin);

@@ -18,8 +18,8 @@ void BecomeEnd(Graph& body, NodeId n, std::string_view op, size_t index, NewAttr
   body.BecomeOp(n, op, std::move(attrs));
 }
 
-// What node n reads of the nodes in `results`, it reads where these do, and waits for what they
-// wait for.
+// If node n reads a node in `results`, lets n read that node's input instead, and wait for the nodes that
+// that node waits for. A result may be the input of another result.
 void ReadPast(Graph& body, NodeId n, const absl::flat_hash_set<NodeId>& results) {
   std::vector<Output> data, control(body.control_inputs(n).begin(), body.control_inputs(n).end());
   bool reads = false;
@@ -36,6 +36,7 @@ void ReadPast(Graph& body, NodeId n, const absl::flat_hash_set<NodeId>& results)
 }
 
 absl::Status CheckEnd(const Graph& shown, const Graph& answer, NodeId n, std::string_view what) {
+  // Kinds are interned in the storage that both graphs share: one address, one op with its attributes.
   if (n == kNoNode || (answer.alive(n) && &answer.kind(n) == &shown.kind(n)))
     return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -48,6 +49,7 @@ absl::Status CheckEnd(const Graph& shown, const Graph& answer, NodeId n, std::st
 void ShowEnds(Graph& body, const OptimizerItem& item) {
   absl::flat_hash_set<NodeId> results(item.results.begin(), item.results.end());
   results.erase(kNoNode);
+  // Before the ops change: a _Retval has no output to read.
   for (NodeId n = 0; !results.empty() && n < body.num_node_ids(); ++n) {
     if (body.alive(n)) ReadPast(body, n, results);
   }
@@ -66,6 +68,7 @@ void ShowEnds(Graph& body, const OptimizerItem& item) {
 
 absl::Status HideEnds(const Graph& before, const Graph& shown, const OptimizerItem& item,
                       Graph& answer) {
+  // All checks come first, so that an error leaves the answer as it was.
   for (const NodeId n : item.args) TENON_RETURN_IF_ERROR(CheckEnd(shown, answer, n, "argument"));
   for (const NodeId n : item.results) TENON_RETURN_IF_ERROR(CheckEnd(shown, answer, n, "result"));
   for (const std::vector<NodeId>* ends : {&item.args, &item.results}) {

@@ -25,7 +25,8 @@ namespace {
 
 constexpr char kType[] = "TF_GraphProperties";
 
-// Without trust in the feeds, nothing that follows from one is known.
+// Infers all shapes again. Without `assume_valid_feeds` a caller may feed any shape, so nothing is known
+// of a fed output or of what follows from it.
 absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds, bool aggressive) {
   const Graph& g = *gp.item->graph;
   ShapeOptions options;
@@ -76,7 +77,7 @@ std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* na
   return list;
 }
 
-// As many as there are, and as there is room for.
+// Fills as many buffers as there are properties and as there is room for.
 absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int num_values) {
   const int n = std::min(num_values, static_cast<int>(list.size()));
   for (int i = 0; i < n; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));

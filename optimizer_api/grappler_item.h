@@ -1,5 +1,6 @@
-// The definition of TF_GrapplerItem: one graph under optimization, and the nodes of it that must
-// stay. Lives for one call of a plug-in's pass and owns nothing.
+// The definition of TF_GrapplerItem: one graph under optimization, and the facts about it that a pass
+// may ask for. Lives for one call of a plug-in's pass and owns nothing. Immutable, so a plug-in may ask
+// from several threads.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ struct TF_GrapplerItem {
 
 namespace tenon {
 
-// Names of the nodes that a pass must keep: fetches, feeds, item.keep, and nodes with the mark
-// _grappler_do_not_remove. Without duplicates.
+// The names of the nodes that a pass must keep: fetches, feeds, item.keep, and nodes with the mark
+// _grappler_do_not_remove. Each name once, in no particular order.
 std::vector<std::string> NodesToPreserve(const TF_GrapplerItem& item);
 
 }  // namespace tenon

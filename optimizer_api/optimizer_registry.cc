@@ -29,7 +29,7 @@ absl::Status CheckStructSize(size_t size, std::string_view name, std::string_vie
       absl::StrCat("struct_size field in ", name, " must be set to ", macro, "."));
 }
 
-// In TensorFlow's order: the first that fails makes the message.
+// Checks in TensorFlow's order: the first check that fails makes the message.
 absl::Status Validate(const TP_OptimizerRegistrationParams& params, const TP_Optimizer& optimizer,
                       const TP_OptimizerConfigs& configs) {
   TENON_RETURN_IF_ERROR(CheckStructSize(params.struct_size, "TP_OptimizerRegistrationParams",
@@ -53,7 +53,8 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// Under the registry's lock.
+// To be called under the registry's lock: nobody can then take another reference. The registry itself
+// holds one.
 bool AnyInUse(const Registry& registry, std::string_view plugin) {
   return std::any_of(registry.optimizers.begin(), registry.optimizers.end(),
                      [&](const auto& o) { return o->plugin == plugin && o.use_count() > 1; });
@@ -88,7 +89,8 @@ constexpr ConfigField kConfigFields[] = {
 };
 #undef TENON_CONFIG
 
-// A member that the plug-in's header did not have yet counts as default.
+// The member at this offset. One that the plug-in's header did not have yet, by its struct_size, counts as
+// default.
 TF_TriState FieldOf(const TP_OptimizerConfigs& configs, size_t offset) {
   if (configs.struct_size < offset + sizeof(TF_TriState)) return TF_TriState_Default;
   TF_TriState value;
@@ -155,6 +157,7 @@ bool PluginOptimizersInUse(std::string_view plugin) {
 bool RemovePluginOptimizers(std::string_view plugin) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
+  // Asked before they go: afterwards nobody knows them.
   const bool in_use = AnyInUse(registry, plugin);
   std::erase_if(registry.optimizers, [&](const auto& o) { return o->plugin == plugin; });
   return in_use;
@@ -162,6 +165,7 @@ bool RemovePluginOptimizers(std::string_view plugin) {
 
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph) {
   absl::flat_hash_set<std::string_view> types;
+  // Neighbours mostly have one device string, which all graphs share: few are looked at.
   std::string_view last;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n) || graph.device(n) == last) continue;

@@ -13,38 +13,48 @@
 
 namespace tenon {
 
-// A plug-in's registration, copied out of the plug-in's structs.
+// A plug-in's registration, copied out of the plug-in's structs. The functions are valid as long as the
+// plug-in is loaded.
 struct PluginOptimizer {
-  std::string device_type;
-  std::string plugin;  // path of the plug-in
-  TP_Optimizer fns;
-  TP_OptimizerConfigs configs;
+  std::string device_type;      // "APU"
+  std::string plugin;           // path of the plug-in
+  TP_Optimizer fns;             // optimize_func is set; the others may be null
+  TP_OptimizerConfigs configs;  // members behind its struct_size are not set
 };
 
-// Calls TF_InitGraph with preset structs and validates its answer. Error messages are TensorFlow's.
-// Registers nothing.
+// Calls `init`, the TF_InitGraph of `plugin`, with preset structs and validates its answer. Registers
+// nothing. Errors: the status that the plug-in sets; FAILED_PRECONDITION, with TensorFlow's message,
+// for a member that is not set; INTERNAL for an exception.
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin);
 
-// Registers an optimizer in the process. A plug-in may register one for each device type; for a
-// second one ALREADY_EXISTS "PluginGraphOptimizer with device_type X is registered twice.".
-// Optimizers of several plug-ins all run, in order of registration.
+// --- The registry of the process. Thread-safe. An optimizer is in use while somebody holds a pointer
+// that the registry has handed out, as a session does while it optimizes.
+
+// Registers an optimizer. A plug-in may register one for each device type; for a second one
+// ALREADY_EXISTS "PluginGraphOptimizer with device_type X is registered twice.". Optimizers of
+// several plug-ins all run, in order of registration.
 absl::Status RegisterPluginOptimizer(PluginOptimizer optimizer);
-bool PluginOptimizersInUse(std::string_view plugin);   // whether a session is optimizing with one
-bool RemovePluginOptimizers(std::string_view plugin);  // returns whether one is still in use
-// The optimizers for the device types on which nodes of the graph are placed.
+// Whether an optimizer of this plug-in (a path) is in use.
+bool PluginOptimizersInUse(std::string_view plugin);
+// Removes the optimizers of this plug-in from the registry. Returns whether one was in use: its
+// functions may still be called, so the library must stay.
+bool RemovePluginOptimizers(std::string_view plugin);
+// The optimizers for the device types on which nodes of the graph are placed, and for these types; in
+// order of registration.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
     const absl::flat_hash_set<std::string_view>& device_types);
 
 // Names of the built-in passes that the configurations of these optimizers switch off, each with a
-// reason that names the plug-in. Configurations are merged as TensorFlow merges them.
+// reason that names the plug-in. As in TensorFlow, one configuration is enough to switch a pass off. A
+// pass appears once for each optimizer that switches it off.
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Warns, as TensorFlow does, where configurations of several plug-ins differ, and where one
-// switches off a pass that the user has switched on by name.
+// Warns, as TensorFlow does, if configurations of several plug-ins differ, and if one switches off a
+// pass in `switched_on`: the passes that the user has switched on by name.
 void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
                    absl::Span<const std::string> switched_on);
 
@@ -69,10 +79,15 @@ struct OptimizerItem {
 std::vector<std::string> NamesOfPasses(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Makes the pass of an optimizer. A run is a transaction: export, optimize_func, import, verify
-// (structure, fetches with unchanged types, kernels, devices), then adopt the answer or keep the
-// graph of before; the row of the report says which. Each FinalPass has one optimizer object of the
-// plug-in, from create_func to destroy_func. `kernels` must outlive the pass.
+// Makes the pass of an optimizer, for the graph that `item` describes. A run is a transaction: export,
+// optimize_func, import, verify (structure, fetches with unchanged types, kernels, devices), then
+// adopt the answer or keep the graph of before. Errors name the plug-in: those of its callbacks
+// (ABORTED is its word for "not changed", and no error), and INVALID_ARGUMENT for an answer that does
+// not verify (answer_checks.h, body_ends.h).
+//
+// Each FinalPass has one optimizer object of the plug-in: create_func makes it in the first run, and
+// the pass's destructor calls destroy_func, with a warning if that fails. For one thread at a time.
+// `kernels` and the item's evaluator must outlive the pass.
 std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                           std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);

@@ -24,7 +24,8 @@
 namespace tenon {
 namespace {
 
-// As TensorFlow gives a graph to its passes: with the attributes that a file may leave out.
+// A copy with the default attributes that a file may leave out: passes see graphs so in TensorFlow, and
+// read attributes without asking whether they are there.
 Graph WithDefaults(const Graph& graph) {
   Graph full = graph;
   for (NodeId n = 0; n < full.num_node_ids(); ++n) {
@@ -39,7 +40,7 @@ Graph WithDefaults(const Graph& graph) {
 
 std::atomic<const std::string*> graph_in_pass{nullptr};
 
-// While it lives, a plug-in works on the graph.
+// Notes, for the signal handler, that a plug-in works on the graph while this object lives.
 class WorkOnGraph {
  public:
   explicit WorkOnGraph(const std::string& graph) : outer_(graph_in_pass.exchange(&graph)) {}
@@ -51,7 +52,7 @@ class WorkOnGraph {
   const std::string* outer_;
 };
 
-// Bytes that lie in no heap.
+// Bytes in pages of their own, outside of the heap.
 class OwnPages {
  public:
   static absl::StatusOr<OwnPages> CopyOf(std::string_view bytes) {
@@ -122,7 +123,7 @@ class PluginPass : public FinalPass {
     return absl::OkStatus();
   }
 
-  // The verified new graph, or nothing when the plug-in left it as it was.
+  // The verified new graph; nullopt if the plug-in left the graph as it was.
   absl::StatusOr<std::optional<Graph>> Optimize(const Graph& graph) {
     TENON_RETURN_IF_ERROR(EnsureCreated());
     Graph shown = WithDefaults(graph);
@@ -133,7 +134,8 @@ class PluginPass : public FinalPass {
   }
 
   absl::StatusOr<std::optional<Graph>> Ask(const Graph& before, std::string bytes) {
-    // What the host does with the plug-in's words, and with memory that was in its hands.
+    // The host now relies on what the plug-in says, and on memory that the plug-in had: a fault here is
+    // reported as the plug-in's.
     const CallbackScope answering(optimizer_->plugin.c_str(), "the answer of optimize_func");
     const std::string in = std::move(bytes);
     TENON_ASSIGN_OR_RETURN(const std::optional<OwnPages> out, CallOptimize(before, in));
@@ -144,7 +146,7 @@ class PluginPass : public FinalPass {
                                                  before);
                            }));
     for (const Defect& defect : answer.defects) {
-      // A node may have asked to be where one was that is gone: then it asks for nothing.
+      // A node may ask to be beside a node that the pass has removed. It then asks for nothing.
       if (defect.code != DefectCode::kColocation) return absl::InvalidArgumentError(defect.message);
     }
     TENON_RETURN_IF_ERROR(
@@ -152,9 +154,10 @@ class PluginPass : public FinalPass {
     return std::optional<Graph>(std::move(answer.graph));
   }
 
-  // The plug-in's bytes; nothing if they are those that it was given, and for ABORTED, its word for
-  // "not changed". From its answer to its deallocator the heap is left alone: memory that the
-  // plug-in has freed already is not given to anybody else, and is found to be free.
+  // The plug-in's bytes. nullopt if they are equal to `in`, or for ABORTED, the plug-in's word for "not
+  // changed". The host does not use the heap between the answer and the deallocator: memory that the
+  // plug-in has freed by mistake then still holds the answer, or its second release is found, and no
+  // other owner's data is damaged.
   absl::StatusOr<std::optional<OwnPages>> CallOptimize(const Graph& graph, const std::string& in) {
     const TF_Buffer graph_in{in.data(), in.size(), nullptr};
     TF_Buffer graph_out{nullptr, 0, nullptr};
@@ -177,7 +180,8 @@ class PluginPass : public FinalPass {
     return out;
   }
 
-  // Where the bytes lie and how many they are is the plug-in's word. Those of `in` are not copied.
+  // Copies the answer out of the plug-in's buffer; leaves `out` empty if it is equal to `in`. Address and
+  // length are the plug-in's word: the length is checked before the first byte is read.
   static absl::Status ReadAnswer(std::string_view in, const TF_Buffer& answer,
                                  std::optional<OwnPages>& out) {
     TENON_RETURN_IF_ERROR(CheckBytes(in.size(), answer.length));

@@ -52,7 +52,8 @@ class Lowering {
   struct CallsOnly {
     absl::FunctionRef<bool()> may;  // asked before each call; must outlive Run
     InlineBudget& budget;           // must outlive Run
-    // Calls of which a node with this name and these outputs stays.
+    // Calls of which a node with this name and these outputs stays. One with several outputs stays
+    // a call if some of them may be dead and others not.
     absl::flat_hash_set<NodeId> kept;
     absl::flat_hash_set<NodeId> read;  // of `kept`, those with outputs that are fetched
   };

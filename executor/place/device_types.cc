@@ -21,6 +21,8 @@ bool IsHostOnly(DataType t) {
   return BaseType(t) == DataType::kString || BaseType(t) == DataType::kVariant;
 }
 
+// Whether all outputs are handles of resources. The node then has no values of its own to lie in
+// host memory, and belongs to the device of the resource.
 bool GivesHandlesOnly(const NodeKind& kind) {
   const TypeVector& outputs = kind.types.outputs;
   return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [](DataType t) {
@@ -103,7 +105,7 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
       support.priority[i] = (*found)->priority;
     } else if (!absl::IsNotFound(found.status())) {
       support.error.Update(found.status());
-    } else if (types_.size() > 1) {
+    } else if (types_.size() > 1) {  // with the host alone there is no other device to explain
       auto misfit =
           kernels_.WhyNot(kind.op_name, kind.attrs, kind.op, types_[i].name, types_[i].plugin);
       if (misfit.types) support.mismatch |= bit;

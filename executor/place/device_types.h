@@ -32,14 +32,15 @@ struct KindSupport {
   std::vector<int32_t> priority;
   // By type: the other reason why the type's kernel does not serve the node; empty: none.
   std::vector<std::string> why;
-  // Not OK if the registrations of kernels contradict each other.
+  // The registry's error, if registrations of kernels contradict each other. Without the node's
+  // name.
   absl::Status error;
 };
 
 // The device types of a session in order of preference: highest device priority first, then by
 // name. A type is a name and a plug-in: devices that two plug-ins bring under one name are of two
-// types. Does not own the devices and the registry, which must outlive it. Not thread-safe: the
-// const functions fill caches.
+// types. Does not own the devices and the registry, which must outlive this object. Not
+// thread-safe, const functions included: they fill caches.
 class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
@@ -64,7 +65,7 @@ class DeviceTypes {
   uint64_t host_bit() const { return Bit(host_); }
   // The bit of the device's type; 0 for a device that is not of this session.
   uint64_t Bit(const Device* device) const;
-  // Null for an empty or unknown name.
+  // The device of this full name. Null for an empty or unknown name.
   Device* ByFullName(std::string_view name) const;
   // The first device of the best type in `mask`; the host for an empty mask. `kernel_priority` is
   // by type and may be empty: a higher kernel priority wins over a higher device priority.
@@ -80,7 +81,9 @@ class DeviceTypes {
     int priority;
     std::vector<Device*> devices;  // by ordinal
   };
+  // The support of node n, from the registry.
   KindSupport Ask(const Graph& graph, NodeId n) const;
+  // Finds the support of n's kind, which is not known yet, and keeps it.
   const KindSupport& Add(const Graph& graph, NodeId n) const;
 
   const KernelRegistry& kernels_;
@@ -89,9 +92,9 @@ class DeviceTypes {
   absl::flat_hash_map<const Device*, uint64_t> bits_;
   absl::flat_hash_map<std::string, Device*> by_name_;
   Device* host_ = nullptr;
-  mutable std::deque<KindSupport> supports_;
+  mutable std::deque<KindSupport> supports_;         // callers keep references: these never move
   mutable std::vector<const KindSupport*> by_kind_;  // by index of kind; null: not asked yet
-  mutable absl::flat_hash_map<DataType, const KindSupport*> constants_;
+  mutable absl::flat_hash_map<DataType, const KindSupport*> constants_;  // of Const, by dtype
   mutable std::string last_name_;  // the last argument of ByFullName
   mutable Device* last_device_ = nullptr;
 };

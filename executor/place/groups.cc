@@ -28,8 +28,9 @@ Groups::~Groups() = default;
 
 NodeId Groups::Root(NodeId n) { return sets_->Root(n); }
 
-// Requests are of this task: only types and ordinals can differ. What the graph or a flag says of a
-// node goes before the default device.
+// Merges the request of `b` into that of `a`. All requests are of this task, so only types and
+// ordinals can differ. A request of the graph or of a rule goes before the default device. A
+// request for a type and one for an ordinal become one request for both.
 void Groups::MergeRequests(Group& a, const Group& b) {
   a.conflict |= b.conflict;
   if (b.request == nullptr || (a.request != nullptr && !a.by_default && b.by_default)) return;
@@ -76,7 +77,7 @@ NodeId Groups::Join(absl::Span<const NodePair> pairs, bool by_resource, bool spl
   if (pairs.empty()) return kNoNode;
   Sets connected(groups_.size());
   // Components are found first, in sets of their own: whether a component fits a device type must
-  // not depend on which of its pairs comes first.
+  // not depend on the pair that comes first, as it does in TensorFlow.
   for (const auto& [a, b] : pairs) connected.Join(Root(a), Root(b));
   std::vector<uint64_t> masks(groups_.size(), ~uint64_t{0});
   for (const auto& [a, b] : pairs) masks[connected.Root(Root(a))] &= Of(a).mask & Of(b).mask;

@@ -65,8 +65,8 @@ class Groups {
   void MergeRequests(Group& a, const Group& b);
 
   std::unique_ptr<Sets> sets_;
-  std::vector<Group> groups_;         // by root
-  std::deque<DeviceRequest> merged_;  // requests of groups
+  std::vector<Group> groups_;         // by root; entries of other nodes are out of date
+  std::deque<DeviceRequest> merged_;  // merged requests; groups point to them, so they never move
 };
 
 }  // namespace tenon

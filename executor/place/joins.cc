@@ -21,7 +21,7 @@ std::vector<NodePair> ResourcePairs(const Placing& p) {
   return pairs;
 }
 
-// Nodes and those that they name in _class.
+// Nodes, each with a node that it names in its attribute _class.
 std::vector<NodePair> ClassPairs(const Placing& p) {
   std::vector<NodePair> pairs;
   for (NodeId n = 0; n < p.graph.num_node_ids(); ++n) {
@@ -32,7 +32,7 @@ std::vector<NodePair> ClassPairs(const Placing& p) {
     if (!classes.ok()) continue;
     for (std::string_view c : *classes) {
       if (!absl::ConsumePrefix(&c, kColocationPrefix)) continue;
-      // A pass may have removed the other one: then the request is void.
+      // A pass may have removed the named node: then the request is void.
       const NodeId other = p.graph.FindNode(c);
       if (other != kNoNode && p.graph.alive(other) && !p.kept[other]) pairs.emplace_back(n, other);
     }
@@ -48,7 +48,8 @@ absl::Status Check(Placing& p, NodeId unserved) {
 }  // namespace
 
 absl::Status JoinGroups(Placing& p) {
-  // What shares a resource cannot be apart.
+  // Nodes that share a resource cannot be apart, so this join has no soft form. It comes first: the
+  // second one then keeps the groups whole.
   absl::Status joined =
       Check(p, p.groups.Join(ResourcePairs(p), /*by_resource=*/true, /*splits=*/false));
   if (!joined.ok()) return joined;

@@ -10,7 +10,8 @@
 namespace tenon {
 namespace {
 
-// NodeDef bytes, as a plug-in's kernel may ask for them.
+// The bytes of the node's NodeDef: a plug-in's kernel may ask for them. The numbers are those of
+// the message's fields.
 std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::string> inputs) {
   std::string wire;
   WireWriter writer(&wire);
@@ -52,6 +53,7 @@ absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
 absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, Device* device) {
   TENON_RETURN_IF_ERROR(Find(graph, n, *device).status());
   absl::MutexLock lock(&mutex_);
+  // By node: a node has one device, and kernels of TensorFlow keep state per node.
   auto it = created_.find(n);
   if (it != created_.end()) return it->second.get();
   const NodeKind& kind = graph.kind(n);

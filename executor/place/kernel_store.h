@@ -18,7 +18,9 @@
 namespace tenon {
 
 // Finds the kernel of a node once, and creates the kernel of a plug-in once. Owns the kernels that
-// it creates. `registry` must outlive it. Thread-safe, but for DescribeWith.
+// it creates. `registry` must outlive the store. All calls must pass the same graph, or graphs that
+// share its storage, with the same ids for nodes with kernels of plug-ins; that storage must
+// outlive the store. Thread-safe, but for DescribeWith.
 class KernelStore {
  public:
   explicit KernelStore(const KernelRegistry& registry) : registry_(registry) {}
@@ -26,15 +28,18 @@ class KernelStore {
   const KernelRegistry& registry() const { return registry_; }
 
   // Sets the function that describes the session to the kernels of plug-ins. Must be called before
-  // the first Create. `describe` is called once, by the first Create; never without one.
+  // the first Create, which calls `describe` once, under the store's lock: `describe` must not use
+  // the store. Without a Create it is never called.
   using DescribeFn = std::function<KernelSurroundings()>;
   void DescribeWith(DescribeFn describe) { describe_ = std::move(describe); }
 
-  // The kernel that serves node n on this device. UNIMPLEMENTED if the device's type has none. The
+  // The kernel that serves node n on this device. UNIMPLEMENTED if the device's type has none; the
+  // error of the node's types, or of contradicting registrations. Errors do not name the node. The
   // pointer is valid as long as this store.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   // The plug-in's kernel object for node n, created on the first call. A later call returns the
-  // same object. Errors are those of Find and of the plug-in. The pointer is valid as long as this
+  // same object, whatever device it names. Runs the plug-in's create_func under the store's lock.
+  // Errors are those of Find and of PluginKernel::Create. The pointer is valid as long as this
   // store.
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
   // The created kernels that have computed at least once, in the order of their node ids.

@@ -4,8 +4,9 @@
 namespace tenon {
 namespace {
 
-// Moves a lone, free node to a neighbour's device if that is allowed. A kept one stays, but may be
-// there already.
+// Moves node n to a neighbour's device if n is alone in its group, asks for no device and may run
+// there. A node that was kept from before the passes stays; if it is there already, it counts as
+// near.
 void StayNear(Placing& p, NodeId n, Device* device) {
   Group& group = p.groups.Of(n);
   if (p.kept[n]) group.near = group.device == device;
@@ -16,6 +17,7 @@ void StayNear(Placing& p, NodeId n, Device* device) {
   group.near = true;
 }
 
+// Producers come first in the order, so a chain of such nodes follows its first producer.
 void FollowProducers(Placing& p) {
   for (const NodeId n : p.order) {
     const Group& group = p.groups.Of(n);
@@ -25,10 +27,11 @@ void FollowProducers(Placing& p) {
   }
 }
 
-// The one device on which all readers of something are, by whatever Reader says it is of.
+// For each id of a node or a group: the one device on which all of its readers are.
 class Readers {
  public:
   explicit Readers(size_t count) : device_(count, nullptr), several_(count, false) {}
+  // A reader of `of` is on `device`.
   void Note(NodeId of, Device* device) {
     if (device_[of] != nullptr && device_[of] != device) several_[of] = true;
     device_[of] = device;
@@ -41,7 +44,8 @@ class Readers {
   std::vector<bool> several_;
 };
 
-// Consumers come later in the order, so that a node is moved after all of them were noted.
+// All consumers are noted before a node is moved. A moved node is a generator, which reads nothing,
+// so the notes stay true.
 void GeneratorsBesideConsumers(Placing& p) {
   if (p.types.count() < 2) return;
   const Graph& graph = p.graph;
@@ -58,6 +62,8 @@ void GeneratorsBesideConsumers(Placing& p) {
   }
 }
 
+// TensorFlow puts these groups on the device in any case, and copies the value back for each reader on
+// the CPU. Here a group moves only if all of its readers are on one device.
 void VariablesBesideReaders(Placing& p) {
   if (p.types.count() < 2) return;
   Readers readers(p.graph.num_node_ids());

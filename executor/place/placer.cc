@@ -41,7 +41,8 @@ class Placer {
   }
 
  private:
-  // The placement of before the passes, if it was on the device that n has now.
+  // The placement of n before the passes, if it was on the device that n's group has now; else
+  // null.
   const NodePlacement* Before(NodeId n) {
     const bool was_here = static_cast<size_t>(n) < previous_.size() &&
                           previous_[n].device == placing_.groups.Of(n).device;
@@ -58,8 +59,8 @@ class Placer {
     return Keep(n) ? absl::OkStatus() : requests_.Note(placing_, n);
   }
 
-  // A device string that the first placement (or a pass) wrote and that is usable is not decided
-  // again.
+  // Keeps n on the device that its device string names, if n can run there: the first placement or
+  // a pass has written it. Returns whether n is kept.
   bool Keep(NodeId n) {
     if (previous_.empty()) return false;
     Group& group = placing_.groups.Of(n);
@@ -70,7 +71,8 @@ class Placer {
     group.reason = PlaceCode::kPassMoved;
     const NodePlacement* before = Before(n);
     if (before == nullptr) return true;
-    // Another op may be here for another reason, but requests and groups outlive it.
+    // A pass may have given the node another op, which may be here for another reason. Requests and
+    // groups are of the node, so they outlive the op.
     placing_.requested[n] = before->requested;
     const bool same_op = before->op == placing_.graph.op_name(n);
     const bool outlives =
@@ -98,7 +100,7 @@ class Placer {
     const Group& group = p.groups.Of(n);
     const NodePlacement* before = p.kept[n] ? Before(n) : nullptr;
     const bool as_before = before != nullptr && before->op == p.graph.op_name(n);
-    // Neighbours may be elsewhere now.
+    // The reason kGreedy speaks of neighbours, which may have moved: it is found anew.
     if (as_before && before->reason != PlaceCode::kGreedy) return *before;
     NodePlacement placement;
     placement.device = group.device;

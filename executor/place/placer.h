@@ -57,11 +57,13 @@ struct PlacerOptions {
 };
 
 // Reads a device in the spelling of --device and --place: "APU", "APU:0", "/APU:0", or any device
-// string that a graph may hold. INVALID_ARGUMENT quotes the text.
+// string that a graph may hold. Does not ask whether the device exists. INVALID_ARGUMENT quotes the
+// text.
 absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 
 // Chooses a device for every live node. Returns the placements by node id; entries of removed nodes
-// have no device. Takes time linear in the graph.
+// have no device. Does not change the graph (ApplyPlacement does). Takes time linear in the graph.
+// Thread-safe for different graphs, and for one graph that nobody edits.
 //
 // `devices`: in order of ordinal, the CPU among them. They and `kernels` outlive the call.
 // `previous`: the placement before the passes ran, by node id; empty for the first placement. An
@@ -74,8 +76,9 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //
 // Errors:
 // * FAILED_PRECONDITION: the CPU is not among the devices.
-// * INVALID_ARGUMENT: a request is malformed or cannot be met, or no device serves a group. The
-//   message names the node, its op, its request and its group.
+// * INVALID_ARGUMENT: a request is malformed or cannot be met, no device serves a group, the graph
+//   has a cycle, or there are more than 64 device types. For a request or a group the message names
+//   the node, its op, its request and its group.
 // * UNIMPLEMENTED: a default device or a rule must be met, but has no kernel for the node.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  absl::Span<Device* const> devices,
@@ -83,8 +86,9 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  const PlacerOptions& options,
                                                  absl::Span<const NodePlacement> previous = {});
 
-// Writes the full name of each node's device into the graph. With `keeps_unavailable`, a node keeps
-// a device string that names a device which does not exist here: the graph may be written for a
+// Writes the full name of each node's device into the graph. `placement` is by node id; a node
+// without an entry, or with an entry that has no device, keeps its device string. With
+// `keeps_unavailable`, so does a node with reason kUnavailable: the graph may be written for a
 // machine that has the device.
 void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
                     bool keeps_unavailable = false);

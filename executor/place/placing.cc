@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// The first of them, if there are several.
+// The members of n's group for an error message, the first ten at most; empty if n is alone.
 std::string DescribeMembers(Placing& p, NodeId n) {
   constexpr size_t kMost = 10;
   std::vector<std::string> members;
@@ -21,7 +21,8 @@ std::string DescribeMembers(Placing& p, NodeId n) {
   return absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
 }
 
-// The member that asks, if any.
+// The node that the error should name: n if it asks for a device, else a member of its group that
+// does, else the group's first member.
 NodeId Asker(Placing& p, NodeId n) {
   if (!p.requested[n].empty()) return n;
   const NodeId root = p.groups.Root(n);

@@ -33,7 +33,8 @@ struct Placing {
   Device* Find(const DeviceRequest& request, uint64_t mask) const {
     return types.Find(request.type, request.ordinal, mask);
   }
-  // The device string that node n asks for: its own, a rule's or the default device. Empty: none.
+  // The device string that node n asks for, for people: its own, a rule's, or the default device.
+  // Empty: n asks for none.
   std::string Asked(NodeId n);
 };
 

@@ -15,7 +15,9 @@ std::string WhyGreedy(const Placing& p, const Group& group) {
   return "its neighbours were there before the passes";
 }
 
-// Why a device that n could run on is not the chosen one.
+// Why `device`, on which n could run, is not the chosen one. In the order of the cases: reasons of
+// the node's neighbours, of passes and of its group go before its own request, and priorities come
+// last.
 RejectedDevice PassedOver(Placing& p, NodeId n, Device* device) {
   const Group& group = p.groups.Of(n);
   const std::string there = group.device->short_name();

@@ -49,6 +49,7 @@ absl::Status Requests::Note(Placing& p, NodeId n) {
   Group& group = p.groups.Of(n);
   if (!NoteFlag(p, n)) {
     TENON_RETURN_IF_ERROR(NoteOwn(p, n));
+    // A device string that names only this task asks for nothing.
     if (!group.AsksForDevice() && (group.request == nullptr || IsThisTask(*group.request)))
       group.request = nullptr;
     if (group.request == nullptr && default_.has_value() && !p.graph.facts(n).mover) {

@@ -15,9 +15,10 @@
 
 namespace tenon {
 
+// For one placement, on one thread: Read once, then Note for each node.
 class Requests {
  public:
-  // INVALID_ARGUMENT for a malformed device or pattern in the options.
+  // Reads the rules and the default device. INVALID_ARGUMENT for a malformed device or pattern.
   absl::Status Read(const PlacerOptions& options);
   // Stores the request of node n in its group and in p.requested. INVALID_ARGUMENT if the device
   // string is malformed or asks for another task; names the node. The group borrows the request
@@ -25,13 +26,15 @@ class Requests {
   absl::Status Note(Placing& p, NodeId n);
 
  private:
+  // Stores the request of the first rule that matches n's name. False if none does.
   bool NoteFlag(Placing& p, NodeId n) const;
+  // Stores the request of n's own device string, if it has one.
   absl::Status NoteOwn(Placing& p, NodeId n);
 
-  std::vector<std::pair<NamePattern, DeviceRequest>> flags_;  // --place
-  std::optional<DeviceRequest> default_;                      // --device
-  std::deque<DeviceRequest> own_;
-  absl::flat_hash_map<std::string_view, const DeviceRequest*> own_by_text_;
+  std::vector<std::pair<NamePattern, DeviceRequest>> flags_;  // PlacerOptions::rules (--place)
+  std::optional<DeviceRequest> default_;  // PlacerOptions::default_device (--device)
+  std::deque<DeviceRequest> own_;         // requests of the graph; groups point to them
+  absl::flat_hash_map<std::string_view, const DeviceRequest*> own_by_text_;  // by device string
 };
 
 }  // namespace tenon

@@ -30,6 +30,8 @@ absl::StatusOr<bool> AsAsked(Placing& p, NodeId n) {
   return device != nullptr && Put(group, device, PlaceCode::kPinned);
 }
 
+// TensorFlow gives the type and the ordinal up at once, and takes the device of highest priority.
+// Here /device:CPU:7 is CPU:0, even if a plug-in has a kernel.
 absl::StatusOr<bool> InsteadOfAsked(Placing& p, NodeId n) {
   Group& group = p.groups.Of(n);
   if (!group.AsksForDevice()) return false;
