@@ -16,7 +16,8 @@ namespace {
 // matrices.
 constexpr int64_t kMostElements = 17;
 
-// Attributes that TensorFlow's profiles leave at a node: all runs had the same shapes, and the shapes.
+// Attributes that TensorFlow's profiles leave at a node: all runs had the same shapes, and the
+// shapes.
 constexpr std::string_view kSameShapes = "_same_output_for_iterations";
 constexpr std::string_view kNotedShapes = "_output_shape_vector";
 
@@ -26,12 +27,11 @@ void UseNotedShapes(const Graph& graph, NodeId n, InferenceContext& context) {
   if (same == nullptr || noted == nullptr || !same->AsBool().value_or(false)) return;
   const absl::StatusOr<std::vector<PartialShape>> shapes = noted->AsShapeList();
   for (int i = 0; shapes.ok() && i < context.num_outputs(); ++i) {
-    // Both outputs of a Switch have the shape of its input, which is noted once.
+    // Both outputs of a Switch have one shape: the first note serves both.
     const size_t at = IsSwitch(graph.facts(n)) ? 0 : static_cast<size_t>(i);
     if (at >= shapes->size()) return;
     const PartialShape& shape = (*shapes)[at];
     PartialShape& output = context.output(i).shape;
-    // A noted scalar stands for a missing note, and a known shape is better than a note.
     const bool says_nothing = !shape.known_rank() || shape.rank() == 0;
     if (!says_nothing && !output.fully_defined() && output.CompatibleWith(shape)) output = shape;
   }

@@ -11,8 +11,8 @@
 namespace tenon {
 namespace {
 
-// How far a graph may grow in one pass: the factor, and what may come on top, in nodes and in bytes. Far
-// beyond what a rewrite needs, so that only a plug-in out of control meets a limit.
+// How far a graph may grow in one pass: the factor, and what may come on top, in nodes and in
+// bytes. Far beyond what a rewrite needs, so that only a plug-in out of control meets a limit.
 constexpr size_t kMaxGrowth = 10;
 constexpr size_t kMoreNodes = 1000;
 constexpr size_t kMoreBytes = size_t{64} << 20;

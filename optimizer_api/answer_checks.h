@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// INVALID_ARGUMENT if the answer, of `after` bytes, is larger than 10 times the graph that the pass got,
-// of `before` bytes, and 64 MiB more. To be called before the answer is read.
+// INVALID_ARGUMENT if the answer, of `after` bytes, is larger than 10 times the graph that the pass
+// got, of `before` bytes, and 64 MiB more. To be called before the answer is read.
 absl::Status CheckBytes(size_t before, size_t after);
 
 // Compares the answer `after`, which must verify by itself, with the graph of before.

@@ -18,8 +18,8 @@ void BecomeEnd(Graph& body, NodeId n, std::string_view op, size_t index, NewAttr
   body.BecomeOp(n, op, std::move(attrs));
 }
 
-// If node n reads a node in `results`, lets n read that node's input instead, and wait for the nodes that
-// that node waits for. A result may be the input of another result.
+// If node n reads a node in `results`, lets n read that node's input instead, and wait for the
+// nodes that that node waits for. A result may be the input of another result.
 void ReadPast(Graph& body, NodeId n, const absl::flat_hash_set<NodeId>& results) {
   std::vector<Output> data, control(body.control_inputs(n).begin(), body.control_inputs(n).end());
   bool reads = false;
@@ -36,7 +36,8 @@ void ReadPast(Graph& body, NodeId n, const absl::flat_hash_set<NodeId>& results)
 }
 
 absl::Status CheckEnd(const Graph& shown, const Graph& answer, NodeId n, std::string_view what) {
-  // Kinds are interned in the storage that both graphs share: one address, one op with its attributes.
+  // Kinds are interned in the storage that both graphs share: one address, one op with its
+  // attributes.
   if (n == kNoNode || (answer.alive(n) && &answer.kind(n) == &shown.kind(n)))
     return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

@@ -7,18 +7,18 @@
 
 namespace tenon {
 
-// Turns the nodes in item.args into _Arg and those in item.results into _Retval, as TensorFlow shows
-// bodies to its passes; kNoNode entries are left out. An _Arg has the attributes that the function
-// item.function notes for the argument. A _Retval has no readers: a node that read a result reads the
-// result's input instead, and waits for the nodes that the result waits for. Node ids stay. Does
-// nothing if the item has neither arguments nor results.
+// Turns the nodes in item.args into _Arg and the nodes in item.results into _Retval, as TensorFlow
+// shows bodies to its passes; kNoNode entries are left out. An _Arg has the attributes that the
+// function item.function notes for the argument. A _Retval has no output: a node that read a result
+// reads the result's input instead, and waits for the nodes that the result waits for. Node ids
+// stay. Does nothing if the item has neither arguments nor results.
 void ShowEnds(Graph& body, const OptimizerItem& item);
 
-// The reverse, for the answer of a pass: turns each _Arg and _Retval of `answer` back into the op, with
-// the attributes, that its node has in `before`. Edges stay as the pass has left them. `before` is the
-// body as ShowEnds got it, `shown` as ShowEnds left it; `answer` must be a graph with the same node
-// ids that shares their storage. INVALID_ARGUMENT if an _Arg or a _Retval is gone, or has another op
-// or other attributes than in `shown`; names the node. Then `answer` is as it was.
+// The reverse, for the answer of a pass: turns each _Arg and _Retval of `answer` back into the op,
+// with the attributes, that its node has in `before`. Edges stay as the pass has left them.
+// `before` is the body before ShowEnds, `shown` the body behind it; `answer` must have the same
+// node ids and share their storage. INVALID_ARGUMENT if an _Arg or a _Retval is gone, or has
+// another op or other attributes than in `shown`; names the node. Then `answer` is as it was.
 absl::Status HideEnds(const Graph& before, const Graph& shown, const OptimizerItem& item,
                       Graph& answer);
 

@@ -23,8 +23,8 @@ namespace {
 
 constexpr char kType[] = "TF_FunctionLibraryDefinition";
 
-// A GraphDef of the functions alone; nullopt for bytes that are no GraphDef. Passes ask several times, for
-// graphs with all their weights: nodes are checked and not copied.
+// A GraphDef of the functions alone; nullopt for bytes that are no GraphDef. Passes ask several
+// times, for graphs with all their weights: nodes are checked and not copied.
 std::optional<std::string> FunctionsOf(std::string_view graph) {
   constexpr uint32_t kNode = 1, kLibrary = 2;
   const int64_t max_depth = ImportLimits().max_depth;

@@ -25,8 +25,8 @@ namespace {
 
 constexpr char kType[] = "TF_GraphProperties";
 
-// Infers all shapes again. Without `assume_valid_feeds` a caller may feed any shape, so nothing is known
-// of a fed output or of what follows from it.
+// Infers all shapes again. Without `assume_valid_feeds` a caller may feed any shape, so nothing is
+// known of a fed output or of what follows from it.
 absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds, bool aggressive) {
   const Graph& g = *gp.item->graph;
   ShapeOptions options;

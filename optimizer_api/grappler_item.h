@@ -1,6 +1,6 @@
-// The definition of TF_GrapplerItem: one graph under optimization, and the facts about it that a pass
-// may ask for. Lives for one call of a plug-in's pass and owns nothing. Immutable, so a plug-in may ask
-// from several threads.
+// The definition of TF_GrapplerItem: one graph under optimization, and the facts about it that a
+// pass may ask for. Lives for one call of a plug-in's pass and owns nothing. Immutable, so a
+// plug-in may ask from several threads.
 #pragma once
 
 #include <string>

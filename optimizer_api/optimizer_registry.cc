@@ -53,8 +53,8 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// To be called under the registry's lock: nobody can then take another reference. The registry itself
-// holds one.
+// To be called under the registry's lock: nobody can then take another reference. The registry
+// itself holds one.
 bool AnyInUse(const Registry& registry, std::string_view plugin) {
   return std::any_of(registry.optimizers.begin(), registry.optimizers.end(),
                      [&](const auto& o) { return o->plugin == plugin && o.use_count() > 1; });
@@ -89,8 +89,8 @@ constexpr ConfigField kConfigFields[] = {
 };
 #undef TENON_CONFIG
 
-// The member at this offset. One that the plug-in's header did not have yet, by its struct_size, counts as
-// default.
+// The member at this offset. One that the plug-in's header did not have yet, by its struct_size,
+// counts as default.
 TF_TriState FieldOf(const TP_OptimizerConfigs& configs, size_t offset) {
   if (configs.struct_size < offset + sizeof(TF_TriState)) return TF_TriState_Default;
   TF_TriState value;
@@ -165,7 +165,7 @@ bool RemovePluginOptimizers(std::string_view plugin) {
 
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph) {
   absl::flat_hash_set<std::string_view> types;
-  // Neighbours mostly have one device string, which all graphs share: few are looked at.
+  // Neighbours mostly have equal device strings: few are taken apart.
   std::string_view last;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n) || graph.device(n) == last) continue;

@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// A plug-in's registration, copied out of the plug-in's structs. The functions are valid as long as the
-// plug-in is loaded.
+// A plug-in's registration, copied out of the plug-in's structs. The functions are valid as long as
+// the plug-in is loaded.
 struct PluginOptimizer {
   std::string device_type;      // "APU"
   std::string plugin;           // path of the plug-in
@@ -22,15 +22,15 @@ struct PluginOptimizer {
   TP_OptimizerConfigs configs;  // members behind its struct_size are not set
 };
 
-// Calls `init`, the TF_InitGraph of `plugin`, with preset structs and validates its answer. Registers
-// nothing. Errors: the status that the plug-in sets; FAILED_PRECONDITION, with TensorFlow's message,
-// for a member that is not set; INTERNAL for an exception.
+// Calls `init`, the TF_InitGraph of `plugin`, with preset structs and validates its answer.
+// Registers nothing. Errors: the status that the plug-in sets; FAILED_PRECONDITION, with
+// TensorFlow's message, for a member that is not set; INTERNAL for an exception.
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin);
 
-// --- The registry of the process. Thread-safe. An optimizer is in use while somebody holds a pointer
-// that the registry has handed out, as a session does while it optimizes.
+// --- The registry of the process. Thread-safe. An optimizer is in use while somebody holds a
+// pointer that the registry has handed out, as a session does while it optimizes.
 
 // Registers an optimizer. A plug-in may register one for each device type; for a second one
 // ALREADY_EXISTS "PluginGraphOptimizer with device_type X is registered twice.". Optimizers of
@@ -41,20 +41,20 @@ bool PluginOptimizersInUse(std::string_view plugin);
 // Removes the optimizers of this plug-in from the registry. Returns whether one was in use: its
 // functions may still be called, so the library must stay.
 bool RemovePluginOptimizers(std::string_view plugin);
-// The optimizers for the device types on which nodes of the graph are placed, and for these types; in
-// order of registration.
+// The optimizers for the device types on which nodes of the graph are placed, and for these types;
+// in order of registration.
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
     const absl::flat_hash_set<std::string_view>& device_types);
 
 // Names of the built-in passes that the configurations of these optimizers switch off, each with a
-// reason that names the plug-in. As in TensorFlow, one configuration is enough to switch a pass off. A
-// pass appears once for each optimizer that switches it off.
+// reason that names the plug-in. As in TensorFlow, one configuration is enough to switch a pass
+// off. A pass appears once for each optimizer that switches it off.
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Warns, as TensorFlow does, if configurations of several plug-ins differ, and if one switches off a
-// pass in `switched_on`: the passes that the user has switched on by name.
+// Warns, as TensorFlow does, if configurations of several plug-ins differ, and if one switches off
+// a pass in `switched_on`: the passes that the user has switched on by name.
 void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
                    absl::Span<const std::string> switched_on);
 
@@ -79,15 +79,15 @@ struct OptimizerItem {
 std::vector<std::string> NamesOfPasses(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Makes the pass of an optimizer, for the graph that `item` describes. A run is a transaction: export,
-// optimize_func, import, verify (structure, fetches with unchanged types, kernels, devices), then
-// adopt the answer or keep the graph of before. Errors name the plug-in: those of its callbacks
-// (ABORTED is its word for "not changed", and no error), and INVALID_ARGUMENT for an answer that does
-// not verify (answer_checks.h, body_ends.h).
+// Makes the pass of an optimizer, for the graph that `item` describes. A run is a transaction:
+// export, optimize_func, import, verify (structure, fetches with unchanged types, kernels,
+// devices), then adopt the answer or keep the graph of before. Errors name the plug-in: those of
+// its callbacks (ABORTED is its word for "not changed", and no error), and INVALID_ARGUMENT for an
+// answer that does not verify (answer_checks.h, body_ends.h).
 //
-// Each FinalPass has one optimizer object of the plug-in: create_func makes it in the first run, and
-// the pass's destructor calls destroy_func, with a warning if that fails. For one thread at a time.
-// `kernels` and the item's evaluator must outlive the pass.
+// Each FinalPass has one optimizer object of the plug-in, if the plug-in has a create_func: the
+// first run makes it, and the pass's destructor calls destroy_func, with a warning if that fails.
+// For one thread at a time. `kernels` and the item's evaluator must outlive the pass.
 std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                           std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);

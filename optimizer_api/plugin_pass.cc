@@ -24,8 +24,8 @@
 namespace tenon {
 namespace {
 
-// A copy with the default attributes that a file may leave out: passes see graphs so in TensorFlow, and
-// read attributes without asking whether they are there.
+// A copy with the default attributes that a file may leave out: passes see graphs so in TensorFlow,
+// and read attributes without asking whether they are there.
 Graph WithDefaults(const Graph& graph) {
   Graph full = graph;
   for (NodeId n = 0; n < full.num_node_ids(); ++n) {
@@ -134,8 +134,8 @@ class PluginPass : public FinalPass {
   }
 
   absl::StatusOr<std::optional<Graph>> Ask(const Graph& before, std::string bytes) {
-    // The host now relies on what the plug-in says, and on memory that the plug-in had: a fault here is
-    // reported as the plug-in's.
+    // The host now relies on what the plug-in says, and on memory that the plug-in had: a fault
+    // here is reported as the plug-in's.
     const CallbackScope answering(optimizer_->plugin.c_str(), "the answer of optimize_func");
     const std::string in = std::move(bytes);
     TENON_ASSIGN_OR_RETURN(const std::optional<OwnPages> out, CallOptimize(before, in));
@@ -154,10 +154,10 @@ class PluginPass : public FinalPass {
     return std::optional<Graph>(std::move(answer.graph));
   }
 
-  // The plug-in's bytes. nullopt if they are equal to `in`, or for ABORTED, the plug-in's word for "not
-  // changed". The host does not use the heap between the answer and the deallocator: memory that the
-  // plug-in has freed by mistake then still holds the answer, or its second release is found, and no
-  // other owner's data is damaged.
+  // The plug-in's bytes. nullopt if they are equal to `in`, or for ABORTED, the plug-in's word for
+  // "not changed". The host does not use the heap between the answer and the deallocator: memory
+  // that the plug-in has freed by mistake then still holds the answer, or its second release is
+  // found, and no other owner's data is damaged.
   absl::StatusOr<std::optional<OwnPages>> CallOptimize(const Graph& graph, const std::string& in) {
     const TF_Buffer graph_in{in.data(), in.size(), nullptr};
     TF_Buffer graph_out{nullptr, 0, nullptr};
@@ -180,8 +180,8 @@ class PluginPass : public FinalPass {
     return out;
   }
 
-  // Copies the answer out of the plug-in's buffer; leaves `out` empty if it is equal to `in`. Address and
-  // length are the plug-in's word: the length is checked before the first byte is read.
+  // Copies the answer out of the plug-in's buffer; leaves `out` empty if it is equal to `in`.
+  // Address and length are the plug-in's word: the length is checked before the first byte is read.
   static absl::Status ReadAnswer(std::string_view in, const TF_Buffer& answer,
                                  std::optional<OwnPages>& out) {
     TENON_RETURN_IF_ERROR(CheckBytes(in.size(), answer.length));

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Owns the objects that a PipelineInput points to. Must outlive the passes. Not thread-safe.
+// Owns the objects that a PipelineInput points to. Must outlive the passes; the devices and the
+// kernel registry of the context must outlive it. Not thread-safe.
 struct PassSurroundings {
   explicit PassSurroundings(const CompileContext& context)
       : evaluator(context.kernels.registry()),

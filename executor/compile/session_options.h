@@ -18,7 +18,7 @@ struct SessionOptions {
   int max_cached_plans = 64;     // per set of feeds and fetches; the least recently used is dropped
   double device_timeout_s = 60;  // seconds that the host waits for a plug-in's callback or event
   uint64_t seed = 0;             // for random ops with both seeds 0; 0: the system chooses a seed
-  // The sum of passes of all loops in one run; one pass more is RESOURCE_EXHAUSTED.
+  // The passes of all loops in one run together; one pass more is RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write
 };

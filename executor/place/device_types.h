@@ -53,9 +53,10 @@ class DeviceTypes {
   // that shares its storage with the graph of the first call, since kinds are told apart by their
   // index in that storage. The reference is valid as long as this object.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
-  // Why node n cannot run on `device`. One sentence part, without the node's name.
+  // Why node n cannot run on `device`, a device of this session with a type outside of the node's
+  // mask. A part of a sentence, without the node's name.
   std::string WhyNot(const Graph& graph, NodeId n, const Device* device) const;
-  // Why `chosen` is preferred to `device`, on which node n could run too.
+  // Why `chosen` is preferred to `device`, on which node n could run too. Both are of this session.
   std::string WhyWorse(const Graph& graph, NodeId n, const Device* device,
                        const Device* chosen) const;
 

@@ -12,7 +12,8 @@ namespace tenon {
 // 1. the producer and the consumers of a resource or a reference;
 // 2. a node and the nodes that its attribute _class names. With soft placement this step leaves out
 //    groups that no device serves as a whole.
-// INVALID_ARGUMENT if no device has kernels for a group that must stay together; names the group.
+// Group::mask of each node must be set; kept nodes are left alone. INVALID_ARGUMENT if no device
+// has kernels for a group that must stay together; names the group's members.
 absl::Status JoinGroups(Placing& p);
 
 }  // namespace tenon

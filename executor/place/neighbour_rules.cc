@@ -62,8 +62,8 @@ void GeneratorsBesideConsumers(Placing& p) {
   }
 }
 
-// TensorFlow puts these groups on the device in any case, and copies the value back for each reader on
-// the CPU. Here a group moves only if all of its readers are on one device.
+// TensorFlow puts these groups on the device in any case, and copies the value back for each reader
+// on the CPU. Here a group moves only if all of its readers are on one device.
 void VariablesBesideReaders(Placing& p) {
   if (p.types.count() < 2) return;
   Readers readers(p.graph.num_node_ids());

@@ -13,14 +13,15 @@
 namespace apu {
 namespace {
 
-constexpr size_t kCapacity = size_t{1} << 30;
-constexpr size_t kHostAlignment = 64;
+constexpr size_t kCapacity = size_t{1} << 30;  // 1 GiB
+constexpr size_t kHostAlignment = 64;          // as TensorFlow promises to kernels
 
 DeviceMemory& MemoryOf(const SP_Device* device) {
   return *static_cast<DeviceMemory*>(device->device_handle);
 }
 
-// The plug-in's view of device memory, or NULL and an error for an address that is not ours.
+// The address at which the plug-in reaches device memory. NULL, and an error in `status`, for bytes
+// that are not in the device's memory.
 char* Reach(const SP_Device* device, const SP_DeviceMemoryBase* memory, uint64_t size,
             TF_Status* status) {
   char* bytes = MemoryOf(device).Reach(memory->opaque, size);
@@ -39,7 +40,7 @@ void Allocate(const SP_Device* device, uint64_t size, int64_t, SP_DeviceMemoryBa
   memory->opaque = nullptr;
   try {
     memory->opaque = MemoryOf(device).Allocate(size);
-  } catch (const std::exception&) {  // NULL says it
+  } catch (const std::exception&) {  // the callback has no status: NULL is its error
   }
   memory->size = memory->opaque == nullptr ? 0 : size;
 }
@@ -206,7 +207,8 @@ void Memset32(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* ta
   });
 }
 
-// The host's function gets a status of ours and keeps its result for itself.
+// Queues a call of the host's function. TF_Bool is all that the callback can return, so the status
+// that the function sets later is dropped.
 TF_Bool HostCallback(const SP_Device*, SP_Stream stream, SE_StatusCallbackFn callback,
                      void* argument) {
   try {
@@ -315,7 +317,8 @@ APU_ENTRY_POINT void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Sta
   functions->destroy_device_fns = apu::DestroyDeviceFns;
   functions->create_stream_executor = apu::CreateStreamExecutor;
   functions->destroy_stream_executor = apu::DestroyStreamExecutor;
-  functions->destroy_timer_fns = apu::DestroyTimerFns;  // TensorFlow calls it unasked
+  // TensorFlow calls this even for a plug-in without timers.
+  functions->destroy_timer_fns = apu::DestroyTimerFns;
 
   params->struct_size = SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE;
   params->destroy_platform = apu::DestroyPlatform;

@@ -3,9 +3,9 @@
 //     value, bias -> BiasAdd (CPU: the APU has no kernel for it) -> Relu (APU)
 //     value, bias -> ApuBiasRelu (APU), under the Relu's name
 //
-// It is done where nobody can tell the difference but by speed: float, channels last, the BiasAdd
-// used by that Relu alone and not to be preserved. The Relu's name stays, so the Relu may be
-// fetched. Control inputs of both nodes move to the new one.
+// The pass rewrites only where the results stay the same: float, channels last, a BiasAdd that this
+// Relu alone reads and that need not be preserved. The new node keeps the Relu's name, so the Relu
+// may be fetched. The control inputs of both nodes move to the new one.
 
 #include <algorithm>
 #include <cstdlib>
@@ -67,7 +67,8 @@ bool IsFloatBiasAdd(const Node& node) {
          (format.empty() || format == "NHWC");
 }
 
-// The names that the host wants kept, in `storage`.
+// The names of the nodes that the host wants kept: views of `storage`. Empty, with the error in
+// `status`, if the host refuses.
 std::unordered_set<std::string_view> NodesToPreserve(const TF_GrapplerItem* item,
                                                      std::string* storage, TF_Status* status) {
   int count = 0;
@@ -85,7 +86,7 @@ std::unordered_set<std::string_view> NodesToPreserve(const TF_GrapplerItem* item
   return result;
 }
 
-// Finds the pairs and writes the new graph.
+// Finds the pairs and writes the new graph. Keeps views of `graph` and of its bytes.
 class Rewrite {
  public:
   Rewrite(const Graph& graph, const std::unordered_set<std::string_view>& preserve)
@@ -198,7 +199,8 @@ void Optimize(void*, const TF_Buffer* graph_in, const TF_GrapplerItem* item, TF_
 APU_ENTRY_POINT void TF_InitGraph(TP_OptimizerRegistrationParams* params, TF_Status*) {
   params->struct_size = TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE;
   params->device_type = "APU";
-  // The host's own fusions would take the BiasAdd away, into an op that the APU does not have.
+  // The host's pass `remapping` would fuse the BiasAdd into the node before it, as an op that the
+  // APU does not have.
   params->optimizer_configs->struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;
   params->optimizer_configs->remapping = TF_TriState_Off;
   params->optimizer->struct_size = TP_OPTIMIZER_STRUCT_SIZE;

@@ -49,8 +49,9 @@ float* Floats(Stream* stream, const void* address, int64_t count, const StatusPt
 // NaN stays NaN, as in TensorFlow.
 float Relu(float x) { return x < 0 ? 0 : x; }
 
-// Output 0 with the shape of input 0, in its place where the host allows. `value` is the input's
-// address, good beyond its handle: the execution itself keeps the input alive.
+// The output of an elementwise kernel: it has the shape of input 0, and the input's memory where
+// the host allows that. `value` is the input's address. It stays valid without a handle: the host
+// keeps the input until the queued work is done.
 struct Elementwise {
   int64_t count = 0;
   std::vector<int64_t> dims;
@@ -86,7 +87,7 @@ void ComputeRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   });
 }
 
-// One bias value per position of the last dimension.
+// Whether there is one bias value for each position of the last dimension; else sets the status.
 bool BiasFits(const std::vector<int64_t>& value, const std::vector<int64_t>& bias,
               const StatusPtr& status) {
   std::string message;
@@ -127,7 +128,7 @@ void ComputeBiasRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   });
 }
 
-// What the host calls: makes the status, contains exceptions, reports the failure.
+// The function that the host calls: makes the status, contains exceptions, reports the failure.
 template <void (*compute)(TF_OpKernelContext*, const StatusPtr&)>
 void Compute(void*, TF_OpKernelContext* context) {
   const StatusPtr status(TF_NewStatus());
@@ -147,7 +148,8 @@ struct DeleteDimension {
 };
 using DimensionPtr = std::unique_ptr<TF_DimensionHandle, DeleteDimension>;
 
-// The output has the value's shape; its last dimension is known if either input tells it.
+// The output has the value's shape. Its last dimension is known if that of the value or the size of
+// the bias is known.
 void BiasReluShape(TF_ShapeInferenceContext* context, TF_Status* status) {
   const ShapePtr value(TF_NewShapeHandle()), bias(TF_NewShapeHandle());
   const auto failed = [status] { return TF_GetCode(status) != TF_OK; };

@@ -11,9 +11,11 @@ namespace apu {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
+// Bytes: the pages of a smaller block are not worth a system call.
 constexpr uint64_t kGiveBackFrom = 1 << 20;
 
-// Both mappings in one reserved range, so that their distance is the capacity.
+// Makes both mappings in one reserved range, so that their distance is the capacity. NULL, with
+// errno set, if the system refuses.
 char* MapTwice(int file, size_t capacity) {
   void* range =
       mmap(nullptr, 2 * capacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -81,7 +83,7 @@ void DeviceMemory::Deallocate(void* address) {
   used_.erase(block);
   stats_.bytes_in_use -= static_cast<int64_t>(size);
   if (size >= kGiveBackFrom) {
-    // Best effort: without it the pages stay ours, no more.
+    // Gives the pages back to the system. An error costs nothing but the pages.
     (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                     static_cast<off_t>(size));
   }

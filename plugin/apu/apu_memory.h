@@ -14,11 +14,13 @@
 
 namespace apu {
 
-// Thread-safe.
+// Hands out blocks of the device's memory, first fit. Thread-safe. Throws std::bad_alloc if the
+// host has no memory for its own lists.
 class DeviceMemory {
  public:
+  // All but `allocations` are bytes.
   struct Stats {
-    int64_t allocations = 0;
+    int64_t allocations = 0;  // all that were ever made
     int64_t bytes_in_use = 0;
     int64_t peak_bytes_in_use = 0;
     int64_t largest_allocation = 0;
@@ -33,14 +35,15 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // A device address aligned to 256 bytes, or NULL if there is no room.
+  // A device address, aligned to 256 bytes, of `size` bytes with undefined contents. NULL if there
+  // is no room, or if `size` is 0.
   void* Allocate(uint64_t size);
 
-  // Takes back what Allocate returned; other addresses are ignored.
+  // Takes back a block that Allocate has returned. Ignores any other address, NULL included.
   void Deallocate(void* address);
 
-  // Where the plug-in finds the `size` bytes at a device address; NULL if they are not all inside
-  // the device's memory.
+  // The address at which the plug-in reaches the `size` bytes at a device address. NULL if they are
+  // not all inside the device's memory. Does not ask whether they are allocated.
   char* Reach(const void* address, uint64_t size) const;
 
   Stats GetStats() const;
@@ -50,11 +53,11 @@ class DeviceMemory {
 
   char* const base_;  // first byte of the inaccessible mapping; the other one follows it
   const size_t capacity_;
-  const int file_;
+  const int file_;  // the memory file
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;           // guards all below
   std::map<uint64_t, uint64_t> free_;  // offset -> size, never adjacent
-  std::map<uint64_t, uint64_t> used_;
+  std::map<uint64_t, uint64_t> used_;  // offset -> size
   Stats stats_;
 };
 

@@ -1,4 +1,4 @@
-// Small things that every callback needs: visibility, errors, owned handles.
+// What every callback needs: visibility of entry points, errors, owned handles.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 #include "tensorflow/c/tf_status.h"
 
-// The few functions that the host looks up in the library.
+// Marks the functions that the host looks up by name in the library. All others are hidden.
 #define APU_ENTRY_POINT extern "C" __attribute__((visibility("default")))
 
 namespace apu {
@@ -16,7 +16,8 @@ struct DeleteStatus {
 };
 using StatusPtr = std::unique_ptr<TF_Status, DeleteStatus>;
 
-// Runs `body` and turns an exception into a status: none may leave a callback.
+// Runs `body` and turns an exception into a status: no exception may cross the C interface. `body`
+// may set the status itself.
 template <typename Body>
 void Guard(TF_Status* status, Body body) {
   try {

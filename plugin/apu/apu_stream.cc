@@ -6,8 +6,9 @@
 namespace apu {
 namespace {
 
-// Every living stream. Freed when empty, so that nothing is left behind by an unloaded library and
-// nothing has to be destroyed before threads that still call us at exit.
+// All streams that exist. The list is freed when it is empty, so that an unloaded library leaves
+// nothing behind. It is no static object: at exit that would be destroyed before the last threads
+// that use it.
 std::mutex streams_mutex;
 std::vector<Stream*>* streams = nullptr;
 
@@ -72,7 +73,8 @@ void Stream::Enqueue(Task task) {
 
 std::shared_ptr<Marker> Stream::Mark() {
   auto marker = std::make_shared<Marker>();
-  // The end of the task's life signals, not its run: a dropped task must not leave anyone waiting.
+  // The task signals when it is destroyed, not when it runs: a task that is dropped must not leave
+  // anybody waiting.
   std::shared_ptr<void> signal(nullptr, [marker](void*) { marker->Signal(); });
   Enqueue([signal = std::move(signal)] {});
   return marker;
@@ -91,7 +93,7 @@ void Stream::Run() {
     queue_.pop_front();
     lock.unlock();
     task();
-    task = nullptr;
+    task = nullptr;  // destroyed without the lock: its destructor may signal a marker
     lock.lock();
   }
 }
@@ -115,6 +117,8 @@ std::vector<std::shared_ptr<Marker>> Stream::MarkAll() {
 void Stream::StopAll() {
   std::lock_guard lock(streams_mutex);
   if (streams == nullptr) return;
+  // All queues are dropped before a thread is joined: a thread may wait for a marker of another
+  // stream.
   for (Stream* stream : *streams) stream->Drop();
   for (Stream* stream : *streams) {
     if (stream->worker_.joinable()) stream->worker_.join();

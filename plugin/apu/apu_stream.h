@@ -1,4 +1,5 @@
-// Streams and events: each stream is a thread with a queue, so that work really is asynchronous.
+// Streams and events. Each stream is a thread with a queue, so that work is asynchronous as on a
+// real device.
 #pragma once
 
 #include <condition_variable>
@@ -14,10 +15,12 @@
 
 namespace apu {
 
-// A point in the work of a stream: reached, or not yet. Thread-safe.
+// A point in the work of a stream: reached, or not yet. Thread-safe. Shared by the stream and by
+// those who wait for the point.
 class Marker {
  public:
   void Signal();
+  // Blocks until Signal was called.
   void Wait();
   bool reached();
 
@@ -27,12 +30,13 @@ class Marker {
   bool reached_ = false;
 };
 
-// Runs tasks one after the other, in the order of Enqueue, on a thread of its own. Thread-safe.
+// Runs tasks one after the other, in the order of Enqueue, on a thread of its own. Tasks must not
+// throw. Thread-safe.
 class Stream {
  public:
   using Task = std::function<void()>;
 
-  // Throws std::system_error if the system has no thread left.
+  // `memory` must outlive the stream. Throws std::system_error if the system has no thread left.
   explicit Stream(DeviceMemory& memory);
 
   // Runs what is queued, then ends the thread.
@@ -40,6 +44,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  // Queues a task and returns at once. After StopAll it drops the task.
   void Enqueue(Task task);
 
   // A marker that is reached when everything queued so far is done, or dropped by StopAll.
@@ -50,31 +55,33 @@ class Stream {
 
   DeviceMemory& memory() { return memory_; }
 
-  // Markers for the end of each living stream's work.
+  // One marker for each stream that exists, as Mark returns it.
   static std::vector<std::shared_ptr<Marker>> MarkAll();
 
-  // Drops all queued work and ends all threads: for a process that leaves without destroying its
-  // streams. They stay usable in so far as tasks are dropped.
+  // Drops all queued work of all streams, waits for the tasks that run, and ends all threads: for a
+  // process that leaves without destroying its streams. The streams may still be used and
+  // destroyed, but they run nothing any more.
   static void StopAll();
 
  private:
-  void Run();
-  void Drop();
+  void Run();   // the thread's function
+  void Drop();  // drops the queue and lets the thread end
 
   DeviceMemory& memory_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the queue and `stopping_`
   std::condition_variable wake_;
   std::deque<Task> queue_;
   bool stopping_ = false;
   std::thread worker_;
 };
 
-// Follows the marker that it was last recorded as.
+// An event of the C interface: a name for the marker that was recorded last. Thread-safe.
 class Event {
  public:
+  // From now on the event stands for the work that is queued on `stream` now.
   void Record(Stream& stream);
 
-  // NULL if it was never recorded: there is nothing to wait for then.
+  // NULL if nothing was recorded: there is nothing to wait for then.
   std::shared_ptr<Marker> marker();
 
  private:
@@ -84,7 +91,7 @@ class Event {
 
 }  // namespace apu
 
-// What the interface's handles point to.
+// The objects that the handles of the C interface point to.
 struct SP_Stream_st : apu::Stream {
   using Stream::Stream;
 };

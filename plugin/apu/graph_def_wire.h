@@ -1,7 +1,7 @@
-// Just enough of protobuf's wire format to read a GraphDef and write it back with some nodes
-// changed. Everything is a view into the original bytes; fields that we do not know are copied
-// whole. No protobuf library: a plug-in that carries one of its own must keep it from meeting the
-// host's.
+// The part of protobuf's wire format that is needed to read a GraphDef and write it back with some
+// nodes changed. All members are views of the original bytes, which must outlive them. Unknown
+// fields are copied whole. There is no protobuf library here: a plug-in that carries one must keep
+// it apart from the host's.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,23 @@
 
 namespace apu {
 
-// One field of a message. `raw` is all of it, tag included.
+// One field of a message.
 struct Field {
   int number = 0;
   int wire_type = 0;
-  uint64_t varint = 0;     // wire type 0
-  std::string_view bytes;  // wire type 2
-  std::string_view raw;
+  uint64_t varint = 0;     // the value, for wire type 0; else 0
+  std::string_view bytes;  // the content, for the other wire types; else empty
+  std::string_view raw;    // the whole field, tag included
 };
 
-// Walks through the fields of a message.
+// Walks through the fields of a message. Groups (wire types 3 and 4) are malformed here: no message
+// of a GraphDef has them.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
 
-  // False at the end, or when the bytes make no sense: ok() tells which.
+  // Reads the next field. Returns false at the end of the message and for malformed bytes; ok()
+  // tells the two apart.
   bool Next(Field* field);
   bool ok() const { return ok_; }
 
@@ -37,10 +39,11 @@ class FieldReader {
   bool ok_ = true;
 };
 
+// Append a number, and a field of wire type 2.
 void AppendVarint(std::string* out, uint64_t value);
 void AppendBytesField(std::string* out, int number, std::string_view bytes);
 
-// Field numbers of the messages that we touch.
+// Field numbers of the messages that the pass reads and writes.
 enum GraphDefField { kGraphDefNode = 1 };
 enum NodeDefField {
   kNodeDefName = 1,
@@ -59,7 +62,7 @@ struct Node {
     std::string_view raw;
   };
 
-  std::string_view message;
+  std::string_view message;  // the serialized NodeDef
   std::string_view name;
   std::string_view op;
   std::string_view device;
@@ -67,7 +70,7 @@ struct Node {
   std::vector<Attr> attrs;
   std::vector<std::string_view> others;  // fields that have no member here
 
-  // The AttrValue's type (its string), or 0 ("") if there is no such attribute.
+  // The type in this attribute (0 if there is none), and the string in it (empty if there is none).
   uint64_t TypeAttr(std::string_view attr) const;
   std::string_view StringAttr(std::string_view attr) const;
 };
@@ -77,7 +80,8 @@ struct Graph {
   std::vector<std::string_view> others;  // library, versions, ...
 };
 
-// False if the bytes are no GraphDef. The result refers to `bytes`.
+// Reads a GraphDef into an empty `graph`, which then refers to `bytes`. Returns false for malformed
+// bytes; `graph` then holds a part.
 bool ParseGraph(std::string_view bytes, Graph* graph);
 
 }  // namespace apu

@@ -1,6 +1,6 @@
 // SE_InitPlugin: a platform with one device. Its memory is the host's and its streams do everything
 // at once, so that events are complete when they are recorded. Put your device's calls in their
-// places: what has a stream may return before the work is done.
+// places: a function that takes a stream may return before the work is done.
 
 #include <cstdlib>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "status.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 
-// What the handles point to is the plug-in's own business.
+// The host never looks into the objects behind the handles: put in them what your device needs.
 struct SP_Stream_st {};
 struct SP_Event_st {};
 
@@ -23,7 +23,8 @@ void* AlignedAlloc(uint64_t size) {
   return std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-// --- Memory. The host may hand back addresses in the middle of a block. ---
+// --- Memory. Copies and kernels may get addresses in the middle of a block: with use_bfc_allocator
+// the host divides blocks. Deallocate gets what Allocate returned. ---
 
 void Allocate(const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* memory) {
   memory->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;

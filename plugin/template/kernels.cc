@@ -35,7 +35,7 @@ void Negate(TF_OpKernelContext* context, const StatusPtr& status) {
   for (int64_t i = 0; i < count; ++i) out[i] = -in[i];
 }
 
-// What the host calls: makes the status, contains exceptions, reports the failure.
+// The function that the host calls: makes the status, contains exceptions, reports the failure.
 void Compute(void*, TF_OpKernelContext* context) {
   const StatusPtr status(TF_NewStatus());
   Guard(status.get(), [&] { Negate(context, status); });

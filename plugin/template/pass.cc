@@ -75,7 +75,8 @@ void AppendField(uint64_t number, std::string_view content, std::string* out) {
   out->append(content);
 }
 
-// The node with its op replaced; empty where there is nothing to do, or the bytes are no node.
+// The bytes of the node with its op replaced. Empty if there is nothing to replace, or if the bytes
+// are no node.
 std::string Rewritten(std::string_view node) {
   std::string out;
   bool negates = false, on_device = false;
@@ -94,6 +95,8 @@ std::string Rewritten(std::string_view node) {
   return negates && on_device ? out : std::string();
 }
 
+// Appends the new graph to `out`; sets `changed` if a node was replaced. False for bytes that are
+// no GraphDef.
 bool Rewrite(std::string_view graph, std::string* out, bool* changed) {
   Field field;
   while (!graph.empty()) {

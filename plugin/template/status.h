@@ -6,7 +6,7 @@
 
 #include "tensorflow/c/tf_status.h"
 
-// The few functions that the host looks up in the library.
+// Marks the functions that the host looks up by name in the library. All others are hidden.
 #define SAMPLE_ENTRY_POINT extern "C" __attribute__((visibility("default")))
 
 namespace sample {
@@ -16,7 +16,7 @@ struct DeleteStatus {
 };
 using StatusPtr = std::unique_ptr<TF_Status, DeleteStatus>;
 
-// Runs `body`; no exception may leave a callback.
+// Runs `body` and turns an exception into a status: no exception may cross the C interface.
 template <typename Body>
 void Guard(TF_Status* status, Body body) {
   try {

@@ -23,8 +23,9 @@ class NewFunctions {
   NewFunctions(Graph& graph, std::shared_ptr<SharedFunctions> all)
       : graph_(graph), all_(std::move(all)) {}
 
-  // Copies the functions that `body` has and the graph has not. The nodes of `body` must be placed.
-  // Returns false and copies nothing if the graph has a different function of one of the names.
+  // Copies the functions that `body` has and the graph has not. The nodes of `body` must be placed:
+  // the device of a calling node is noted for DeviceFor. Returns false and copies nothing if the
+  // graph has a different function of one of the names.
   bool TakeFrom(const Graph& body);
 
   // The device of a node that calls this function, if TakeFrom copied it; else nullopt.
