@@ -38,6 +38,7 @@ bool Holds(DataType b, DataType a) {
   return IsInteger(b) && Precision(a) <= Precision(b) && (IsSigned(b) || !IsSigned(a));
 }
 
+// A cast to the type that the value has.
 bool RemoveRedundantCast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   return From(g, n) == To(g, n) && s.ReplaceBy(n, g.data_inputs(n)[0]);

@@ -18,6 +18,7 @@ bool DecidedBySplat(Sweep& s, NodeId n, int first, double v, std::string_view li
 // x * 0, which is NaN for infinities and NaN, and -0 for negative numbers.
 bool ZeroProduct(Sweep& s, NodeId n) { return DecidedBySplat(s, n, 0, 0, "ZerosLike"); }
 
+// Integers have neither NaN nor a negative zero.
 bool ZeroIntegerProduct(Sweep& s, NodeId n) {
   return IsInteger(TypeOf(s.graph(), n)) && ZeroProduct(s, n);
 }
@@ -37,6 +38,7 @@ bool DecidedByTwins(Sweep& s, NodeId n, std::string_view like) {
 // x - x, which is NaN for infinities and NaN.
 bool ZeroDifference(Sweep& s, NodeId n) { return DecidedByTwins(s, n, "ZerosLike"); }
 
+// Integers have no NaN.
 bool ZeroIntegerDifference(Sweep& s, NodeId n) {
   return IsInteger(TypeOf(s.graph(), n)) && ZeroDifference(s, n);
 }

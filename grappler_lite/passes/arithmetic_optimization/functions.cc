@@ -39,6 +39,8 @@ bool PowToCube(Sweep& s, NodeId n) {
   return true;
 }
 
+// Pow(x, -1) is 1 / x, but for rounding. Not of integers, for which a negative exponent is an
+// error.
 bool PowToReciprocal(Sweep& s, NodeId n) {
   const std::optional<Output> x = BaseOfPow(s, n, -1);
   return x && IsFloating(TypeOf(s.graph(), n)) && BecomeTyped(s, n, "Reciprocal", {*x});
@@ -123,6 +125,7 @@ bool MultiplyByReciprocal(Sweep& s, NodeId n, bool exact) {
 // x / 2^k is x * 2^-k.
 bool DivideByPowerOfTwo(Sweep& s, NodeId n) { return MultiplyByReciprocal(s, n, true); }
 
+// x / c is x * (1 / c), which rounds twice.
 bool DivideByConstant(Sweep& s, NodeId n) { return MultiplyByReciprocal(s, n, false); }
 
 // x / sqrt(y) is x * rsqrt(y), and 1 / sqrt(y) rsqrt(y).

@@ -106,6 +106,7 @@ bool SwapDifference(Sweep& s, NodeId n) {
   return sub != kNoNode && BecomeTyped(s, n, "Sub", {g.data_inputs(sub)[1], g.data_inputs(sub)[0]});
 }
 
+// Integers wrap and have one zero, so that this is exact.
 bool SwapIntegerDifference(Sweep& s, NodeId n) {
   return IsInteger(TypeOf(s.graph(), n)) && SwapDifference(s, n);
 }

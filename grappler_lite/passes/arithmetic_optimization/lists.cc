@@ -18,6 +18,8 @@ bool TakesWhole(const Sweep& s, NodeId n) {
   return size >= 0 && size == s.shape(in[0]).dim(static_cast<int>(*axis));
 }
 
+// A sum or a concatenation of one tensor, or a split into one, is that tensor. Where the axis is no
+// dimension of it, n stays, and fails as before.
 bool RemoveSingleElementList(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::span<const Output> in = g.data_inputs(n);

@@ -95,6 +95,7 @@ bool MergeExtrema(Sweep& s, NodeId n) {
   return IsFloating(TypeOf(s.graph(), n)) && MergeReductions(s, n);
 }
 
+// Sums in another order round otherwise.
 bool MergeSums(Sweep& s, NodeId n) {
   const DataType type = TypeOf(s.graph(), n);
   return (IsFloating(type) || IsComplex(type)) && MergeReductions(s, n);

@@ -37,6 +37,7 @@ std::optional<Dims> Both(const Sweep& s, NodeId inner, NodeId n) {
   return both;
 }
 
+// transpose(transpose(x)) is x where the second moves every dimension back.
 bool CancelTransposes(Sweep& s, NodeId n) {
   const NodeId inner = Producer(s, n, 0, {"Transpose"});
   if (inner == kNoNode) return false;
@@ -64,6 +65,8 @@ bool OnlyProductsRead(const Sweep& s, NodeId n) {
   });
 }
 
+// Two transposes are one, by their permutations in turn. The inner one must be for n alone: else it
+// stays, and nothing is won.
 bool MergeTransposes(Sweep& s, NodeId n) {
   const NodeId inner = OwnProducer(s, n, 0, {"Transpose"});
   if (inner == kNoNode || !s.HasConstKernel(n, DataType::kInt32)) return false;

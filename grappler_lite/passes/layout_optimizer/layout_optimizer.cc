@@ -35,12 +35,15 @@ bool ConvertConvolution(Sweep& s, NodeId n) {
   return std::find(fused.begin(), fused.end(), "Add") == fused.end() && ConvertFormat(s, n);
 }
 
+// Converts only behind a transpose, which n then does without: elsewhere n would bring one. n
+// becomes the transpose of its own images, so that no other output may be read.
 bool ConvertFollower(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   return IsNchwOnCpu(g, n) && OnlyFirstOutputUsed(s, n) &&
          NhwcSource(s, g.data_inputs(n)[0], n).node != kNoNode && ConvertFormat(s, n);
 }
 
+// f(transpose(x)) is transpose(f(x)), since f computes each element by itself.
 bool SinkThroughUnary(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   const Output source = NhwcSource(s, g.data_inputs(n)[0], n);
@@ -54,7 +57,9 @@ struct LastOperand {
   std::optional<Tensor> constant = {};
 };
 
-// What is transposed, one element, or a constant for each channel, [C, 1, 1] or [1, C, 1, 1].
+// Operand `o` of n as it is with channels last: what its transpose reads; `o` itself if it is one
+// element, which broadcasts alike; or of a constant [C, 1, 1] or [1, C, 1, 1] the vector [C], which
+// broadcasts along the last dimension. nullopt for others.
 std::optional<LastOperand> FindLastOperand(const Sweep& s, Output o, NodeId n) {
   if (const Output source = NhwcSource(s, o, n); source.node != kNoNode) return LastOperand{source};
   const PartialShape shape = s.shape(o);
@@ -75,6 +80,7 @@ absl::StatusOr<Output> Make(Graph& g, const LastOperand& operand) {
   return Output{made, 0};
 }
 
+// transpose(x) + transpose(y) is transpose(x + y).
 bool SinkThroughBinary(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   const Output a = g.data_inputs(n)[0], b = g.data_inputs(n)[1];
@@ -130,6 +136,7 @@ bool ToNhwcAxes(std::vector<int64_t>& axes) {
   return true;
 }
 
+// All pieces must be transposed: a piece that is not would need a transpose of its own.
 bool SinkThroughConcat(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::span<const Output> in = g.data_inputs(n);
@@ -143,6 +150,7 @@ bool SinkThroughConcat(Sweep& s, NodeId n) {
   return inputs && BecomeTransposeOf(s, n, AllAttrs(g, n), *inputs).ok();
 }
 
+// The pairs of paddings, before and behind, move with their dimensions.
 bool SinkThroughPad(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   if (NhwcSource(s, g.data_inputs(n)[0], n).node == kNoNode) return false;
