@@ -13,6 +13,8 @@ namespace tenon {
 
 class GraphWriter {
  public:
+  // How functions of the library are written: whole, or without the nodes of their bodies and what
+  // these return.
   enum class Functions : uint8_t { kWhole, kWithoutBodies };
 
   explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole)

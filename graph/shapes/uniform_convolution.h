@@ -36,8 +36,9 @@ absl::StatusOr<UniformConvolutionAttrs> ReadUniformConvolutionAttrs(const Contex
 }
 
 // A spatial dimension of a convolution of known shapes: sizes of the image, the filter and the
-// output, in elements. Values of the lhs lie `lhs_dilation` apart; the gaps and the padding count
-// as 0. `before` is the padding in front.
+// output, in elements. Values of the lhs (the image) lie `lhs_dilation` apart, those of the rhs
+// (the filter) `rhs_dilation`; gaps and padding of the image count as 0. `before` is the padding in
+// front.
 struct UniformConvolutionAxis {
   int64_t in, size, out;
   int64_t stride, lhs_dilation, rhs_dilation, before;

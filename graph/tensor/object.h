@@ -38,8 +38,9 @@ class Object {
   std::atomic<int32_t> refs_{1};
 };
 
-// Owns one reference to an Object; may be null. Adopt takes over the caller's reference, Share adds
-// one, release hands it to the caller.
+// Owns one reference to an Object; may be null, and then must not be dereferenced. Adopt takes over
+// the caller's reference, Share adds one, release hands it to the caller. As with shared_ptr, one
+// ObjectRef is not thread-safe; several to one object are.
 template <typename T>
 class ObjectRef {
  public:

@@ -20,8 +20,8 @@ inline constexpr int64_t kUnknownDim = -1;
 using Dims = absl::InlinedVector<int64_t, 6>;
 
 // A fully known shape: each dimension is at least 0, and the product of those above 0 fits int64. A
-// default Shape is that of a scalar: rank 0, one element. Nothing checks an index i: it must be in
-// [0, rank).
+// default Shape is that of a scalar: rank 0, one element; so is one that was moved from. Nothing
+// checks an index i, which must be in [0, rank), nor a size that set_dim or push_back takes.
 class Shape {
  public:
   Shape() = default;
@@ -101,7 +101,9 @@ inline Shape& Shape::operator=(Shape&& o) noexcept {
 }
 
 // A shape whose rank or single dimensions (kUnknownDim) may be unknown. A default PartialShape has
-// unknown rank. Constructors check nothing.
+// unknown rank. Constructors check nothing; neither they nor set_dim, push_back and Merge look at
+// the product of dimensions, which must fit int64 where num_elements is asked. set_dim and
+// push_back need a known rank; the i of set_dim must be in [0, rank).
 class PartialShape {
  public:
   PartialShape() = default;

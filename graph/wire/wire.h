@@ -106,6 +106,7 @@ class WireWriter {
     std::memcpy(&bits, &value, sizeof(bits));
     Fixed32(number, bits);
   }
+  // Appends a varint without a tag: a length, or an element of a packed field.
   void RawVarint(uint64_t value) {
     while (value >= 0x80) {
       out_->push_back(static_cast<char>(value | 0x80));

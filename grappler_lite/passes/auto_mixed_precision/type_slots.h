@@ -19,7 +19,8 @@ struct TypeSlot {
   static constexpr int kNoList = -1;
 };
 
-// n's attributes, with `type` in the slots `slots`.
+// n's attributes, with `type` in the slots `slots`: slots of n, each of an attribute, and those of
+// one list next to each other.
 NewAttrs AttrsWith(const Graph& g, NodeId n, absl::Span<const TypeSlot> slots, DataType type);
 
 // All slots of a graph that hold one type, numbered in order of node ids. Nodes with reference
