@@ -40,6 +40,8 @@ PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> 
 }
 
 void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
+  // A constant with a storage may be unaligned: MakeInput copies it. kConst stands for a constant
+  // of this step.
   sources_[i].where = storage.where == Where::kConst ? Where::kNone : storage.where;
   sources_[i].index = storage.index;
   sources_[i].last_use = last_use;

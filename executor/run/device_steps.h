@@ -139,7 +139,8 @@ class CopyStep : public SlowStep {
     kBetween    // from `device` to `target`
   };
   // A stream of `device` copies, after `waits`. `target`: null unless the direction is kBetween.
-  // `to`: the planned host memory, if `slot` is -1. `event`: of the frame.
+  // `to`: the planned host memory, if `slot` is -1. `event`: the frame's event for this copy. The
+  // devices must outlive the step.
   CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits,
            StepInput from, StepInput to, int32_t slot, int32_t event)
       : direction_(direction),

@@ -36,6 +36,8 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
                      absl::ResourceExhaustedError(
                          absl::StrCat("no memory for an arena of ", plan.arena_bytes,
                                       " bytes, in which this node's part is the largest")));
+  // The arena and the constants never move: their entries are set once. Begin and SetSlot set the
+  // others.
   frame->table_.resize(plan.args.size(), nullptr);
   for (size_t i = 0; i < plan.args.size(); ++i) {
     if (plan.args[i] < 0) continue;

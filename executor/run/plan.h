@@ -97,10 +97,10 @@ struct StepResources {
 struct Plan {
   const Graph* graph = nullptr;
   const CallSites* calls = nullptr;  // of the graph's inlined nodes
-  std::vector<Step> steps;           // first those of the graph, then those of branches and loops
-  uint32_t main_steps = 0;           // how many are of the graph
-  std::vector<uint32_t> args_end;    // by step: where its outputs end
-  std::vector<int32_t> args;         // storage of each entry of the pointer table; -1: none
+  std::vector<Step> steps;           // first of the graph, then of branches and loops
+  uint32_t main_steps = 0;           // the number of the graph's steps
+  std::vector<uint32_t> args_end;    // by step: the end of its outputs in `args`
+  std::vector<int32_t> args;         // the storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;  // no arena for these steps is smaller
@@ -117,9 +117,9 @@ struct Plan {
   // By node id: the node's position in the order of the graph, if steps run in another order. Then
   // the plan has no branches and no loops. Empty if steps run in the order of the graph.
   std::vector<uint32_t> places;
-  std::vector<Device*> devices;  // those that are synchronized at the end of a run
+  std::vector<Device*> devices;  // the devices that are synchronized at the end of a run
   bool is_watched = false;       // the memory guards of plug-ins are checked when a run ends
-  std::vector<PlanCopy> copies;
+  std::vector<PlanCopy> copies;  // for reports
 
   // The end of step i's arguments, which are inputs, then outputs, and begin at its first_arg.
   size_t ArgsEnd(size_t i) const { return args_end[i]; }

@@ -38,6 +38,7 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   return absl::OkStatus();
 }
 
+// The name of the node that runs, for calls into plug-ins (WorkScope).
 std::string_view NodeOfStep(const void* context) {
   const Frame& frame = *static_cast<const Frame*>(context);
   return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());

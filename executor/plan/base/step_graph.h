@@ -29,13 +29,13 @@ struct PlanValue {
   Device* device = nullptr;          // the device in whose memory it lies; null: the host
   const Tensor* constant = nullptr;  // its value if that is known while planning; else null
   Output output;                     // the output of the graph that it is, or is a copy of
-  bool reference = false;       // a handle of a variable; the value is read for each reader apart
+  bool reference = false;       // a variable's handle, of dtype kResource; readers read its value
   bool graph_constant = false;  // `constant` is the same in all plans
   bool fed = false;             // a feed gives it, and not its node
 };
 static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 
-// One step. `fn` and `state` are those of executor/run/plan.h.
+// One step. It becomes a Step of the plan (executor/run/plan.h).
 struct GraphStep {
   // Notes that the step sets these flags. While `alive` is dead, the step only clears them: the
   // step itself must see to that (SlowStep::guard stays kAlways), or a BranchStep around it does.

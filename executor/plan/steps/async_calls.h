@@ -49,7 +49,8 @@ class AsyncCalls {
   // for them at its end, since the next pass uses their numbers again.
   std::vector<int32_t> OfLoop() const;
   // A step that was added waits for the call while flag `alive` lives. Closes the call if that step
-  // runs whenever the call is made: `alive` is then implied, and both are in one loop.
+  // runs whenever the call is made, that is, if the call's flag implies `alive` and both are in one
+  // loop.
   void Waited(int32_t call, int32_t alive);
 
  private:
