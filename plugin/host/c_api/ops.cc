@@ -10,7 +10,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_def.h"
 #include "plugin/host/c_api/plugin_shape_fn.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 
 // Specs are read when they are added; the first error comes out at registration.
 struct TF_OpDefinitionBuilder {
@@ -33,7 +33,7 @@ absl::Status Register(TF_OpDefinitionBuilder* builder) {
 }
 
 std::string CurrentPlugin() {
-  return LoadScope::Current() == nullptr ? "" : LoadScope::Current()->plugin();
+  return LoadScope::Current() == nullptr ? "" : LoadScope::Current()->path;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/kernels/kernel_def_wire.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
@@ -20,7 +20,7 @@ namespace {
 
 absl::Span<const OpDef> StagedOps() {
   if (LoadScope::Current() == nullptr) return {};
-  return LoadScope::Current()->staged().ops;
+  return LoadScope::Current()->staged.ops;
 }
 
 const OpDef* FindOp(std::string_view name) {
@@ -34,7 +34,7 @@ const OpDef* FindOp(std::string_view name) {
 TF_Buffer* Kernels(std::string_view op) {
   std::vector<std::shared_ptr<const KernelDef>> kernels = KernelRegistry::Global().List(op);
   if (LoadScope::Current() != nullptr) {
-    for (const auto& kernel : LoadScope::Current()->staged().kernels)
+    for (const auto& kernel : LoadScope::Current()->staged.kernels)
       if (op.empty() || kernel->op == op) kernels.push_back(kernel);
   }
   return NewBuffer(KernelListToWire(kernels));

@@ -2,25 +2,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 
-#include "absl/base/call_once.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
-#include "graph/c_api/plugin_hold.h"
-#include "graph/op_defs/op_registry.h"
 #include "optimizer_api/plugin_optimizer.h"
 #include "plugin/host/devices/pluggable_device.h"
 #include "plugin/host/devices/stream_executor.h"
 #include "plugin/host/link/shared_library.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/host/loading/plugin_library.h"
 #include "plugin/host/loading/profiler.h"
 #include "plugin/host/loading/registration_checks.h"
@@ -38,50 +37,37 @@ struct EntryPoints {
   decltype(TF_InitProfiler)* init_profiler = nullptr;
 };
 
-// One plug-in that somebody asked for.
-struct Plugin {
-  PluginInfo info;
-  bool busy = true;  // being loaded or unloaded
-  std::shared_ptr<StreamExecutorPlatform> platform;
-  std::shared_ptr<PluginProfiler> profiler;
-  bool devices_created = false;
-};
-
-// One that was opened for its ops alone.
-struct OpLibrary {
-  absl::once_flag once;
-  absl::StatusOr<std::vector<std::string>> ops;
-};
-
 class Loader {
  public:
   static Loader& Global() {
     static Loader* const loader = new Loader;
     return *loader;
   }
-  absl::StatusOr<PluginInfo> Load(const std::string& path, const PluginOptions& options);
+  absl::StatusOr<PluginInfo> Load(const std::string& path, const PluginOptions& options,
+                                  bool ops_only);
   absl::Status Unload(const std::string& path);
   std::vector<PluginInfo> List();
   absl::StatusOr<std::vector<Device*>> Devices();
   std::vector<std::shared_ptr<PluginProfiler>> Profilers();
   void Shutdown();
-  absl::StatusOr<std::vector<std::string>> LoadOps(const std::string& path);
 
  private:
-  Plugin* Find(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Open(const std::string& path, const PluginOptions& options, Plugin* result);
-  void WarnOfRivals(Plugin* plugin) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  int NextOrdinal(std::string_view type) ABSL_EXCLUSIVE_LOCKS_REQUIRED(devices_mutex_);
-  void Fail(Plugin* plugin, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  PluginLedger* Find(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  PluginLedger* Add(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<PluginLedger*> Settled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WarnOfRivals(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger* const> all)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(devices_mutex_);
+  void KeepLibrary(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Mutex mutex_;
-  std::vector<std::unique_ptr<Plugin>> plugins_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, std::shared_ptr<OpLibrary>> op_libraries_
-      ABSL_GUARDED_BY(mutex_);
-
-  // Held while devices are created, counted and destroyed; taken before mutex_.
+  // Held while devices are created, counted and destroyed, so that no loaded plug-in goes
+  // meanwhile; taken before mutex_.
   absl::Mutex devices_mutex_;
-  std::vector<std::unique_ptr<Device>> devices_ ABSL_GUARDED_BY(devices_mutex_);
+  absl::Mutex mutex_;
+  // All that somebody asked for, in the order of the first request.
+  std::vector<std::unique_ptr<PluginLedger>> ledgers_ ABSL_GUARDED_BY(mutex_);
+  // By path, the libraries of plug-ins that are gone, where they stayed mapped.
+  std::map<std::string, PluginLibrary> mapped_ ABSL_GUARDED_BY(mutex_);
 };
 
 EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
@@ -111,231 +97,256 @@ absl::Status Prefixed(const absl::Status& status, std::string_view path, std::st
   return Annotate(status, absl::StrCat("plug-in ", path, ": ", call, ": "));
 }
 
-// What the entry points brought, not yet published.
-struct Staged {
-  std::shared_ptr<StreamExecutorPlatform> platform;
-  std::optional<PluginOptimizer> optimizer;
-  std::shared_ptr<PluginProfiler> profiler;
-};
-
 // A library that stays mapped keeps what its TF_InitKernel made, and may not stand a second call
 // (Intel's ends the process).
-absl::Status CallInitKernel(void (*init)(), const PluginLibrary& library, const std::string& path,
-                            const LoadScope& scope) {
-  if (init == nullptr || library.kernels_registered) return absl::OkStatus();
+absl::Status CallInitKernel(void (*init)(), PluginLedger& ledger) {
+  if (init == nullptr || ledger.library.kernels_registered) return absl::OkStatus();
+  const std::string& path = ledger.path;
   TENON_RETURN_IF_ERROR(
       Prefixed(CallPlugin(path.c_str(), "TF_InitKernel", "", init), path, "TF_InitKernel"));
-  KernelsRegistered(path, scope);
+  ledger.library.kernels_registered = true;
+  ledger.library.registrations = ledger.staged;
   return absl::OkStatus();
 }
 
-absl::StatusOr<Staged> CallEntryPoints(const EntryPoints& entries, const PluginLibrary& library,
-                                       const std::string& path, const LoadScope& scope) {
+// Enters what the entry points answer in the ledger. The pass is returned, since it is the only
+// answer that is neither staged nor of use before it is registered.
+absl::StatusOr<std::optional<PluginOptimizer>> CallEntryPoints(const EntryPoints& entries,
+                                                               PluginLedger& ledger) {
+  const std::string& path = ledger.path;
   const FloatModeGuard float_mode(path);
-  Staged staged;
   if (entries.se_init != nullptr) {
-    absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> platform =
-        InitStreamExecutorPlugin(entries.se_init, path);
+    auto platform = InitStreamExecutorPlugin(entries.se_init, path);
     if (!platform.ok()) return Prefixed(platform.status(), path, "SE_InitPlugin");
-    staged.platform = *std::move(platform);
+    ledger.platform = *std::move(platform);
   }
-  TENON_RETURN_IF_ERROR(CallInitKernel(entries.init_kernel, library, path, scope));
+  TENON_RETURN_IF_ERROR(CallInitKernel(entries.init_kernel, ledger));
+  std::optional<PluginOptimizer> pass;
   if (entries.init_graph != nullptr) {
     absl::StatusOr<PluginOptimizer> optimizer = InitPluginOptimizer(entries.init_graph, path);
     if (!optimizer.ok()) return Prefixed(optimizer.status(), path, "TF_InitGraph");
-    staged.optimizer = *std::move(optimizer);
+    pass = *std::move(optimizer);
   }
   if (entries.init_profiler != nullptr) {
-    absl::StatusOr<std::shared_ptr<PluginProfiler>> profiler =
-        PluginProfiler::Init(entries.init_profiler, path);
+    auto profiler = PluginProfiler::Init(entries.init_profiler, path);
     if (!profiler.ok()) return Prefixed(profiler.status(), path, "TF_InitProfiler");
-    staged.profiler = *std::move(profiler);
+    ledger.profiler = *std::move(profiler);
   }
-  return staged;
+  return pass;
 }
 
 // Renames what belongs to the plug-in's own device type.
-absl::Status ServeAs(const std::string& type, Staged& staged, const std::string& path) {
+absl::Status ServeAs(const std::string& type, PluginLedger& ledger,
+                     std::optional<PluginOptimizer>& pass) {
   if (type.empty()) return absl::OkStatus();
-  if (staged.platform == nullptr) {
+  if (ledger.platform == nullptr) {
     return absl::FailedPreconditionError(
-        absl::StrCat("plug-in ", path, ": it brings no devices that could be named ", type));
+        absl::StrCat("plug-in ", ledger.path, ": it brings no devices that could be named ", type));
   }
-  if (staged.optimizer && staged.optimizer->device_type == staged.platform->type())
-    staged.optimizer->device_type = type;
-  staged.platform->ServeAs(type);
+  if (pass && pass->device_type == ledger.platform->type()) pass->device_type = type;
+  ledger.platform->ServeAs(type);
   return absl::OkStatus();
 }
 
-// The pass first: it is easily taken out again when an op is refused.
-absl::Status Publish(Staged& staged, const PluginOptions& options, LoadScope& scope,
-                     const std::string& path) {
+absl::Status PublishAll(PluginLedger& ledger, std::optional<PluginOptimizer> pass,
+                        const PluginOptions& options) {
   PublishOptions publish;
   publish.priority = options.priority;
   publish.serve_as = options.device_type;
-  if (staged.platform != nullptr) publish.device_type = staged.platform->type();
-  TENON_RETURN_IF_ERROR(ServeAs(options.device_type, staged, path));
-  if (staged.optimizer) {
+  if (ledger.platform != nullptr) publish.device_type = ledger.platform->type();
+  TENON_RETURN_IF_ERROR(ServeAs(options.device_type, ledger, pass));
+  if (pass) {
     TENON_RETURN_IF_ERROR(
-        Prefixed(RegisterPluginOptimizer(*staged.optimizer), path, "TF_InitGraph"));
+        Prefixed(RegisterPluginOptimizer(*std::move(pass)), ledger.path, "TF_InitGraph"));
+    ledger.info.pass = true;
   }
-  const absl::Status published = scope.Publish(publish);
-  if (!published.ok()) RemovePluginOptimizers(path);
-  return Prefixed(published, path, "registration of ops");
+  return Prefixed(Publish(ledger, publish), ledger.path, "registration of ops");
 }
 
-// Whether somebody still uses what is withdrawn.
-bool Withdraw(const PluginInfo& info) {
-  const bool pass = RemovePluginOptimizers(info.path);
-  const bool kernels = KernelRegistry::Global().RemovePlugin(info.path);
-  for (const std::string& op : info.ops) OpRegistry::Global().Remove(op);
-  return pass || kernels;
+std::vector<StructSize> StructSizes(const StreamExecutorPlatform* platform,
+                                    const std::optional<PluginOptimizer>& pass,
+                                    const PluginProfiler* profiler) {
+  std::vector<StructSize> sizes;
+  if (platform != nullptr) {
+    sizes.push_back({"SP_Platform", platform->platform()->struct_size, SP_PLATFORM_STRUCT_SIZE});
+    sizes.push_back(
+        {"SP_PlatformFns", platform->platform_fns().struct_size, SP_PLATFORM_FNS_STRUCT_SIZE});
+    sizes.push_back(
+        {"SP_DeviceFns", platform->device_fns().struct_size, SP_DEVICE_FNS_STRUCT_SIZE});
+    sizes.push_back(
+        {"SP_StreamExecutor", platform->se().struct_size, SP_STREAMEXECUTOR_STRUCT_SIZE});
+  }
+  if (pass) {
+    sizes.push_back({"TP_Optimizer", pass->fns.struct_size, TP_OPTIMIZER_STRUCT_SIZE});
+    sizes.push_back(
+        {"TP_OptimizerConfigs", pass->configs.struct_size, TP_OPTIMIZER_CONFIGS_STRUCT_SIZE});
+  }
+  if (profiler != nullptr) {
+    sizes.push_back({"TP_Profiler", profiler->profiler()->struct_size, TP_PROFILER_STRUCT_SIZE});
+    sizes.push_back({"TP_ProfilerFns", profiler->fns().struct_size, TP_PROFILER_FNS_STRUCT_SIZE});
+  }
+  return sizes;
 }
 
-// Opens the library and runs its code; nothing is registered when it fails. A library that was
-// opened stays mapped: it may have started threads.
-absl::Status Loader::Open(const std::string& path, const PluginOptions& options, Plugin* result) {
-  LoadScope scope(path);
-  absl::StatusOr<PluginLibrary> library = OpenPluginLibrary(path, scope);
-  if (!library.ok()) return Prefixed(library.status(), path, "dlopen");
-  const EntryPoints entries = FindEntryPoints(library->handle, &result->info);
-  TENON_ASSIGN_OR_RETURN(Staged staged, CallEntryPoints(entries, *library, path, scope));
-  PluginInfo& info = result->info;
-  for (const std::string& refused : scope.staged().refused) info.warnings.push_back(refused);
-  TENON_RETURN_IF_ERROR(Publish(staged, options, scope, path));
-  info.resident = library->resident;
-  info.ops = scope.op_names();
-  info.kernels = scope.num_kernels();
-  info.notes = KernelRegistry::Global().Precedence(path);
-  info.pass = staged.optimizer.has_value();
-  info.profiler = staged.profiler != nullptr;
-  if (staged.platform != nullptr) info.device_type = staged.platform->type();
-  info.structs = StructSizes(staged.platform.get(), staged.optimizer ? &*staged.optimizer : nullptr,
-                             staged.profiler.get());
+// Opens the library and runs its code. On an error the caller drops what the ledger has by then.
+absl::Status OpenPlugin(PluginLedger& ledger, const PluginOptions& options) {
+  PluginInfo& info = ledger.info;
+  TENON_RETURN_IF_ERROR(Prefixed(OpenPluginLibrary(ledger), ledger.path, "dlopen"));
+  const EntryPoints entries = FindEntryPoints(ledger.library.handle, &info);
+  TENON_ASSIGN_OR_RETURN(const std::optional<PluginOptimizer> pass,
+                         CallEntryPoints(entries, ledger));
+  for (const std::string& refused : ledger.staged.refused) info.warnings.push_back(refused);
+  TENON_RETURN_IF_ERROR(PublishAll(ledger, pass, options));
+  info.resident = ledger.library.resident;
+  info.notes = KernelRegistry::Global().Precedence(ledger.path);
+  info.profiler = ledger.profiler != nullptr;
+  if (ledger.platform != nullptr) info.device_type = ledger.platform->type();
+  info.structs = StructSizes(ledger.platform.get(), pass, ledger.profiler.get());
   if (info.entry_points.empty() && info.ops.empty() && info.kernels == 0) {
     info.warnings.push_back("it exports no entry point and registered nothing: is this a plug-in?");
   }
-  result->platform = std::move(staged.platform);
-  result->profiler = std::move(staged.profiler);
   return absl::OkStatus();
 }
 
-// Whoever waits for itself waits for ever.
+// A library opened for its ops has no options and no entry points. Its error names no plug-in, as
+// that of TF_LoadLibrary does not.
+absl::Status OpenOps(PluginLedger& ledger) {
+  TENON_RETURN_IF_ERROR(OpenPluginLibrary(ledger));
+  return Publish(ledger, {});
+}
+
+// On an error nothing of it is registered. A library that was opened stays mapped: it may have
+// started threads.
+absl::Status Open(PluginLedger& ledger, const PluginOptions& options) {
+  const LoadScope scope(ledger);
+  const absl::Status status = ledger.ops_only ? OpenOps(ledger) : OpenPlugin(ledger, options);
+  if (!status.ok()) DropAll(ledger);
+  return status;
+}
+
+// A thread that waits for itself waits for ever.
 absl::Status CheckNoLoop(const std::string& path) {
   if (!LoadScope::IsOf(path)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "plug-in ", path, ": asks for its own load while it is being loaded or unloaded"));
 }
 
+// Whether the next request runs the library's code. A file that could not be opened may be there
+// now, and the op that stood in another's way may be gone; a plug-in that was opened does not get
+// better.
+bool MayRetry(const PluginLedger& ledger) {
+  const absl::Status& status = ledger.info.status;
+  return ledger.ops_only ? !status.ok() : absl::IsNotFound(status);
+}
+
 // By path; else the one whose file has another name (a hard link): the system opens it once only.
-Plugin* Loader::Find(const std::string& path) {
-  for (const auto& p : plugins_) {
-    if (p->info.path == path) return p.get();
+PluginLedger* Loader::Find(const std::string& path, bool ops_only) {
+  for (const auto& ledger : ledgers_) {
+    if (ledger->ops_only == ops_only && ledger->path == path) return ledger.get();
   }
   std::error_code no_file;
-  for (const auto& p : plugins_) {
-    if (p->info.status.code() != absl::StatusCode::kNotFound &&
-        std::filesystem::equivalent(p->info.path, path, no_file))
-      return p.get();
+  for (const auto& ledger : ledgers_) {
+    if (ledger->ops_only == ops_only && (ledger->busy || !MayRetry(*ledger)) &&
+        std::filesystem::equivalent(ledger->path, path, no_file))
+      return ledger.get();
   }
   return nullptr;
 }
 
-void Loader::WarnOfRivals(Plugin* plugin) {
-  if (plugin->platform == nullptr) return;
-  for (const auto& other : plugins_) {
-    if (other.get() == plugin || other->platform == nullptr) continue;
-    if (other->platform->type() == plugin->platform->type()) {
-      plugin->info.warnings.push_back(
-          absl::StrCat("device type ", plugin->platform->type(), " is also that of ",
-                       other->info.path, ": this plug-in's devices get the ordinals after its"));
-    } else if (other->platform->name() == plugin->platform->name()) {
-      plugin->info.warnings.push_back(absl::StrCat("platform name \"", plugin->platform->name(),
-                                                   "\" is also that of ", other->info.path));
+PluginLedger* Loader::Add(const std::string& path, bool ops_only) {
+  PluginLedger& ledger = *ledgers_.emplace_back(std::make_unique<PluginLedger>(path));
+  ledger.ops_only = ops_only;
+  if (ops_only) return &ledger;
+  if (auto left = mapped_.extract(path)) ledger.library = std::move(left.mapped());
+  return &ledger;
+}
+
+// Plug-ins that no thread is loading or unloading.
+std::vector<PluginLedger*> Loader::Settled() {
+  std::vector<PluginLedger*> settled;
+  for (const auto& ledger : ledgers_) {
+    if (!ledger->busy && !ledger->ops_only) settled.push_back(ledger.get());
+  }
+  return settled;
+}
+
+void Loader::WarnOfRivals(PluginLedger& ledger) {
+  if (ledger.platform == nullptr) return;
+  for (const PluginLedger* other : Settled()) {
+    if (other == &ledger || other->platform == nullptr) continue;
+    if (other->platform->type() == ledger.platform->type()) {
+      ledger.info.warnings.push_back(
+          absl::StrCat("device type ", ledger.platform->type(), " is also that of ", other->path,
+                       ": this plug-in's devices get the ordinals after its"));
+    } else if (other->platform->name() == ledger.platform->name()) {
+      ledger.info.warnings.push_back(absl::StrCat("platform name \"", ledger.platform->name(),
+                                                  "\" is also that of ", other->path));
     }
   }
 }
 
-absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOptions& options) {
+absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOptions& options,
+                                        bool ops_only) {
   PrepareForPlugins();
   const std::string canonical = CanonicalPath(path);
   TENON_RETURN_IF_ERROR(CheckNoLoop(canonical));
-  Plugin* plugin;
+  PluginLedger* ledger;
   {
     absl::MutexLock lock(&mutex_);
     const auto settled = [&] {
       mutex_.AssertReaderHeld();
-      const Plugin* const now = Find(canonical);  // it may have been unloaded
-      return now == nullptr || !now->busy;
+      ledger = Find(canonical, ops_only);  // it may have been unloaded
+      return ledger == nullptr || !ledger->busy;
     };
     mutex_.Await(absl::Condition(&settled));
-    plugin = Find(canonical);
-    if (plugin != nullptr) {
-      // A file that could not be opened may be there now; what was opened does not get better.
-      if (plugin->info.status.code() != absl::StatusCode::kNotFound) {
-        if (!plugin->info.status.ok()) return plugin->info.status;
-        return plugin->info;
-      }
-    } else {
-      plugin = plugins_.emplace_back(std::make_unique<Plugin>()).get();
+    if (ledger == nullptr) {
+      ledger = Add(canonical, ops_only);
+    } else if (!MayRetry(*ledger)) {
+      if (!ledger->info.status.ok()) return ledger->info.status;
+      return ledger->info;
     }
-    plugin->info = PluginInfo();
-    plugin->info.path = canonical;
-    plugin->busy = true;
+    ledger->busy = true;
   }
-  Plugin loaded;
-  loaded.info.path = canonical;
-  loaded.info.status = Open(canonical, options, &loaded);
+  ledger->info = PluginInfo();
+  ledger->info.path = ledger->path;
+  const absl::Status status = Open(*ledger, options);
   absl::MutexLock lock(&mutex_);
-  plugin->info = std::move(loaded.info);
-  plugin->platform = std::move(loaded.platform);
-  plugin->profiler = std::move(loaded.profiler);
-  plugin->busy = false;
-  if (!plugin->info.status.ok()) return plugin->info.status;
-  WarnOfRivals(plugin);
-  return plugin->info;
+  ledger->info.status = status;
+  ledger->busy = false;
+  if (!status.ok()) return status;
+  WarnOfRivals(*ledger);
+  return ledger->info;
 }
 
-// What keeps a plug-in from being unloaded, "its kernels are"; empty if nothing does.
-std::string_view UserOf(const Plugin& plugin) {
-  const std::string& path = plugin.info.path;
-  if (plugin.busy) return "its load is";
-  if (KernelRegistry::Global().InUse(path)) return "its kernels are";
-  if (PluginOptimizersInUse(path)) return "its graph pass is";
-  if (plugin.profiler != nullptr && plugin.profiler.use_count() > 1) return "its profiler is";
-  if (PluginHold::Any(path)) return "its devices or tensors of its own are";
-  return "";
+void Loader::KeepLibrary(PluginLedger& ledger) {
+  if (ledger.library.handle != nullptr) mapped_[ledger.path] = std::move(ledger.library);
 }
 
 absl::Status Loader::Unload(const std::string& path) {
   const std::string canonical = CanonicalPath(path);
   absl::MutexLock devices_lock(&devices_mutex_);
-  Plugin* plugin;
-  std::shared_ptr<StreamExecutorPlatform> platform;
-  std::shared_ptr<PluginProfiler> profiler;
+  PluginLedger* ledger;
   {
     absl::MutexLock lock(&mutex_);
-    plugin = Find(canonical);
-    if (plugin == nullptr)
+    ledger = Find(canonical, /*ops_only=*/false);
+    if (ledger == nullptr)
       return absl::NotFoundError(absl::StrCat("plug-in ", canonical, " is not loaded"));
-    std::string_view user = UserOf(*plugin);
-    if (op_libraries_.contains(canonical)) user = "its ops, which TF_LoadLibrary asked for, are";
+    std::string_view user = UserOf(*ledger);
+    const PluginLedger* const ops = Find(canonical, /*ops_only=*/true);
+    if (ops != nullptr && (ops->busy || ops->info.status.ok()))
+      user = "its ops, which TF_LoadLibrary asked for, are";
     if (!user.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("plug-in ", canonical, " cannot be unloaded: ", user, " in use"));
     }
-    plugin->busy = true;
-    platform = std::move(plugin->platform);
-    profiler = std::move(plugin->profiler);
+    ledger->busy = true;
   }
-  const LoadScope ending(canonical);
-  const bool in_use = Withdraw(plugin->info);  // since the question above
-  std::erase_if(devices_, [&](const auto& device) { return device->plugin() == canonical; });
-  platform.reset();
-  profiler.reset();
-  if (!in_use) ClosePluginLibrary(canonical);
+  // What it registers while it ends is staged in its own ledger, and goes with it.
+  const LoadScope ending(*ledger);
+  if (!DropAll(*ledger)) ClosePluginLibrary(*ledger);
   absl::MutexLock lock(&mutex_);
-  std::erase_if(plugins_, [plugin](const auto& p) { return p.get() == plugin; });
+  KeepLibrary(*ledger);
+  std::erase_if(ledgers_, [ledger](const auto& l) { return l.get() == ledger; });
   return absl::OkStatus();
 }
 
@@ -346,11 +357,10 @@ std::vector<PluginInfo> Loader::List() {
   std::set<std::string> device_types = {"CPU", "DEFAULT"};
   {
     absl::MutexLock lock(&mutex_);
-    for (const auto& plugin : plugins_) {
-      if (plugin->busy) continue;
-      infos.push_back(plugin->info);
-      platforms.push_back(plugin->platform);
-      if (plugin->platform != nullptr) device_types.insert(plugin->platform->type());
+    for (const PluginLedger* ledger : Settled()) {
+      infos.push_back(ledger->info);
+      platforms.push_back(ledger->platform);
+      if (ledger->platform != nullptr) device_types.insert(ledger->platform->type());
     }
   }
   for (size_t i = 0; i < infos.size(); ++i) {
@@ -364,104 +374,84 @@ std::vector<PluginInfo> Loader::List() {
 }
 
 // Ordinal 0 of the type CPU is the host's own.
-int Loader::NextOrdinal(std::string_view type) {
+int NextOrdinal(std::string_view type, absl::Span<PluginLedger* const> ledgers) {
   int next = type == "CPU" ? 1 : 0;
-  for (const auto& device : devices_) {
-    if (device->type() == type) next = std::max(next, device->ordinal() + 1);
+  for (const PluginLedger* ledger : ledgers) {
+    for (const auto& device : ledger->devices) {
+      if (device->type() == type) next = std::max(next, device->ordinal() + 1);
+    }
   }
   return next;
 }
 
-// Its library stays mapped, as after a load that fails.
-void Loader::Fail(Plugin* plugin, const absl::Status& status) {
-  Plugin failed;
-  failed.busy = false;
-  failed.info.path = plugin->info.path;
-  failed.info.entry_points = plugin->info.entry_points;
-  failed.info.status = status;
+// On an error all that the plug-in brought is dropped. Its library stays mapped, as after a load
+// that fails.
+absl::Status Loader::CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger* const> all) {
+  auto created = CreatePluggableDevices(ledger.platform, NextOrdinal(ledger.platform->type(), all));
+  if (created.ok()) {
+    ledger.devices = *std::move(created);
+    ledger.devices_created = true;
+    return absl::OkStatus();
+  }
   {
     absl::MutexLock lock(&mutex_);
-    std::swap(*plugin, failed);
+    ledger.busy = true;
   }
-  Withdraw(failed.info);
+  DropAll(ledger);
+  absl::MutexLock lock(&mutex_);
+  ledger.info.status = created.status();
+  ledger.busy = false;
+  return created.status();
 }
 
 absl::StatusOr<std::vector<Device*>> Loader::Devices() {
   absl::MutexLock devices_lock(&devices_mutex_);
-  std::vector<Plugin*> fresh;
+  std::vector<PluginLedger*> ledgers;
   {
     absl::MutexLock lock(&mutex_);
-    for (const auto& plugin : plugins_) {
-      if (plugin->platform != nullptr && !plugin->devices_created) fresh.push_back(plugin.get());
-    }
+    ledgers = Settled();
+    std::erase_if(ledgers, [](const PluginLedger* ledger) { return ledger->platform == nullptr; });
   }
-  for (Plugin* plugin : fresh) {
-    auto created = CreatePluggableDevices(plugin->platform, NextOrdinal(plugin->platform->type()));
-    if (!created.ok()) {
-      Fail(plugin, created.status());
-      return created.status();
-    }
-    for (auto& device : *created) devices_.push_back(std::move(device));
-    plugin->devices_created = true;
+  for (PluginLedger* ledger : ledgers) {
+    if (!ledger->devices_created) TENON_RETURN_IF_ERROR(CreateDevices(*ledger, ledgers));
   }
   std::vector<Device*> devices;
-  for (const auto& device : devices_) devices.push_back(device.get());
+  for (const PluginLedger* ledger : ledgers) {
+    for (const auto& device : ledger->devices) devices.push_back(device.get());
+  }
   return devices;
 }
 
 std::vector<std::shared_ptr<PluginProfiler>> Loader::Profilers() {
   absl::MutexLock lock(&mutex_);
   std::vector<std::shared_ptr<PluginProfiler>> profilers;
-  for (const auto& plugin : plugins_) {
-    if (plugin->profiler != nullptr) profilers.push_back(plugin->profiler);
+  for (const PluginLedger* ledger : Settled()) {
+    if (ledger->profiler != nullptr) profilers.push_back(ledger->profiler);
   }
   return profilers;
 }
 
 void Loader::Shutdown() {
   absl::MutexLock devices_lock(&devices_mutex_);
-  while (!devices_.empty()) devices_.pop_back();
-  std::vector<std::unique_ptr<Plugin>> plugins;
+  std::vector<std::unique_ptr<PluginLedger>> plugins;
   {
     absl::MutexLock lock(&mutex_);
-    plugins.swap(plugins_);
+    const auto first = std::stable_partition(ledgers_.begin(), ledgers_.end(),
+                                             [](const auto& ledger) { return ledger->ops_only; });
+    std::move(first, ledgers_.end(), std::back_inserter(plugins));
+    ledgers_.erase(first, ledgers_.end());
   }
-  while (!plugins.empty()) {
-    if (plugins.back()->info.status.ok()) Withdraw(plugins.back()->info);
-    plugins.pop_back();
-  }
-}
-
-absl::StatusOr<std::vector<std::string>> OpenOps(const std::string& path) {
-  LoadScope scope(path);
-  TENON_RETURN_IF_ERROR(OpenLibrary(path).status());
-  TENON_RETURN_IF_ERROR(scope.Publish({}));
-  return scope.op_names();
-}
-
-absl::StatusOr<std::vector<std::string>> Loader::LoadOps(const std::string& path) {
-  PrepareForPlugins();
-  const std::string canonical = CanonicalPath(path);
-  TENON_RETURN_IF_ERROR(CheckNoLoop(canonical));
-  std::shared_ptr<OpLibrary> library;
-  {
+  for (; !plugins.empty(); plugins.pop_back()) {
+    DropAll(*plugins.back());
     absl::MutexLock lock(&mutex_);
-    std::shared_ptr<OpLibrary>& known = op_libraries_[canonical];
-    if (known == nullptr) known = std::make_shared<OpLibrary>();
-    library = known;
+    KeepLibrary(*plugins.back());
   }
-  absl::call_once(library->once, [&] { library->ops = OpenOps(canonical); });
-  if (library->ops.ok()) return library->ops;
-  absl::MutexLock lock(&mutex_);  // the next one may try again
-  const auto it = op_libraries_.find(canonical);
-  if (it != op_libraries_.end() && it->second == library) op_libraries_.erase(it);
-  return library->ops;
 }
 
 }  // namespace
 
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options) {
-  return Loader::Global().Load(path, options);
+  return Loader::Global().Load(path, options, /*ops_only=*/false);
 }
 absl::Status UnloadPlugin(const std::string& path) { return Loader::Global().Unload(path); }
 std::vector<PluginInfo> Plugins() { return Loader::Global().List(); }
@@ -471,7 +461,8 @@ std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers() {
 }
 void ShutdownPlugins() { Loader::Global().Shutdown(); }
 absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path) {
-  return Loader::Global().LoadOps(path);
+  TENON_ASSIGN_OR_RETURN(PluginInfo info, Loader::Global().Load(path, {}, /*ops_only=*/true));
+  return std::move(info.ops);
 }
 
 }  // namespace tenon

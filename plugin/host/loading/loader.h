@@ -1,33 +1,41 @@
 // Opens plug-ins and publishes what they register.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "plugin/device/device.h"
-#include "plugin/host/loading/struct_sizes.h"
 
 namespace tenon {
 
 class PluginProfiler;  // plugin/host/loading/profiler.h
 
-// What one plug-in brought; for `graph_run devices`.
+// The size of a struct that a plug-in filled in, against that of this host's headers.
+struct StructSize {
+  const char* name;  // "SP_Platform"
+  size_t size;       // as the plug-in left it; it found the host's there
+  size_t host_size;  // *_STRUCT_SIZE of our headers
+};
+
+// The part of a plug-in's ledger (plugin_ledger.h) that reports show. For a plug-in that did not
+// load it has path, status, entry points and warnings.
 struct PluginInfo {
   std::string path;                       // canonical
   absl::Status status;                    // why it did not load
   std::vector<std::string> entry_points;  // those it exports, in call order
   std::string device_type;                // of SE_InitPlugin; empty if none
-  std::vector<std::string> ops;
+  std::vector<std::string> ops;           // names
   int kernels = 0;
   bool pass = false;
   bool profiler = false;
-  int device_count = 0;
+  int device_count = 0;               // only Plugins() asks for it
   std::vector<StructSize> structs;    // that it filled in
-  bool resident = false;              // its library is never unmapped (plugin_library.h)
+  bool resident = false;              // its library is never unmapped
   std::vector<std::string> warnings;  // what a person should know although it loaded
-  std::vector<std::string> doubts;    // kernels that no node can use; only Plugins() knows them
+  std::vector<std::string> doubts;    // kernels that no node can use; only Plugins() looks for them
   std::vector<std::string> notes;     // what went as it should
 };
 

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "plugin/host/link/dependencies.h"
@@ -20,17 +19,6 @@
 
 namespace tenon {
 namespace {
-
-struct Opened {
-  PluginLibrary library;
-  Registrations registrations;
-};
-
-absl::Mutex mutex;
-absl::flat_hash_map<std::string, Opened>& Libraries() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-  static auto* const libraries = new absl::flat_hash_map<std::string, Opened>;
-  return *libraries;
-}
 
 std::set<std::string> MappedFiles() {
   std::set<std::string> files;
@@ -106,45 +94,27 @@ absl::Status WithChains(absl::Status status, const std::vector<Dependency>& depe
 
 }  // namespace
 
-absl::StatusOr<PluginLibrary> OpenPluginLibrary(const std::string& path, LoadScope& scope) {
-  {
-    absl::MutexLock lock(&mutex);
-    const auto it = Libraries().find(path);
-    if (it != Libraries().end()) {
-      scope.Add(CopyOf(it->second.registrations));
-      return it->second.library;
-    }
+absl::Status OpenPluginLibrary(PluginLedger& ledger) {
+  PluginLibrary& library = ledger.library;
+  if (library.handle != nullptr) {
+    ledger.staged = library.registrations;
+    return absl::OkStatus();
   }
-  const std::vector<Dependency> dependencies = MissingInProcess(path);
-  TENON_RETURN_IF_ERROR(CheckSanitizers(dependencies, path));
+  const std::vector<Dependency> dependencies = MissingInProcess(ledger.path);
+  TENON_RETURN_IF_ERROR(CheckSanitizers(dependencies, ledger.path));
   const std::set<std::string> before = MappedFiles();
-  const absl::StatusOr<void*> handle = OpenLibrary(path);
-  if (!handle.ok()) return WithChains(handle.status(), dependencies, path);
-  Opened opened;
-  opened.library.handle = *handle;
-  opened.registrations = CopyOf(scope.staged());
-  opened.library.resident = Stays(before, scope.num_kernels() > 0 || !scope.op_names().empty());
-  absl::MutexLock lock(&mutex);
-  return Libraries().insert_or_assign(path, std::move(opened)).first->second.library;
+  const absl::StatusOr<void*> handle = OpenLibrary(ledger.path);
+  if (!handle.ok()) return WithChains(handle.status(), dependencies, ledger.path);
+  library.handle = *handle;
+  library.registrations = ledger.staged;
+  library.resident = Stays(before, !ledger.staged.kernels.empty() || !ledger.staged.ops.empty());
+  return absl::OkStatus();
 }
 
-void KernelsRegistered(const std::string& path, const LoadScope& scope) {
-  absl::MutexLock lock(&mutex);
-  Opened& opened = Libraries().at(path);
-  opened.library.kernels_registered = true;
-  opened.registrations = CopyOf(scope.staged());
-}
-
-void ClosePluginLibrary(const std::string& path) {
-  void* handle;
-  {
-    absl::MutexLock lock(&mutex);
-    const auto it = Libraries().find(path);
-    if (it == Libraries().end() || it->second.library.resident) return;
-    handle = it->second.library.handle;
-    Libraries().erase(it);
-  }
-  CloseLibrary(path, handle);
+void ClosePluginLibrary(PluginLedger& ledger) {
+  if (ledger.library.handle == nullptr || ledger.library.resident) return;
+  const PluginLibrary closed = std::exchange(ledger.library, {});
+  CloseLibrary(ledger.path, closed.handle);
 }
 
 }  // namespace tenon

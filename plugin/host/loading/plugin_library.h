@@ -1,35 +1,20 @@
-// The libraries of plug-ins in this process: each is opened once per real path, and closed only
-// when its plug-in is unloaded.
+// Opens and closes the shared libraries of plug-ins: each is opened once per real path, and closed
+// only when its plug-in is unloaded. Private to plugin/host/loading/.
 #pragma once
 
-#include <string>
-
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 
 namespace tenon {
 
-struct PluginLibrary {
-  void* handle = nullptr;
-  // It stays mapped for good: it, or a library that came with it, has symbols that the system keeps
-  // (STB_GNU_UNIQUE), or came with others and its constructors registered something, which would be
-  // lost if another plug-in kept one of those mapped. Its constructors never run again.
-  bool resident = false;
-  bool kernels_registered = false;  // by TF_InitKernel, which is called once while it is mapped
-};
+// Opens the ledger's library, unless it is open, and stages what its constructors register, and
+// TF_InitKernel where that was called, also if it was in an earlier load. FAILED_PRECONDITION
+// where the library, or one that it needs, is built with a sanitizer whose runtime this process
+// lacks: opening it would end the process. NOT_FOUND with the loader's text, and which library
+// needs the one that was not found.
+absl::Status OpenPluginLibrary(PluginLedger& ledger);
 
-// Opens the library, or finds it open. `scope` then holds what its constructors register, and
-// TF_InitKernel where that was called, also if that was in an earlier load. FAILED_PRECONDITION
-// where it, or a library that it needs, is built with a sanitizer whose runtime this process lacks:
-// opening it would end the process. NOT_FOUND with the loader's text, and who needs the library
-// that is nowhere.
-absl::StatusOr<PluginLibrary> OpenPluginLibrary(const std::string& path, LoadScope& scope);
-
-// TF_InitKernel has been called: `scope` holds all that the library registers.
-void KernelsRegistered(const std::string& path, const LoadScope& scope);
-
-// Unmaps it, if it can be. Nothing may point into it any more.
-void ClosePluginLibrary(const std::string& path);
+// Unmaps the library unless it is resident. Nothing may point into it any more.
+void ClosePluginLibrary(PluginLedger& ledger);
 
 }  // namespace tenon

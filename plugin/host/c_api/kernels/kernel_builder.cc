@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/kernels/kernel_def_wire.h"
 #include "tensorflow/c/kernels.h"
 

@@ -8,7 +8,7 @@
 #include "graph/op_defs/op_registry.h"
 #include "graph/shapes/shape_inference.h"
 #include "plugin/host/c_api/shape_handles.h"
-#include "plugin/host/loading/load_scope.h"
+#include "plugin/host/loading/plugin_ledger.h"
 #include "proto/op_def.pb.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
@@ -83,7 +83,8 @@ TEST(OpsTest, TestBasicOpRegistration) {
 }
 
 TEST(OpsTest, APluginSeesWhatItRegisteredSoFar) {
-  const LoadScope load("plugin.so");
+  PluginLedger ledger("plugin.so");
+  const LoadScope load(ledger);
   TF_OpDefinitionBuilder* builder = Builder("StagedOp", {}, {});
   TF_OpDefinitionBuilderSetIsStateful(builder, true);
   Register(builder);

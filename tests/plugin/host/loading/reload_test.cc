@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -23,6 +25,7 @@ namespace tenon {
 namespace {
 
 using testing::Computed;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -176,6 +179,54 @@ TEST_F(ReloadTest, AnOpThatCannotBePublishedTakesTheRestWithIt) {
   EXPECT_THAT(status.message(), HasSubstr("Op with name ConstructorOp_takes_op"));
   EXPECT_FALSE(IsThere());
   EXPECT_NE(OpRegistry::Global().Find("ConstructorOp_takes_op"), nullptr);  // the other one's
+}
+
+TEST_F(ReloadTest, WhatAnotherPluginBroughtStays) {
+  const std::string other = CanonicalPath(TestPlugin("good_device"));
+  ASSERT_TRUE(LoadPlugin(other).ok());
+  const std::vector<Device*> devices = *PluginDevices();
+  ASSERT_EQ(devices.size(), 2u);
+  ASSERT_TRUE(LoadPlugin(path_).ok());
+  EXPECT_EQ(PluginDevices()->size(), 3u);
+  for (const PluginInfo& info : Plugins()) {
+    EXPECT_EQ(KernelRegistry::Global().ListOf(info.path).size(), static_cast<size_t>(info.kernels));
+    EXPECT_THAT(info.ops, Contains(info.path == path_ ? "BoardOp" : "Op_good_device"));
+    EXPECT_EQ(info.pass, info.path == path_);
+    EXPECT_EQ(info.profiler, info.path == path_);
+  }
+  ASSERT_TRUE(UnloadPlugin(path_).ok());
+  EXPECT_EQ(OpRegistry::Global().Find("BoardOp"), nullptr);
+  EXPECT_THAT(KernelRegistry::Global().ListOf(path_), IsEmpty());
+  EXPECT_EQ(*PluginDevices(), devices);
+  ASSERT_EQ(Plugins().size(), 1u);
+  EXPECT_EQ(Plugins()[0].path, other);
+  EXPECT_THAT(Plugins()[0].ops, ElementsAre("Op_good_device"));
+  EXPECT_NE(OpRegistry::Global().Find("Op_good_device"), nullptr);
+  EXPECT_EQ(KernelRegistry::Global().ListOf(other).size(), 1u);
+}
+
+TEST_F(ReloadTest, UnloadsByAnotherNameOfItsFile) {
+  const std::string link = path_ + ".link";
+  std::remove(link.c_str());
+  ASSERT_EQ(::link(path_.c_str(), link.c_str()), 0);
+  ASSERT_TRUE(LoadPlugin(path_).ok());
+  EXPECT_TRUE(IsThere());
+  EXPECT_TRUE(UnloadPlugin(link).ok());
+  std::remove(link.c_str());
+  EXPECT_FALSE(IsThere());
+  EXPECT_EQ(MappingsOf(path_), 0);
+}
+
+// An op library that did not open holds nothing.
+TEST_F(ReloadTest, AnOpLibraryThatFailedKeepsNoPlugin) {
+  const std::string path = "/nonexistent/libx.so";
+  EXPECT_EQ(LoadOpLibrary(path).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(LoadOpLibrary(path).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Plugins(), IsEmpty());
+  EXPECT_FALSE(LoadPlugin(path).ok());
+  EXPECT_EQ(Plugins().size(), 1u);
+  EXPECT_TRUE(UnloadPlugin(path).ok());
+  EXPECT_THAT(Plugins(), IsEmpty());
 }
 
 size_t ResidentBytes() {

@@ -1,0 +1,107 @@
+// The record of what one plug-in brings into the process. Each registration through the C interface
+// is entered in the ledger of the plug-in that is being loaded on the thread. DropAll takes out
+// exactly what a ledger says. Private to plugin/.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "graph/op_defs/op_def.h"
+#include "plugin/host/loading/loader.h"
+#include "plugin/kernels/kernel_registry.h"
+
+namespace tenon {
+
+class StreamExecutorPlatform;  // plugin/host/devices/stream_executor.h
+
+// Registrations that are not in the registries of the process.
+struct Registrations {
+  std::vector<std::shared_ptr<const KernelDef>> kernels;
+  std::vector<OpDef> ops;
+  std::vector<std::string> refused;  // one sentence for each registration that failed
+};
+
+// The shared library of a plug-in. It may stay mapped when the plug-in is unloaded.
+struct PluginLibrary {
+  void* handle = nullptr;  // null: not open
+  // The library stays mapped for good, and its constructors never run again. That is so where the
+  // library, or one that came with it, has symbols that the system keeps (STB_GNU_UNIQUE). It is
+  // also so where other libraries came with it and a constructor registered something: another
+  // plug-in may keep one of those mapped, and the registration would be lost.
+  bool resident = false;
+  bool kernels_registered =
+      false;                    // TF_InitKernel was called, which happens once while it is mapped
+  Registrations registrations;  // by its constructors and TF_InitKernel, for the next load too
+};
+
+// One plug-in, or one library that was opened for its ops alone. The loader owns all ledgers.
+struct PluginLedger {
+  explicit PluginLedger(std::string canonical_path) : path(std::move(canonical_path)) {}
+
+  const std::string path;
+  bool ops_only = false;  // opened by LoadOpLibrary
+  // A thread is loading or unloading the plug-in. Until it has done so, no other thread touches
+  // what follows.
+  bool busy = false;
+  // The facts for reports. `ops`, `kernels` and `pass` say what the registries of the process hold
+  // of this plug-in.
+  PluginInfo info;
+  PluginLibrary library;
+  Registrations staged;  // in this load, not published yet
+  std::shared_ptr<StreamExecutorPlatform> platform;
+  std::shared_ptr<PluginProfiler> profiler;
+  bool devices_created = false;
+  std::vector<std::unique_ptr<Device>> devices;
+};
+
+// How the kernels of a plug-in are to appear.
+struct PublishOptions {
+  std::string device_type;  // of the devices that the plug-in brings; empty: none
+  std::string serve_as;     // another name for that type; empty: its own
+  int priority = 0;         // among plug-ins
+};
+
+// Moves what is staged into the registries: ops, then kernels. An op that is refused ends this with
+// the error; the ledger then says what is published, and the caller drops it.
+absl::Status Publish(PluginLedger& ledger, const PublishOptions& options);
+
+// Says what keeps the plug-in from being unloaded, "its kernels are"; empty if nothing does.
+std::string_view UserOf(const PluginLedger& ledger);
+
+// Takes pass, kernels and ops out of the registries and destroys devices, profiler and platform.
+// The ledger keeps its library and, for reports, path, entry points and warnings. Returns whether
+// somebody still uses a kernel or the pass, so that the library must stay mapped. Calls the
+// plug-in.
+bool DropAll(PluginLedger& ledger);
+
+// Makes this the ledger in which the thread's registrations are entered, for the lifetime of the
+// scope. Scopes nest: a plug-in may load another library.
+class LoadScope {
+ public:
+  explicit LoadScope(PluginLedger& ledger);
+  ~LoadScope();
+  LoadScope(const LoadScope&) = delete;
+  LoadScope& operator=(const LoadScope&) = delete;
+
+  // The ledger of the innermost scope of this thread, or null.
+  static PluginLedger* Current();
+  // Whether the thread is in a scope of the plug-in.
+  static bool IsOf(std::string_view plugin);
+
+ private:
+  PluginLedger* const ledger_;
+  LoadScope* const outer_;
+};
+
+// Registers a kernel or an op: in a LoadScope it is staged, else it is published and belongs to no
+// plug-in. ALREADY_EXISTS "Op with name X".
+void RegisterKernel(std::shared_ptr<KernelDef> kernel);
+absl::Status RegisterOp(OpDef op);
+// Notes in the current ledger that the registration of `what` failed: few plug-ins look at the
+// status that they get.
+void NoteRefused(std::string_view what, const absl::Status& why);
+
+}  // namespace tenon
