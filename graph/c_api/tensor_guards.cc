@@ -240,7 +240,7 @@ void TensorGuards::Bury(std::shared_ptr<Guard> guard) {
   }
 }
 
-void TensorGuards::AnswerToCurrentCall(const FarMemory* memory, const void* data) {
+void TensorGuards::AttributeToCurrentCall(const FarMemory* memory, const void* data) {
   const std::shared_ptr<Guard> guard = Find(memory, data);
   if (guard == nullptr) return;
   absl::MutexLock lock(&guard->mutex);

@@ -54,7 +54,7 @@ class TensorGuards {
   void Surround(FarMemory* memory, void* data, size_t bytes);
   bool IsSurrounded(const FarMemory* memory, const void* data) const;
   // Makes the call in progress the tensor's user.
-  void AnswerToCurrentCall(const FarMemory* memory, const void* data);
+  void AttributeToCurrentCall(const FarMemory* memory, const void* data);
   // The tensor has no owner now, but the memory stays: from now on each write to the tensor is a
   // violation, until Forget or Thaw.
   void Retire(const FarMemory* memory, const void* data);

@@ -16,7 +16,8 @@ constexpr size_t kStock = 0;  // so that a sanitizer sees each handle's end
 constexpr size_t kStock = 32;
 #endif
 
-// Deleted handles that wait for reuse: a kernel makes and deletes several per execution.
+// Deleted handles that wait for reuse, of one thread: a kernel makes and deletes several in each
+// call, and an allocation would cost more than the rest of a handle.
 class HandleStock {
  public:
   ~HandleStock() {
@@ -31,7 +32,8 @@ class HandleStock {
     return handle;
   }
   void Give(TF_Tensor* handle) {
-    // The plug-in deleted one handle twice: going on would hand it out twice.
+    // The plug-in deleted one handle twice. To go on would hand it out twice, and two tensors would
+    // share it.
     if (handle->deleted) {
       std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
       std::abort();
@@ -56,8 +58,9 @@ class HandleStock {
 
 constexpr char kTensorType[] = "TF_Tensor";
 
-// Guards loans that end on other threads than the lending one. One mutex for all: this is rare.
-absl::Mutex elsewhere(absl::kConstInit);
+// Guards loans that end on other threads than the lending one. One mutex for all contexts: this is
+// rare, and a context may be gone when a thread wants its mutex.
+absl::Mutex other_threads(absl::kConstInit);
 
 inline void EndLoan(TF_Tensor* handle, bool share) {
   if (share) {
@@ -66,6 +69,7 @@ inline void EndLoan(TF_Tensor* handle, bool share) {
   } else {
     handle->buffer = nullptr;
   }
+  // Last: another thread that sees no lender may use what is written above.
   handle->lender.store(nullptr, std::memory_order_release);
 }
 
@@ -117,10 +121,12 @@ void HandleLoans::Settle() {
   thread_ = nullptr;
 }
 
+// Every handle that is still out becomes an ordinary one, with a share, before the tensors of the
+// call change hands. The handle is the plug-in's from then on, so its loan gets a new one.
 void HandleLoans::SettleRest() {
-  absl::MutexLock lock(&elsewhere);
-  for (const int32_t i : ended_elsewhere_) loans_[i] = Loan();
-  ended_elsewhere_.clear();
+  absl::MutexLock lock(&other_threads);
+  for (const int32_t i : ended_on_other_threads_) loans_[i] = Loan();
+  ended_on_other_threads_.clear();
   for (int32_t i = 0; i < used_; ++i) {
     if (loans_[i].buffer == nullptr) continue;
     EndLoan(loans_[i].handle, /*share=*/true);
@@ -131,13 +137,14 @@ void HandleLoans::SettleRest() {
 
 void HandleLoans::Share(TF_Tensor* handle) {
   if (handle->lender.load(std::memory_order_acquire) == nullptr) return;
-  if (handle->lent_by != &handle_thread) return EndElsewhere(handle, /*share=*/true);
+  if (handle->lent_by != &handle_thread) return EndOnOtherThread(handle, /*share=*/true);
   HandleLoans& lender = *handle->lender.load(std::memory_order_acquire);
   --lender.out_;
   lender.loans_[handle->loan] = Loan();
   EndLoan(handle, /*share=*/true);
 }
 
+// The common end of a loan: no atomic counter and no allocation, the handle stays in its loan.
 inline bool HandleLoans::ReturnHere(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (kStock == 0 || lender == nullptr || handle->lent_by != &handle_thread) [[unlikely]]
@@ -152,22 +159,22 @@ inline bool HandleLoans::ReturnHere(TF_Tensor* handle) {
 void HandleLoans::Return(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (lender == nullptr) return;
-  if (handle->lent_by != &handle_thread) return EndElsewhere(handle, /*share=*/false);
+  if (handle->lent_by != &handle_thread) return EndOnOtherThread(handle, /*share=*/false);
   --lender->out_;
   lender->loans_[handle->loan] = Loan();
   EndLoan(handle, /*share=*/false);
 }
 
-void HandleLoans::EndElsewhere(TF_Tensor* handle, bool share) {
-  absl::MutexLock lock(&elsewhere);
+void HandleLoans::EndOnOtherThread(TF_Tensor* handle, bool share) {
+  absl::MutexLock lock(&other_threads);
   // The lender may have settled, and may even be gone, before this thread got the mutex.
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
   if (lender == nullptr) return;
-  lender->ended_elsewhere_.push_back(handle->loan);
+  lender->ended_on_other_threads_.push_back(handle->loan);
   EndLoan(handle, share);
 }
 
-// Of any other handle.
+// Deletes a handle that ReturnHere does not take: an ordinary one, or one lent by another thread.
 [[gnu::noinline]] static void GiveBack(TF_Tensor* handle) {
   HandleLoans::Return(handle);
   stock.Give(handle);

@@ -82,14 +82,14 @@ class HandleLoans {
   };
   TF_Tensor* LendNew(const Tensor& tensor);
   static void SetShape(TF_Tensor* handle, const Shape& shape);
-  static void EndElsewhere(TF_Tensor* handle, bool share);
+  static void EndOnOtherThread(TF_Tensor* handle, bool share);
   void SettleRest();
 
   const void* thread_ = nullptr;  // the lending thread, or null; changes only between calls
   std::array<Loan, 8> loans_;
   int32_t used_ = 0;  // of loans_, in this call
   int32_t out_ = 0;   // loans that have not ended on this thread
-  std::vector<int32_t> ended_elsewhere_;
+  std::vector<int32_t> ended_on_other_threads_;
 };
 
 }  // namespace tenon

@@ -19,17 +19,18 @@ using Debtor = std::shared_ptr<const CallDebtor>;
 
 constexpr char kRule[] = "called_twice";
 
-struct Ledger {
+struct OwedCalls {
   absl::Mutex mutex;
-  uintptr_t last ABSL_GUARDED_BY(mutex) = 0;
+  uintptr_t last ABSL_GUARDED_BY(mutex) = 0;  // the highest number given out; 0 is none
   absl::flat_hash_map<uintptr_t, std::pair<void*, Debtor>> owed ABSL_GUARDED_BY(mutex);
-  // The last ones that were called, to be named if they are called again.
+  // The calls that were taken last, by number modulo the size, to name the debtor of a second call.
   std::array<std::pair<uintptr_t, Debtor>, 256> called ABSL_GUARDED_BY(mutex);
 };
 
-Ledger& TheLedger() {
-  static auto* const ledger = new Ledger;
-  return *ledger;
+// Never destroyed: threads of plug-ins may call back while the process ends.
+OwedCalls& TheCalls() {
+  static auto* const calls = new OwedCalls;
+  return *calls;
 }
 
 void Tell(const Debtor& debtor, uintptr_t number) {
@@ -54,33 +55,33 @@ void Tell(const Debtor& debtor, uintptr_t number) {
 }  // namespace
 
 void* PendingCall(void* object, Debtor debtor) {
-  Ledger& ledger = TheLedger();
-  absl::MutexLock lock(&ledger.mutex);
-  const uintptr_t number = ++ledger.last;
-  ledger.owed.emplace(number, std::pair(object, std::move(debtor)));
+  OwedCalls& calls = TheCalls();
+  absl::MutexLock lock(&calls.mutex);
+  const uintptr_t number = ++calls.last;
+  calls.owed.emplace(number, std::pair(object, std::move(debtor)));
   return reinterpret_cast<void*>(number);
 }
 
 void* DropPendingCall(void* handle) {
-  Ledger& ledger = TheLedger();
+  OwedCalls& calls = TheCalls();
   const auto number = reinterpret_cast<uintptr_t>(handle);
-  absl::MutexLock lock(&ledger.mutex);
-  const auto found = ledger.owed.find(number);
-  if (found == ledger.owed.end()) return nullptr;
+  absl::MutexLock lock(&calls.mutex);
+  const auto found = calls.owed.find(number);
+  if (found == calls.owed.end()) return nullptr;
   void* const object = found->second.first;
-  ledger.called[number % ledger.called.size()] = {number, std::move(found->second.second)};
-  ledger.owed.erase(found);
+  calls.called[number % calls.called.size()] = {number, std::move(found->second.second)};
+  calls.owed.erase(found);
   return object;
 }
 
 void* TakePendingCall(void* handle) {
   if (void* const object = DropPendingCall(handle)) return object;
-  Ledger& ledger = TheLedger();
+  OwedCalls& calls = TheCalls();
   const auto number = reinterpret_cast<uintptr_t>(handle);
-  Debtor debtor;
+  Debtor debtor;  // stays null for a number that was never given out, or was long ago
   {
-    absl::MutexLock lock(&ledger.mutex);
-    const auto& [last, of] = ledger.called[number % ledger.called.size()];
+    absl::MutexLock lock(&calls.mutex);
+    const auto& [last, of] = calls.called[number % calls.called.size()];
     if (last == number) debtor = of;
   }
   Tell(debtor, number);

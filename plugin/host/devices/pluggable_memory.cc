@@ -76,7 +76,7 @@ absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
         "allocate");
   }
   if (AbiWatch::Active() != nullptr)
-    TensorGuards::Get().AnswerToCurrentCall(FarMemoryOf(this), data);
+    TensorGuards::Get().AttributeToCurrentCall(FarMemoryOf(this), data);
   return BufferRef::Adopt(
       Buffer::OfDevice(data, bytes, ReleaseSingle, new std::shared_ptr<Owner>(owner_)));
 }

@@ -20,7 +20,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxLibraries = 1000;
+constexpr size_t kMaxLibraries = 1000;  // a bound for files that are made to need ever more
 constexpr std::string_view kEntryPoints[] = {"SE_InitPlugin", "TFNPD_InitPlugin", "TF_InitKernel",
                                              "TF_InitGraph",  "TF_InitProfiler",  "GetPjrtApi"};
 
@@ -39,7 +39,8 @@ std::string Demangled(const std::string& name) {
   return failure == 0 && text != nullptr ? text.get() : name;
 }
 
-// Every name under which this process answers: its program's and that program's libraries'.
+// Where this process has a symbol: in its program or in a library of the global scope. The process
+// is asked (dlsym), since it cannot be wrong about itself.
 struct InProcess {
   std::string library;  // file name; empty: nobody has it
   bool of_host = false;
@@ -78,7 +79,7 @@ class Checker {
     bool of_system = false;  // the process has it already, whole
   };
 
-  // In the loader's order: breadth first. A name counts once.
+  // Collects libraries breadth first, which is the loader's order. A name counts once.
   void CollectLibraries() {
     absl::flat_hash_set<std::string> seen;
     Add(report_.file, report_.path, seen);
@@ -115,7 +116,7 @@ class Checker {
     for (const ElfSymbol& symbol : file.undefined) {
       SymbolFinding finding{
           .symbol = symbol, .by = by, .readable = {}, .library = {}, .wrong_version = {}};
-      Judge(finding);
+      Decide(finding);
       const bool fine = finding.state != SymbolState::kMissing;
       if (fine && !all) continue;
       finding.cxx = absl::StartsWith(symbol.name, "_Z");
@@ -125,7 +126,7 @@ class Checker {
     }
   }
 
-  void Judge(SymbolFinding& finding) const {
+  void Decide(SymbolFinding& finding) const {
     const ElfSymbol& symbol = finding.symbol;
     const InProcess here = FindInProcess(symbol.name);
     if (here.of_host || InHostLibrary(symbol.name)) {
@@ -151,9 +152,10 @@ class Checker {
     if (symbol.weak) finding.state = SymbolState::kWeak;
   }
 
-  // One that has it; else the one whose version it asks for, even if that has no symbol of this
-  // name yet. Symbols move between the system's libraries: whose version it is does not bind the
-  // loader.
+  // The library that defines the symbol in the right version. Else the library that the symbol's
+  // version names, though it has no such symbol: an older one than the plug-in was built with.
+  // Another library than the named one may define the symbol, since symbols move between the
+  // system's libraries and the name does not bind the loader.
   const Library* OwnerOf(const ElfSymbol& symbol) const {
     const auto named = [&](const Library& library) {
       return !symbol.library.empty() && FileName(library.path) == symbol.library &&
@@ -170,7 +172,8 @@ class Checker {
     return owner;
   }
 
-  // The names that Tenon's libraries of TensorFlow's names have besides Tenon's.
+  // Whether one of Tenon's libraries with TensorFlow's names defines the symbol. They define some
+  // that libtenon does not.
   bool InHostLibrary(const std::string& name) const {
     return std::any_of(
         report_.needed.begin(), report_.needed.end(), [&](const NeededLibrary& needed) {
@@ -185,14 +188,15 @@ class Checker {
         });
   }
 
-  // A library without versions has what anybody asks for, if it has the name.
+  // A library without versions satisfies any version, if it has the name: so does the loader.
   static bool HasSymbol(const Library& library, const ElfSymbol& symbol) {
     const bool version = symbol.version.empty() || library.file.versions.empty() ||
                          Has(library.file.versions, symbol.version);
     return version && Has(library.file.exported, symbol.name);
   }
 
-  // "GLIBC_2.36" for "GLIBC_2.38".
+  // The newest version of the family of `wanted`: "GLIBC_2.36" for "GLIBC_2.38". Numbers compare as
+  // numbers: 2.9 is older than 2.36.
   static std::string NewestLike(const std::vector<std::string>& versions,
                                 const std::string& wanted) {
     const std::string family = wanted.substr(0, wanted.find('_') + 1);
@@ -219,6 +223,7 @@ class Checker {
   LinkReport report_;
 };
 
+// The project that likely defines names with a prefix.
 struct Family {
   std::string_view prefix, owner;
 };
@@ -269,7 +274,7 @@ std::string LikelyOwner(const ElfSymbol& symbol) {
     }
     return "";
   }
-  // The namespace that the name itself is in comes first; those of arguments do not count.
+  // The first namespace in the name decides; namespaces of arguments do not count.
   const std::string whole = Demangled(symbol.name);
   const std::string_view readable = std::string_view(whole).substr(0, whole.find('('));
   size_t first = std::string_view::npos;

@@ -11,6 +11,7 @@
 
 namespace tenon {
 
+// One library of the list that the loader would map.
 struct NeededLibrary {
   std::string name;      // as DT_NEEDED says
   std::string by;        // file name of the library that needs it
@@ -26,6 +27,7 @@ enum class SymbolState : uint8_t {
   kMissing,  // not defined: the plug-in cannot be loaded
 };
 
+// The result for one undefined symbol.
 struct SymbolFinding {
   ElfSymbol symbol;
   std::string by;  // file name of the library that needs the symbol
@@ -37,14 +39,14 @@ struct SymbolFinding {
 };
 
 struct LinkReport {
-  std::string path;
+  std::string path;  // canonical
   ElfLibrary file;
   std::vector<std::string> entry_points;  // functions that a host calls, in call order
   std::vector<NeededLibrary> needed;      // the plug-in's DT_NEEDED first, then their needs
-  std::vector<SymbolFinding> symbols;     // all of the plug-in's, then missing ones of libraries
+  std::vector<SymbolFinding> symbols;     // all of the plug-in's, then those its libraries lack
 };
 
-// INVALID_ARGUMENT for a file that is no library (ReadElfLibrary's words).
+// Thread-safe. INVALID_ARGUMENT, with ReadElfLibrary's message, for a file that is no library.
 absl::StatusOr<LinkReport> CheckLinks(const std::string& path);
 
 // The project that likely defines the symbol, by its name: "TensorFlow's C++ library", "Abseil",

@@ -25,14 +25,13 @@ std::string CanonicalPath(const std::string& path);
 // constructor that throws ends the process: no exception passes the system's loader.
 absl::StatusOr<void*> OpenLibrary(const std::string& path);
 
-// dlclose, marked as a call into `path`: destructors run.
+// dlclose, marked as a call into `path`, since the library's destructors run. Warns of an
+// exception.
 void CloseLibrary(const std::string& path, void* handle);
 
-// The function `name` of the library or of a library that it depends on; null if there is none.
-template <typename Fn>
-Fn* FindFunction(void* handle, const char* name);
+// The function or variable `name` of the library or of a library that it depends on; null if there
+// is none.
 void* FindSymbol(void* handle, const char* name);
-
 template <typename Fn>
 Fn* FindFunction(void* handle, const char* name) {
   return reinterpret_cast<Fn*>(FindSymbol(handle, name));
