@@ -37,6 +37,9 @@ struct EntryPoints {
   decltype(TF_InitProfiler)* init_profiler = nullptr;
 };
 
+// Owns the ledgers of the process. A ledger is busy while one thread runs the plug-in's code for
+// it; other threads that want the same plug-in wait, all others go on. So plug-ins may load each
+// other.
 class Loader {
  public:
   static Loader& Global() {
@@ -70,6 +73,7 @@ class Loader {
   std::map<std::string, PluginLibrary> mapped_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Looks up all entry points before the first is called: the list is reported also if one fails.
 EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
   EntryPoints entries;
   const auto find = [&](const char* name, auto** fn) {
@@ -148,6 +152,7 @@ absl::Status ServeAs(const std::string& type, PluginLedger& ledger,
   return absl::OkStatus();
 }
 
+// Any order would do: what is published when one step fails is in the ledger, to be dropped.
 absl::Status PublishAll(PluginLedger& ledger, std::optional<PluginOptimizer> pass,
                         const PluginOptions& options) {
   PublishOptions publish;
@@ -163,6 +168,7 @@ absl::Status PublishAll(PluginLedger& ledger, std::optional<PluginOptimizer> pas
   return Prefixed(Publish(ledger, publish), ledger.path, "registration of ops");
 }
 
+// For the structs that the plug-in filled in.
 std::vector<StructSize> StructSizes(const StreamExecutorPlatform* platform,
                                     const std::optional<PluginOptimizer>& pass,
                                     const PluginProfiler* profiler) {
@@ -195,6 +201,7 @@ absl::Status OpenPlugin(PluginLedger& ledger, const PluginOptions& options) {
   const EntryPoints entries = FindEntryPoints(ledger.library.handle, &info);
   TENON_ASSIGN_OR_RETURN(const std::optional<PluginOptimizer> pass,
                          CallEntryPoints(entries, ledger));
+  // Before anything can fail further on: warnings outlive a failed load.
   for (const std::string& refused : ledger.staged.refused) info.warnings.push_back(refused);
   TENON_RETURN_IF_ERROR(PublishAll(ledger, pass, options));
   info.resident = ledger.library.resident;
@@ -270,6 +277,7 @@ std::vector<PluginLedger*> Loader::Settled() {
   return settled;
 }
 
+// TensorFlow ends the process at a second platform of the same name or type; here both serve.
 void Loader::WarnOfRivals(PluginLedger& ledger) {
   if (ledger.platform == nullptr) return;
   for (const PluginLedger* other : Settled()) {
@@ -307,7 +315,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
     }
     ledger->busy = true;
   }
-  ledger->info = PluginInfo();
+  ledger->info = PluginInfo();  // of an earlier try
   ledger->info.path = ledger->path;
   const absl::Status status = Open(*ledger, options);
   absl::MutexLock lock(&mutex_);
@@ -318,12 +326,15 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
   return ledger->info;
 }
 
+// Constructors, and TF_InitKernel, do not run again in a library that stays: the next ledger of the
+// path needs what they registered.
 void Loader::KeepLibrary(PluginLedger& ledger) {
   if (ledger.library.handle != nullptr) mapped_[ledger.path] = std::move(ledger.library);
 }
 
 absl::Status Loader::Unload(const std::string& path) {
   const std::string canonical = CanonicalPath(path);
+  // Held to the end, so that no device is created or handed out meanwhile.
   absl::MutexLock devices_lock(&devices_mutex_);
   PluginLedger* ledger;
   {
@@ -363,6 +374,7 @@ std::vector<PluginInfo> Loader::List() {
       if (ledger->platform != nullptr) device_types.insert(ledger->platform->type());
     }
   }
+  // Without mutex_: DeviceCount calls the plug-in.
   for (size_t i = 0; i < infos.size(); ++i) {
     infos[i].doubts = DoubtfulKernels(infos[i].path, device_types);
     if (platforms[i] == nullptr) continue;
@@ -395,7 +407,7 @@ absl::Status Loader::CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger
   }
   {
     absl::MutexLock lock(&mutex_);
-    ledger.busy = true;
+    ledger.busy = true;  // so that nobody takes its profiler while it is dropped
   }
   DropAll(ledger);
   absl::MutexLock lock(&mutex_);
@@ -436,6 +448,7 @@ void Loader::Shutdown() {
   std::vector<std::unique_ptr<PluginLedger>> plugins;
   {
     absl::MutexLock lock(&mutex_);
+    // Op libraries stay: TF_LoadLibrary has no counterpart that unloads.
     const auto first = std::stable_partition(ledgers_.begin(), ledgers_.end(),
                                              [](const auto& ledger) { return ledger->ops_only; });
     std::move(first, ledgers_.end(), std::back_inserter(plugins));

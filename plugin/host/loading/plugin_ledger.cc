@@ -13,6 +13,8 @@
 namespace tenon {
 namespace {
 
+// Registrations come without a handle, so the thread tells to which ledger they belong:
+// constructors and entry points run on the thread that loads.
 thread_local LoadScope* current = nullptr;
 
 }  // namespace
@@ -30,6 +32,7 @@ LoadScope::LoadScope(PluginLedger& ledger) : ledger_(&ledger), outer_(current) {
 LoadScope::~LoadScope() { current = outer_; }
 
 absl::Status Publish(PluginLedger& ledger, const PublishOptions& options) {
+  // Ops first: a kernel for an op that is not there would be found by no node.
   const Registrations staged = std::move(ledger.staged);
   ledger.staged = Registrations();
   for (const OpDef& op : staged.ops) {
@@ -81,10 +84,12 @@ bool DropAll(PluginLedger& ledger) {
 void RegisterKernel(std::shared_ptr<KernelDef> kernel) {
   PluginLedger* const ledger = LoadScope::Current();
   if (ledger == nullptr) return KernelRegistry::Global().Register(std::move(kernel));
-  kernel->plugin = ledger->path;
+  kernel->plugin = ledger->path;  // which attributes it to the ledger in the registry
   ledger->staged.kernels.push_back(std::move(kernel));
 }
 
+// A name that is taken is refused at once, so that the plug-in's own status says it. Another load
+// may still take the name before this one is published.
 absl::Status RegisterOp(OpDef op) {
   PluginLedger* const ledger = LoadScope::Current();
   if (ledger == nullptr) return OpRegistry::Global().Register(std::move(op));

@@ -20,6 +20,7 @@
 namespace tenon {
 namespace {
 
+// The files of all libraries that the process has mapped, as the loader names them.
 std::set<std::string> MappedFiles() {
   std::set<std::string> files;
   dl_iterate_phdr(
@@ -34,6 +35,7 @@ std::set<std::string> MappedFiles() {
 // Whether the library stays. What a concurrent load maps is taken for this one's: that errs on the
 // side of keeping.
 bool Stays(const std::set<std::string>& before, bool registered) {
+  // The files are read, not asked of the loader: it does not say which symbols are unique.
   std::set<std::string> mapped = MappedFiles();
   std::erase_if(mapped, [&](const std::string& file) { return before.contains(file); });
   if (registered && mapped.size() > 1) return true;
@@ -66,6 +68,8 @@ const Sanitizer* RuntimeOf(const std::string& library) {
   return it == std::end(kSanitizers) ? nullptr : it;
 }
 
+// A sanitizer's runtime ends the process when it finds that it was not the first library. So its
+// libraries are found in the files, before the loader sees them.
 absl::Status CheckSanitizers(const std::vector<Dependency>& dependencies, const std::string& path) {
   for (size_t i = 0; i < dependencies.size(); ++i) {
     const std::string& runtime = dependencies[i].name;
@@ -79,7 +83,7 @@ absl::Status CheckSanitizers(const std::vector<Dependency>& dependencies, const 
   return absl::OkStatus();
 }
 
-// The loader names what it cannot find, but not who needs it.
+// Adds to the loader's error, which names the library that is missing, the libraries that need it.
 absl::Status WithChains(absl::Status status, const std::vector<Dependency>& dependencies,
                         const std::string& path) {
   std::string chains;
@@ -106,13 +110,14 @@ absl::Status OpenPluginLibrary(PluginLedger& ledger) {
   const absl::StatusOr<void*> handle = OpenLibrary(ledger.path);
   if (!handle.ok()) return WithChains(handle.status(), dependencies, ledger.path);
   library.handle = *handle;
-  library.registrations = ledger.staged;
+  library.registrations = ledger.staged;  // the constructors have run
   library.resident = Stays(before, !ledger.staged.kernels.empty() || !ledger.staged.ops.empty());
   return absl::OkStatus();
 }
 
 void ClosePluginLibrary(PluginLedger& ledger) {
   if (ledger.library.handle == nullptr || ledger.library.resident) return;
+  // The ledger forgets first: destructors of the library run in dlclose.
   const PluginLibrary closed = std::exchange(ledger.library, {});
   CloseLibrary(ledger.path, closed.handle);
 }
