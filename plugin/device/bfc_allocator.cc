@@ -14,24 +14,30 @@
 namespace tenon {
 namespace {
 
+// The alignment that Device::Allocate promises, and TensorFlow's smallest chunk.
 constexpr size_t kUnit = 256;
+// The first region of an allocator that grows; TensorFlow starts at the same size.
 constexpr size_t kFirstRegion = size_t{2} << 20;
 constexpr int kBins = 40;  // bin b holds free chunks of [256 << b, 256 << (b + 1)) bytes
 
 size_t RoundUp(size_t bytes) { return std::max(kUnit, (bytes + kUnit - 1) / kUnit * kUnit); }
 
+// The last bin also holds all that is larger.
 int BinOf(size_t bytes) {
   return std::min(kBins - 1, static_cast<int>(std::bit_width(bytes / kUnit)) - 1);
 }
 
 }  // namespace
 
+// The allocator's state. The BfcAllocator and each buffer have a share of it, since buffers may
+// outlive the allocator.
 class BfcAllocator::Core {
  public:
   Core(RegionSource* source, BfcOptions options)
       : source_(source), options_(std::move(options)), next_region_(kFirstRegion) {}
 
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
+  // Frees the regions. Chunks that are released later touch no memory of the device.
   void Close();
   void Unref() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -42,8 +48,8 @@ class BfcAllocator::Core {
   }
 
  private:
-  // A piece of a region; neighbours are linked so that free ones merge, free ones of a size are
-  // linked so that they are found.
+  // A piece of a region. Each chunk is in a list of its region's chunks in the order of addresses,
+  // so that free neighbours merge. A free chunk is also in the list of its bin, to be found.
   struct Chunk {
     Core* core = nullptr;
     char* data = nullptr;
@@ -85,15 +91,18 @@ class BfcAllocator::Core {
   const BfcOptions options_;
   size_t next_region_ ABSL_GUARDED_BY(mutex_);
   std::vector<Region> regions_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mutex_);  // stable addresses
-  std::vector<Chunk*> spare_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Chunk*> returned_ ABSL_GUARDED_BY(mutex_);  // of which the watch is to be told
+  std::deque<Chunk> chunks_ ABSL_GUARDED_BY(mutex_);   // stable addresses
+  std::vector<Chunk*> spare_ ABSL_GUARDED_BY(mutex_);  // elements of chunks_ without memory
+  // With a watch, a released chunk is first in returned_, until the watch may be called, then in
+  // resting_, the oldest first, and only then free.
+  std::vector<Chunk*> returned_ ABSL_GUARDED_BY(mutex_);
   std::deque<Chunk*> resting_ ABSL_GUARDED_BY(mutex_);
   size_t resting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::array<Chunk*, kBins> bins_ ABSL_GUARDED_BY(mutex_) = {};
   BfcStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Chunks rest only as long as there is memory: a program must not fail because it is watched.
 absl::StatusOr<BufferRef> BfcAllocator::Core::Allocate(size_t bytes) {
   absl::StatusOr<BufferRef> buffer = Take(bytes);
   if (buffer.ok() || options_.watch == nullptr) return buffer;
@@ -103,7 +112,7 @@ absl::StatusOr<BufferRef> BfcAllocator::Core::Allocate(size_t bytes) {
 
 absl::StatusOr<BufferRef> BfcAllocator::Core::Take(size_t bytes) {
   if (bytes == 0) return BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr));
-  const size_t rounded = RoundUp(bytes + 2 * options_.zone);
+  const size_t rounded = RoundUp(bytes + 2 * options_.zone);  // below `bytes`: it overflowed
   Chunk* chunk = nullptr;
   {
     absl::MutexLock lock(&mutex_);
@@ -123,12 +132,14 @@ absl::StatusOr<BufferRef> BfcAllocator::Core::Take(size_t bytes) {
     stats_.bytes_in_use += static_cast<int64_t>(chunk->bytes);
     stats_.peak_bytes_in_use = std::max(stats_.peak_bytes_in_use, stats_.bytes_in_use);
   }
-  refs_.fetch_add(1, std::memory_order_relaxed);
+  refs_.fetch_add(1, std::memory_order_relaxed);  // for the buffer
   char* const data = chunk->data + options_.zone;
   if (options_.watch != nullptr) options_.watch->Given(data, bytes);
   return BufferRef::Adopt(Buffer::OfDevice(data, bytes, Release, chunk));
 }
 
+// Calls the watch only where that is allowed: a plug-in that releases a tensor may hold locks that
+// its copies need. At most an eighth of the memory rests.
 void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
   {
     absl::MutexLock lock(&mutex_);
@@ -137,7 +148,8 @@ void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
   if (options_.watch->IsFree()) EndRests(options_.limit_bytes / 8);
 }
 
-// But for the last ones, up to so many bytes.
+// Tells the watch of what was returned, and frees resting chunks, the oldest first, until at most
+// `keep` bytes rest. Calls the watch without the lock, since the watch calls the plug-in.
 void BfcAllocator::Core::EndRests(size_t keep) {
   std::vector<Chunk*> returned, rested;
   {
@@ -160,7 +172,8 @@ void BfcAllocator::Core::EndRests(size_t keep) {
   }
 }
 
-// The smallest free chunk that fits, the lowest bin first.
+// The smallest free chunk that fits. Bins are tried from the lowest one that may hold it: a chunk
+// of a higher bin is larger than all of a lower one.
 BfcAllocator::Core::Chunk* BfcAllocator::Core::FindFree(size_t bytes) {
   for (int bin = BinOf(bytes); bin < kBins; ++bin) {
     Chunk* best = nullptr;
@@ -195,6 +208,7 @@ void BfcAllocator::Core::Free(Chunk* chunk) {
   absl::MutexLock lock(&mutex_);
   stats_.bytes_in_use -= static_cast<int64_t>(chunk->bytes);
   if (source_ == nullptr) return;  // the regions are gone
+  // No two free chunks are neighbours at any time, so that one merge on either side is enough.
   if (chunk->after != nullptr && chunk->after->free) {
     Unlink(chunk->after);
     MergeWithNext(chunk);
@@ -216,6 +230,8 @@ void BfcAllocator::Core::MergeWithNext(Chunk* chunk) {
   Recycle(next);
 }
 
+// Adds a region of at least `bytes`. Regions double in size, so that their number stays small and
+// chunks can merge over long stretches.
 absl::Status BfcAllocator::Core::Grow(size_t bytes) {
   if (source_ == nullptr) return absl::ResourceExhaustedError("the device is gone");
   const size_t in_regions = static_cast<size_t>(stats_.region_bytes);
@@ -282,6 +298,7 @@ void BfcAllocator::Core::Unlink(Chunk* chunk) {
   chunk->previous_free = chunk->next_free = nullptr;
 }
 
+// Chunks that are still out keep their Chunk records, which the buffers point to.
 void BfcAllocator::Core::Close() {
   absl::MutexLock lock(&mutex_);
   for (const Region& region : regions_) source_->FreeRegion(region.data, region.bytes);

@@ -1,4 +1,5 @@
-// The host as a device: it has memory and workers, but no streams.
+// The host as a device: it has memory and workers, but no streams. Methods that need a stream fail
+// with FAILED_PRECONDITION.
 #include "plugin/device/device.h"
 
 #include "absl/status/status.h"
@@ -18,8 +19,8 @@ class CpuDevice : public Device {
   std::string_view type() const override { return "CPU"; }
   int ordinal() const override { return 0; }
   std::string_view plugin() const override { return {}; }
-  int priority() const override { return 60; }
-  // The machine's.
+  int priority() const override { return 60; }  // TensorFlow's number for CPU devices
+  // The machine's memory, all of it.
   int64_t memory_bytes() const override { return static_cast<int64_t>(MachineMemoryBytes()); }
   bool is_host() const override { return true; }
 

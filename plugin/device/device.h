@@ -31,7 +31,8 @@ class Device {
   std::string full_name() const;                // "/job:localhost/replica:0/task:0/device:APU:0"
   std::string short_name() const;               // "/device:APU:0"
   std::string physical_name() const;            // "/physical_device:APU:0"
-  virtual bool is_host() const = 0;  // tensors lie in host memory, steps run on the calling thread
+  // Whether tensors lie in host memory and steps run on the calling thread.
+  virtual bool is_host() const = 0;
 
   // --- The methods below are for devices other than the host only. Errors carry the plug-in's own
   // text, and name the plug-in and the callback.

@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// Waits for what is queued on a stream now.
+// Waits for the work that is queued on a stream now.
 absl::Status Await(Device& device, StreamHandle stream, double timeout_s) {
   TENON_ASSIGN_OR_RETURN(const EventHandle event, device.AcquireEvent());
   absl::Status status = device.RecordEvent(stream, event);
@@ -15,6 +15,8 @@ absl::Status Await(Device& device, StreamHandle stream, double timeout_s) {
   return status;
 }
 
+// The copy waits for the compute stream: queued kernels may still use the target's memory, which
+// the allocator gave out again at once.
 absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
   const StreamHandle stream = device.host_to_device_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
@@ -22,6 +24,7 @@ absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, 
   return Await(device, stream, timeout_s);
 }
 
+// The copy waits for the compute stream, on which kernels write the value.
 absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double timeout_s) {
   TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, nullptr));
   if (value.bytes() == 0) return copy;
@@ -30,7 +33,8 @@ absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double ti
   TENON_RETURN_IF_ERROR(device.CopyDeviceToHost(stream, value, copy));
   const absl::Status done = Await(device, stream, timeout_s);
   if (done.ok()) return copy;
-  copy.buffer()->Ref();  // the device may still write to it
+  // The device may still read and write these. Both leak, since nobody learns when it has ended.
+  copy.buffer()->Ref();
   value.buffer()->Ref();
   return done;
 }
@@ -56,6 +60,7 @@ absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to)
                                                  " value cannot be copied to ", to->short_name()));
   }
   if (from == nullptr) return CopyOnDevice(value, *to, kCopyTimeoutSeconds);
+  // Between two devices by way of the host, which works for devices of different plug-ins too.
   TENON_ASSIGN_OR_RETURN(Tensor on_host, CopyOnHost(value, *from, kCopyTimeoutSeconds));
   if (to == nullptr) return on_host;
   return CopyOnDevice(on_host, *to, kCopyTimeoutSeconds);

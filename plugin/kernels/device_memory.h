@@ -1,5 +1,5 @@
-// In which memory tensors lie for a built-in kernel of whole tensors that serves a node on another
-// device than the host (OtherDevices::kInPlace).
+// Tells a built-in kernel of whole tensors in which memory its tensors lie. Such a kernel may serve
+// a node on another device than the host (OtherDevices::kInPlace).
 #pragma once
 
 #include "plugin/device/device.h"
@@ -7,12 +7,12 @@
 
 namespace tenon {
 
-// What such a kernel runs with.
+// The RunState of such a kernel on a device other than the host.
 class RunStateOnDevice : public RunState {
  public:
-  virtual Device* device() const = 0;
+  virtual Device* device() const = 0;  // not owned
 };
-// In whose memory the tensors lie. Null: the host's.
+// The device with the memory in which the kernel's tensors lie; null: the host.
 Device* DeviceOf(const RunState& state);
 
 }  // namespace tenon

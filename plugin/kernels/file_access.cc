@@ -14,9 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What of the path exists is resolved by the file system, the rest by its letters.
+// Resolves the part of the path that exists by the file system, the rest by its letters. Links are
+// resolved before a path is compared with a folder: a link in a SavedModel must not lead out of it.
 absl::StatusOr<fs::path> Resolve(std::string_view path) {
   if (path.empty()) return absl::InvalidArgumentError("the name of a file is empty");
+  // The system's calls would end the name at a NUL and open another file than the one that was
+  // checked.
   if (path.find('\0') != path.npos) {
     return absl::InvalidArgumentError(absl::StrCat(path.substr(0, path.find('\0')),
                                                    ": the name of the file goes on after a NUL"));
@@ -28,6 +31,7 @@ absl::StatusOr<fs::path> Resolve(std::string_view path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
 }
 
+// Whether `path` lies below `folder`; the folder itself does not.
 bool IsWithin(const fs::path& path, const fs::path& folder) {
   const fs::path rest = path.lexically_relative(folder);
   return !rest.empty() && *rest.begin() != ".." && *rest.begin() != ".";
@@ -59,6 +63,7 @@ absl::StatusOr<FileAccess> FileAccess::SavedModel(const std::string& folder,
   auto allowed = std::make_shared<Folder>();
   allowed->variables = root / "variables";
   for (const std::string& asset : assets) {
+    // The name comes from the model: ".." in it must not leave the folder.
     fs::path path = (root / "assets" / asset).lexically_normal();
     if (IsWithin(path, root / "assets")) allowed->assets.insert(std::move(path));
   }
@@ -75,6 +80,7 @@ absl::StatusOr<std::string> FileAccess::ForReading(std::string_view path) const 
     return Refuse(path, absl::StrCat("a SavedModel may read its variables and assets only, not ",
                                      resolved.string()));
   }
+  // A pipe or a device in the folder could block the reader for ever.
   std::error_code error;
   const fs::file_type type = fs::status(resolved, error).type();
   if (type == fs::file_type::regular || type == fs::file_type::directory ||

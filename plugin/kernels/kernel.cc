@@ -9,7 +9,8 @@
 namespace tenon {
 namespace {
 
-// The same status with the attribute's name before its message.
+// The same status with the attribute's name before its message: a value knows its kind, not its
+// name.
 absl::Status NameAttr(std::string_view name, const absl::Status& status) {
   return Annotate(status, absl::StrCat("attribute '", name, "' "));
 }
@@ -102,17 +103,19 @@ absl::StatusOr<Dims> Prepare::InputInts(int i) const {
 
 namespace {
 
-// Whether an empty tensor has dimensions that no loop should go over.
+// Whether an empty tensor has dimensions that no loop should go over: a kernel that loops over the
+// rows of a [2^40, 0] tensor would not come back. A graph may state such a shape.
 bool IsLongThoughEmpty(const Shape& shape) {
   if (shape.num_elements() > 0) return false;
-  constexpr double kLong = 1 << 24;
-  double loops = 1;
+  constexpr double kLong = 1 << 24;  // some milliseconds of empty loops
+  double loops = 1;                  // a double: the product may exceed 64 bits
   for (int64_t dim : shape.dims()) loops *= static_cast<double>(std::max<int64_t>(dim, 1));
   return loops > kLong;
 }
 
 }  // namespace
 
+// A stateful kernel runs in any case: what it does to its state shows, even without elements.
 RunFn Prepare::run() const {
   const auto empty = [](const PreparedOutput& o) {
     return !o.dynamic && o.shape.num_elements() == 0;

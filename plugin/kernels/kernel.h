@@ -49,13 +49,17 @@ class RunState {
 
 // The arguments of one call of a run function.
 struct StepArgs {
-  void* const* in;   // data of each input; for a string input an array of TF_TString
-  void* const* out;  // data of each output with a static shape (strings: initialized, empty); null
-                     // for dynamic outputs
-  void* scratch;     // as many bytes as prepare asked for, kTensorAlignment
-  Workers* workers;  // never null; one worker means: compute in the calling thread
-  RunState* run_state;  // non-null when prepare declared dynamic outputs; whole tensors are there
-                        // for kernels whose spec says so
+  // The data of each input; for a string input an array of TF_TString.
+  void* const* in;
+  // The data of each output with a static shape, strings initialized and empty; null for a dynamic
+  // output.
+  void* const* out;
+  // As many bytes as prepare asked for, aligned to kTensorAlignment.
+  void* scratch;
+  // Never null. One worker means: compute in the calling thread.
+  Workers* workers;
+  // Not null if prepare declared dynamic outputs, or the kernel works on whole tensors.
+  RunState* run_state;
 };
 
 // Returns OK or an error without the node's name (the executor adds node and op).
@@ -221,20 +225,23 @@ constexpr uint64_t TypeBits(T... t) {
   return (TypeBit(t) | ...);
 }
 
-// One row of a family's kernel table (plugin/cpu/<family>.cc).
+// One row of a kernel table (plugin/cpu/<family>/).
 struct CpuKernelSpec {
   const char* op;
   absl::InlinedVector<TypeConstraint, 2> constraints;
   PrepareFn prepare;
-  uint32_t value_inputs = 0;   // bit i: prepare needs the value of input i (shape, axis, paddings
-                               // …). Bit 31: of all from input 31 on
-  bool stateful = false;       // output depends on more than the inputs: never folded, never merged
-  bool whole_tensors = false;  // works on tensors that it gets from the RunState: prepared once,
-                               // whatever the shapes. Prepare may only ask for input_value of
-                               // constants, and for no input_shape
-  bool copies_objects = false;  // takes resources and variants too: copies them as ElementCopy does
+  // Bit i: prepare needs the value of input i (a shape, an axis, paddings). Bit 31: the values of
+  // input 31 and of all after it.
+  uint32_t value_inputs = 0;
+  // The outputs depend on more than the inputs: the node is never folded and never merged.
+  bool stateful = false;
+  // The kernel works on tensors that it gets from the RunState. It is prepared once for all shapes:
+  // prepare may ask for input_value of constants only, and for no input_shape.
+  bool whole_tensors = false;
+  // The kernel also takes resources and variants, which it copies as ElementCopy does.
+  bool copies_objects = false;
 };
-inline constexpr uint32_t kAllInputs = ~uint32_t{0};
+inline constexpr uint32_t kAllInputs = ~uint32_t{0};  // for value_inputs
 
 // The tables of all folders, gathered by plugin/cpu/all_kernels.cc.
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels();

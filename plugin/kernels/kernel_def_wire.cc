@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// Field numbers of KernelDef and its AttrConstraint.
+// Field numbers of TensorFlow's kernel_def.proto: KernelDef and its AttrConstraint.
 enum KernelField {
   kOp = 1,
   kDeviceType = 2,
@@ -31,6 +31,7 @@ absl::StatusOr<KernelDef::Constraint> ConstraintFromWire(std::string_view wire) 
     if (field.type != WireType::kBytes) return ParseError();
     if (field.number == kName) constraint.attr = std::string(field.bytes);
     if (field.number != kAllowedValues) continue;
+    // The message can list values of any kind; TensorFlow's registry compares types alone, too.
     const AttrValue value(field.bytes);
     const absl::StatusOr<std::vector<DataType>> types =
         value.kind() == AttrKind::kList ? value.AsTypeList() : absl::InvalidArgumentError("");
@@ -76,6 +77,8 @@ absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire) {
   KernelDef kernel;
   WireReader reader(wire);
   for (WireField field; reader.Next(&field);) {
+    // A known field of another wire type is a damaged message; unknown fields are skipped, as every
+    // reader of protobufs does.
     const bool is_scalar = field.type == WireType::kVarint;
     if (field.number >= kOp && field.number <= kPriority &&
         is_scalar != (field.number == kPriority))

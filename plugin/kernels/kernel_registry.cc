@@ -22,7 +22,7 @@ bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin) {
   return !kernel.own_devices_only || kernel.plugin == plugin;
 }
 
-// Whether some device has both.
+// Whether some device may get either kernel: each device belongs to the host or to one plug-in.
 static bool Meet(const KernelDef& a, const KernelDef& b) {
   const std::string_view plugin = a.own_devices_only   ? a.plugin
                                   : b.own_devices_only ? b.plugin
@@ -44,11 +44,13 @@ bool Compete(const KernelDef& a, const KernelDef& b) {
 
 namespace {
 
-constexpr std::string_view kLabelAttr = "_kernel";
-constexpr int kNumTypes = 34;
+constexpr std::string_view kLabelAttr = "_kernel";  // TensorFlow's attribute for a kernel's label
+constexpr int kNumTypes = 34;                       // above every DataType that is no reference
 
 using KernelPtr = std::shared_ptr<const KernelDef>;
 
+// The rows of kernel tables become the same KernelDefs that plug-ins register, so that one search
+// serves both.
 KernelPtr FromCpuSpec(const CpuKernelSpec& spec, std::string_view device_type) {
   auto kernel = std::make_shared<KernelDef>();
   kernel->op = spec.op;
@@ -90,6 +92,7 @@ std::vector<DataType> TypesOf(const AttrValue& value) {
   return types.ok() ? *types : std::vector<DataType>{};
 }
 
+// An empty list of types is allowed by each constraint: none of its types is refused.
 bool Allows(const KernelDef::Constraint& constraint, const AttrValue& value) {
   if (value.kind() == AttrKind::kNone) return false;
   const std::vector<DataType> types = TypesOf(value);
@@ -199,8 +202,10 @@ std::string RequestedText(absl::Span<const KernelPtr> kernels, const AttrSet& at
   return absl::StrJoin(parts, ", ");
 }
 
-// Which of two registrations of the same priority serves: a plug-in's before a built-in one, of two
-// plug-ins the one of higher priority, else the one loaded first. Null if no rule decides.
+// Which of two registrations of the same priority serves, as far as a rule decides; null if none
+// does. A plug-in's kernel goes before a built-in one: people load it to be used. Of two plug-ins
+// the one of higher rank goes first, else the one that was loaded first. TensorFlow has no such
+// rules, and fails there.
 const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
   if (first->plugin == second->plugin) return nullptr;
   if (first->plugin.empty()) return &second;
@@ -306,6 +311,8 @@ void KernelRegistry::Register(std::shared_ptr<const KernelDef> kernel) {
   impl_->by_op[kernel->op].push_back(std::move(kernel));
 }
 
+// While anybody has a share of a definition beside the registry's, the plug-in's code may be
+// called.
 bool KernelRegistry::RemovePlugin(std::string_view plugin) {
   if (plugin.empty()) return false;
   absl::MutexLock lock(&impl_->mutex);
@@ -332,11 +339,14 @@ bool KernelRegistry::InUse(std::string_view plugin) const {
 
 std::vector<std::string> KernelRegistry::Precedence(std::string_view plugin) const {
   impl_->EnsureBuiltin();
-  std::map<std::pair<std::string, bool>, int> rivals;  // whose, and whether this plug-in's go first
+  // The number of pairs that compete, by the other kernel's plug-in and by whether this plug-in's
+  // kernel goes first.
+  std::map<std::pair<std::string, bool>, int> rivals;
   {
     absl::ReaderMutexLock lock(&impl_->mutex);
     for (const auto& [op, kernels] : impl_->by_op) {
-      std::vector<size_t> mine, others;  // a plug-in may have very many of one op
+      // A plug-in may have very many kernels of one op, and those are not compared with each other.
+      std::vector<size_t> mine, others;
       for (size_t i = 0; i < kernels.size(); ++i)
         (kernels[i]->plugin == plugin ? mine : others).push_back(i);
       for (const size_t i : mine) {
@@ -369,6 +379,7 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
       it == impl_->by_op.end() ? absl::Span<const KernelPtr>() : absl::MakeConstSpan(it->second);
   const std::string label = LabelOf(attrs);
   bool mismatch = false;
+  // A kernel for DEFAULT serves any device that has none of its own, as in TensorFlow.
   for (std::string_view type : {device_type, kDefaultDevice}) {
     Match match = FindOn(kernels, type, device_plugin, label, attrs, op_def);
     if (match.rival) return AmbiguousError(match, node_name);

@@ -1,5 +1,6 @@
-// Every kernel that the process knows: the built-in CPU ones and those that plug-ins register.
-// Explicit, locked, testable; global because TensorFlow's C ABI registers kernels without a handle.
+// Every kernel that the process knows: the built-in CPU kernels and the kernels that plug-ins
+// register. There is one registry in a process, because TensorFlow's C ABI registers kernels
+// without a handle. It is explicit, locked and testable.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +41,13 @@ struct KernelDef {
   std::vector<Constraint> constraints;
   std::vector<std::string> host_memory_args;  // names of inputs and outputs in the OpDef
   std::string class_name;                     // for diagnostics
-  std::string plugin;                         // path of the plug-in; empty: built in
+  std::string plugin;  // path of the plug-in, which names its ledger; empty: built in
   // The plug-in brings devices of this type itself. Its kernels know streams and memory of its own
   // devices, not of another plug-in's devices of the same type.
   bool own_devices_only = false;
-  int plugin_priority = 0;  // rank among plug-ins, set by the user: more goes first
+  // The rank of the plug-in among plug-ins, which the user sets. Between kernels of the same
+  // priority that of the higher rank serves.
+  int plugin_priority = 0;
 
   const CpuKernelSpec* cpu = nullptr;   // built-in kernels
   PluginKernelFns fns;                  // plug-in kernels

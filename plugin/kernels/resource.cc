@@ -5,7 +5,9 @@
 namespace tenon {
 
 bool ResourceManager::Remove(const Resource& resource) {
-  ObjectRef<Resource> removed;  // may be destroyed, without the lock
+  // Declared before the lock, so that the object is destroyed after it: that may take other locks,
+  // or call a plug-in's function.
+  ObjectRef<Resource> removed;
   absl::MutexLock lock(&mutex_);
   const auto found = std::find_if(resources_.begin(), resources_.end(), [&](const auto& entry) {
     return entry.second.get() == &resource;

@@ -14,6 +14,7 @@
 namespace tenon {
 
 // The base of these objects. Each class defines a constant kKind of its own, which kind() returns.
+// Objects are counted by reference: a tensor may keep one beyond the session.
 class Resource : public Object {
  public:
   explicit Resource(std::string_view name) : name_(name) {}

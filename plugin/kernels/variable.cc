@@ -7,9 +7,10 @@
 namespace tenon {
 namespace {
 
+// How long Hold waits. Holders that wait for each other in a circle get an error then.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
-// Null for the host.
+// The host has two names here, null and its Device; null is the one that is compared.
 Device* MemoryOf(Device* device) {
   return device == nullptr || device->is_host() ? nullptr : device;
 }
@@ -18,6 +19,8 @@ Device* MemoryOf(Device* device) {
 
 VariableName NameOfVariable(bool by_reference, std::string_view container,
                             std::string_view shared_name, std::string_view node_name) {
+  // The prefix keeps the two sorts apart: it has a space, which TensorFlow allows in no container's
+  // name.
   if (!by_reference) return {std::string(container), std::string(shared_name)};
   return {absl::StrCat("by reference/", container),
           std::string(shared_name.empty() ? node_name : shared_name)};
@@ -36,7 +39,8 @@ absl::StatusOr<Tensor> Variable::Get(Device* device) const {
     from = device_;
     changes = changes_;
   }
-  // Whoever changes the variable meanwhile leaves what is shared alone.
+  // Copied without the lock, since a copy between devices takes long. A writer meanwhile leaves a
+  // shared buffer alone, so the copy is of the value of before; it is kept only if that is current.
   TENON_ASSIGN_OR_RETURN(Tensor copy, CopyAcross(value, from, device));
   absl::MutexLock lock(&mutex_);
   if (changes == changes_) {
@@ -110,7 +114,7 @@ void Variable::AssignHeld(Tensor value, Device* device) {
   Set(value, device);
 }
 
-// The old value is the caller's then, to be destroyed without the lock.
+// Swaps, so that the caller destroys the old value without the lock: that may run a plug-in's code.
 void Variable::Set(Tensor& value, Device* device) {
   std::swap(value_, value);
   device_ = MemoryOf(device);
@@ -118,6 +122,7 @@ void Variable::Set(Tensor& value, Device* device) {
   ++changes_;
 }
 
+// For a writer: the kept copy is of no use after it.
 absl::Status Variable::MoveTo(Device* device) {
   if (value_.initialized() && device != device_) {
     TENON_ASSIGN_OR_RETURN(value_, CopyAcross(value_, device_, device));

@@ -1,5 +1,5 @@
-// Variables: a tensor that runs of a session share. Those of version 1, which nodes pass on by
-// reference, are the same objects.
+// Variables: tensors that the runs of a session share. Variables of TensorFlow's version 1, which
+// nodes pass on by reference, are objects of the same class.
 #pragma once
 
 #include <atomic>
@@ -14,59 +14,67 @@ namespace tenon {
 
 class Device;  // plugin/device/device.h
 
-// Under what a session's resources keep the variable of a node.
+// The key under which a session's resources keep the variable of a node.
 struct VariableName {
   std::string container, name;
 };
-// Handles that share no name are all of one variable. Variables of version 1, which are passed on
-// by reference, go by the node's name instead, and have names of their own.
+// Returns the key. All handles with an empty shared name in a container are of one variable.
+// Variables of version 1 (`by_reference`) go by the node's name where they have no shared name;
+// their keys never equal those of other variables.
 VariableName NameOfVariable(bool by_reference, std::string_view container,
                             std::string_view shared_name, std::string_view node_name);
 
-// Thread-safe: each call is atomic. Readers share the buffer, so that what they read stays as it
-// is; writers copy it if anybody shares it.
+// Thread-safe: each call is atomic. Readers share the value's buffer, and writers copy a buffer
+// that anybody shares: so a value that was read never changes.
+//
 // The value lies in the memory of the device that wrote it last. A reader on another device gets a
-// copy, which is kept until the value changes; a writer takes the value over. A device of null is
-// the host.
+// copy, which the variable keeps until the value changes. A writer on another device moves the
+// value into its own memory. A null device is the host.
 class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
-  // `dtype`: of what it may hold; kInvalid: of anything.
+  // `dtype` is the type of the values that the variable may hold; kInvalid: any type.
   explicit Variable(std::string_view name, DataType dtype = DataType::kInvalid)
       : Resource(name), dtype_(dtype) {}
   std::string_view kind() const override { return kKind; }
   DataType dtype() const { return dtype_; }
 
-  // The value in that memory; uninitialized before the first assignment.
+  // Returns the value in the memory of `device`; an uninitialized tensor before the first
+  // assignment. Errors are those of the copy between devices.
   absl::StatusOr<Tensor> Get(Device* device = nullptr) const;
-  // The value wherever it lies, for its type and shape.
+  // Returns the value in whatever memory it lies, for its type and shape.
   Tensor Peek() const;
-  // The error of who needs a value where none was assigned.
+  // The error, with this code, for a caller that needs a value where none was assigned.
   absl::Status NoValue(absl::StatusCode code) const;
-  // Runs `update` on the value in that memory, which it may replace by another one there, while
-  // nobody else gets at it.
+  // Moves the value into the memory of `device` and runs `update` on it, under the variable's lock.
+  // `update` may put another value of the same memory in its place. Returns the error of the move
+  // or of `update`.
   using UpdateFn = absl::FunctionRef<absl::Status(Tensor& value)>;
   absl::Status Update(UpdateFn update, Device* device = nullptr);
-  // A value in that memory takes the place of the old one, if `check` has nothing against it.
+  // Replaces the value by `value`, which lies in the memory of `device`, unless `check` of the old
+  // value returns an error, which is then returned.
   using CheckFn = absl::FunctionRef<absl::Status(const Tensor& old)>;
   absl::Status Assign(Tensor value, Device* device, CheckFn check);
 
-  // For updates of several variables at once: lock in the order of their addresses.
+  // For updates of several variables at once. Callers lock in the order of the variables'
+  // addresses, so that no two callers wait for each other.
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex_);
   void Unlock() ABSL_UNLOCK_FUNCTION(mutex_);
-  // The value in host memory.
+  // Moves the value into host memory. The pointer is valid until Unlock.
   absl::StatusOr<Tensor*> LockedValue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Keeps others out (alone), or all that would change the value, for more than one call; any
-  // thread may let go. DEADLINE_EXCEEDED after a minute: its holder waits for another one.
+  // Takes a lock for more than one call: with `alone` all other users wait, without it all that
+  // would change the value. Any thread may call LetGo. DEADLINE_EXCEEDED after a minute, which
+  // breaks a circle of holders that wait for each other.
   absl::Status Hold(bool alone);
   void LetGo();
-  // As Peek, Update and Assign, for a holder.
+  // Peek, Update and Assign for a caller that holds the variable; they do not wait for holders.
   Tensor PeekHeld() const;
   absl::Status UpdateHeld(UpdateFn update, Device* device);
   void AssignHeld(Tensor value, Device* device);
 
-  // Parts of it are changed where they lie: what is assigned is copied from then on.
+  // Whether some kernel changes parts of the value where they lie. From then on an assigned value
+  // is copied, so that the variable has a buffer of its own.
   bool changes_in_place() const { return changes_in_place_; }
   void set_changes_in_place() { changes_in_place_ = true; }
 
@@ -80,11 +88,11 @@ class Variable : public Resource {
   const DataType dtype_;
   mutable absl::Mutex mutex_;
   Tensor value_ ABSL_GUARDED_BY(mutex_);
-  Device* device_ ABSL_GUARDED_BY(mutex_) = nullptr;  // in whose memory the value lies
-  mutable Tensor copy_ ABSL_GUARDED_BY(mutex_);       // of the value, for the last reader elsewhere
+  Device* device_ ABSL_GUARDED_BY(mutex_) = nullptr;  // has the memory of the value
+  mutable Tensor copy_ ABSL_GUARDED_BY(mutex_);       // of the value, in copy_device_'s memory
   mutable Device* copy_device_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  int64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;  // how often it may have changed
-  int32_t holders_ ABSL_GUARDED_BY(mutex_) = 0;  // or kAlone
+  int64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;  // how often the value may have changed
+  int32_t holders_ ABSL_GUARDED_BY(mutex_) = 0;  // the number of holders, or kAlone
   std::atomic<bool> changes_in_place_{false};
 };
 
