@@ -15,13 +15,15 @@ std::string TypeText(const AttrValue& value) {
 }  // namespace
 
 absl::Status MissingAttr(std::string_view name, std::string_view node) {
-  const bool internal = name.substr(0, 1) == "_";  // often not there: TensorFlow saves the node
+  // TensorFlow leaves the node out for names with '_', which are often missing.
+  const bool internal = name.substr(0, 1) == "_";
   return absl::NotFoundError(
       absl::StrCat("No attr named '", name,
                    "' in NodeDef:", internal ? "" : absl::StrCat("\n\t [[{{node ", node, "}}]]")));
 }
 
 absl::Status WrongAttrType(const AttrValue& value, std::string_view expected) {
+  // The bytes of an empty list do not tell its type, so it counts as missing.
   const bool empty_list = value.kind() == AttrKind::kList && value.list_kind() == AttrKind::kNone;
   if (value.kind() == AttrKind::kNone || empty_list) {
     return absl::InvalidArgumentError(

@@ -1,4 +1,5 @@
-// Time, threads and shared libraries for plug-ins: env.h.
+// Time, threads and shared libraries for plug-ins: a part of env.h. Threads that a plug-in starts
+// here are not marked as the host's, so that a fault on one is attributed to plug-ins.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <time.h>
@@ -57,7 +58,8 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_na
   const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
   pthread_attr_destroy(&attributes);
   if (failed != 0) return nullptr;
-  start.release();  // the thread's now
+  start.release();  // the thread owns it now
+  // pthread_setname_np refuses a name of more than 15 letters.
   if (thread_name != nullptr)
     pthread_setname_np(thread->thread, std::string(thread_name).substr(0, 15).c_str());
   return thread.release();
@@ -76,7 +78,7 @@ void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
 }
 
 void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) {
-  dlerror();
+  dlerror();  // forgets an older error: a symbol may be null without one
   void* symbol = dlsym(handle, symbol_name);
   const char* error = symbol == nullptr ? dlerror() : nullptr;
   const bool found = error == nullptr && symbol != nullptr;

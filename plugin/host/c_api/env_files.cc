@@ -31,7 +31,7 @@ struct TF_StringStream {
 namespace tenon {
 namespace {
 
-// OK for 0, else what errno says of `path`.
+// Sets OK, or if not `ok` the status of errno, with `path` in the message.
 void SetResult(bool ok, const char* path, TF_Status* status) {
   if (ok) return ClearStatus(status);
   TF_SetStatusFromIOError(status, errno, path);
@@ -42,6 +42,7 @@ void SetFileResult(bool ok, TF_WritableFileHandle* handle, TF_Status* status) {
   SetResult(ok, handle->name.c_str(), status);
 }
 
+// In the order in which TensorFlow tries them.
 std::vector<std::string> TempDirectories() {
   std::vector<std::string> found;
   for (const char* dir :
@@ -53,7 +54,9 @@ std::vector<std::string> TempDirectories() {
   return found;
 }
 
-// Depth first without following links; counts what could not be deleted.
+// Deletes files as it finds folders, then the folders, the deepest first. Does not follow links.
+// Counts files and folders that could not be deleted, and goes on. A list, not recursion: a tree
+// may be deeper than the stack.
 void DeleteTree(const std::filesystem::path& root, int64_t* files_left, int64_t* dirs_left) {
   std::vector<std::filesystem::path> directories;
   std::error_code error;

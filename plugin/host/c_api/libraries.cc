@@ -1,4 +1,5 @@
-// Libraries opened through the C interface.
+// The functions of the C interface that open libraries. A handle is a list of ops and no hold on
+// the library: deleting it unloads nothing, as in TensorFlow.
 #include <string>
 
 #include "graph/c_api/c_api_internal.h"

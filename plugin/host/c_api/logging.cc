@@ -1,4 +1,5 @@
-// Log lines of plug-ins, as they come, on standard error.
+// Writes log lines of plug-ins to standard error as they come, with level and plug-in. Standard
+// output is for the command's own results.
 #include "tensorflow/c/logging.h"
 
 #include <cstdarg>
@@ -12,14 +13,15 @@ namespace {
 
 constexpr const char* kLevelNames[] = {"info", "warning", "error", "fatal"};
 
-// TF_CPP_MAX_VLOG_LEVEL and TF_CPP_MIN_LOG_LEVEL, as people who run plug-ins know them.
+// The value of TF_CPP_MAX_VLOG_LEVEL or TF_CPP_MIN_LOG_LEVEL, TensorFlow's variables for this; 0 if
+// it is not set.
 int EnvLevel(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? 0 : std::atoi(value);
 }
 
 void Print(const char* level, const char* fmt, va_list args) {
-  char text[2048];
+  char text[2048];  // longer lines are cut off
   std::vsnprintf(text, sizeof(text), fmt, args);
   const CallbackInfo* callback = CurrentCallback();
   const bool known = callback != nullptr && *callback->plugin != '\0';
@@ -32,7 +34,7 @@ void Print(const char* level, const char* fmt, va_list args) {
 
 extern "C" {
 
-// TF_FATAL ends TensorFlow's process; here it is an error that is said and survived.
+// TF_FATAL ends TensorFlow's process; here the line is written and the process goes on.
 void TF_Log(TF_LogLevel level, const char* fmt, ...) {
   if (level < TF_INFO || level > TF_FATAL) return;
   static const int min_level = tenon::EnvLevel("TF_CPP_MIN_LOG_LEVEL");

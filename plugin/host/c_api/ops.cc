@@ -12,7 +12,8 @@
 #include "plugin/host/c_api/plugin_shape_fn.h"
 #include "plugin/host/loading/plugin_ledger.h"
 
-// Specs are read when they are added; the first error comes out at registration.
+// A builder reads each spec when it is added, but the functions that add have no status: the first
+// error comes out at registration.
 struct TF_OpDefinitionBuilder {
   explicit TF_OpDefinitionBuilder(const char* name) : op(name) {}
   tenon::OpDefBuilder op;

@@ -15,7 +15,7 @@ absl::Status PluginShapeFn::operator()(InferenceContext& context) const {
   TENON_RETURN_IF_ERROR(PluginFault(
       CallPlugin(plugin.c_str(), kCallback, node.c_str(), [&] { fn(&handle, status.get()); })));
   absl::Status answer = Attribute(status.ToStatus(), kCallback, plugin);
-  // A node that it refuses is the graph's fault.
+  // A refused node is the graph's fault: the message is for its author, not for the plug-in's.
   return absl::IsInvalidArgument(answer) ? answer : PluginFault(std::move(answer));
 }
 

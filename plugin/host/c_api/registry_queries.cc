@@ -30,7 +30,7 @@ const OpDef* FindOp(std::string_view name) {
   return OpRegistry::Global().Find(name);
 }
 
-// Of one op, or all.
+// The kernels of one op; of all ops if `op` is empty.
 TF_Buffer* Kernels(std::string_view op) {
   std::vector<std::shared_ptr<const KernelDef>> kernels = KernelRegistry::Global().List(op);
   if (LoadScope::Current() != nullptr) {

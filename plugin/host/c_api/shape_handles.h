@@ -1,19 +1,21 @@
-// What stands behind the cells and the context of a shape function written in C.
+// The definitions of the types that a plug-in's shape function sees as opaque.
 #pragma once
 
 #include "graph/shapes/shape_inference.h"
 #include "graph/tensor/shape.h"
 #include "tensorflow/c/ops.h"
 
+// One call of a shape function. Lives as long as the call; `context` is the host's.
 struct TF_ShapeInferenceContext {
   tenon::InferenceContext* context = nullptr;
 };
 
-// An empty cell counts as a shape of unknown rank, as a dimension of unknown size.
+// A shape. A new handle is a shape of unknown rank. The plug-in deletes it.
 struct TF_ShapeHandle {
   tenon::PartialShape shape;
 };
 
+// A dimension. A new handle is a dimension of unknown size. The plug-in deletes it.
 struct TF_DimensionHandle {
   int64_t size = tenon::kUnknownDim;
 };

@@ -1,4 +1,5 @@
-// What a shape function written in C may ask and set.
+// The functions that a plug-in's shape function may call. The host's InferenceContext does the
+// work; errors have TensorFlow's messages.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,7 @@ constexpr char kDimension[] = "TF_DimensionHandle";
 using RankCheck = absl::StatusOr<PartialShape> (InferenceContext::*)(const PartialShape&,
                                                                      int) const;
 
+// `result` may be the same handle as `handle`, and keeps its shape on an error.
 void CheckRank(RankCheck check, TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle, int64_t rank,
                TF_ShapeHandle* result, TF_Status* status) {
   if (rank < 0 || rank > std::numeric_limits<int32_t>::max()) {
@@ -39,7 +41,8 @@ absl::StatusOr<PartialShape> Concatenate(const PartialShape& first, const Partia
   return PartialShape::Make(dims);
 }
 
-// Dimensions [start, end); negative counts from the end, both are clamped to the rank.
+// Returns dimensions [start, end). A negative number counts from the end; both are clamped to the
+// rank.
 absl::StatusOr<PartialShape> Subshape(const PartialShape& shape, int64_t start, int64_t end) {
   if (start == 0 && end >= std::numeric_limits<int32_t>::max()) return shape;
   if (!shape.known_rank()) return PartialShape();

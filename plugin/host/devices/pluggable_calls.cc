@@ -14,9 +14,10 @@ SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
   return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
 }
 
-// What host_callback queues.
+// The function that HostCallback queues.
 using Queued = std::function<absl::Status()>;
 
+// The plug-in calls this. A second call with the same handle finds nothing.
 void RunQueued(void* const handle, TF_Status* const status) {
   const std::unique_ptr<Queued> queued(static_cast<Queued*>(TakePendingCall(handle)));
   if (queued != nullptr) StatusToC((*queued)(), status);
@@ -90,7 +91,7 @@ absl::Status PluggableDevice::StreamWaitsForEvent(StreamHandle stream, EventHand
   });
 }
 
-// block_host_until_done where the plug-in has it, else an event.
+// By block_host_until_done where the plug-in has it, else by an event.
 absl::Status PluggableDevice::BlockUntilStreamDone(StreamHandle stream) {
   if (se().block_host_until_done != nullptr) {
     return CallWithStatus("block_host_until_done", [&](TF_Status* s) {
@@ -152,6 +153,8 @@ absl::Status PluggableDevice::HostCallback(StreamHandle stream,
     called = Call("host_callback",
                   [&] { accepted = se().host_callback(&device_, ToC(stream), RunQueued, queued); });
   }
+  // A plug-in that refuses the callback, or threw, does not own the handle. Should it call all the
+  // same, TakePendingCall finds nothing.
   if (!accepted) delete static_cast<Queued*>(DropPendingCall(queued));
   if (called.ok() && !accepted)
     return Attributed(absl::InternalError("Failed to host callback."), "host_callback");

@@ -19,7 +19,8 @@
 namespace tenon {
 namespace {
 
-// Polls without a pause, then with one: short kernels end within microseconds, and cores are few.
+// An event is polled so often without a pause, then with one: short kernels end within
+// microseconds, and long ones should leave the core to others.
 constexpr int kSpinPolls = 64;
 constexpr auto kPollPause = std::chrono::microseconds(20);
 
@@ -45,6 +46,7 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   device->platform_ = std::move(platform);
   device->platform_ordinal_ = platform_ordinal;
   device->ordinal_ = ordinal;
+  // The plug-in may be built with later headers, whose SP_Device is larger.
   Roomy<SP_Device> storage;
   storage.value.struct_size = PresetStructSize(SP_DEVICE_STRUCT_SIZE);
   SE_CreateDeviceParams params{};
@@ -55,7 +57,7 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
     device->platform_->platform_fns().create_device(device->platform_->platform(), &params, s);
   }));
   device->device_ = storage.value;
-  device->created_ = true;
+  device->created_ = true;  // from here on destroy_device is called, also after a failure below
   if (const SP_StreamExecutor* real = device->platform_->unwatched_se())
     WatchDevice(device.get(), &device->device_, device->platform_->plugin(), *real);
   const CallbackScope filled_by(device->platform_->plugin().c_str(), "create_device");
@@ -80,7 +82,8 @@ absl::Status PluggableDevice::Start() {
   return absl::OkStatus();
 }
 
-// As TensorFlow sets its limit: what is free, less a reserve for others.
+// Sets the limit as TensorFlow does: the free memory, less a reserve for others. The reserve
+// is 255 MiB where less than 2 GiB are free, else 6 %, but at least 300 MiB.
 absl::Status PluggableDevice::QueryMemory() {
   int64_t free = 0;
   int64_t total = 0;
@@ -126,6 +129,8 @@ absl::Status PluggableDevice::CreateStream(Stream& stream) {
   return absl::OkStatus();
 }
 
+// The order matters: the streams are idle before memory is freed, memory and events go before the
+// streams, and the device goes last. Errors can only be warned of.
 PluggableDevice::~PluggableDevice() {
   for (Stream& stream : streams_) {
     if (stream.created) WarnOf(BlockUntilStreamDone(stream.handle));
@@ -157,7 +162,7 @@ absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {
   for (Stream& stream : streams_) {
     if (stream.handle == handle) return &stream.mutex;
   }
-  return &streams_[kCompute].mutex;  // another device's stream: any lock of ours does
+  return &streams_[kCompute].mutex;  // another device's stream: any lock of this device serves
 }
 
 absl::Status PluggableDevice::StreamWaitsForStream(StreamHandle stream, StreamHandle other) {
@@ -216,7 +221,8 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
   });
 }
 
-// Asks until `enough(status)`: one call for the watchdog, however often the plug-in is asked.
+// Asks for the status until `enough(status)`. All questions are within one scope of a callback: the
+// watchdog then sees one long call, and times it as one.
 template <typename Enough>
 absl::StatusOr<SE_EventStatus> PluggableDevice::PollUntil(Event* event, Enough enough) {
   int status = SE_EVENT_UNKNOWN;  // not the enum: a plug-in may answer anything
@@ -243,6 +249,7 @@ absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
 absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
   {
     absl::MutexLock lock(&events_mutex_);
+    // Asks about the oldest event only: if that one is pending, so are most of the others.
     if (idle_events_.empty() && !pending_events_.empty()) {
       Event* oldest = pending_events_.front();
       if (!Poll(oldest).ok() || !oldest->pending) {
@@ -261,6 +268,7 @@ absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
       "create_event", [&](TF_Status* s) { se().create_event(&device_, &event->handle, s); }));
   absl::MutexLock lock(&events_mutex_);
   events_.push_back(std::move(event));
+  // So that ReleaseEvent never allocates.
   idle_events_.reserve(events_.size());
   pending_events_.reserve(events_.size());
   return events_.back().get();
@@ -269,7 +277,7 @@ absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
 void PluggableDevice::ReleaseEvent(EventHandle handle) {
   Event* event = static_cast<Event*>(handle);
   absl::MutexLock lock(&events_mutex_);
-  if (event->broken) return;  // destroyed with the device
+  if (event->broken) return;  // it is destroyed with the device
   (event->pending ? pending_events_ : idle_events_).push_back(event);
 }
 

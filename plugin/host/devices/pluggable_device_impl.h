@@ -1,4 +1,5 @@
-// The class behind pluggable_device.h; for plugin/pluggable_device*.cc and their tests only.
+// The class behind pluggable_device.h. Its methods stand in pluggable_device.cc,
+// pluggable_memory.cc and pluggable_calls.cc. Private to plugin/host/devices/.
 #pragma once
 
 #include <array>
@@ -19,12 +20,14 @@
 
 namespace tenon {
 
+// Thread-safe after Start, as each Device.
 class PluggableDevice final : public Device, public RegionSource {
  public:
-  // create_device. Nothing else works before Start.
+  // Calls create_device. No other method may be called before Start.
   static absl::StatusOr<std::unique_ptr<PluggableDevice>> Create(
       std::shared_ptr<StreamExecutorPlatform> platform, int platform_ordinal, int ordinal);
-  // Memory limit, facts, allocator, streams.
+  // Asks for memory limit and facts, makes allocator and streams. On an error the caller destroys
+  // the device.
   absl::Status Start();
   // Waits for the streams, then destroys events, memory, streams and the device.
   ~PluggableDevice() override;
@@ -32,7 +35,7 @@ class PluggableDevice final : public Device, public RegionSource {
   std::string_view type() const override { return platform_->type(); }
   int ordinal() const override { return ordinal_; }
   std::string_view plugin() const override { return platform_->plugin(); }
-  int priority() const override { return 220; }
+  int priority() const override { return 220; }  // TensorFlow's number for devices of plug-ins
   int64_t memory_bytes() const override { return memory_limit_; }
   bool is_host() const override { return false; }
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override;
@@ -57,19 +60,23 @@ class PluggableDevice final : public Device, public RegionSource {
 
   const DeviceFacts& facts() const { return facts_; }
 
-  // The rest of what a plug-in's table offers (pluggable_calls.cc).
-  absl::StatusOr<void*> AllocateHostMemory(
-      size_t bytes);  // INTERNAL "Failed to allocate host memory"
+  // --- The rest of a plug-in's table (pluggable_calls.cc). Each method is one callback, whose
+  // error it returns.
+
+  // INTERNAL "Failed to allocate host memory" for null. The caller frees the memory.
+  absl::StatusOr<void*> AllocateHostMemory(size_t bytes);
   void FreeHostMemory(void* data);
-  absl::StatusOr<void*> AllocateUnifiedMemory(
-      size_t bytes);  // UNIMPLEMENTED unless the platform supports it
+  // UNIMPLEMENTED unless the platform supports unified memory. The caller frees the memory.
+  absl::StatusOr<void*> AllocateUnifiedMemory(size_t bytes);
   void FreeUnifiedMemory(void* data);
+  // nullopt if the plug-in does not know.
   absl::StatusOr<std::optional<SP_AllocatorStats>> AllocatorStats();
   // Free and total bytes; nullopt if the plug-in does not know.
   absl::StatusOr<std::optional<std::pair<int64_t, int64_t>>> MemoryUsage();
   absl::Status StreamStatus(StreamHandle stream);
   absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event);
-  absl::Status BlockUntilStreamDone(StreamHandle stream);
+  absl::Status BlockUntilStreamDone(StreamHandle stream);  // no time limit but the plug-in's
+  // Copy `bytes` bytes and return when the copy is complete. No stream orders them.
   absl::Status CopyHostToDeviceNow(const void* host, void* device, size_t bytes);
   absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
   absl::Status ZeroMemory(StreamHandle stream, void* device, size_t bytes);
@@ -85,15 +92,16 @@ class PluggableDevice final : public Device, public RegionSource {
   struct Event {
     SP_Event handle = nullptr;
     std::atomic<bool> pending{false};  // recorded and not yet seen complete
-    std::atomic<bool> broken{false};   // ERROR or UNKNOWN: never used again
+    std::atomic<bool> broken{false};   // the plug-in answered ERROR or UNKNOWN: never used again
   };
-  // Memory given back while work that uses it may still be queued; free once `event` is complete.
+  // Tensors' memory that nobody refers to, but queued work may still use. It may be freed when
+  // `event` is complete.
   struct Retired {
     Event* event;
     std::vector<void*> memory;
   };
-  // What a buffer of its own allocation needs to find its device; shared so that buffers may
-  // outlive it.
+  // The way from a buffer to its device. Device and buffers share it, since buffers may outlive the
+  // device.
   struct Owner {
     absl::Mutex mutex;
     PluggableDevice* device ABSL_GUARDED_BY(mutex) = nullptr;
@@ -102,13 +110,13 @@ class PluggableDevice final : public Device, public RegionSource {
   PluggableDevice() = default;
 
   const SP_StreamExecutor& se() const { return platform_->se(); }
-  // Calls fn and puts callback, plug-in and device into its error.
+  // Calls `fn`. An exception becomes an error that names callback, plug-in and device.
   template <typename Fn>
   absl::Status Call(const char* callback, Fn&& fn) const {
     return Attributed(CallPlugin(platform_->plugin().c_str(), callback, "", std::forward<Fn>(fn)),
                       callback);
   }
-  // The same for a callback that reports through a TF_Status.
+  // Call, for a callback that reports through a TF_Status.
   template <typename Fn>
   absl::Status CallWithStatus(const char* callback, Fn&& fn) const {
     CStatus status;
@@ -138,26 +146,26 @@ class PluggableDevice final : public Device, public RegionSource {
   void FreeRetired(bool all);
 
   std::shared_ptr<StreamExecutorPlatform> platform_;
-  int platform_ordinal_ = 0;
-  int ordinal_ = 0;
-  bool created_ = false;
+  int platform_ordinal_ = 0;  // the plug-in's number of the device
+  int ordinal_ = 0;           // the host's, among all devices of the type
+  bool created_ = false;      // create_device has succeeded, so destroy_device is due
   SP_Device device_{};
   DeviceFacts facts_;
-  int64_t memory_limit_ = 0;
-  std::unique_ptr<ChunkWatch> chunk_watch_;  // null: nobody watches
-  std::unique_ptr<BfcAllocator> bfc_;
+  int64_t memory_limit_ = 0;                 // bytes; 0: not asked for
+  std::unique_ptr<ChunkWatch> chunk_watch_;  // null unless strict mode is on
+  std::unique_ptr<BfcAllocator> bfc_;        // null: one allocation per tensor
   std::array<Stream, kNumStreams> streams_;
 
   absl::Mutex events_mutex_;
   std::vector<std::unique_ptr<Event>> events_ ABSL_GUARDED_BY(events_mutex_);
-  std::vector<Event*> idle_events_ ABSL_GUARDED_BY(events_mutex_);  // complete
-  std::vector<Event*> pending_events_
-      ABSL_GUARDED_BY(events_mutex_);  // given back before they were seen complete
+  // Events that callers gave back: those that were seen complete, and the others, oldest first.
+  std::vector<Event*> idle_events_ ABSL_GUARDED_BY(events_mutex_);
+  std::vector<Event*> pending_events_ ABSL_GUARDED_BY(events_mutex_);
 
   std::shared_ptr<Owner> owner_;
   absl::Mutex retired_mutex_;
   std::vector<void*> retiring_ ABSL_GUARDED_BY(retired_mutex_);  // no event recorded for these yet
-  std::deque<Retired> retired_ ABSL_GUARDED_BY(retired_mutex_);
+  std::deque<Retired> retired_ ABSL_GUARDED_BY(retired_mutex_);  // oldest first
 };
 
 }  // namespace tenon

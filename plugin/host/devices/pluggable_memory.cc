@@ -10,10 +10,11 @@
 namespace tenon {
 namespace {
 
-// So many tensors may wait for their release before an event is recorded for them.
+// The number of tensors that wait for one event, so that each costs a fraction of an event.
 constexpr size_t kRetireBatch = 32;
 
-// Zones around the chunks of a device that is watched.
+// Puts zones around the chunks of a device in strict mode. A chunk that was given back is frozen: a
+// write to it is a violation.
 class GuardedChunks final : public ChunkWatch {
  public:
   explicit GuardedChunks(FarMemory* memory) : memory_(memory) {}
@@ -65,7 +66,7 @@ absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
   if (bytes == 0) return BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr));
   FreeRetired(/*all=*/false);
   TENON_ASSIGN_OR_RETURN(void* data, AllocateRegion(bytes));
-  if (data == nullptr) {  // once more with what is only waiting to be freed
+  if (data == nullptr) {  // tries again with the memory that only waits to be freed
     TENON_RETURN_IF_ERROR(SynchronizeAllActivity());
     FreeRetired(/*all=*/true);
     TENON_ASSIGN_OR_RETURN(data, AllocateRegion(bytes));
@@ -84,11 +85,13 @@ absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
 void PluggableDevice::ReleaseSingle(void* data, size_t, void* arg) {
   const std::unique_ptr<std::shared_ptr<Owner>> owner(static_cast<std::shared_ptr<Owner>*>(arg));
   absl::MutexLock lock(&(*owner)->mutex);
-  // A buffer that outlives its device is the plug-in's to reclaim: its deallocate may no longer be
-  // called.
+  // A buffer may outlive its device. The plug-in's deallocate may not be called after
+  // destroy_device, which has to free what is left.
   if ((*owner)->device != nullptr) (*owner)->device->Retire(data);
 }
 
+// Frees memory later. Queued kernels may still use a tensor without references, and `deallocate`
+// frees at once; so the memory waits until the compute stream has passed an event.
 void PluggableDevice::Retire(void* data) {
   std::vector<void*> batch;
   {
@@ -115,15 +118,15 @@ void PluggableDevice::Retire(void* data) {
   retiring_.insert(retiring_.end(), batch.begin(), batch.end());
 }
 
-// Gives back what the compute stream has passed; all of it when the caller knows that the device is
-// idle.
+// Frees the memory whose event is complete; with `all`, which means that the device is idle, all of
+// it. Takes it out under the lock and calls the plug-in without.
 void PluggableDevice::FreeRetired(bool all) {
   std::vector<void*> memory;
   std::vector<Event*> events;
   {
     absl::MutexLock lock(&retired_mutex_);
     while (!retired_.empty()) {
-      Retired& oldest = retired_.front();
+      Retired& oldest = retired_.front();  // events of one stream complete in order
       const absl::StatusOr<SE_EventStatus> status = Poll(oldest.event);
       if (!all && status.ok() && *status != SE_EVENT_COMPLETE) break;
       if (!all && !status.ok()) break;

@@ -42,6 +42,8 @@ absl::Status Validate(const SP_PlatformFns& fns) {
       "SP_PlatformFns");
 }
 
+// Refuses a table that lacks a function which TensorFlow requires, in TensorFlow's order.
+// memcpy_dtod and block_host_until_done may be absent.
 absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
   TENON_RETURN_IF_ERROR(
       CheckStructSize(se.struct_size, "SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"));
@@ -79,7 +81,7 @@ absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
                       kName);
 }
 
-// One callback that reports through a TF_Status.
+// Calls one callback that reports through a TF_Status.
 template <typename Fn>
 absl::Status Call(const std::string& plugin, const char* callback, Fn&& fn) {
   CStatus status;
@@ -105,10 +107,11 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
   TENON_RETURN_IF_ERROR(
       CallPlugin(plugin_.c_str(), "SE_InitPlugin", "", [&] { init(&params, status.get()); }));
   TENON_RETURN_IF_ERROR(status.ToStatus());
-  // What the plug-in made is destroyed from here on, also when it does not validate.
+  // From here on the destructor destroys what the plug-in made, also when that does not validate.
   destroy_platform_ = params.destroy_platform;
   destroy_platform_fns_ = params.destroy_platform_fns;
   {
+    // Violations that the checks report belong to the call that filled the structs.
     const CallbackScope filled_by(plugin_.c_str(), "SE_InitPlugin");
     TENON_RETURN_IF_ERROR(Validate(params));
     TENON_RETURN_IF_ERROR(Validate(platform_.value));
@@ -153,6 +156,7 @@ absl::Status StreamExecutorPlatform::CreateStreamExecutor() {
 
 StreamExecutorPlatform::~StreamExecutorPlatform() {
   const SP_PlatformFns& fns = platform_fns_.value;
+  // The plug-in destroys the table that it made, without the functions of strict mode.
   if (unwatched_se_ != nullptr) se_.value = *unwatched_se_;
   const auto call = [this](const char* callback, auto&& fn) {
     WarnOf(CallPlugin(plugin_.c_str(), callback, "", fn));
@@ -163,6 +167,7 @@ StreamExecutorPlatform::~StreamExecutorPlatform() {
   if (has_stream_executor_)
     call("destroy_stream_executor",
          [&] { fns.destroy_stream_executor(&platform_.value, &se_.value); });
+  // The host creates no timer functions, but as in TensorFlow it calls destroy_timer_fns.
   if (has_stream_executor_ && fns.destroy_timer_fns != nullptr) {
     SP_TimerFns timer_fns{};
     timer_fns.struct_size = SP_TIMER_FNS_STRUCT_SIZE;
@@ -174,7 +179,7 @@ StreamExecutorPlatform::~StreamExecutorPlatform() {
     call("destroy_platform_fns", [&] { destroy_platform_fns_(&platform_fns_.value); });
 }
 
-// Each device is made when the first one is used; a count above this is a mistake.
+// A larger count is a mistake: all devices are created when the first one is used.
 constexpr int kMostDevices = 1024;
 
 int StreamExecutorPlatform::DeviceCount(std::string* why) const {

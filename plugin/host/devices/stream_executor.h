@@ -1,5 +1,5 @@
-// SE_InitPlugin from the host's side: a plug-in's platform, its tables of functions, and the
-// devices that it counts.
+// SE_InitPlugin from the host's side: a plug-in's platform, the platform's tables of functions, and
+// the number of its devices.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@
 
 namespace tenon {
 
-// What a plug-in brought in SE_InitPlugin, copied by value: callbacks get the addresses of these
-// copies. Destroys everything in TensorFlow's order at its end: device_fns, stream_executor,
-// timer_fns, platform, platform_fns.
+// The structs that a plug-in filled in SE_InitPlugin, copied by value: callbacks get the addresses
+// of these copies. Constant after InitStreamExecutorPlugin, but for ServeAs. The destructor calls
+// the plug-in's destroy functions in TensorFlow's order: device_fns, stream_executor, timer_fns,
+// platform, platform_fns. Devices share the object, and end before it.
 class StreamExecutorPlatform {
  public:
   ~StreamExecutorPlatform();
@@ -24,18 +25,20 @@ class StreamExecutorPlatform {
 
   const std::string& plugin() const { return plugin_; }  // path
   const std::string& name() const { return name_; }      // platform.name
-  const std::string& type() const { return type_; }      // platform.type, or what ServeAs said
-  void ServeAs(std::string type) { type_ = std::move(type); }  // before there are devices
+  const std::string& type() const { return type_; }      // platform.type, or the name of ServeAs
+  // Gives the devices another type name. Call it before there are devices.
+  void ServeAs(std::string type) { type_ = std::move(type); }
 
   const SP_Platform* platform() const { return &platform_.value; }
   const SP_PlatformFns& platform_fns() const { return platform_fns_.value; }
   const SP_DeviceFns& device_fns() const { return device_fns_.value; }
   const SP_StreamExecutor& se() const { return se_.value; }
-  // The plug-in's own table where se() is one that watches it; else null.
+  // In strict mode se() is a table that checks each call; this is the plug-in's own then. Else
+  // null.
   const SP_StreamExecutor* unwatched_se() const { return unwatched_se_.get(); }
 
-  // get_device_count: 0 when it is missing, negative or fails; `why` (may be null) then gets the
-  // reason.
+  // Calls get_device_count. Returns 0 if the function is missing, fails, or answers a negative or
+  // an absurd number; `why`, which may be null, then gets the reason.
   int DeviceCount(std::string* why) const;
 
  private:
@@ -59,10 +62,12 @@ class StreamExecutorPlatform {
   bool has_stream_executor_ = false;
 };
 
-// Calls SE_InitPlugin, validates what it answers in TensorFlow's order and with its messages, and
-// creates the two tables. Registers nothing and creates no device. Errors: the plug-in's own
-// status, FAILED_PRECONDITION for a member that must be set, INTERNAL for an exception. What was
-// created before a failure is destroyed.
+// Calls SE_InitPlugin, validates its answer in TensorFlow's order and with TensorFlow's messages,
+// and creates the tables of device functions and of the stream executor. Registers nothing and
+// creates no device. Destroys on a failure what was created. Errors:
+//   the plug-in's own status;
+//   FAILED_PRECONDITION for a member that must be set;
+//   INTERNAL for an exception.
 absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> InitStreamExecutorPlugin(
     void (*init)(SE_PlatformRegistrationParams*, TF_Status*), std::string plugin);
 

@@ -9,13 +9,15 @@
 
 namespace tenon {
 
-// struct_size 0: the plug-in did not fill the struct. No other value is refused.
+// Refuses a struct_size of 0: the plug-in did not fill the struct. Accepts any other value, since a
+// plug-in may be built with older or newer headers. `name` is the struct, `macro` the right size,
+// for the message.
 absl::Status CheckStructSize(size_t struct_size, std::string_view name, std::string_view macro);
 
-// A device name or type: [A-Z][A-Z_]*.
+// Refuses a device name or type that does not match [A-Z][A-Z_]*.
 absl::Status CheckDeviceName(std::string_view name);
 
-// A member with its name; TENON_MEMBER makes one.
+// The name of a struct's member, and whether the plug-in has set it. TENON_MEMBER makes one.
 struct Member {
   const char* name;
   bool set;
@@ -23,7 +25,7 @@ struct Member {
 #define TENON_MEMBER(table, member) \
   ::tenon::Member { #member, (table).member != nullptr }
 
-// The first member that is not set.
+// Refuses the first member that is not set. `in` is the name of the struct.
 absl::Status CheckMembers(std::initializer_list<Member> members, std::string_view in);
 
 }  // namespace tenon

@@ -26,7 +26,7 @@ void Join(const StreamClock& from, StreamClock& into) {
   }
 }
 
-// The call that something was made by, or for.
+// The call during which a block, stream or event was made, to name it in a report.
 struct Maker {
   std::string callback, node;
 };
@@ -37,11 +37,12 @@ Maker CurrentMaker() {
 }
 
 struct Block {
-  uint64_t size = 0;
+  uint64_t size = 0;  // bytes that were asked for
   Maker maker;
-  StreamClock used;   // the last work on each stream that uses it
-  uint64_t zone = 0;  // so many bytes more on both sides
+  StreamClock used;   // the last work on each stream that uses the block
+  uint64_t zone = 0;  // bytes on each side that nobody asked for
 };
+// By address, so that the block around any address is found.
 using Blocks = std::map<uintptr_t, Block>;
 
 struct Stream {
@@ -52,12 +53,13 @@ struct Stream {
 struct Event {
   Maker maker;
   bool recorded = false;
-  StreamClock at;
+  StreamClock at;  // the work before its last record
 };
 
 uintptr_t Number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-// The block that [address, address + size) touches; null if none.
+// The last block that [address, address + size) touches; null if none. An empty block or range
+// counts as one byte, so that two blocks at one address are seen.
 template <typename Map>
 auto Touched(Map& blocks, uintptr_t address, uint64_t size) -> decltype(&*blocks.begin()) {
   auto next = blocks.lower_bound(address + std::max<uint64_t>(size, 1));
@@ -72,14 +74,17 @@ void Report(std::string_view rule, std::string detail) {
   if (AbiWatch* watch = AbiWatch::Active()) watch->Report(rule, std::move(detail));
 }
 
-// Streams know of each other across devices, so that all devices share one state and one lock.
+// The clocks of all streams. A stream may wait for one of another device, so all devices share this
+// state and its lock. Each stream's clock holds the work that is done when the stream gets to its
+// present end: its own, and that of streams it waited for.
 struct Shared {
   absl::Mutex mutex;
   absl::flat_hash_map<SP_Stream, StreamClock> streams ABSL_GUARDED_BY(mutex);
-  // Of the streams that are there; those of others are kept for callbacks that come late.
+  // The marks of streams that exist. Those of destroyed streams are kept in old_marks, for
+  // callbacks that come late.
   absl::flat_hash_map<SP_Stream, std::shared_ptr<StreamMarks>> marks ABSL_GUARDED_BY(mutex);
   std::vector<std::shared_ptr<StreamMarks>> old_marks ABSL_GUARDED_BY(mutex);
-  StreamClock host ABSL_GUARDED_BY(mutex);  // what the host has seen the end of
+  StreamClock host ABSL_GUARDED_BY(mutex);  // the work of which the host has seen the end
 };
 Shared& TheShared() {
   static auto* const shared = new Shared;
@@ -104,7 +109,7 @@ class Watch final : public DeviceWatch {
     if (Note(memory, asked, zone) && zone > 0)
       TensorGuards::Get().Surround(&copies_, memory.opaque, asked);
   }
-  // False: it lies where other memory is.
+  // Records a block. False if it overlaps another one: zones around it would overwrite that one.
   bool Note(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) {
     absl::MutexLock lock(&shared_.mutex);
     const uintptr_t address = Number(memory.opaque);
@@ -140,6 +145,7 @@ class Watch final : public DeviceWatch {
                                             address));
       return std::nullopt;
     }
+    // One report is enough: a plug-in frees under the same rule for every stream.
     for (const auto& [stream, count] : found->second.used) {
       if (shared_.host[stream] >= count) continue;
       Report("free_before_done",
@@ -208,7 +214,7 @@ class Watch final : public DeviceWatch {
       return;
     }
     copies_.DropStream(stream);
-    // Destroying a stream ends its work, and its address may be that of a later one.
+    // Destroying a stream ends its work, and a later stream may have the same address.
     if (--found->second.count == 0) streams_.erase(found);
     if (shared_.streams.erase(stream) > 0) Forget(stream);
   }
@@ -226,6 +232,7 @@ class Watch final : public DeviceWatch {
   void Queued(SP_Stream stream, const std::vector<const void*>& used) override {
     absl::MutexLock lock(&shared_.mutex);
     StreamClock& clock = shared_.streams[stream];
+    // The host queues this knowing the end of other work, which is therefore done before this.
     Join(shared_.host, clock);
     const uint64_t count = ++clock[stream];
     for (const void* address : used) {
@@ -240,6 +247,7 @@ class Watch final : public DeviceWatch {
       marks = shared_.marks[stream];
       count = shared_.streams[stream][stream];
     }
+    // Without the lock: the plug-in may run the callback at once, or wait for another thread.
     if (marks != nullptr) marks->Queue(real(), handle, stream, count);
   }
   void Depends(SP_Stream waiting, SP_Stream other) override {
@@ -254,7 +262,7 @@ class Watch final : public DeviceWatch {
     Event& recorded = found->second;
     recorded.recorded = true;
     StreamClock& clock = shared_.streams[stream];
-    ++clock[stream];  // itself a piece of work: what comes before it may be done when it is not
+    ++clock[stream];  // the record is a piece of work too: the work before it may be done first
     recorded.at = clock;
   }
   void MustBeRecorded(SP_Event event) override {
@@ -305,6 +313,7 @@ class Watch final : public DeviceWatch {
       }
       Join(at, shared_.host);
     }
+    // Without the lock, since Reached waits for callbacks.
     for (const auto& [stream, count] : marks) {
       if (stream->Reached(count)) continue;
       Report("done_too_early",
@@ -363,6 +372,7 @@ class Watch final : public DeviceWatch {
     const std::string& node = block.maker.node;
     return node.empty() ? "" : absl::StrCat(" for node '", node, "'");
   }
+  // Takes the stream out of all clocks, since its address may come back.
   void Forget(SP_Stream stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_.mutex) {
     shared_.host.erase(stream);
     if (const auto marks = shared_.marks.find(stream); marks != shared_.marks.end()) {
@@ -382,7 +392,7 @@ class Watch final : public DeviceWatch {
   Blocks blocks_, host_blocks_;
   std::map<SP_Stream, Stream> streams_;
   std::map<SP_Event, Event> events_;
-  std::set<SP_Stream> all_streams_;  // that there ever were
+  std::set<SP_Stream> all_streams_;  // every handle that the plug-in ever gave out
   std::set<SP_Event> all_events_;
   CopiedMemory copies_;
 };
@@ -396,6 +406,7 @@ Watches& TheWatches() {
   return *watches;
 }
 
+// Linear: there are few devices.
 Watch* Find(const Device* device) {
   Watches& watches = TheWatches();
   absl::MutexLock lock(&watches.mutex);
@@ -445,7 +456,7 @@ DeviceWatch& DeviceWatch::Of(const SP_Device* handle) {
   Watches& watches = TheWatches();
   absl::MutexLock lock(&watches.mutex);
   const auto found = watches.by_handle.find(handle);
-  // Caught where the host called the plug-in.
+  // CallPlugin catches the exception where the host called the plug-in.
   if (found == watches.by_handle.end())
     throw std::invalid_argument("an SP_Device that create_device did not fill is used");
   return *found->second;

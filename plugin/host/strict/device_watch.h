@@ -1,5 +1,6 @@
-// What --abi-check=strict knows of plug-ins' devices: memory, streams and events that are alive,
-// and how far each stream has got as the host knows it. Violations go to AbiWatch.
+// Records, for --abi-check=strict, the memory, streams and events of plug-ins' devices, and how far
+// the host knows each stream to have got. Reports violations to AbiWatch. All functions are
+// thread-safe, and do nothing for a device without a watch unless they say otherwise.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +15,50 @@
 
 namespace tenon {
 
-// From creation to the moment before destroy_device. `real` is the plug-in's own table.
+// Begins the watch of a device; call it right after create_device. `real` is the plug-in's own
+// table. `device` and `handle` must live until EndDeviceWatch.
 void WatchDevice(const Device* device, const SP_Device* handle, const std::string& plugin,
                  const SP_StreamExecutor& real);
-// Reports what was made on the device and is still there.
+// Ends the watch; call it right before destroy_device. Reports memory, streams and events that are
+// still there as leaks.
 void EndDeviceWatch(const SP_Device* handle);
 
-// A kernel's output is memory of the device, or of the host, as it was registered.
+// Reports a violation if the output of a kernel does not lie in the memory that the kernel's
+// registration states: the host's (`on_host`) or the device's.
 void WatchOutput(const Device* device, int output, const void* data, bool on_host);
-// Work that uses these addresses was queued on a stream.
+// Notes that work which uses these addresses was queued on a stream.
 void WatchQueued(const Device* device, StreamHandle stream, const std::vector<const void*>& used);
 
-// The memory of a device that is watched, else null.
+// The memory of a device; null for a device without a watch. Valid until EndDeviceWatch.
 FarMemory* FarMemoryOf(const Device* device);
 
-// How many pieces of work on each stream; those of which nothing is known are left out.
+// A point in the work of several streams: the number of pieces of work on each (a vector clock).
+// Leaves out streams of which nothing is known.
 using StreamClock = std::map<SP_Stream, uint64_t>;
 
-// One device, for the table that watches (strict_table.cc). All methods are thread-safe.
+// The watch of one device, for the functions of strict_table.cc. Thread-safe.
 class DeviceWatch {
  public:
-  // The watch of a device. Throws for one that is not watched: a plug-in that calls through its own
-  // table may pass anything.
+  // The watch of a device. Throws std::invalid_argument for a handle without a watch, since a
+  // plug-in that calls through its own table may pass anything. The host catches it where it called
+  // the plug-in.
   static DeviceWatch& Of(const SP_Device* handle);
 
   virtual ~DeviceWatch() = default;
   const SP_StreamExecutor& real() const { return real_; }
 
-  // `zone` more bytes than were asked for lie before the memory, and behind it.
+  // Notes memory that `allocate` gave out. It has `asked` bytes, with `zone` more before and
+  // behind.
   virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) = 0;
-  // The zone of the memory; nothing for memory that is not there to be freed: the plug-in must not
-  // see it.
+  // Notes that memory is freed, and returns its zone. Returns nothing, and reports a violation, for
+  // memory that is not allocated: the caller must not hand it to the plug-in.
   virtual std::optional<uint64_t> Freed(const void* address) = 0;
+  // The same for memory of host_memory_allocate, which has no zone.
   virtual void HostAllocated(const void* address, uint64_t size) = 0;
   virtual bool HostFreed(const void* address) = 0;
 
-  // An address that the plug-in gets as one of its device or of the host.
+  // Check `size` bytes at an address that the plug-in gets as memory of its device, or of the host.
+  // `what` names the argument: "source", "target".
   virtual void DeviceAddress(const char* what, const void* address, uint64_t size) = 0;
   virtual void HostAddress(const char* what, const void* address, uint64_t size) = 0;
 
@@ -58,21 +67,27 @@ class DeviceWatch {
   virtual void EventMade(SP_Event event) = 0;
   virtual void EventGone(SP_Event event) = 0;
 
+  // Notes a piece of work that uses these addresses.
   virtual void Queued(SP_Stream stream, const std::vector<const void*>& used) = 0;
-  // Queues a mark behind what is queued, to see that it is done when the plug-in says so.
+  // Queues a mark behind the stream's work, to see later whether the work is done when the plug-in
+  // says so.
   virtual void Mark(const SP_Device* handle, SP_Stream stream) = 0;
+  // Note the order of work: `waiting` waits for `other`; `event` is recorded; `stream` waits for
+  // it.
   virtual void Depends(SP_Stream waiting, SP_Stream other) = 0;
   virtual void Recorded(SP_Stream stream, SP_Event event) = 0;
   virtual void MustBeRecorded(SP_Event event) = 0;
   virtual void WaitsFor(SP_Stream stream, SP_Event event) = 0;
 
-  // What is queued before an event that was recorded, on a stream, on all streams of the device.
+  // The work that is queued before an event was recorded, on a stream, on all streams of the
+  // device.
   virtual StreamClock At(SP_Event event) = 0;
   virtual StreamClock At(SP_Stream stream) = 0;
   virtual StreamClock AtAll() = 0;
-  // Whether the host knows that this much, if it is any, is done.
+  // Whether the host knows that all of this work is done; false for no work.
   virtual bool IsDone(const StreamClock& at) = 0;
-  // The plug-in says so. `how` begins the sentence that tells that it is not true.
+  // Notes that the plug-in says that this work is done. Reports a violation if a mark shows that it
+  // is not; `how` begins the message: "a stream was waited for".
   virtual void LearnDone(const StreamClock& at, const char* how) = 0;
 
  protected:

@@ -11,6 +11,7 @@
 namespace tenon {
 namespace {
 
+// A copy that takes longer is given up: a device may hang.
 constexpr auto kLongest = std::chrono::seconds(60);
 constexpr auto kPause = std::chrono::microseconds(20);
 
@@ -39,6 +40,7 @@ void CopiedMemory::Prepare(TF_Status* status) {
   ready_ = TF_GetCode(status) == TF_OK;
 }
 
+// Polls, since block_host_for_event has no time limit.
 bool CopiedMemory::Await() {
   const auto deadline = std::chrono::steady_clock::now() + kLongest;
   while (true) {
@@ -51,9 +53,11 @@ bool CopiedMemory::Await() {
   }
 }
 
-// An error leaves the bytes unknown; who uses the device for work is told of it.
+// Calls the plug-in's own functions with the watch out of the way. An error is not reported: it
+// leaves the bytes unknown, and the program's own calls to the device meet the same error.
 template <typename Copy>
 bool CopiedMemory::Transfer(const char* callback, Copy copy) {
+  // A copy of the list: StreamMade and StreamGone must not wait for a transfer.
   std::vector<SP_Stream> streams;
   {
     absl::MutexLock lock(&streams_mutex_);

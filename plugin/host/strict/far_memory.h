@@ -11,20 +11,21 @@
 
 namespace tenon {
 
-// Has a stream of its own, of which the watch knows nothing: what is learned here about the end of
-// work is nothing that the host may rely on. Thread-safe.
+// Copies on a stream of its own, which the watch does not record: otherwise the copies would teach
+// the watch that work has ended of which the host itself knows nothing. Thread-safe.
 class CopiedMemory final : public FarMemory {
  public:
   CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real)
       : plugin_(std::move(plugin)), device_(device), real_(real) {}
+  // Both return false if the plug-in fails or takes longer than a minute.
   bool Read(const void* from, void* to, size_t bytes) override;
   bool Write(void* to, const void* from, size_t bytes) override;
 
-  // Copies are made behind all that is queued on these.
+  // Each copy waits for the work that is queued on these streams.
   void AddStream(SP_Stream stream);
   void DropStream(SP_Stream stream);
-  // Before the device is destroyed. A plug-in may, wrongly, have given a handle to others too: then
-  // it is theirs.
+  // Destroys stream and event; call it before the device is destroyed. Leaves a handle alone that
+  // is in `streams` or `events`: the plug-in has, wrongly, given the same handle to the host.
   void End(const std::set<SP_Stream>& streams, const std::set<SP_Event>& events);
 
  private:
@@ -38,7 +39,7 @@ class CopiedMemory final : public FarMemory {
   const SP_StreamExecutor real_;
   absl::Mutex streams_mutex_;
   std::vector<SP_Stream> streams_ ABSL_GUARDED_BY(streams_mutex_);
-  absl::Mutex mutex_;  // of one transfer
+  absl::Mutex mutex_;  // held for the length of a transfer
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
   SP_Stream own_ ABSL_GUARDED_BY(mutex_) = nullptr;
   SP_Event event_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -1,5 +1,5 @@
-// Whether a stream is done when a plug-in says so: the host's own callbacks, queued between its
-// work, tell how far it has got.
+// Checks whether a stream's work is done when the plug-in says so. The host queues callbacks of its
+// own (marks) between the work; a mark that was called shows how far the stream has got.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,19 @@
 
 namespace tenon {
 
-// One stream. Lives as long as the process: a plug-in may call back at any time. Thread-safe.
+// The marks of one stream. Must live as long as the process: a plug-in may call back at any time.
+// Thread-safe.
 class StreamMarks {
  public:
   explicit StreamMarks(std::string plugin)
       : debtor_(std::make_shared<CallDebtor>(CallDebtor{std::move(plugin), "host_callback", ""})) {}
-  // Queues a mark behind the stream's first `count` pieces of work, unless there is one. A plug-in
-  // that refuses host callbacks is believed.
+  // Queues a mark behind the stream's first `count` pieces of work, unless one is there. If the
+  // plug-in refuses host callbacks, the mark counts as reached.
   void Queue(const SP_StreamExecutor& real, const SP_Device* device, SP_Stream stream,
              uint64_t count);
-  // False if the last mark behind at most `count` pieces of work has not been reached, and is not
-  // soon: callbacks may come a little later than the work ends. Says so once.
+  // Whether the last mark behind at most `count` pieces of work was called. Waits a quarter of a
+  // second for it, since callbacks may come a little later than the work ends. Returns false once
+  // for each stream, then true, so that a fault is reported once.
   bool Reached(uint64_t count);
 
  private:
@@ -37,9 +39,9 @@ class StreamMarks {
 
   absl::Mutex mutex_;
   const std::shared_ptr<const CallDebtor> debtor_;
-  std::deque<uint64_t> counts_ ABSL_GUARDED_BY(mutex_);  // of the marks, but for the first ones
-  bool told_ ABSL_GUARDED_BY(mutex_) = false;
-  std::atomic<uint64_t> reached_{0};
+  std::deque<uint64_t> counts_ ABSL_GUARDED_BY(mutex_);  // of the marks that may not be reached yet
+  bool told_ ABSL_GUARDED_BY(mutex_) = false;            // Reached has returned false
+  std::atomic<uint64_t> reached_{0};  // the highest count of a mark that was called
 };
 
 }  // namespace tenon

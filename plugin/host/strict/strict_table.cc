@@ -19,7 +19,8 @@ bool Ok(S status) { return TF_GetCode(status) == TF_OK; }
 
 // --- Memory.
 
-// For the host, and not for the plug-in that calls its own table.
+// Whether the host allocates. A plug-in may call the table too; memory that it allocates for itself
+// gets no zone, since it may free it by other means.
 bool IsForHost() {
   const CallbackInfo* const call = CurrentCallback();
   return call != nullptr && std::string_view(call->callback) == "allocate";
@@ -37,7 +38,7 @@ void Allocate(D d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   uint64_t zone = IsForHost() ? TensorGuards::kZone : 0;
   AllocateReal(watch, d, size + 2 * zone, space, memory);
-  if (memory->opaque == nullptr && zone > 0) {  // perhaps there is room without
+  if (memory->opaque == nullptr && zone > 0) {  // perhaps there is room without the zones
     zone = 0;
     AllocateReal(watch, d, size, space, memory);
   }
@@ -47,6 +48,7 @@ void Allocate(D d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
   }
   watch.Allocated(*memory, size, zone);
 }
+// The plug-in gets back the address that it gave out, before the zone.
 void Deallocate(D d, SP_DeviceMemoryBase* memory) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   const std::optional<uint64_t> zone = watch.Freed(memory->opaque);
@@ -83,11 +85,14 @@ void CreateStream(D d, SP_Stream* stream, S status) {
   watch.real().create_stream(d, stream, status);
   if (Ok(status)) watch.StreamMade(*stream);
 }
+// Noted before the call: once the plug-in has destroyed the stream, another thread may get its
+// address for a new one.
 void DestroyStream(D d, SP_Stream stream) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   watch.StreamGone(stream);
   watch.real().destroy_stream(d, stream);
 }
+// The mark goes behind the work of `other`, on which `waiting` then builds.
 void CreateStreamDependency(D d, SP_Stream waiting, SP_Stream other, S status) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   watch.Mark(d, other);
@@ -108,7 +113,7 @@ SE_EventStatus GetEventStatus(D d, SP_Event event) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   watch.MustBeRecorded(event);
   const StreamClock at = watch.At(event);
-  const bool was_done = watch.IsDone(at);
+  const bool was_done = watch.IsDone(at);  // asked before, so that the answer cannot make it true
   const SE_EventStatus status = watch.real().get_event_status(d, event);
   if (status == SE_EVENT_COMPLETE) watch.LearnDone(at, "an event is complete");
   if (status == SE_EVENT_PENDING && was_done) {
@@ -118,7 +123,8 @@ SE_EventStatus GetEventStatus(D d, SP_Event event) {
   }
   return status;
 }
-// What is recorded counts from before the call: the work may be done before it returns.
+// Notes the record before the call: the work may be done, and another thread may ask about the
+// event, before the call returns.
 void RecordEvent(D d, SP_Stream stream, SP_Event event, S status) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   watch.Mark(d, stream);
@@ -171,7 +177,8 @@ void MemcpyHostToDevice(D d, SP_Stream stream, SP_DeviceMemoryBase* to, const vo
   watch.Queued(stream, {to->opaque});
   watch.real().memcpy_htod(d, stream, to, from, size, status);
 }
-// The target may be memory of another device of the type, which has its own watch.
+// Does not check the target: it may be memory of another device of the type, which has its own
+// watch.
 void MemcpyDeviceToDevice(D d, SP_Stream stream, SP_DeviceMemoryBase* to,
                           const SP_DeviceMemoryBase* from, uint64_t size, S status) {
   DeviceWatch& watch = DeviceWatch::Of(d);
@@ -219,7 +226,7 @@ TF_Bool HostCallback(D d, SP_Stream stream, SE_StatusCallbackFn callback, void* 
   return watch.real().host_callback(d, stream, callback, argument);
 }
 
-// Only what the plug-in has: the host asks for what is there.
+// Replaces only a function that the plug-in has: the host sees by null what is missing.
 template <typename Fn>
 void Replace(Fn*& entry, Fn* by) {
   if (entry != nullptr) entry = by;

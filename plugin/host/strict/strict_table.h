@@ -5,8 +5,9 @@
 
 namespace tenon {
 
-// Functions that check what goes in and comes out (device_watch.h) and call the real
-// ones. What is missing in `real` is missing here. Devices must be watched (WatchDevice).
+// Returns a table of functions that check arguments and results (device_watch.h) and call those of
+// `real`. A function that `real` lacks is null. The functions find `real` by the device, so each
+// device must have a watch (WatchDevice).
 SP_StreamExecutor StrictTable(const SP_StreamExecutor& real);
 
 }  // namespace tenon

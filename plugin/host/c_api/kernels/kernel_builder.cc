@@ -1,4 +1,4 @@
-// Registration of kernels: TF_KernelBuilder.
+// The functions on TF_KernelBuilder, by which plug-ins register kernels.
 #include <optional>
 #include <string>
 
@@ -30,7 +30,7 @@ TF_KernelBuilder* NewBuilder(const char* op_name, const char* device_name, Plugi
   return builder;
 }
 
-// TensorFlow takes these as constraints and refuses the rest.
+// Whether TensorFlow takes the type as a constraint; it refuses references and its newest types.
 bool CanConstrain(TF_DataType type) {
   return IsKnownDataType(type) && !IsRef(DataTypeFromC(type)) && type < TF_FLOAT8_E5M2;
 }
@@ -41,6 +41,7 @@ absl::Status RegisteredError() {
 
 absl::Status Register(const char* kernel_name, TF_KernelBuilder* builder) {
   if (builder->registered()) return RegisteredError();
+  // From here on the builder belongs to the definition, also when the registration fails.
   std::shared_ptr<KernelDef> def = std::move(builder->def);
   def->builder = std::shared_ptr<TF_KernelBuilder>(builder);
   def->class_name = Text(kernel_name);
@@ -53,7 +54,7 @@ absl::Status Register(const char* kernel_name, TF_KernelBuilder* builder) {
   return absl::OkStatus();
 }
 
-// The end of each registration.
+// Ends a registration: writes the status, and notes a failure for the plug-in's warnings.
 void Answer(const char* kernel_name, const absl::Status& registered, TF_Status* status) {
   if (!registered.ok()) NoteRefused(absl::StrCat("kernel '", Text(kernel_name), "'"), registered);
   StatusToC(registered, status);
@@ -124,6 +125,7 @@ void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, co
     TF_DeleteKernelBuilder(builder);
     return tenon::Answer(name, parsed.status(), status);
   }
+  // The bytes replace all that the builder was told, but for its functions.
   if (!builder->registered()) {
     parsed->fns = builder->def->fns;
     *builder->def = *std::move(parsed);

@@ -1,4 +1,5 @@
-// What a kernel may ask about its node while it is created: TF_OpKernelConstruction.
+// The functions on TF_OpKernelConstruction: what a kernel may ask about its node while it is
+// created. Codes and messages of errors are TensorFlow's, since plug-ins compare codes.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -24,7 +25,8 @@ absl::Status NoSuchAttr(const TF_OpKernelConstruction* ctx, std::string_view nam
       absl::StrCat("Operation '", ctx->kernel->name, "' has no attr named '", name, "'."));
 }
 
-// A list without elements is one of any type.
+// Returns the value if it is a list of `element`. A list without elements passes as a list of any
+// type, since its bytes do not tell the type.
 absl::StatusOr<AttrValue> CheckedList(const AttrValue& value, AttrKind element) {
   if (value.kind() == AttrKind::kList &&
       (value.list_kind() == element || value.list_kind() == AttrKind::kNone)) {
@@ -52,7 +54,8 @@ absl::StatusOr<AttrValue> GetList(const TF_OpKernelConstruction* ctx, const char
   return CheckedList(value, element);
 }
 
-// A list of numbers: for one that is missing, and for what is no list, TensorFlow has other words.
+// Returns a list of numbers or types. TensorFlow has other messages for these where the attribute
+// is missing or is no list than for lists of strings and tensors.
 absl::StatusOr<AttrValue> GetNumbers(const TF_OpKernelConstruction* ctx, const char* attr_name,
                                      AttrKind element) {
   const std::string_view name = absl::NullSafeStringView(attr_name);
@@ -79,6 +82,7 @@ void Put(const absl::StatusOr<U>& value, T* out, TF_Status* status) {
   StatusToC(value.status(), status);
 }
 
+// Writes at most `max` elements, the room that the plug-in has.
 template <typename T, typename U>
 void PutList(const absl::StatusOr<std::vector<U>>& values, T* out, int max, TF_Status* status) {
   StatusToC(values.status(), status);
@@ -87,9 +91,11 @@ void PutList(const absl::StatusOr<std::vector<U>>& values, T* out, int max, TF_S
   for (int i = 0; i < n; ++i) out[i] = static_cast<T>((*values)[i]);
 }
 
+// The two sizes that TF_OpKernelConstruction_GetAttrSize answers; -1: the attribute has no such
+// size.
 struct Sizes {
-  int32_t list = -1;
-  int32_t total = -1;
+  int32_t list = -1;   // elements of a list
+  int32_t total = -1;  // bytes of all strings, dimensions of all shapes
 };
 
 template <typename T, typename Size>
@@ -150,6 +156,7 @@ Sizes SizesOf(const AttrValue& value) {
   }
 }
 
+// Copies strings one after the other into `storage`, and writes address and length of each.
 absl::Status PackStrings(absl::Span<const std::string_view> strings, char** values, size_t* lengths,
                          int max, void* storage, size_t storage_size) {
   char* at = static_cast<char*>(storage);
@@ -167,6 +174,7 @@ absl::Status PackStrings(absl::Span<const std::string_view> strings, char** valu
   return absl::OkStatus();
 }
 
+// Parses all tensors before it makes a handle, so that an error leaves none behind.
 absl::Status TensorList(const AttrValue& value, TF_Tensor** vals, int max) {
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> wires, value.AsTensorWireList());
   std::vector<Tensor> tensors;
@@ -179,7 +187,7 @@ absl::Status TensorList(const AttrValue& value, TF_Tensor** vals, int max) {
   return absl::OkStatus();
 }
 
-// Runs `get` on the attribute's value.
+// Runs `get` on the attribute's value; passes an error on.
 template <typename Get>
 auto With(const absl::StatusOr<AttrValue>& value, Get get) -> decltype(get(*value)) {
   if (!value.ok()) return value.status();
@@ -316,7 +324,7 @@ void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx, const
 
 void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               int32_t* vals, int max_vals, TF_Status* status) {
-  // Those that do not fit are cut off, as in TensorFlow.
+  // Values that do not fit 32 bits are cut off, as in TensorFlow; the scalar form refuses them.
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
           vals, max_vals, status);

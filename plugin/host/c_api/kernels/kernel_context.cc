@@ -1,5 +1,5 @@
-// What a kernel may ask and do while it computes: TF_OpKernelContext, without memory
-// (kernel_memory.cc).
+// The functions on TF_OpKernelContext: what a kernel may ask and do while it computes. Those that
+// allocate stand in kernel_memory.cc.
 #include "plugin/host/c_api/kernels/kernel_context.h"
 
 #include <string>
@@ -22,7 +22,7 @@ bool InRange(int i, size_t n) { return i >= 0 && static_cast<size_t>(i) < n; }
 absl::Status InputIndexError() { return absl::OutOfRangeError("input index out of range"); }
 absl::Status OutputIndexError() { return absl::OutOfRangeError("output index out of range"); }
 
-// The value of the variable that input i refers to.
+// Returns a handle on the value of the variable that input i refers to.
 absl::StatusOr<TF_Tensor*> ReferredHandle(TF_OpKernelContext* ctx, int i) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, VariableInput(ctx, i));
   TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
@@ -31,6 +31,8 @@ absl::StatusOr<TF_Tensor*> ReferredHandle(TF_OpKernelContext* ctx, int i) {
   return NewTensorHandle(std::move(value));
 }
 
+// Whether input i is a reference: the executor passes one as a resource tensor, while the type of
+// the input is a reference type.
 inline bool RefersToVariable(TF_OpKernelContext* ctx, int i) {
   return ctx->args->inputs[i].tensor->dtype() == DataType::kResource &&
          IsRef(ctx->kernel->types.inputs[i]);
@@ -43,7 +45,8 @@ inline bool HasElements(const Shape& shape) {
   return true;
 }
 
-// What nearly all inputs are: a tensor with elements. Null for another, or without a handle ready.
+// The common case of TF_GetInput, a tensor with elements: no share of the buffer and no allocation.
+// Null where InputHandle has to serve.
 inline TF_Tensor* LendInput(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return nullptr;
   const Tensor& input = *ctx->args->inputs[i].tensor;
@@ -51,7 +54,7 @@ inline TF_Tensor* LendInput(TF_OpKernelContext* ctx, int i) {
                                                                  : nullptr;
 }
 
-// Any input.
+// Returns a handle on input i, of whatever kind.
 absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
   if (RefersToVariable(ctx, i)) return ReferredHandle(ctx, i);
@@ -107,8 +110,8 @@ std::string TensorShapeProto(const Shape& shape) {
   return proto;
 }
 
-// Of the resource that input i names: device, container, name, its kind, and of a variable type and
-// shape.
+// The bytes of TensorFlow's ResourceHandleProto for the resource that input i refers to: device,
+// container, name, kind, and for a variable type and shape.
 absl::StatusOr<std::string> ResourceHandleProto(TF_OpKernelContext* ctx, int i) {
   if (!InRange(i, ctx->args->inputs.size())) return InputIndexError();
   const Tensor& handle = *ctx->args->inputs[i].tensor;
@@ -140,7 +143,8 @@ absl::Status NotImplemented(std::string_view function) {
   return absl::UnimplementedError(absl::StrCat(function, " is not implemented by this host"));
 }
 
-// A rendezvous that exchanges nothing and says so.
+// A rendezvous that exchanges nothing: each function reports UNIMPLEMENTED. Null functions would
+// crash a plug-in.
 void RefuseSend(void*, TF_RendezvousSend_Params* params) {
   StatusToC(NotImplemented("TF_GetRendezvous: send"), params->status);
 }
@@ -217,6 +221,7 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
   ctx->Fail(tenon::StatusFromC(status));
 }
 
+// `arg` is a number of pending_calls.h, not an address: a second call finds no context.
 void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
   auto* const context = static_cast<TF_OpKernelContext*>(tenon::TakePendingCall(arg));
   if (context == nullptr) return;

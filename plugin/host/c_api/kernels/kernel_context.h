@@ -1,4 +1,5 @@
-// The definitions of TF_OpKernelConstruction and TF_OpKernelContext.
+// The definitions of TF_OpKernelConstruction and TF_OpKernelContext, which plug-ins see as opaque
+// types, and what all functions on them share.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,7 @@
 
 namespace tenon {
 
-class KernelWatch;  // plugin/strict/kernel_watch.h
+class KernelWatch;  // plugin/host/c_api/kernels/kernel_watch.h
 
 // The part of a plug-in's kernel that its contexts use. Constant for the life of the kernel.
 struct KernelInfo {
@@ -47,6 +48,7 @@ void TellOfEndedCall(const TF_OpKernelContext& context, const char* function);
 
 }  // namespace tenon
 
+// One call of create_func. Lives as long as the call.
 struct TF_OpKernelConstruction {
   const tenon::KernelInfo* kernel = nullptr;
   absl::Status status;  // the first failure
@@ -55,6 +57,7 @@ struct TF_OpKernelConstruction {
 // The variables that a kernel has locked. The context owns the holder and uses it again in later
 // calls.
 struct TF_VariableInputLockHolder {
+  // Releases the locks. The caller holds the context's mutex.
   void LetGo() {
     for (const auto& variable : variables) variable->LetGo();
     variables.clear();
@@ -62,8 +65,8 @@ struct TF_VariableInputLockHolder {
   }
   TF_OpKernelContext* context = nullptr;
   absl::InlinedVector<tenon::ObjectRef<tenon::Variable>, 4> variables;
-  bool out = false;    // the plug-in has it
-  uint64_t taken = 0;  // how often it was given out
+  bool out = false;    // the plug-in has the holder
+  uint64_t taken = 0;  // how often the holder was given out, to tell an old use from a new one
 };
 
 // One call of a kernel. Contexts are used again, and never freed while a plug-in may still call
@@ -85,16 +88,17 @@ struct TF_OpKernelContext {
   std::atomic<bool> abandoned{false};  // the host no longer waits for the call
   std::atomic<bool> ended{false};      // the call is over: further use is a violation
   std::atomic<bool> locked{false};     // one of lock_holders has locked variables in this call
-  std::atomic<int64_t> deferred{0};
+  std::atomic<int64_t> deferred{0};    // pieces of work that go on after compute_func
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
   std::vector<std::unique_ptr<TF_VariableInputLockHolder>> lock_holders ABSL_GUARDED_BY(mutex);
   // For an asynchronous kernel.
-  bool done = false;    // guarded by EndsOfWork()
-  bool thrown = false;  // the call threw an exception: no callback will come
-  absl::Time deadline;  // for `done`
-  std::shared_ptr<tenon::KernelWatch> watch;
+  bool done = false;                          // guarded by EndsOfWork()
+  bool thrown = false;                        // the call threw an exception: no callback will come
+  absl::Time deadline;                        // for `done`
+  std::shared_ptr<tenon::KernelWatch> watch;  // null unless strict mode is on
 
+  // Notes an error of the call; the first one stays. Any thread may call this.
   void Fail(absl::Status failure) {
     absl::MutexLock lock(&mutex);
     if (status.ok()) status = std::move(failure);

@@ -33,7 +33,8 @@ absl::Status TakeDeviceMemory(Device* device, DataType dtype, const Shape& shape
   return absl::OkStatus();
 }
 
-// For what does not fit TensorFlow's words before ours.
+// Puts TensorFlow's message before the host's own in the error of an allocation that found no
+// memory.
 absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape, bool on_host,
                          const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return status;
@@ -46,12 +47,12 @@ absl::Status OutOfMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& s
 
 inline absl::Status TakeHostMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
                                    Tensor& tensor) {
-  if (!ctx->loans.is_open()) [[unlikely]]  // perhaps since it is watched
+  if (!ctx->loans.is_open()) [[unlikely]]  // perhaps because of strict mode
     return BecomeGuarded(tensor, dtype, shape);
   return tensor.Become(dtype, shape);
 }
 
-// Memory of the kernel's device, or of the host.
+// Allocates in the memory of the kernel's device, or of the host. Variants always lie on the host.
 inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
                              bool on_host, Tensor& tensor) {
   Device* const device = Info(ctx).device;
@@ -61,8 +62,10 @@ inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shap
   return status.ok() ? status : OutOfMemory(ctx, dtype, shape, on_host, status);
 }
 
+// The error for an output that cannot be allocated. Not inline: the checks are on the path of each
+// output, the messages are not.
 absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
-  InCall(ctx, function);  // one that has ended has no outputs
+  InCall(ctx, function);  // a call that has ended has no outputs, so it always comes here
   const int num_outputs = ctx->num_outputs();
   if (index < 0 || index >= num_outputs) {
     return absl::InternalError(absl::StrCat(
@@ -80,7 +83,7 @@ absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index, const char* functio
                       index, ctx->args->outputs[index]->data(), Info(ctx).name));
 }
 
-// `function`: of the interface.
+// Whether output `index` may be allocated. `function` is the function of the C interface that asks.
 inline absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
   const bool in_range = index >= 0 && index < ctx->num_outputs();
   return in_range && !IsRef(Info(ctx).types.outputs[index]) && !ctx->output_set(index)
@@ -119,6 +122,8 @@ absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
                                              const int64_t* dims, int num_dims, int* forwarded) {
   TENON_RETURN_IF_ERROR(CheckNewOutput(ctx, output, "TF_ForwardInputOrAllocateOutput"));
   TENON_ASSIGN_OR_RETURN(const Shape shape, ShapeFromC(dims, num_dims));
+  // All indices are checked before one is used: a bad one is an error wherever it stands in the
+  // list.
   for (const int input : candidates) {
     if (input < 0 || input >= ctx->num_inputs())
       return absl::OutOfRangeError("input index out of range");
@@ -177,7 +182,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
   return absl::OkStatus();
 }
 
-// The handle, or null and the error in `status`.
+// Returns the handle; for an error null, with the error in `status`.
 TF_Tensor* HandleToC(const absl::StatusOr<TF_Tensor*>& handle, TF_Status* status) {
   StatusToC(handle.status(), status);
   return handle.ok() ? *handle : nullptr;
@@ -188,6 +193,7 @@ TF_Tensor* HandleToC(const absl::StatusOr<TF_Tensor*>& handle, TF_Status* status
 
 extern "C" {
 
+// Type and size are the node's: TensorFlow ignores the arguments too.
 TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index, TF_DataType,
                              const int64_t* dims, int num_dims, size_t, TF_Status* status) {
   TF_Tensor* handle = nullptr;

@@ -12,7 +12,7 @@
 namespace tenon {
 namespace {
 
-// Handles and variants always do.
+// Whether the tensor lies on the host. Strings, resources and variants always do.
 bool LiesOnHost(const KernelInfo& info, const Tensor& tensor, bool declared) {
   return info.device == nullptr || declared || !IsMemcpyable(tensor.dtype());
 }
@@ -21,7 +21,7 @@ const char* CallbackOf(const KernelInfo& info) {
   return info.def->fns.compute_async == nullptr ? "compute_func" : "compute_async_func";
 }
 
-// In words, with the name that the graph has for it.
+// The input in words, with the name that the graph has for it: "input 0 ('a:1')".
 std::string InputName(const KernelInfo& info, size_t i) {
   const std::vector<std::string>& names = info.node.input_names;
   return absl::StrCat("input ", i, i < names.size() ? absl::StrCat(" ('", names[i], "')") : "");
@@ -45,6 +45,7 @@ KernelWatch::KernelWatch(const KernelInfo& info, const ComputeArgs& args)
     if (!tensor.initialized() || tensor.bytes() == 0 || !IsMemcpyable(tensor.dtype())) continue;
     if (!on_host && far_ == nullptr) continue;
     FarMemory* const memory = on_host ? nullptr : far_;
+    // A change from before this call is the doing of the tensor's last user.
     TensorGuards::Get().CheckFrozen(memory, tensor.data());
     inputs_[i] = {tensor.data(), memory, BytesOf(memory, tensor.data(), tensor.bytes())};
   }
@@ -54,6 +55,7 @@ std::unique_ptr<KernelWatch> KernelWatch::Make(const KernelInfo& info, const Com
   return std::make_unique<KernelWatch>(info, args);
 }
 
+// Checks within a scope of the callback, so that violations name it, though the call is over.
 void KernelWatch::End() {
   const CallbackScope scope(info_.def->plugin.c_str(), CallbackOf(info_), info_.name.c_str());
   for (size_t i = 0; i < inputs_.size(); ++i) EndInput(i);
@@ -65,6 +67,7 @@ void KernelWatch::EndInput(size_t i) {
   const Input& input = inputs_[i];
   if (input.data == nullptr) return;
   TensorGuards& guards = TensorGuards::Get();
+  // A forwarded input is an output: the kernel may write to it.
   const bool forwarded =
       std::any_of(args_.outputs.begin(), args_.outputs.end(),
                   [&](const Tensor* output) { return output->data() == input.data; });

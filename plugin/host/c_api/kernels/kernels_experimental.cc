@@ -1,5 +1,5 @@
-// kernels_experimental.h, but for variables (variable_functions.cc): inputs by name, shapes of
-// attributes, sums and zeros of variants.
+// The functions of kernels_experimental.h but for those on variables (variable_functions.cc):
+// inputs by name, shapes of attributes, sums and zeros of variants.
 #include "tensorflow/c/kernels_experimental.h"
 
 #include <string>
@@ -14,6 +14,7 @@
 namespace tenon {
 namespace {
 
+// The index of the input's one tensor. An input that is a list has no single tensor to give.
 absl::StatusOr<int> InputByName(const KernelNode& node, std::string_view name) {
   for (size_t i = 0; i < node.op->inputs.size(); ++i) {
     if (node.op->inputs[i].name != name) continue;
@@ -46,8 +47,9 @@ absl::Status CopyDims(const TF_OpKernelConstruction* ctx, const char* attr_name,
 using BinaryFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b, TF_Tensor* out);
 using UnaryFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* input, TF_Tensor* out);
 
-// The tensors within variants lie in host memory. `compute` gets the operands, and the result to be
-// filled, where the kernel's device has them.
+// Runs `compute` on tensors of variants, which lie in host memory. `compute` gets copies of the
+// operands, and the result to be filled, in the memory of the kernel's device. Returns the result
+// on the host.
 absl::StatusOr<Tensor> OnKernelDevice(
     TF_OpKernelContext* ctx, absl::Span<const Tensor> operands,
     absl::FunctionRef<void(absl::Span<const Tensor> operands, const Tensor& result)> compute) {
@@ -76,6 +78,7 @@ absl::StatusOr<Tensor> VariantInput(TF_OpKernelContext* ctx, int i, std::string_
                    "] has shape: ", input.shape().ToString(), "."));
 }
 
+// By the function that plug-ins call, for its checks of output 0.
 absl::Status SetVariant(TF_OpKernelContext* ctx, Tensor value) {
   TF_Tensor* const handle = NewTensorHandle(std::move(value));
   CStatus status;

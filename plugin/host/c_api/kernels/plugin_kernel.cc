@@ -21,8 +21,8 @@
 namespace tenon {
 namespace {
 
-// Marks the flattened tensors of the arguments that the kernel declared; returns those names that
-// are no argument.
+// Marks the tensors of the arguments that the kernel declared as host memory; an argument may be a
+// list of tensors. INVALID_ARGUMENT lists the names that are no argument of the op.
 absl::Status MarkDeclared(const KernelDef& kernel, const KernelNode& node, MemoryTypes* memory) {
   std::vector<std::string_view> unknown;
   for (const std::string& name : kernel.host_memory_args) {
@@ -49,6 +49,8 @@ absl::Status MarkDeclared(const KernelDef& kernel, const KernelNode& node, Memor
                    "' not found in OpDef: ", node.op->name, " (node '", node.name, "')"));
 }
 
+// Marks the tensors that an attribute of the node lists by index. Indices out of range are ignored,
+// as in TensorFlow.
 void MarkListed(const AttrSet& attrs, std::string_view attr,
                 absl::InlinedVector<bool, 8>* on_host) {
   const AttrValue* value = attrs.Find(attr);
@@ -64,7 +66,7 @@ bool AlwaysOnHost(DataType type) {
   return BaseType(type) == DataType::kString || BaseType(type) == DataType::kResource;
 }
 
-// With node, op, kernel and plug-in, as far as the message does not name them.
+// Adds node, op, kernel and plug-in to an error, as far as the message does not name them.
 absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
   const std::string& plugin = info.def->plugin;
   const bool node_told = absl::StrContains(status.message(), "[[{{node ");
@@ -88,8 +90,8 @@ void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   kept->emplace_back(std::move(context), std::move(info));
 }
 
-// Keeps the contexts of calls that are watched and have ended: who still uses one is told, as long
-// as it is one of the last.
+// Keeps the contexts of calls that strict mode has watched to their end, the last kMost of them. A
+// plug-in that still uses one is reported; without the list, it would use another call's.
 void KeepEnded(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   constexpr size_t kMost = 10'000;
   static auto* const mutex = new absl::Mutex;
@@ -111,7 +113,7 @@ class PluginKernelImpl final : public PluginKernel {
                     ? nullptr
                     : std::make_shared<const CallDebtor>(
                           CallDebtor{info_.def->plugin, kComputeAsync, info_.name})) {
-    // Own types: an abandoned context may outlive the graph.
+    // A copy of the types: an abandoned context may outlive the graph.
     shared_info_->types = *info_.node.types;
     shared_info_->node.types = &shared_info_->types;
   }
@@ -133,7 +135,8 @@ class PluginKernelImpl final : public PluginKernel {
   const KernelDef& def() const override { return *info_.def; }
 
  private:
-  // Written once: runs on other threads read the same line of memory.
+  // Written once only: runs on other threads read the same line of memory, and a write would take
+  // it from them.
   void NoteComputed() {
     if (!has_computed()) has_computed_.store(true, std::memory_order_relaxed);
   }
@@ -189,7 +192,8 @@ PluginKernelImpl::~PluginKernelImpl() {
   }
 }
 
-// For a call of this kernel.
+// Makes the context one for a call of this kernel. Touches the status only after a failure: most
+// calls of a context have none.
 void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
   context.kernel = &info_;
   context.deferred.store(0, std::memory_order_relaxed);
@@ -205,7 +209,8 @@ absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) cons
                   info_);
 }
 
-// A lock that outlived its call would keep the variable from everybody for good.
+// Ends the locks that the plug-in did not release: one that outlived its call would keep all others
+// from the variable for good.
 void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
   if (!context.Unlock()) return;
   if (AbiWatch* const watch = AbiWatch::Active()) {
@@ -217,7 +222,8 @@ void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
       absl::FailedPreconditionError("the kernel did not release its locks on variables"), info_));
 }
 
-// What the plug-in reported, or the first output that it forgot.
+// Returns the failure that the plug-in reported, else an error for the first output that it did not
+// set.
 inline absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
   int set = 0;
   while (set < context.num_outputs() && context.output_set(set)) ++set;
@@ -234,7 +240,8 @@ absl::Status PluginKernelImpl::Failure(TF_OpKernelContext& context, int missing_
                   info_);
 }
 
-// Not OK: the context is another one, the plug-in may still use the old one.
+// Waits for work that the plug-in goes on with after compute_func. On an error `shared` is a new
+// context, and the old one is kept, since the plug-in may still use it.
 absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
                                                    ContextPtr& shared) const {
   TF_OpKernelContext* const context = shared.get();
@@ -281,7 +288,8 @@ absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& cont
   return result;
 }
 
-// A context that has served once is kept from then on, to see who uses it later.
+// Ends the watch, and keeps the context from further calls, to see whether the plug-in uses it
+// later.
 [[gnu::noinline]] void PluginKernelImpl::EndWatch(KernelWatch& watch, ContextPtr& context) const {
   watch.End();
   KeepEnded(std::exchange(context, NewContext()), shared_info_);
@@ -295,7 +303,8 @@ ContextPtr PluginKernelImpl::IdleContext() {
   return idle;
 }
 
-// What the call uses stays valid when the host stops waiting.
+// Gives the context its own references to inputs and outputs, which stay valid when the host stops
+// waiting. An input's last use moves the tensor, so that the kernel may forward its buffer.
 void PluginKernelImpl::Own(const ComputeArgs& args, TF_OpKernelContext& context) {
   const size_t num_inputs = args.inputs.size(), num_outputs = args.outputs.size();
   context.own_tensors.resize(num_inputs);
@@ -324,6 +333,7 @@ ContextPtr PluginKernelImpl::Begin(const ComputeArgs& args) {
   context->watch = KernelWatch::Begin(info_, context->own_args);
   context->deadline = absl::Now() + absl::Seconds(args.timeout_s);
   {
+    // The callback of the context's last call may not have let go of the mutex yet.
     absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
@@ -343,6 +353,8 @@ absl::Status PluginKernelImpl::Await(TF_OpKernelContext& context) const {
   const CallbackScope waiting(info_.def->plugin.c_str(), "the work of compute_async_func",
                               info_.name.c_str());
   absl::MutexLock lock(&EndsOfWork());
+  // After an exception nobody will call back, so there is no time to wait; a callback from before
+  // it still counts.
   const absl::Time deadline = context.thrown ? absl::InfinitePast() : context.deadline;
   if (EndsOfWork().AwaitWithDeadline(absl::Condition(&finished), deadline)) return absl::OkStatus();
   if (!context.thrown)

@@ -18,8 +18,8 @@ namespace tenon {
 
 class ResourceManager;  // plugin/kernels/resource.h
 
-// Facts for all kernels of an executable. Shared, since kernels on which the executable gave up may
-// still use them.
+// Facts for all kernels of an executable. Kernels share them with the executable, since a kernel on
+// which the executable gave up may still use them.
 struct KernelSurroundings {
   ResourceManager* resources =
       nullptr;                   // the session's; only valid in calls that the host waits for
@@ -58,6 +58,8 @@ struct ContextDeleter {
 using ContextPtr = std::unique_ptr<TF_OpKernelContext, ContextDeleter>;
 ContextPtr NewContext();
 
+// The arguments of one call. Spans and pointers are the caller's, and must be valid until the call
+// has returned.
 struct ComputeArgs {
   struct Input {
     Tensor* tensor = nullptr;  // valid while the kernel computes
@@ -71,13 +73,15 @@ struct ComputeArgs {
   double timeout_s = 60;  // for an asynchronous kernel's done callback and for deferred work
 };
 
+// One kernel object of a plug-in. Methods may be called by several threads at once, if each has a
+// context of its own.
 class PluginKernel {
  public:
   // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]". The targets of the
   // node's views and pointers must outlive the kernel.
   static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(
       std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device);
-  virtual ~PluginKernel() = default;  // delete_func
+  virtual ~PluginKernel() = default;  // calls delete_func
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:

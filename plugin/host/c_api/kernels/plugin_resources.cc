@@ -1,5 +1,5 @@
-// Of next_pluggable_device/c_api.h what any kernel may use: its device, objects of the plug-in that
-// the session keeps by name, and variables one by one.
+// The functions of next_pluggable_device/c_api.h that any kernel may use: its device, objects of
+// the plug-in that the session keeps by name, and variables one by one.
 #include <algorithm>
 #include <string>
 
@@ -19,7 +19,7 @@ struct TF_VariableInfo {
   int input = 0;
   tenon::ObjectRef<tenon::Variable> variable;
   TF_VariableInputLockHolder* holder = nullptr;
-  uint64_t taken = 0;  // of the holder
+  uint64_t taken = 0;  // the holder's count then: a later one means that the lock has ended
 };
 
 namespace tenon {
@@ -27,7 +27,8 @@ namespace {
 
 using DeleteFn = void (*)(void*);
 
-// An object of a plug-in.
+// An object of a plug-in, which the session keeps and destroys by the plug-in's function. Holds the
+// plug-in's code until then.
 class PluginResource : public Resource {
  public:
   static constexpr std::string_view kKind = "object of a plug-in";
@@ -47,6 +48,7 @@ class PluginResource : public Resource {
   const DeleteFn destroy_;
 };
 
+// The session's resources. A kernel on which the host gave up may run when the session is gone.
 absl::StatusOr<ResourceManager*> Resources(const TF_OpKernelContext* ctx) {
   const auto& surroundings = ctx->kernel->node.surroundings;
   if (!ctx->abandoned && surroundings != nullptr && surroundings->resources != nullptr)
@@ -54,6 +56,8 @@ absl::StatusOr<ResourceManager*> Resources(const TF_OpKernelContext* ctx) {
   return absl::FailedPreconditionError("the session no longer waits for this kernel");
 }
 
+// The object is made first: if the name is taken or the session is gone, its end calls `destroy`,
+// since the plug-in has given the object away.
 absl::Status CreateResource(TF_OpKernelContext* ctx, std::string_view container,
                             std::string_view name, void* object, DeleteFn destroy) {
   const auto made =
@@ -66,8 +70,8 @@ absl::Status CreateResource(TF_OpKernelContext* ctx, std::string_view container,
       absl::StrCat("Resource ", container, "/", name, " is there already"));
 }
 
-// The plug-in makes its object without the manager's lock; of two that are made at once the first
-// one stays.
+// Calls `create` without the manager's lock, since the plug-in may ask for another object there. Of
+// two objects that are made at once the first stays, and the other is destroyed.
 absl::StatusOr<void*> LookupOrCreateResource(TF_OpKernelContext* ctx, std::string_view container,
                                              std::string_view name, void* (*create)(void*),
                                              void* arg, DeleteFn destroy) {
@@ -81,6 +85,8 @@ absl::StatusOr<void*> LookupOrCreateResource(TF_OpKernelContext* ctx, std::strin
   return resources->LookupOrCreate<PluginResource>(container, name, [&] { return made; })->object();
 }
 
+// Locks in the order of addresses, so that no two kernels wait for each other. The context keeps
+// the locks, so that they end with the call even if the plug-in forgets them.
 absl::Status LockInfos(absl::Span<TF_VariableInfo* const> infos) {
   std::vector<TF_VariableInfo*> sorted;
   for (TF_VariableInfo* info : infos) {
@@ -100,7 +106,7 @@ absl::Status LockInfos(absl::Span<TF_VariableInfo* const> infos) {
   return absl::OkStatus();
 }
 
-// The variable gets memory of its own, whose contents are undefined.
+// Gives the variable new memory of its value's type and shape, with undefined contents.
 absl::Status AllocateAnew(TF_OpKernelContext* ctx, const TF_VariableInfo* info) {
   if (info == nullptr) return absl::InvalidArgumentError("TF_VariableInfo is NULL.");
   TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, info->variable.get()));

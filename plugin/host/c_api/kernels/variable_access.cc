@@ -8,6 +8,8 @@
 
 namespace tenon {
 
+// A kernel that has locked a variable calls functions that lock it again; those must not wait for
+// it.
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable) {
   absl::MutexLock lock(&ctx->mutex);
   for (const auto& holder : ctx->lock_holders) {
@@ -66,7 +68,7 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
   TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, input, variable, memory));
   if (value.num_elements() == 0) return value;
   bool shared = false;
-  value.Clear();  // the variable's own share is the only one that counts
+  value.Clear();  // else this function's own share would make the buffer look shared
   TENON_RETURN_IF_ERROR(variable->UpdateHeld(
       [&](Tensor& held) {
         shared = !held.buffer()->unique();
@@ -83,6 +85,7 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
 
 absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
                                     CopyFn copy) {
+  // Strings and variants own memory that a plug-in's copy of bytes would share.
   if (!IsMemcpyable(value.dtype()) || (copy == nullptr && memory == nullptr)) return value.Copy();
   if (copy == nullptr)
     return absl::InvalidArgumentError("the value must be copied, and copyFunc is NULL");
@@ -92,6 +95,7 @@ absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value
   return made;
 }
 
+// Holders are used again, so that a plug-in that locks in each call makes the host allocate once.
 TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx) {
   ctx->locked = true;
   absl::MutexLock lock(&ctx->mutex);

@@ -1,4 +1,5 @@
-// Access for kernels of plug-ins to variables that are inputs, as resources or as references.
+// Gives kernels of plug-ins access to variables, which are inputs of type resource or references.
+// Any thread may call the functions within the call of a kernel that `ctx` is for.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,24 +9,27 @@
 
 namespace tenon {
 
-// The plug-in's way to copy a tensor; it deletes both handles.
+// A plug-in's function that copies `source` to `dest`, on the kernel's device. It deletes both
+// handles.
 using CopyFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest);
 
-// The variable that is input i; lives at least as long as the call. OUT_OF_RANGE if there is no
-// input i, INVALID_ARGUMENT if the input is no variable.
+// Returns the variable that input i refers to. It lives at least as long as the call. OUT_OF_RANGE
+// if there is no input i, INVALID_ARGUMENT if the input is no variable.
 absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i);
 
-// The device with the memory in which the kernel has values of the type, or has input i. Null: the
-// host.
+// Return the device in the memory of which the kernel has values of the type, or has input i. Null
+// means the host.
 Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type);
 Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i);
 
-// Whether the call has locked the variable.
+// Whether the call has locked the variable (TF_MaybeLockVariableInputMutexesInOrder,
+// TF_LockVariableInfos).
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable);
 
-// Locks a variable for the lifetime of the object. Does nothing if the call holds the lock already.
+// Locks a variable for the lifetime of the object. Does nothing if the call has locked it already.
 class VariableHold {
  public:
+  // DEADLINE_EXCEEDED if another kernel holds the variable for a minute.
   static absl::StatusOr<VariableHold> Take(TF_OpKernelContext* ctx, Variable* variable);
   VariableHold(VariableHold&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
   VariableHold& operator=(VariableHold&&) = delete;
@@ -35,29 +39,33 @@ class VariableHold {
 
  private:
   explicit VariableHold(Variable* held) : held_(held) {}
-  Variable* held_;
+  Variable* held_;  // null: the lock is the call's
 };
 
-// The value of a variable that the call holds, in that memory. FAILED_PRECONDITION (of a reference)
-// or NOT_FOUND without one.
+// Returns the value of a variable that the call holds, in the memory of the device `memory`.
+// Without a value the error is FAILED_PRECONDITION for a reference and NOT_FOUND for a resource.
 absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                  Device* memory);
 
-// Gives a variable that the call holds a buffer that nobody else has, if it has none or `always`:
-// what it held is copied by `copy`. Its value then.
+// Makes sure that nobody else has a share of the buffer of a variable that the call holds, and
+// returns the value, to be written to. Copies the value by `copy` if somebody has a share, or if
+// `always`.
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      Device* memory, CopyFn copy, bool always);
 
-// A copy that the plug-in makes, in that memory.
+// Returns a copy of `value` in the memory of `memory`, made by `copy`. The host copies itself where
+// that is possible: values that are no plain bytes, and host memory if `copy` is null.
+// INVALID_ARGUMENT if a device's value must be copied and `copy` is null.
 absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
                                     CopyFn copy);
 
-// A lock holder for this call that is not in use.
+// Returns a lock holder that is not in use, marked as out. The context owns the holder.
 TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx);
 
-// The error of the step so far.
+// Returns the first error of the call so far; OK if there is none.
 absl::Status StepStatus(TF_OpKernelContext* ctx);
-// Sets `status`, and fails the step too, since a plug-in may not look at the status.
+// Writes `result` to `status`. An error also fails the call, since a plug-in may not look at the
+// status.
 void Report(TF_OpKernelContext* ctx, const absl::Status& result, TF_Status* status);
 
 }  // namespace tenon

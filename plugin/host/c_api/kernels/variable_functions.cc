@@ -13,7 +13,8 @@ namespace {
 
 using UpdateFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_Tensor* value, int op);
 
-// To the step alone, as TensorFlow tells what went wrong with an assignment.
+// Fails the call and leaves the TF_Status OK: so does TensorFlow for assignments, and plug-ins go
+// on by the status.
 void ReportToStep(TF_OpKernelContext* ctx, const absl::Status& result) {
   if (!result.ok()) ctx->Fail(result);
 }
@@ -46,6 +47,7 @@ absl::Status AssignVariable(TF_OpKernelContext* ctx, int input, int value_index,
                        old.shape().ToString(), " got ", value.shape().ToString()));
     }
   }
+  // Else the variable takes a share of the input's buffer, without a copy.
   if (variable->changes_in_place()) {
     TENON_ASSIGN_OR_RETURN(value, CopyByPlugin(ctx, value, memory, copy));
   }
@@ -61,6 +63,7 @@ absl::Status UpdateVariable(TF_OpKernelContext* ctx, int input, int value_index,
   TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
   Device* const memory = MemoryOfInput(ctx, value_index);
   {
+    // In a scope of its own, so that this share is gone when WritableValue looks for others.
     TENON_ASSIGN_OR_RETURN(const Tensor held, HeldValue(ctx, input, variable, memory));
     TENON_RETURN_IF_ERROR(CheckType(held.dtype(), value.dtype()));
     if (!(held.shape() == value.shape())) {
@@ -76,7 +79,7 @@ absl::Status UpdateVariable(TF_OpKernelContext* ctx, int input, int value_index,
   return absl::OkStatus();
 }
 
-// Output `output` is the variable that input `input` refers to.
+// Makes output `output` a reference to the variable that input `input` refers to.
 absl::Status PassReference(TF_OpKernelContext* ctx, int input, int output) {
   if (output < 0 || output >= ctx->num_outputs())
     return absl::OutOfRangeError("output index out of range");
@@ -116,7 +119,8 @@ absl::Status AssignReference(TF_OpKernelContext* ctx, int input, int output, int
   return absl::OkStatus();
 }
 
-// Those that are changed in part get a buffer of their own once; what is assigned later is copied.
+// Returns the value of a variable that the kernel changes in part. The variable gets a buffer of
+// its own once, and from then on keeps one, since an assigned value is copied.
 absl::StatusOr<Tensor> ValueForParts(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      CopyFn copy) {
   Device* const memory = MemoryOf(ctx, variable->PeekHeld().dtype());
@@ -152,6 +156,7 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
     variables.push_back(variable);
   }
   if (!do_lock && !resources) return absl::OkStatus();
+  // By address, so that two kernels which lock the same variables cannot wait for each other.
   std::sort(variables.begin(), variables.end());
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   for (Variable* variable : variables) {
@@ -173,6 +178,8 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
   return absl::OkStatus();
 }
 
+// The plug-in allocates the tensor, through `allocate`; the host checks it, since `allocate` may
+// leave anything in the handle.
 absl::Status MakeTemporary(TF_OpKernelContext* ctx, DataType type, const int64_t* dims,
                            int num_dims, std::string_view name,
                            void (*allocate)(TF_OpKernelContext*, TF_Tensor*, TF_DataType,
@@ -203,6 +210,7 @@ absl::Status MakeTemporary(TF_OpKernelContext* ctx, DataType type, const int64_t
   return absl::OkStatus();
 }
 
+// Moves the value out of the variable into output 0. The variable goes with its last reference.
 absl::Status DestroyTemporary(TF_OpKernelContext* ctx, std::string_view name) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, VariableInput(ctx, 0));
   TENON_RETURN_IF_ERROR(CheckReference(ctx, 0));
