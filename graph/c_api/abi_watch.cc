@@ -18,12 +18,13 @@
 namespace tenon {
 namespace {
 
-// Bounds for the memory of a process whose plug-in errs in each step.
 // Both bound the memory of a process whose plug-in errs in every step.
 constexpr size_t kMaxViolations = 1000;
 constexpr size_t kMaxBuried = 100'000;
 constexpr char kOwnThread[] = "a thread of its own";
 
+// A violation by the call in progress on this thread. On a thread without a mark and without a
+// call, a plug-in runs code of its own.
 AbiViolation ByCurrentCall(std::string_view rule, std::string detail) {
   AbiViolation violation;
   violation.rule = rule;
@@ -61,9 +62,9 @@ struct AbiWatch::Impl {
 
   mutable absl::Mutex mutex;
   std::vector<AbiViolation> violations ABSL_GUARDED_BY(mutex);
-  absl::flat_hash_set<std::string> told ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_set<std::string> told ABSL_GUARDED_BY(mutex);  // lines that were reported
   absl::flat_hash_map<const void*, Object> objects ABSL_GUARDED_BY(mutex);
-  std::deque<void*> buried ABSL_GUARDED_BY(mutex);
+  std::deque<void*> buried ABSL_GUARDED_BY(mutex);  // memory to free later, the oldest first
   bool silent ABSL_GUARDED_BY(mutex) = false;
 
   ~Impl() {
@@ -137,7 +138,7 @@ void AbiWatch::ReportWhatIsLeft() {
     absl::MutexLock lock(&impl_->mutex);
     absl::flat_hash_set<const void*> objects;
     for (const auto& [object, made] : impl_->objects) {
-      if (!ByHost(made.maker)) objects.insert(object);
+      if (!ByHost(made.maker)) objects.insert(object);  // the host's own are no plug-in's leak
     }
     // An object that a static variable points to may be deleted when the process ends: no leak.
     const absl::flat_hash_set<const void*> held = HeldInStaticData(objects);

@@ -55,6 +55,7 @@ struct TF_Tensor {
   int32_t loan = 0;
 };
 
+// A shape as plug-ins see it.
 struct TF_Shape {
   tenon::PartialShape shape;
 };

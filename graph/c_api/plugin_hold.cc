@@ -8,6 +8,8 @@ namespace {
 
 absl::Mutex mutex(absl::kConstInit);
 
+// The number of holds by the plug-in's path; plug-ins without holds have no entry. Never destroyed:
+// tensors may end while static objects of the process are being destroyed.
 absl::flat_hash_map<std::string, int>& Holds() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
   static auto* const holds = new absl::flat_hash_map<std::string, int>;
   return *holds;

@@ -36,6 +36,7 @@ int SearchLibrary(dl_phdr_info* library, size_t, void* argument) {
   for (int i = 0; i < library->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = library->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    // The linker aligns pointers, so only aligned words are looked at.
     const uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
     const uintptr_t aligned = (begin + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
     if (aligned - begin < segment.p_memsz)

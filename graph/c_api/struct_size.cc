@@ -12,6 +12,8 @@ static_assert(kPreset < Roomy<char>::kRoom);
 
 }  // namespace
 
+// A later host would write a larger size: a plug-in that leaves it there would let that host read
+// members that the plug-in does not have.
 size_t PresetStructSize(size_t size) { return AbiWatch::Active() == nullptr ? size : kPreset; }
 
 void WatchStructSize(size_t struct_size, std::string_view name, std::string_view macro) {

@@ -37,12 +37,13 @@ const Zone& Pattern() {
   return *pattern;
 }
 
+// Freed memory gets the pattern too, so that a late read of it stands out.
 void FillWithPattern(char* data, size_t bytes) {
   for (size_t done = 0; done < bytes; done += kZone)
     std::memcpy(data + done, Pattern().data(), std::min(kZone, bytes - done));
 }
 
-// The first and the last byte that differ.
+// The first and the last byte that differ, as offsets.
 struct Extent {
   int64_t first, last;
 };
@@ -136,15 +137,15 @@ struct TensorGuards::Guard {
     frozen = std::move(content);
   }
 
-  absl::Mutex mutex;  // held while the memory is looked at
+  absl::Mutex mutex;  // held while the memory is read or written
   FarMemory* memory = nullptr;
   Key key;
   size_t bytes = 0;
   TensorUser user ABSL_GUARDED_BY(mutex);
-  std::vector<char> frozen ABSL_GUARDED_BY(mutex);  // what it has to be; empty: it may change
-  bool freed ABSL_GUARDED_BY(mutex) = false;        // nobody may write to it
-  bool gone ABSL_GUARDED_BY(mutex) = false;         // the memory is somebody else's
-  void* block = nullptr;                            // of the host, that it lies in
+  std::vector<char> frozen ABSL_GUARDED_BY(mutex);  // the right content; empty: it may change
+  bool freed ABSL_GUARDED_BY(mutex) = false;        // no write to the tensor is right
+  bool gone ABSL_GUARDED_BY(mutex) = false;         // the memory is freed and may not be read
+  void* block = nullptr;                            // the host's memory to free; null: not owned
 
   ~Guard() {
     Freeze({});
@@ -205,8 +206,8 @@ Buffer* TensorGuards::Allocate(size_t bytes) {
     guard->Fill();
   }
   Add(std::move(guard));
-  // As for memory that a device allocated for one tensor: the buffer owns it alone and may be
-  // overwritten while it has one reference.
+  // As memory that a device allocated for one tensor: the buffer owns the memory alone, and kernels
+  // may forward it while it has one reference.
   return Buffer::OfDevice(data, bytes, Free, nullptr);
 }
 
@@ -234,6 +235,7 @@ void TensorGuards::Bury(std::shared_ptr<Guard> guard) {
     gone.assign(buried_.begin(), keep);
     buried_.erase(buried_.begin(), keep);
   }
+  // A last look, without the lock of all guards.
   for (const std::shared_ptr<Guard>& last : gone) {
     absl::MutexLock lock(&last->mutex);
     last->Look();
@@ -285,7 +287,7 @@ void TensorGuards::Check(const FarMemory* memory, const void* data, const Tensor
   const std::shared_ptr<Guard> guard = Find(memory, data);
   if (guard == nullptr) return;
   absl::MutexLock lock(&guard->mutex);
-  guard->LookInside();  // the doing of who had it before
+  guard->LookInside();  // a change of a frozen tensor is the doing of the user before
   guard->user = user;
   guard->Look();
 }
@@ -312,6 +314,8 @@ void TensorGuards::AcceptChange(const FarMemory* memory, const void* data) {
   if (!guard->frozen.empty()) guard->Freeze(BytesOf(guard->memory, data, guard->bytes));
 }
 
+// The caller does not know in which memory the tensor lies, so guards in all of them are thawed.
+// Keys are ordered by address first.
 void TensorGuards::Thaw(const void* data) {
   std::vector<std::shared_ptr<Guard>> found;
   {
@@ -357,7 +361,7 @@ absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape) {
   const absl::StatusOr<size_t> bytes = TensorBytes(dtype, shape);
   if (!bytes.ok()) return bytes.status();
   Buffer* const buffer = TensorGuards::Get().Allocate(*bytes);
-  if (buffer == nullptr) return tensor.Become(dtype, shape);  // which tells why
+  if (buffer == nullptr) return tensor.Become(dtype, shape);  // for its error, or without a guard
   tensor = Tensor(dtype, shape, BufferRef::Adopt(buffer));
   return absl::OkStatus();
 }

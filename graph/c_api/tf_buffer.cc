@@ -1,4 +1,5 @@
-// Byte blocks that cross the C interface.
+// TF_Buffer: blocks of bytes that cross the C interface. The bytes are freed by the function in the
+// buffer, so that host and plug-in may use different allocators.
 #include "tensorflow/c/tf_buffer.h"
 
 #include <cstdlib>
@@ -20,6 +21,7 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
   if (buffer->data != nullptr) {
     return absl::InvalidArgumentError("Passing non-empty TF_Buffer is invalid.");
   }
+  // Not null for no bytes either: a null pointer means a buffer that was not filled.
   void* copy = std::malloc(bytes.empty() ? 1 : bytes.size());
   if (copy == nullptr) return absl::ResourceExhaustedError("no memory for a TF_Buffer's bytes");
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());

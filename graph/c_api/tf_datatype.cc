@@ -1,4 +1,5 @@
-// Sizes of element types as the C interface counts them.
+// The size of an element in bytes, as the C interface counts it: 0 for elements that own memory,
+// for references and for unknown types.
 #include "tensorflow/c/tf_datatype.h"
 
 #include "graph/c_api/c_api_internal.h"

@@ -1,4 +1,4 @@
-// Opaque shapes.
+// TF_Shape: shapes that plug-ins see as opaque. A shape of unknown rank has -1 dimensions.
 #include "tensorflow/c/tf_shape.h"
 
 #include "graph/c_api/abi_watch.h"

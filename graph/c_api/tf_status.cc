@@ -62,12 +62,14 @@ void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
   if (s == nullptr) return;
   // `msg` may point into the message that is about to be replaced.
   std::string message = code == TSL_OK || msg == nullptr ? "" : msg;
+  // A plug-in may pass any number; absl::Status has names for these only.
   s->code = code >= TSL_OK && code <= TSL_UNAUTHENTICATED ? code : TSL_UNKNOWN;
   s->message = std::move(message);
   s->payloads.clear();
 }
 
 void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
+  // An OK status has no payloads, as in absl::Status.
   if (s == nullptr || key == nullptr || value == nullptr || s->code == TSL_OK) return;
   for (auto& [known, old] : s->payloads) {
     if (known != key) continue;

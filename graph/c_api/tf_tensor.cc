@@ -1,4 +1,4 @@
-// What plug-ins do with tensor handles.
+// The functions of tf_tensor.h: tensors that plug-ins make, read and reshape.
 #include "tensorflow/c/tf_tensor.h"
 
 #include <cstring>
@@ -96,7 +96,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
   } else if (shape) {
     buffer = Buffer::Wrap(data, len, nullptr, nullptr);
   }
-  // Also on failure: TF_NewTensor takes ownership of the memory in any case.
+  // TF_NewTensor takes ownership of the memory in any case, also on a failure.
   if ((copy || buffer == nullptr) && deallocator != nullptr) {
     deallocator(data, len, deallocator_arg);
   }
@@ -111,17 +111,20 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
   if (!shape) return nullptr;
   const tenon::DataType type = DataTypeFromC(dtype);
+  // A plug-in may ask for more bytes than the elements need.
   const size_t bytes = std::max(len, *tenon::TensorBytes(type, *shape));
   Buffer* const buffer = tenon::AbiWatch::Active() != nullptr && tenon::IsMemcpyable(type)
                              ? tenon::TensorGuards::Get().Allocate(bytes)
                              : Buffer::Allocate(bytes);
   if (buffer == nullptr) return nullptr;
+  // Zeroed strings are empty ones, so that the tensor can be freed before the plug-in fills it.
   if (!tenon::IsMemcpyable(type)) std::memset(buffer->data(), 0, bytes);
   if (type == tenon::DataType::kString) buffer->set_string_count(shape->num_elements());
   return tenon::NewTensorHandle(Tensor(type, *std::move(shape), BufferRef::Adopt(buffer)));
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+  // A lent handle has no share, and only shares tell whether the buffer has one owner.
   tenon::HandleLoans::Share(tensor);
   const BufferRef& buffer = tensor->share;
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
@@ -184,6 +187,7 @@ bool TF_TensorIsAligned(const TF_Tensor* tensor) {
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
   tenon::ClearStatus(status);
   absl::StatusOr<Tensor> tensor = tenon::TensorFromWire(tenon::BufferBytes(*from));
+  // TensorFlow's code and message for bytes that are no TensorProto.
   if (!tensor.ok() && tensor.status().code() == absl::StatusCode::kDataLoss) {
     return TF_SetStatus(status, TF_INVALID_ARGUMENT, "Unparseable tensor proto");
   }

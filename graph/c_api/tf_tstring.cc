@@ -1,4 +1,5 @@
-// The functions on string elements as symbols; the inline ones do the work.
+// The functions on string elements as symbols of the library, for plug-ins that link to them; the
+// inline functions of the header do the work.
 #include "tensorflow/c/tf_tstring.h"
 
 extern "C" {

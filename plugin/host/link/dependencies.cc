@@ -13,8 +13,10 @@
 namespace tenon {
 namespace {
 
+// No plug-in needs so many; a bound for files that are made to need ever more.
 constexpr size_t kMaxLibraries = 1000;
 
+// Asks the loader without loading: RTLD_NOLOAD finds only what is mapped.
 bool InProcess(const std::string& name) {
   void* const handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle != nullptr) dlclose(handle);
@@ -36,6 +38,7 @@ std::vector<Dependency> MissingInProcess(const std::string& path) {
       missing.push_back({name, search.Find(name, from, file->run_path), by});
     }
   };
+  // Breadth first, which is the loader's order; the list grows while it is gone through.
   add(path, -1);
   for (size_t i = 0; i < missing.size(); ++i) {
     const std::string from = missing[i].path;

@@ -19,7 +19,8 @@ namespace tenon {
 namespace {
 
 constexpr uint16_t kMachine = EM_X86_64;
-// What a library of real life stays far below; it bounds what a hostile file makes us allocate.
+// Bounds for the memory that a hostile file makes the reader allocate; real libraries stay far
+// below.
 constexpr uint64_t kMaxTableBytes = uint64_t{1} << 30;
 constexpr size_t kMaxHeaders = 4096;
 constexpr size_t kMaxVersions = 0x8000;  // an index has 15 bits
@@ -28,7 +29,8 @@ absl::Status Damaged(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("damaged ELF file: ", what));
 }
 
-// The bytes of a file, read where they are asked for.
+// The bytes of a file. Reads only the parts that are asked for: a plug-in may have gigabytes. Each
+// read is checked against the size of the file.
 class Bytes {
  public:
   Bytes(int fd, uint64_t size) : fd_(fd), size_(size) {}
@@ -69,7 +71,8 @@ class Bytes {
   uint64_t size_;
 };
 
-// The entries of PT_DYNAMIC that matter, by their tags; 0 where there is none.
+// The entries of PT_DYNAMIC that the reader needs; 0 where the file has none. Addresses, but for
+// strings_size, and for soname, rpath, runpath and needed, which are offsets of names.
 struct Dynamic {
   uint64_t strings = 0, strings_size = 0;
   uint64_t symbols = 0;
@@ -79,6 +82,8 @@ struct Dynamic {
   std::vector<uint64_t> needed;
 };
 
+// Reads by program headers and addresses, as the loader does, and not by sections: stripped
+// libraries have none.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
@@ -113,7 +118,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Where an address of the loaded library lies in the file, with `size` bytes behind it.
+  // The offset in the file of an address of the loaded library. Damaged if no segment has the
+  // address in the file.
   absl::StatusOr<uint64_t> OffsetOf(uint64_t address, std::string_view what) const {
     for (const Elf64_Phdr& segment : segments_) {
       if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
@@ -182,7 +188,8 @@ class Reader {
     std::string name, library;
   };
 
-  // Both tables are chains of records whose links only lead forward; each record is counted.
+  // Both tables are chains of records. Links only lead forward, and records are counted, so that no
+  // file makes the reader loop.
   absl::Status ReadVersions() {
     versions_.resize(kMaxVersions);
     if (dynamic_.versions_needed != 0) TENON_RETURN_IF_ERROR(ReadNeededVersions());
@@ -217,7 +224,7 @@ class Reader {
     for (size_t count = 0; count < kMaxVersions; ++count) {
       TENON_ASSIGN_OR_RETURN(const auto version, bytes_.At<Elf64_Verdef>(at, kWhat));
       TENON_ASSIGN_OR_RETURN(const auto name, bytes_.At<Elf64_Verdaux>(at + version.vd_aux, kWhat));
-      // The first one names the file itself.
+      // The record with VER_FLG_BASE names the file itself, which is no version.
       if ((version.vd_flags & VER_FLG_BASE) == 0) {
         TENON_ASSIGN_OR_RETURN(library_.versions.emplace_back(), String(name.vda_name));
       }
@@ -228,7 +235,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // The file does not say how many symbols there are: a hash table over them does.
+  // The dynamic section does not say how many symbols there are; a hash table over them does.
   absl::StatusOr<uint64_t> CountSymbols() const {
     if (dynamic_.hash != 0) {
       TENON_ASSIGN_OR_RETURN(const uint64_t offset, OffsetOf(dynamic_.hash, "the hash table"));
@@ -240,6 +247,9 @@ class Reader {
     return Damaged("it has no hash table, so that nobody finds its symbols");
   }
 
+  // A bucket of GNU's table has the index of its first symbol, and the chain of a bucket ends with
+  // a hash that has its lowest bit set. So the end of the chain with the highest start is the last
+  // symbol.
   absl::StatusOr<uint64_t> CountInGnuHash() const {
     constexpr std::string_view kWhat = "the hash table";
     struct Header {
@@ -255,7 +265,7 @@ class Reader {
     for (const uint32_t bucket : buckets) last = std::max<uint64_t>(last, bucket);
     if (last < header.first_symbol) return header.first_symbol;
     const uint64_t chains_at = buckets_at + buckets.size() * sizeof(uint32_t);
-    for (;; ++last) {  // ends at the end of the file at the latest
+    for (;; ++last) {  // ends with an error at the end of the file at the latest
       const uint64_t link = chains_at + (last - header.first_symbol) * sizeof(uint32_t);
       TENON_ASSIGN_OR_RETURN(const uint32_t hash, bytes_.At<uint32_t>(link, kWhat));
       if ((hash & 1) != 0) return last + 1;
@@ -272,7 +282,7 @@ class Reader {
       TENON_ASSIGN_OR_RETURN(const uint64_t at, OffsetOf(dynamic_.version_of, "symbol versions"));
       TENON_ASSIGN_OR_RETURN(version_of, bytes_.Array<uint16_t>(at, count, "symbol versions"));
     }
-    for (size_t i = 1; i < symbols.size(); ++i) {  // the first is none
+    for (size_t i = 1; i < symbols.size(); ++i) {  // the first entry is no symbol
       const Elf64_Sym& symbol = symbols[i];
       const unsigned binding = ELF64_ST_BIND(symbol.st_info);
       if (binding == STB_LOCAL) continue;
@@ -295,14 +305,14 @@ class Reader {
   std::vector<Elf64_Phdr> segments_;
   Dynamic dynamic_;
   std::string strings_;
-  std::vector<Version> versions_;  // by the index that symbols have
+  std::vector<Version> versions_;  // by the index that the table of symbol versions has
   ElfLibrary library_;
 };
 
 }  // namespace
 
 absl::StatusOr<ElfLibrary> ReadElfLibrary(const std::string& path) {
-  // Not blocking: a pipe's open would wait for a writer.
+  // O_NONBLOCK: to open a pipe would else wait for a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno)));
   const absl::Cleanup close_it = [fd] { close(fd); };

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxIncludes = 8;
+constexpr int kMaxIncludes = 8;  // a file of the configuration may include itself
 
 std::vector<std::string> FilesLike(const std::string& pattern) {
   glob_t found = {};
@@ -28,7 +28,8 @@ std::vector<std::string> FilesLike(const std::string& pattern) {
   return files;
 }
 
-// Lines are folders, or "include" and a pattern of further files.
+// Adds the folders of a configuration of ldconfig. A line is a folder, or "include" and a pattern
+// of further files. The cache that ldconfig writes is not read: its format is the C library's own.
 void ReadConfig(const std::string& path, int depth, std::vector<std::string>& folders) {
   std::ifstream file(path);
   std::string text;
@@ -52,6 +53,8 @@ std::string FileIn(std::string_view folder, std::string_view name) {
 
 }  // namespace
 
+// The order of ld.so(8): LD_LIBRARY_PATH, the run path, the configured folders, the default
+// folders.
 LibrarySearch::LibrarySearch() {
   const char* variable = std::getenv("LD_LIBRARY_PATH");
   before_ =
@@ -68,6 +71,7 @@ std::string LibrarySearch::Find(std::string_view name, const std::string& reques
   const auto expanded = [&origin](std::string_view text) {
     return absl::StrReplaceAll(text, {{"$ORIGIN", origin}, {"${ORIGIN}", origin}});
   };
+  // A name with a slash is a path, for which the loader searches no folder.
   if (absl::StrContains(name, '/')) return FileIn("", expanded(name));
   for (const std::string& folder : before_) {
     if (std::string path = FileIn(folder, name); !path.empty()) return path;

@@ -25,6 +25,8 @@ namespace {
 constexpr const char* kShims[] = {"libtensorflow_framework.so.2", "libtensorflow.so.2",
                                   "libtensorflow_cc.so.2", "_pywrap_tensorflow_internal.so"};
 
+// Puts the symbols of the libtenon that this code is part of into the global scope, where a plug-in
+// without DT_NEEDED finds them, and maps the libraries with TensorFlow's names beside it.
 void Promote() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&PrepareForPlugins), &info) == 0 || info.dli_fname == nullptr)
@@ -59,12 +61,14 @@ std::string CanonicalPath(const std::string& path) {
 }
 
 absl::StatusOr<void*> OpenLibrary(const std::string& path) {
-  // dlopen would wait for whoever writes to a pipe.
+  // dlopen would wait for a writer of a pipe.
   struct stat facts;
   if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
     return absl::NotFoundError(absl::StrCat(path, ": not a file"));
   void* handle = nullptr;
   std::string error;
+  // Constructors run: those of libraries built with -ffast-math switch denormals off for the
+  // thread.
   const FloatModeGuard float_mode(path);
   TENON_RETURN_IF_ERROR(CallPlugin(path.c_str(), "dlopen", "", [&] {
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -9,6 +9,7 @@
 namespace tenon {
 namespace {
 
+// In TensorFlow's order: the first check that fails makes the message.
 absl::Status Validate(const TF_ProfilerRegistrationParams& params, const TP_Profiler& profiler,
                       const TP_ProfilerFns& fns) {
   TENON_RETURN_IF_ERROR(CheckStructSize(params.struct_size, "TF_ProfilerRegistrationParams",
@@ -48,6 +49,7 @@ absl::StatusOr<std::shared_ptr<PluginProfiler>> PluginProfiler::Init(
       CallPlugin(plugin.c_str(), "TF_InitProfiler", "", [&] { init(&params, status.get()); }));
   TENON_RETURN_IF_ERROR(status.ToStatus());
   std::shared_ptr<PluginProfiler> profiler(new PluginProfiler);
+  // Taken over before the validation, so that an invalid profiler is destroyed, too.
   profiler->plugin_ = std::move(plugin);
   profiler->profiler_ = roomy_profiler.value;
   profiler->fns_ = roomy_fns.value;

@@ -1,5 +1,5 @@
-// TF_InitProfiler from the host's side: a plug-in's profiler, validated and kept for the sessions
-// that trace.
+// TF_InitProfiler from the host's side: the profiler of a plug-in, validated and kept for runs that
+// are profiled.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,20 @@
 
 namespace tenon {
 
-// What a plug-in registered, copied by value. Its destroy functions are called once, at its end.
+// The structs that a plug-in filled in TF_InitProfiler, copied by value. Constant. The destructor
+// calls the plug-in's destroy functions. The plug-in's ledger and each ProfilerSession share it.
 class PluginProfiler {
  public:
-  // Calls TF_InitProfiler with preset structs and validates what it answers, with TensorFlow's
-  // messages. Registers nothing.
+  // Calls TF_InitProfiler with preset structs and validates its answer, with TensorFlow's messages.
+  // Registers nothing. Errors are the plug-in's own status, FAILED_PRECONDITION for a member that
+  // must be set, INTERNAL for an exception.
   static absl::StatusOr<std::shared_ptr<PluginProfiler>> Init(
       void (*init)(TF_ProfilerRegistrationParams*, TF_Status*), std::string plugin);
   ~PluginProfiler();
   PluginProfiler(const PluginProfiler&) = delete;
   PluginProfiler& operator=(const PluginProfiler&) = delete;
 
-  const std::string& plugin() const { return plugin_; }
+  const std::string& plugin() const { return plugin_; }  // path
   std::string device_type() const { return profiler_.device_type; }
   const TP_Profiler* profiler() const { return &profiler_; }
   const TP_ProfilerFns& fns() const { return fns_; }

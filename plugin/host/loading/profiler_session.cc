@@ -16,15 +16,17 @@
 namespace tenon {
 namespace {
 
-// What a profile may take: a message of two bytes becomes an object of a hundred.
+// Bounds of a profile. Messages are bounded too, since one of two bytes becomes an object of a
+// hundred.
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr int64_t kMaxMessages = int64_t{1} << 22;
 constexpr int kDepth = 5;  // a stat of an event of a line of a plane of the space
 // How far from the profile's own time an event may lie and still be on that clock.
 constexpr double kSlackNs = 10e9;
 
-// `size` bytes for a plug-in to write, a fence behind them to see whether it writes more, and pages
-// that cannot be written: who gets that far is stopped there and then.
+// `size` bytes for a plug-in to write to. Behind them lies a fence, up to the end of the page,
+// which shows whether the plug-in writes more; then pages without access, on which a longer write
+// faults.
 class FencedBuffer {
  public:
   explicit FencedBuffer(size_t size) : size_(size) {
@@ -73,7 +75,7 @@ absl::Status Bad(const PluginProfiler& profiler, std::string message) {
                    profiler.plugin());
 }
 
-// How many messages the bytes hold, or a few more: text is not told from them.
+// The number of messages in the bytes, or more: text that looks like a message counts as one.
 int64_t CountMessages(std::string_view bytes, int depth) {
   int64_t count = 0;
   WireReader reader(bytes);
@@ -83,7 +85,7 @@ int64_t CountMessages(std::string_view bytes, int depth) {
   return count;
 }
 
-// Once for the size, once for the data.
+// Calls collect_data_xspace twice, as TensorFlow does: for the size, and for the data.
 absl::Status Collect(const PluginProfiler& profiler, pb::XSpace& space) {
   const auto collect = [&](uint8_t* buffer, size_t* size) {
     return Call(profiler, "collect_data_xspace", [&](const TP_Profiler* p, TF_Status* s) {
@@ -114,6 +116,7 @@ absl::Status Collect(const PluginProfiler& profiler, pb::XSpace& space) {
     return Bad(profiler, absl::StrCat("its data holds ", count, " messages; ", kMaxMessages,
                                       " are the most that a profile may have"));
   }
+  // protobuf would write its own lines to standard error; the status says all.
   const google::protobuf::LogSilencer silence;
   if (!space.ParseFromArray(buffer.data(), static_cast<int>(written)))
     return Bad(profiler, absl::StrCat("its ", written,
@@ -121,8 +124,8 @@ absl::Status Collect(const PluginProfiler& profiler, pb::XSpace& space) {
   return absl::OkStatus();
 }
 
-// The time of all events of a plane in nanoseconds, by whatever clock; as doubles, since a plug-in
-// may write any numbers.
+// The time from the first event of a plane to the last, in nanoseconds of the plug-in's clock. In
+// doubles, since a plug-in may write any numbers and sums of integers would overflow.
 struct Span {
   double first = std::numeric_limits<double>::infinity();
   double last = -std::numeric_limits<double>::infinity();
@@ -142,6 +145,7 @@ Span SpanOf(const pb::XPlane& plane) {
   return span;
 }
 
+// A line that would leave the range of 64 bits goes to 0.
 void Shift(int64_t by, pb::XPlane& plane) {
   for (pb::XLine& line : *plane.mutable_lines()) {
     int64_t moved;

@@ -1,4 +1,4 @@
-// One profile: the profilers of all plug-ins, started and stopped together, and what they saw.
+// Takes one profile: starts the profilers of all plug-ins, stops them, and collects their data.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@ namespace pb {
 class XSpace;  // proto/xspace.proto
 }
 
-// What one plug-in's profiler gave.
+// The data of one plug-in's profiler.
 struct PluginProfile {
-  std::string plugin;       // path
-  std::string device_type;  // as it registered
-  std::chrono::steady_clock::time_point started;
-  absl::Status status;  // attributed; its planes are missing then
-  std::shared_ptr<pb::XSpace> space;
+  std::string plugin;                             // path
+  std::string device_type;                        // as the plug-in registered it
+  std::chrono::steady_clock::time_point started;  // right before `start` was called
+  absl::Status status;                            // names callback and plug-in
+  std::shared_ptr<pb::XSpace> space;              // never null; empty if `status` is an error
 };
 
 // Used by one thread.
@@ -31,10 +31,10 @@ class ProfilerSession {
  public:
   explicit ProfilerSession(std::vector<std::shared_ptr<PluginProfiler>> profilers);
 
-  // start. One that fails is not stopped or asked any more.
+  // Calls `start` of each. A profiler that fails is neither stopped nor asked for data.
   void Start();
-  // stop, then collect_data_xspace. Nothing that a plug-in answers (no data, garbage, sizes that
-  // are wrong) does more than make its own status an error.
+  // Calls `stop` of each, then collect_data_xspace. A wrong answer of a plug-in (garbage, wrong
+  // sizes) makes only the status of its own profile an error. Call it once.
   std::vector<PluginProfile> Finish();
 
  private:
@@ -46,16 +46,19 @@ class ProfilerSession {
   std::vector<Running> running_;
 };
 
-// The time that is watched, by the clocks that plug-ins may go by.
+// The time of a profile, by the clocks that plug-ins may use.
 struct ProfileTime {
-  std::chrono::steady_clock::time_point steady;  // its begin
-  std::chrono::system_clock::time_point system;  // the same moment
+  std::chrono::steady_clock::time_point steady;  // the begin
+  std::chrono::system_clock::time_point system;  // the same moment by the other clock
   std::chrono::nanoseconds length{0};
 };
 
-// Moves the lines of each plane from the plug-in's clock to nanoseconds since the begin of `time`,
-// and says for each plane which clock that was: "unix" (TensorFlow's own), "monotonic", "relative"
-// (to the profiler's start), or "unknown", which makes its first event the begin.
+// Moves the lines of each plane from the plug-in's clock to nanoseconds since the begin of `time`.
+// Returns the plug-in's clock for each plane:
+//   "unix", which TensorFlow uses;
+//   "monotonic";
+//   "relative" to the profiler's start, also for a plane without events;
+//   "unknown": the plane's first event becomes the begin.
 std::vector<std::string_view> AlignClocks(const ProfileTime& time, PluginProfile& profile);
 
 }  // namespace tenon

@@ -16,8 +16,8 @@ namespace {
 
 using KernelPtr = std::shared_ptr<const KernelDef>;
 
-// Of so many kernels for one op and device each is compared with the ones before it: a plug-in may
-// register any number.
+// Each kernel is compared with at most so many before it, of the same op and device: a plug-in may
+// register any number, and comparisons would grow with its square.
 constexpr size_t kMaxComparisons = 1000;
 
 // "kernel 'A'", "kernels 'A' and 'B'", "kernels 'A', 'B' and 4 more".
@@ -45,7 +45,7 @@ std::string Quoted(const std::vector<std::string_view>& names) {
 // Gathers kernels that have the same fault, so that each fault is one sentence.
 class Faults {
  public:
-  // What is wrong, of one kernel and of several: "is for …", "are for …".
+  // The fault as a verb with its object, of one kernel and of several: "is for …", "are for …".
   void Add(const KernelDef& kernel, const std::string& one, const std::string& many) {
     kernels_[{one, many}].push_back(&kernel);
   }
@@ -75,7 +75,7 @@ void CheckArguments(const KernelDef& kernel, const OpDef& op, Faults& faults) {
   }
 }
 
-// Attributes that start with _ are no part of an OpDef.
+// Constraints on attributes that start with '_' pass: those are never part of an OpDef.
 void CheckConstraints(const KernelDef& kernel, const OpDef& op, Faults& faults) {
   std::vector<std::string_view> names;
   for (const AttrDef& attr : op.attrs) {
@@ -92,7 +92,8 @@ void CheckConstraints(const KernelDef& kernel, const OpDef& op, Faults& faults) 
   }
 }
 
-// Kernels for one op and device between which neither types nor label nor priority decide.
+// Finds, among kernels for one op and device, those between which neither types nor label nor
+// priority decide. One rival is enough to report a kernel.
 void CheckRivals(const std::vector<const KernelDef*>& kernels, Faults& faults) {
   for (size_t i = 1; i < kernels.size(); ++i) {
     const size_t first = i < kMaxComparisons ? 0 : i - kMaxComparisons;

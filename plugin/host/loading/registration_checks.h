@@ -1,5 +1,5 @@
-// Kernels of a plug-in that no node can ever use. TensorFlow tells at the node that asks for one,
-// if at all; here it is told of the plug-in.
+// Finds kernels of a plug-in that no node can ever use. TensorFlow reports such a kernel at the
+// node that asks for it, if at all; the host reports it with the plug-in.
 #pragma once
 
 #include <set>
@@ -9,10 +9,12 @@
 
 namespace tenon {
 
-// One sentence for each thing that is wrong with what the plug-in registered: kernels for an op or
-// a device type that nobody has, HostMemory arguments and constrained attributes that the op does
-// not have, kernels that nothing tells apart. `device_types` are those that are here. What is
-// missing may come with another plug-in: the answer holds for those that are loaded now.
+// Returns one sentence for each fault of the kernels that the plug-in (its path) has in the
+// registry:
+//   a kernel for an op that is not registered, or for a device type that is not in `device_types`;
+//   a HostMemory argument or a constrained attribute that the op lacks;
+//   two kernels that fit the same nodes at the same priority.
+// An op or a device may come with another plug-in: the answer holds for the plug-ins loaded now.
 std::vector<std::string> DoubtfulKernels(std::string_view plugin,
                                          const std::set<std::string>& device_types);
 

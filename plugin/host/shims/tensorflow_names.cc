@@ -1,5 +1,5 @@
-// The C++ names of TensorFlow that published plug-ins link to: LogMessageFatal (DirectML's), which
-// their LOG(FATAL) and CHECK end in, and TestCPUFeature (AMD's), before and after it moved to tsl.
+// The C++ names of TensorFlow that published plug-ins link to: LogMessageFatal, in which LOG(FATAL)
+// and CHECK of DirectML's end, and TestCPUFeature, for AMD's, before and after it moved to tsl.
 #include <cpuid.h>
 
 #include <cstdio>
@@ -10,7 +10,8 @@
 
 namespace tensorflow::internal {
 
-// The caller has room for TensorFlow's object of this name, and streams into its first base.
+// The caller has room for TensorFlow's object of this name, and streams into its first base. So the
+// class must not be larger than TensorFlow's, and its first base must be the stream.
 class LogMessageFatal : public std::basic_ostringstream<char> {
  public:
   LogMessageFatal(const char* file, int line);
@@ -34,8 +35,8 @@ LogMessageFatal::~LogMessageFatal() {
 
 namespace {
 
-// By the numbers of TensorFlow's enum CPUFeature. What the processor or the system does not let us
-// use, and what is not in the list, is absent.
+// Whether a program may use a feature, by its number in TensorFlow's enum CPUFeature. A feature
+// that the processor lacks, that the system does not allow, or that is not in the list is absent.
 bool HasFeature(int feature) {
 #ifdef __x86_64__
   __builtin_cpu_init();

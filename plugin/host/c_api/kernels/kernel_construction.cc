@@ -1,5 +1,5 @@
 // The functions on TF_OpKernelConstruction: what a kernel may ask about its node while it is
-// created. Codes and messages of errors are TensorFlow's, since plug-ins compare codes.
+// created. Codes and messages of errors are TensorFlow's.
 #include <algorithm>
 #include <cstring>
 #include <limits>

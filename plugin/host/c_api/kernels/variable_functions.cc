@@ -13,8 +13,7 @@ namespace {
 
 using UpdateFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* tensor, TF_Tensor* value, int op);
 
-// Fails the call and leaves the TF_Status OK: so does TensorFlow for assignments, and plug-ins go
-// on by the status.
+// Fails the call, not the TF_Status: so TensorFlow reports a failed assignment.
 void ReportToStep(TF_OpKernelContext* ctx, const absl::Status& result) {
   if (!result.ok()) ctx->Fail(result);
 }
