@@ -37,7 +37,7 @@ const Zone& Pattern() {
   return *pattern;
 }
 
-// Freed memory gets the pattern too, so that a late read of it stands out.
+// Freed memory gets the pattern as a known content, so that a late write shows.
 void FillWithPattern(char* data, size_t bytes) {
   for (size_t done = 0; done < bytes; done += kZone)
     std::memcpy(data + done, Pattern().data(), std::min(kZone, bytes - done));

@@ -53,8 +53,8 @@ std::string FileIn(std::string_view folder, std::string_view name) {
 
 }  // namespace
 
-// The order of ld.so(8): LD_LIBRARY_PATH, the run path, the configured folders, the default
-// folders.
+// The order of ld.so(8), but that DT_RPATH counts as DT_RUNPATH: LD_LIBRARY_PATH, the run path, the
+// configured folders, the default folders.
 LibrarySearch::LibrarySearch() {
   const char* variable = std::getenv("LD_LIBRARY_PATH");
   before_ =
