@@ -85,6 +85,8 @@ void AbiWatch::Report(std::string_view rule, std::string detail) {
   Report(ByCurrentCall(rule, std::move(detail)));
 }
 
+// Each text once: a kernel that errs does so in every step. The line is written under the lock, so
+// that lines of several threads do not mix.
 void AbiWatch::Report(AbiViolation violation) {
   const std::string line = OneLine(LineOf(violation));
   absl::MutexLock lock(&impl_->mutex);
@@ -113,6 +115,7 @@ bool AbiWatch::TakeBack(const void* object, const char* type) {
   {
     absl::MutexLock lock(&impl_->mutex);
     const auto found = impl_->objects.find(object);
+    // Compared as text: each source has its own constant for a type's name.
     if (found != impl_->objects.end() && std::strcmp(found->second.type, type) == 0) {
       impl_->objects.erase(found);
       return true;
@@ -133,6 +136,8 @@ void AbiWatch::Bury(void* memory) {
 
 void AbiWatch::ReportWhatIsLeft() {
   TensorGuards::Get().CheckAll();
+  // By callback and type, so that a thousand leaked tensors are one line; ordered, so that two runs
+  // report alike.
   std::map<std::tuple<std::string, std::string, std::string, std::string>, int> left;
   {
     absl::MutexLock lock(&impl_->mutex);

@@ -29,8 +29,10 @@ std::atomic<ThreadCalls*> all_threads{nullptr};
 
 std::atomic<void (*)()> thread_end_handler{nullptr};
 
+// The payload by which a status is marked; payloads survive Annotate.
 constexpr std::string_view kFaultKey = "tenon/plugin_fault";
 
+// The record of a thread that has ended, or a new one at the head of the list.
 ThreadCalls* TakeThreadCalls() {
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     bool taken = false;

@@ -60,6 +60,7 @@ std::string Text(Extent e) {
                            : absl::StrCat("bytes ", e.first, " to ", e.last, " are");
 }
 
+// By the device's copies; the host's own memory directly.
 bool Read(FarMemory* memory, const void* from, void* to, size_t bytes) {
   if (memory != nullptr) return memory->Read(from, to, bytes);
   std::memcpy(to, from, bytes);
@@ -71,6 +72,7 @@ bool Write(FarMemory* memory, void* to, const void* from, size_t bytes) {
   return true;
 }
 
+// The call in progress as the user of a tensor that it allocates.
 TensorUser CurrentUser() {
   const CallbackInfo* const call = CurrentCallback();
   if (call == nullptr) return {"", "", "", "a tensor"};
@@ -94,6 +96,7 @@ struct TensorGuards::Guard {
     return true;
   }
 
+  // Reports for the tensor's user. Its names are copies: the plug-in's call may be long over.
   void Tell(std::string_view rule, std::string_view what) const {
     if (AbiWatch* const watch = AbiWatch::Active()) {
       watch->Report({user.plugin, user.callback, user.node, std::string(rule),
@@ -120,6 +123,8 @@ struct TensorGuards::Guard {
     LookInside();
   }
 
+  // Reports a change of a frozen tensor, and takes the new content as right, so that the same
+  // change is reported once.
   void LookInside() {
     if (gone || frozen.empty()) return;
     std::vector<char> now = BytesOf(memory, data(), bytes);
@@ -132,6 +137,7 @@ struct TensorGuards::Guard {
     frozen = std::move(now);
   }
 
+  // Empty content thaws. The difference of sizes may be negative: the counter wraps around rightly.
   void Freeze(std::vector<char> content) {
     frozen_bytes += content.size() - frozen.size();
     frozen = std::move(content);
@@ -179,6 +185,7 @@ std::shared_ptr<TensorGuards::Guard> TensorGuards::Take(const FarMemory* memory,
   return guard;
 }
 
+// Writes the pattern before anybody can find the guard.
 void TensorGuards::Surround(FarMemory* memory, void* data, size_t bytes) {
   auto guard = std::make_shared<Guard>();
   guard->memory = memory;
@@ -193,6 +200,8 @@ void TensorGuards::Surround(FarMemory* memory, void* data, size_t bytes) {
 }
 
 Buffer* TensorGuards::Allocate(size_t bytes) {
+  // aligned_alloc wants a multiple of the alignment; the zone behind begins right behind the last
+  // byte.
   const size_t lines = (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   auto guard = std::make_shared<Guard>();
   guard->block = std::aligned_alloc(kTensorAlignment, lines + 2 * kZone);
@@ -211,6 +220,8 @@ Buffer* TensorGuards::Allocate(size_t bytes) {
   return Buffer::OfDevice(data, bytes, Free, nullptr);
 }
 
+// Runs when the last share of the buffer goes. The block is not freed but kept, so that a late
+// write is found and meets nobody else's memory.
 void TensorGuards::Free(void* data, size_t, void*) {
   std::shared_ptr<Guard> guard = Get().Take(nullptr, data);
   if (guard == nullptr) return;
@@ -272,6 +283,8 @@ void TensorGuards::Retire(const FarMemory* memory, const void* data) {
   Freeze(memory, data);
 }
 
+// The keys are collected first: Forget takes the lock itself, and copies from the device without
+// it.
 void TensorGuards::ForgetAll(const FarMemory* memory) {
   std::vector<const void*> all;
   {
@@ -350,6 +363,7 @@ std::vector<char> BytesOf(FarMemory* memory, const void* data, size_t bytes) {
   return now;
 }
 
+// Names the extent only: the bytes between the first and the last may be equal.
 std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& now) {
   const size_t bytes = std::min(before.size(), now.size());
   const std::optional<Extent> e = Difference(now.data(), before.data(), bytes);

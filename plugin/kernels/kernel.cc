@@ -35,6 +35,7 @@ Prepare::Prepare(std::string_view node_name, const OpDef& op, const AttrSet& att
       session_(&session),
       workers_(&workers) {}
 
+// Files may leave out attributes that have their default value.
 absl::StatusOr<AttrValue> Prepare::AttrOf(std::string_view name) const {
   if (const AttrValue* value = attrs_->Find(name)) return *value;
   const AttrDef* def = op_->FindAttr(name);
@@ -130,6 +131,8 @@ RunFn Prepare::run() const {
 
 namespace {
 
+// The message with op, types and shapes: "… (Add of float[2], float[3])". The executor adds the
+// node.
 std::string Describe(const Prepare& p, std::string_view message) {
   std::string text = absl::StrCat(message, " (", p.op().name, " of");
   for (int i = 0; i < p.num_inputs(); ++i) {

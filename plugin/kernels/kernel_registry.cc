@@ -109,6 +109,7 @@ bool AttrsMatch(const KernelDef& kernel, const AttrSet& attrs, const OpDef* op_d
       [&](const KernelDef::Constraint& c) { return Allows(c, FindAttr(attrs, op_def, c.attr)); });
 }
 
+// Empty without a label, and for an attribute of another type: such a node asks for no label.
 std::string LabelOf(const AttrSet& attrs) {
   const AttrValue* value = attrs.Find(kLabelAttr);
   if (value == nullptr || value->kind() != AttrKind::kString) return {};
@@ -156,6 +157,7 @@ std::string ListText(absl::Span<const KernelPtr> kernels) {
   return text;
 }
 
+// The value as TensorFlow's messages show it; "..." for a value without a short text.
 std::string AttrText(const AttrValue& value) {
   if (std::string text = PlainAttrText(value); !text.empty()) return text;
   if (value.kind() == AttrKind::kString)
@@ -173,7 +175,8 @@ std::string AttrsText(const AttrSet& attrs) {
   });
 }
 
-// Of the first kernel that constrains what is no attribute of the node; empty if there is none.
+// The line for the first kernel that constrains an attribute which the node lacks; empty if no
+// kernel does.
 std::string StrayConstraint(absl::Span<const KernelPtr> kernels, const AttrSet& attrs,
                             const OpDef* op_def) {
   for (const KernelPtr& kernel : kernels) {
@@ -187,7 +190,7 @@ std::string StrayConstraint(absl::Span<const KernelPtr> kernels, const AttrSet& 
   return "";
 }
 
-// What a node asked for, of the attributes that some kernel constrains.
+// The node's values of the attributes that some kernel constrains, each once: "T=float".
 std::string RequestedText(absl::Span<const KernelPtr> kernels, const AttrSet& attrs,
                           const OpDef* op_def) {
   std::vector<std::string> parts;
@@ -213,13 +216,14 @@ const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
   return second->plugin_priority > first->plugin_priority ? &second : &first;
 }
 
-// What a search of one device type found.
+// The result of a search among the kernels for one device type.
 struct Match {
   KernelPtr kernel;
   KernelPtr rival;        // another of the same priority that Prefer cannot tell from `kernel`
   bool mismatch = false;  // there are kernels, but the attributes fit none
 };
 
+// Goes through the kernels in the order of their registration, by which Prefer decides in the end.
 Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
              std::string_view device_plugin, std::string_view label, const AttrSet& attrs,
              const OpDef* op_def) {
@@ -255,7 +259,8 @@ absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
       plugin.empty() ? "" : absl::StrCat(" (both of plug-in ", plugin, ")")));
 }
 
-// What keeps a kernel from serving the node, types apart; empty if nothing does.
+// The reason for which a kernel cannot serve the node, whatever the node's types; empty if there is
+// none.
 std::string Obstacle(const KernelDef& kernel, const AttrSet& attrs, const OpDef* op_def) {
   if (const std::string label = LabelOf(attrs); kernel.label != label) {
     return absl::StrCat("has the label '", kernel.label, "' where the node's _kernel is '", label,
@@ -287,8 +292,8 @@ struct KernelRegistry::Impl {
       }
     }
   }
-  // Built-in kernels are added at the first question: plug-ins may register before the host has
-  // done anything.
+  // Built-in kernels are added at the first question, not by a constructor: plug-ins may register
+  // before the host's static objects are made, and a process that asks for none pays nothing.
   void EnsureBuiltin() ABSL_LOCKS_EXCLUDED(mutex) {
     {
       absl::ReaderMutexLock lock(&mutex);
@@ -301,6 +306,7 @@ struct KernelRegistry::Impl {
 
 KernelRegistry::KernelRegistry() : impl_(new Impl) {}
 
+// Never destroyed: plug-ins' destructors may register or ask while the process ends.
 KernelRegistry& KernelRegistry::Global() {
   static KernelRegistry* const registry = new KernelRegistry;
   return *registry;
@@ -431,6 +437,7 @@ KernelRegistry::Misfit KernelRegistry::WhyNot(std::string_view op, const AttrSet
   return misfit;
 }
 
+// Stable, so that kernels of one op and device stay in the order of their registration.
 static std::vector<KernelPtr> InOrder(std::vector<KernelPtr> kernels) {
   std::stable_sort(kernels.begin(), kernels.end(), [](const KernelPtr& a, const KernelPtr& b) {
     return std::tie(a->op, a->device_type) < std::tie(b->op, b->device_type);

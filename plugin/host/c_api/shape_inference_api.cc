@@ -34,6 +34,7 @@ void CheckRank(RankCheck check, TF_ShapeInferenceContext* ctx, TF_ShapeHandle* h
   StatusToC(checked.status(), status);
 }
 
+// Of unknown rank if either is: the position of the second one's dimensions is not known then.
 absl::StatusOr<PartialShape> Concatenate(const PartialShape& first, const PartialShape& second) {
   if (!first.known_rank() || !second.known_rank()) return PartialShape();
   Dims dims(first.dims().begin(), first.dims().end());
@@ -64,6 +65,7 @@ absl::StatusOr<PartialShape> Subshape(const PartialShape& shape, int64_t start, 
   return PartialShape(shape.dims().subspan(from, to - from));
 }
 
+// Errors are those of kernels that ask for the attribute.
 absl::StatusOr<DataType> GetType(const InferenceContext& context, std::string_view name) {
   const absl::StatusOr<AttrValue> value = context.AttrOf(name);
   if (!value.ok()) return MissingAttr(name, context.node());
@@ -71,6 +73,7 @@ absl::StatusOr<DataType> GetType(const InferenceContext& context, std::string_vi
   return value->AsType();
 }
 
+// Writes the shape, or the error. On an error the handle keeps its shape.
 void Put(absl::StatusOr<PartialShape> shape, TF_ShapeHandle* result, TF_Status* status) {
   if (shape.ok()) result->shape = *std::move(shape);
   StatusToC(shape.status(), status);
@@ -164,6 +167,7 @@ void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext* ctx, TF_Sh
 
 void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle, int64_t i,
                                  TF_DimensionHandle* result) {
+  // No status: an index out of range, and an unknown rank, give an unknown dimension.
   const int64_t rank = shape_handle->shape.rank();
   result->size = rank >= 0 && i >= -rank && i < rank ? shape_handle->shape.dim(static_cast<int>(i))
                                                      : tenon::kUnknownDim;

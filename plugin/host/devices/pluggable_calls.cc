@@ -10,6 +10,7 @@ namespace {
 
 SP_Stream ToC(StreamHandle handle) { return static_cast<SP_Stream>(handle); }
 
+// As in pluggable_device.cc: no payload.
 SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
   return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
 }
@@ -29,6 +30,7 @@ absl::StatusOr<void*> PluggableDevice::AllocateHostMemory(size_t bytes) {
   void* data = nullptr;
   TENON_RETURN_IF_ERROR(
       Call("host_memory_allocate", [&] { data = se().host_memory_allocate(&device_, bytes); }));
+  // Null for no bytes is no failure.
   if (data == nullptr && bytes > 0) {
     return Attributed(absl::InternalError("Failed to allocate host memory"),
                       "host_memory_allocate");
@@ -149,6 +151,8 @@ absl::Status PluggableDevice::HostCallback(StreamHandle stream,
   TF_Bool accepted = 0;
   absl::Status called;
   {
+    // A plug-in may run the callback at once, under this lock: the callback must not use the
+    // stream.
     absl::MutexLock lock(StreamMutex(stream));
     called = Call("host_callback",
                   [&] { accepted = se().host_callback(&device_, ToC(stream), RunQueued, queued); });

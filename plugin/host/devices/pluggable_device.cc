@@ -24,6 +24,8 @@ namespace {
 constexpr int kSpinPolls = 64;
 constexpr auto kPollPause = std::chrono::microseconds(20);
 
+// The plug-in gets back the address that it gave out, or one within: its payload is not kept, as in
+// TensorFlow.
 SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
   return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
 }
@@ -67,6 +69,8 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   return device;
 }
 
+// Without the BFC allocator there is no limit to compute: `allocate` itself says when memory is
+// short.
 absl::Status PluggableDevice::Start() {
   owner_ = std::make_shared<Owner>();
   {
@@ -91,6 +95,7 @@ absl::Status PluggableDevice::QueryMemory() {
   TENON_RETURN_IF_ERROR(Call("device_memory_usage",
                              [&] { known = se().device_memory_usage(&device_, &free, &total); }));
   const char* const callback = "device_memory_usage";
+  // TensorFlow's code and message.
   if (!known) {
     return Attributed(
         absl::UnknownError(absl::StrCat("Failed to query available memory for PluggableDevice ",
@@ -112,7 +117,7 @@ void PluggableDevice::QueryFacts() {
   facts_.vendor = Text(device_.device_vendor);
   facts_.pci_bus_id = Text(device_.pci_bus_id);
   const SP_DeviceFns& fns = platform_->device_fns();
-  // Facts are for people: a callback that fails leaves one out.
+  // Facts are for reports: a callback that fails leaves one out, with a warning.
   if (fns.get_numa_node != nullptr) {
     WarnOf(Call("get_numa_node", [&] { facts_.numa_node = fns.get_numa_node(&device_); }));
   }
@@ -172,6 +177,7 @@ absl::Status PluggableDevice::StreamWaitsForStream(StreamHandle stream, StreamHa
   });
 }
 
+// Tensors of strings, resources and variants own memory and are never copied byte by byte.
 absl::Status PluggableDevice::CheckCopy(const Tensor& from, const Tensor& to) const {
   if (from.dtype() == to.dtype() && from.bytes() == to.bytes() && IsMemcpyable(from.dtype()))
     return absl::OkStatus();
@@ -225,7 +231,7 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
 // watchdog then sees one long call, and times it as one.
 template <typename Enough>
 absl::StatusOr<SE_EventStatus> PluggableDevice::PollUntil(Event* event, Enough enough) {
-  int status = SE_EVENT_UNKNOWN;  // not the enum: a plug-in may answer anything
+  int status = SE_EVENT_UNKNOWN;  // an int, since a plug-in may answer a value outside of the enum
   TENON_RETURN_IF_ERROR(Call("get_event_status", [&] {
     do {
       const SE_EventStatus answer = se().get_event_status(&device_, event->handle);
@@ -274,6 +280,7 @@ absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
   return events_.back().get();
 }
 
+// A pending event goes to its own list: to record it again would be an error of the host.
 void PluggableDevice::ReleaseEvent(EventHandle handle) {
   Event* event = static_cast<Event*>(handle);
   absl::MutexLock lock(&events_mutex_);
@@ -295,6 +302,8 @@ absl::Status PluggableDevice::RecordEvent(StreamHandle stream, EventHandle handl
   return status;
 }
 
+// Polls, since block_host_for_event has no time limit: a device that hangs costs the caller its
+// time limit, not its thread.
 absl::Status PluggableDevice::BlockUntilComplete(EventHandle handle, double timeout_s) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -93,6 +93,7 @@ absl::Status Call(const std::string& plugin, const char* callback, Fn&& fn) {
 
 absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationParams*,
                                                        TF_Status*)) {
+  // Room behind each struct: a plug-in that was built with later headers writes larger ones.
   Roomy<SE_PlatformRegistrationParams> roomy;
   SE_PlatformRegistrationParams& params = roomy.value;
   params.struct_size = SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE;
@@ -123,6 +124,7 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
   return CreateStreamExecutor();
 }
 
+// Not validated but for its size: all functions of SP_DeviceFns may be absent.
 absl::Status StreamExecutorPlatform::CreateDeviceFns() {
   Roomy<SE_CreateDeviceFnsParams> params;
   params.value.struct_size = SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE;
@@ -148,12 +150,16 @@ absl::Status StreamExecutorPlatform::CreateStreamExecutor() {
   has_stream_executor_ = true;
   const CallbackScope filled_by(plugin_.c_str(), "create_stream_executor");
   TENON_RETURN_IF_ERROR(Validate(se_.value, platform_.value.supports_unified_memory != 0));
+  // After the validation, so that messages are of the plug-in's own table, and so that without
+  // strict mode nothing stands between.
   if (AbiWatch::Active() == nullptr) return absl::OkStatus();
   unwatched_se_ = std::make_unique<SP_StreamExecutor>(se_.value);
   se_.value = StrictTable(se_.value);
   return absl::OkStatus();
 }
 
+// Destroys only what was created: the flags are set one by one by Init. Errors can only be warned
+// of.
 StreamExecutorPlatform::~StreamExecutorPlatform() {
   const SP_PlatformFns& fns = platform_fns_.value;
   // The plug-in destroys the table that it made, without the functions of strict mode.

@@ -32,6 +32,7 @@ bool Has(const std::vector<std::string>& sorted, const std::string& name) {
   return std::binary_search(sorted.begin(), sorted.end(), name);
 }
 
+// The name itself where it is no C++ name, or a damaged one.
 std::string Demangled(const std::string& name) {
   int failure = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
@@ -101,6 +102,8 @@ class Checker {
     }
   }
 
+  // A library that the process has already is not checked for its own symbols: the loader has bound
+  // them.
   void Open(NeededLibrary& needed) {
     absl::StatusOr<ElfLibrary> file = ReadElfLibrary(needed.path);
     if (!file.ok()) {
@@ -228,6 +231,7 @@ struct Family {
   std::string_view prefix, owner;
 };
 
+// By the names themselves; the first prefix that fits counts.
 constexpr Family kC[] = {
     {"TF_", "TensorFlow's C library"},
     {"TFE_", "TensorFlow's C library"},
@@ -251,6 +255,7 @@ constexpr Family kC[] = {
     {"mkl_", "MKL"},
 };
 
+// By the namespaces of demangled names.
 constexpr Family kCxx[] = {
     {"tensorflow::", "TensorFlow's C++ library (libtensorflow_cc.so.2)"},
     {"tsl::", "TensorFlow's C++ library (libtensorflow_framework.so.2)"},

@@ -19,6 +19,7 @@
 namespace tenon {
 namespace {
 
+// Makes `into` know what either clock knew: the larger count of each stream.
 void Join(const StreamClock& from, StreamClock& into) {
   for (const auto& [stream, count] : from) {
     uint64_t& known = into[stream];
@@ -31,6 +32,7 @@ struct Maker {
   std::string callback, node;
 };
 
+// Copies the names, since the record of the call ends with the call.
 Maker CurrentMaker() {
   const CallbackInfo* call = CurrentCallback();
   return call == nullptr ? Maker() : Maker{call->callback, std::string(call->node)};
@@ -70,6 +72,7 @@ auto Touched(Map& blocks, uintptr_t address, uint64_t size) -> decltype(&*blocks
 
 constexpr char kNoEvent[] = "an event is used that is not there: destroyed, or never created";
 
+// To the call in progress. Without a watch there is nobody to tell: it was switched off meanwhile.
 void Report(std::string_view rule, std::string detail) {
   if (AbiWatch* watch = AbiWatch::Active()) watch->Report(rule, std::move(detail));
 }
@@ -136,6 +139,7 @@ class Watch final : public DeviceWatch {
   }
 
   std::optional<uint64_t> Freed(const void* address) override {
+    // Before the lock: the last check of the tensor copies from the device.
     TensorGuards::Get().Forget(&copies_, address);
     absl::MutexLock lock(&shared_.mutex);
     const auto found = blocks_.find(Number(address));
@@ -203,6 +207,7 @@ class Watch final : public DeviceWatch {
     shared_.streams.try_emplace(stream);
     shared_.marks.try_emplace(stream, std::make_shared<StreamMarks>(plugin_));
     Stream& info = streams_.try_emplace(stream, Stream{CurrentMaker()}).first->second;
+    // Null handles pass: a plug-in without queues may give null for each stream.
     if (++info.count > 1 && stream != nullptr)
       Report("stream", "two streams have one handle: they have to be told apart");
   }
@@ -274,6 +279,7 @@ class Watch final : public DeviceWatch {
       Report("event_not_recorded", "an event is waited for that was never recorded");
     }
   }
+  // The stream knows from here on what the event knew when it was recorded.
   void WaitsFor(SP_Stream stream, SP_Event event) override {
     absl::MutexLock lock(&shared_.mutex);
     if (const auto found = events_.find(event); found != events_.end())
@@ -338,6 +344,8 @@ class Watch final : public DeviceWatch {
     }
   }
 
+  // Removes the guards, whose checks copy, and then the copies' own stream. Not under the lock of
+  // all devices, since both call the plug-in.
   void EndCopies() {
     std::set<SP_Stream> streams;
     std::set<SP_Event> events;
@@ -350,6 +358,7 @@ class Watch final : public DeviceWatch {
     copies_.End(streams, events);
   }
 
+  // A handle that is still there was never given back: a leak of the call that made it.
   void ReportLeft() {
     AbiWatch* const watch = AbiWatch::Active();
     if (watch == nullptr) return;
@@ -397,6 +406,8 @@ class Watch final : public DeviceWatch {
   CopiedMemory copies_;
 };
 
+// The watches of all devices, by the handle that the functions of the table get. Never destroyed: a
+// plug-in's thread may call its table while the process ends.
 struct Watches {
   absl::Mutex mutex;
   absl::flat_hash_map<const SP_Device*, std::unique_ptr<Watch>> by_handle ABSL_GUARDED_BY(mutex);

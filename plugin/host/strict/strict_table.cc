@@ -12,6 +12,7 @@
 namespace tenon {
 namespace {
 
+// Short, since each function of the table has both.
 using D = const SP_Device*;
 using S = TF_Status*;
 
@@ -145,6 +146,7 @@ void BlockHostForEvent(D d, SP_Event event, S status) {
   watch.real().block_host_for_event(d, event, status);
   if (Ok(status)) watch.LearnDone(at, "an event was waited for");
 }
+// The clock is read before the call: only the work that was queued by then is done after it.
 void BlockHostUntilDone(D d, SP_Stream stream, S status) {
   DeviceWatch& watch = DeviceWatch::Of(d);
   watch.Mark(d, stream);
@@ -159,7 +161,8 @@ void SynchronizeAllActivity(D d, S status) {
   if (Ok(status)) watch.LearnDone(at, "the device was waited for");
 }
 
-// --- Copies and fills.
+// --- Copies and fills. Addresses are checked before the plug-in gets them, and the work is noted
+// before the call: it may be done when the call returns.
 
 void MemcpyDeviceToHost(D d, SP_Stream stream, void* to, const SP_DeviceMemoryBase* from,
                         uint64_t size, S status) {

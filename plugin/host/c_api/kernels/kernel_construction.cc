@@ -20,6 +20,8 @@
 namespace tenon {
 namespace {
 
+// TensorFlow's message of the functions that ask for the size of an attribute or for a list of
+// numbers.
 absl::Status NoSuchAttr(const TF_OpKernelConstruction* ctx, std::string_view name) {
   return absl::InvalidArgumentError(
       absl::StrCat("Operation '", ctx->kernel->name, "' has no attr named '", name, "'."));
@@ -66,6 +68,7 @@ absl::StatusOr<AttrValue> GetNumbers(const TF_OpKernelConstruction* ctx, const c
   return CheckedList(*value, element);
 }
 
+// Refuses values that would be cut off, as TensorFlow does for a single int.
 absl::StatusOr<int32_t> ToInt32(std::string_view name, int64_t value) {
   if (value >= std::numeric_limits<int32_t>::min() &&
       value <= std::numeric_limits<int32_t>::max()) {
@@ -98,6 +101,7 @@ struct Sizes {
   int32_t total = -1;  // bytes of all strings, dimensions of all shapes
 };
 
+// -1 for a list whose bytes do not parse: the function that gets the elements then says why.
 template <typename T, typename Size>
 int32_t Sum(const absl::StatusOr<std::vector<T>>& values, Size size) {
   if (!values.ok()) return -1;
@@ -111,6 +115,8 @@ int32_t Length(const absl::StatusOr<std::vector<T>>& values) {
   return values.ok() ? static_cast<int32_t>(values->size()) : -1;
 }
 
+// `total` is answered where a plug-in needs it to make room: bytes of strings, dimensions of
+// shapes.
 Sizes ListSizes(const AttrValue& value) {
   switch (value.list_kind()) {
     case AttrKind::kNone:
@@ -196,6 +202,7 @@ auto With(const absl::StatusOr<AttrValue>& value, Get get) -> decltype(get(*valu
 
 }  // namespace
 
+// Files may leave out attributes that have their default value.
 std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name) {
   if (const AttrValue* value = node.attrs->Find(name)) return *value;
   const AttrDef* def = node.op->FindAttr(name);
@@ -299,13 +306,14 @@ void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const c
                           [](const AttrValue& v) { return v.AsString(); });
   StatusToC(value.status(), status);
   if (!value.ok()) return;
+  // Cut off without a NUL, as in TensorFlow: GetAttrSize says the length.
   const size_t n = std::min(max_length, value->size());
   if (n != 0) std::memcpy(val, value->data(), n);
 }
 
 void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const char* attr_name,
                                            TF_Tensor** val, TF_Status* status) {
-  *val = nullptr;
+  *val = nullptr;  // on an error, too: a plug-in may delete what it finds
   const auto get = [](const AttrValue& v) -> absl::StatusOr<tenon::Tensor> {
     TENON_ASSIGN_OR_RETURN(const std::string_view wire, v.AsTensorWire());
     return tenon::TensorFromWire(wire);

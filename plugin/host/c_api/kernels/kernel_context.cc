@@ -68,6 +68,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
 }
 
+// Not inline: TF_GetInput is called for each input, and comes here for few.
 [[gnu::noinline]] void GetOtherInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                      TF_Status* status) {
   InCall(ctx, "TF_GetInput");
@@ -77,6 +78,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   if (*handle != nullptr) ClearStatus(status);
 }
 
+// The range of tensors that an argument of the OpDef stands for in this node.
 absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {
   for (size_t i = 0; i < node.op->inputs.size(); ++i) {
     if (node.op->inputs[i].name == name)
@@ -93,6 +95,7 @@ TF_DataType TypeAt(TF_OpKernelContext* ctx, const TypeVector& types, int i,
   return static_cast<TF_DataType>(0);
 }
 
+// An index out of range is an error in `status`, and not on the host.
 bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, const absl::Status& error,
             TF_Status* status) {
   const bool valid = InRange(i, on_host.size());
@@ -100,6 +103,7 @@ bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, const absl::Stat
   return valid && on_host[i];
 }
 
+// The bytes of a TensorShapeProto with known dimensions.
 std::string TensorShapeProto(const Shape& shape) {
   std::string proto;
   for (const int64_t dim : shape.dims()) {
@@ -216,6 +220,7 @@ bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
   return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
 }
 
+// The first failure stays, whatever the kernel reports later.
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
   tenon::InCall(ctx, __func__);
   ctx->Fail(tenon::StatusFromC(status));

@@ -14,6 +14,7 @@ namespace {
 
 const KernelInfo& Info(TF_OpKernelContext* ctx) { return *ctx->kernel; }
 
+// Refuses negative and overflowing dimensions, which a plug-in may pass.
 absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
   if (num_dims == 0) return Shape();
   if (num_dims < 0)
@@ -178,6 +179,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
     ctx->Fail(mismatch);  // also if the plug-in does not look at the status
     return mismatch;
   }
+  // The output gets a share: the plug-in still deletes its handle.
   *ctx->args->outputs[i] = tensor->value();
   return absl::OkStatus();
 }

@@ -25,6 +25,8 @@ absl::StatusOr<Tensor> ValueInput(TF_OpKernelContext* ctx, int i) {
   return absl::FailedPreconditionError("attempt to use a tensor with an uninitialized value");
 }
 
+// A variable keeps the type of its first value; a kernel that read it would take the bytes for
+// another type.
 absl::Status CheckType(DataType held, DataType value) {
   if (held == value) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -38,6 +40,7 @@ absl::Status AssignVariable(TF_OpKernelContext* ctx, int input, int value_index,
   TENON_ASSIGN_OR_RETURN(Tensor value, ValueInput(ctx, value_index));
   TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
   Device* const memory = MemoryOfInput(ctx, value_index);
+  // A first assignment has nothing to agree with.
   if (const Tensor old = variable->PeekHeld(); old.initialized()) {
     TENON_RETURN_IF_ERROR(CheckType(old.dtype(), value.dtype()));
     if (validate_shape && !(old.shape() == value.shape())) {
@@ -91,6 +94,7 @@ absl::Status PassReference(TF_OpKernelContext* ctx, int input, int output) {
   return absl::OkStatus();
 }
 
+// The functions for references are of no use on resources, which have functions of their own.
 absl::Status CheckReference(TF_OpKernelContext* ctx, int input) {
   if (IsRef(ctx->kernel->node.types->inputs[input])) return absl::OkStatus();
   return absl::InvalidArgumentError("lhs input needs to be a ref type");
@@ -132,6 +136,7 @@ absl::StatusOr<TF_Tensor*> VariableTensor(TF_OpKernelContext* ctx, int input, bo
                                           bool sparse, CopyFn copy) {
   TENON_ASSIGN_OR_RETURN(Variable * variable, VariableInput(ctx, input));
   TENON_ASSIGN_OR_RETURN(const VariableHold hold, VariableHold::Take(ctx, variable));
+  // The plug-in's function copies bytes, which variants do not consist of; the host copies those.
   if (is_variant) copy = nullptr;
   const bool reference = IsRef(ctx->kernel->node.types->inputs[input]);
   if (sparse && !reference) {
@@ -154,6 +159,7 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
     resources |= !IsRef(ctx->kernel->node.types->inputs[i]);
     variables.push_back(variable);
   }
+  // References alone are locked only where the kernel asks for it, resources always.
   if (!do_lock && !resources) return absl::OkStatus();
   // By address, so that two kernels which lock the same variables cannot wait for each other.
   std::sort(variables.begin(), variables.end());
@@ -165,6 +171,7 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
                        "' is locked by this call already, which would wait for itself; release "
                        "that lock first"));
     }
+    // Sparse updates without a lock may run side by side: each changes parts in place.
     TENON_RETURN_IF_ERROR(variable->Hold(/*alone=*/do_lock || !sparse));
     absl::MutexLock lock(&ctx->mutex);
     holder.variables.push_back(ObjectRef<Variable>::Share(variable));
@@ -193,6 +200,7 @@ absl::Status MakeTemporary(TF_OpKernelContext* ctx, DataType type, const int64_t
   TF_DeleteTensor(made);
   TENON_RETURN_IF_ERROR(status.ToStatus());
   TENON_RETURN_IF_ERROR(StepStatus(ctx));
+  // Type and shape are what the node states; the rest of the graph relies on them.
   const absl::Span<const int64_t> wanted(dims, static_cast<size_t>(std::max(num_dims, 0)));
   if (!value.initialized() || value.dtype() != type ||
       !std::equal(wanted.begin(), wanted.end(), value.shape().dims().begin(),
@@ -224,7 +232,7 @@ absl::Status DestroyTemporary(TF_OpKernelContext* ctx, std::string_view name) {
   Device* const memory = ctx->kernel->memory.output_on_host[0] ? nullptr : MemoryOf(ctx, type);
   TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, 0, variable, memory));
   TENON_RETURN_IF_ERROR(CheckType(type, value.dtype()));
-  variable->AssignHeld(Tensor(), nullptr);
+  variable->AssignHeld(Tensor(), nullptr);  // so that the output has the only share of the buffer
   *ctx->args->outputs[0] = std::move(value);
   return absl::OkStatus();
 }
@@ -275,7 +283,7 @@ void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int3
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (input_index < 0 || static_cast<size_t>(input_index) >= types.size())
     return ctx->Fail(absl::OutOfRangeError("input index out of range"));
-  if (types[input_index] == tenon::DataType::kResource) return;
+  if (types[input_index] == tenon::DataType::kResource) return;  // nothing to forward, no error
   absl::Status status = tenon::CheckReference(ctx, input_index);
   if (status.ok()) status = tenon::PassReference(ctx, input_index, output_index);
   ReportToStep(ctx, status);
@@ -300,6 +308,7 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
   TF_VariableInputLockHolder* const holder = tenon::TakeHolder(ctx);
   const absl::Status locked = tenon::LockVariables(
       ctx, do_lock, sparse, absl::MakeConstSpan(inputs, len), copyFunc, *holder);
+  // Some of the variables may be locked already.
   if (!locked.ok()) TF_ReleaseVariableInputLockHolder(holder);
   *lockHolder = locked.ok() ? holder : nullptr;
   tenon::Report(ctx, locked, status);
