@@ -1,4 +1,5 @@
-// Opens plug-ins and publishes what they register.
+// Loads and unloads plug-ins, and lists them. All functions are thread-safe, and hold no lock that
+// another load needs while the code of a plug-in runs.
 #pragma once
 
 #include <cstddef>
@@ -25,61 +26,79 @@ struct StructSize {
 struct PluginInfo {
   std::string path;                       // canonical
   absl::Status status;                    // why it did not load
-  std::vector<std::string> entry_points;  // those it exports, in call order
+  std::vector<std::string> entry_points;  // the ones that its library exports, in call order
   std::string device_type;                // of SE_InitPlugin; empty if none
-  std::vector<std::string> ops;           // names
-  int kernels = 0;
-  bool pass = false;
-  bool profiler = false;
-  int device_count = 0;               // only Plugins() asks for it
-  std::vector<StructSize> structs;    // that it filled in
-  bool resident = false;              // its library is never unmapped
-  std::vector<std::string> warnings;  // what a person should know although it loaded
-  std::vector<std::string> doubts;    // kernels that no node can use; only Plugins() looks for them
-  std::vector<std::string> notes;     // what went as it should
+  std::vector<std::string> ops;           // names of registered ops
+  int kernels = 0;                        // number of registered kernels
+  bool pass = false;                      // it has a graph pass
+  bool profiler = false;                  // it has a profiler
+  int device_count = 0;                   // only Plugins() asks for it
+  std::vector<StructSize> structs;        // that it filled in
+  bool resident = false;                  // its library is never unmapped
+  std::vector<std::string> warnings;      // faults that did not keep the plug-in from being loaded
+  std::vector<std::string> doubts;  // kernels that no node can use; only Plugins() looks for them
+  std::vector<std::string> notes;   // facts that are no faults
 };
 
-// How a plug-in is to be loaded.
+// The user's options for a plug-in.
 struct PluginOptions {
-  int priority = 0;         // its kernels go before those of plug-ins with a lower one
-  std::string device_type;  // the name for its device type here, "GPU@vendor"; empty: its own
+  // Of two plug-ins' kernels with the same priority, the kernel of the plug-in with the higher
+  // number serves.
+  int priority = 0;
+  // The name of the plug-in's device type in this process, "GPU@vendor"; empty: the plug-in's own.
+  std::string device_type;
 };
 
-// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph,
-// TF_InitProfiler in this order, all optional. Everything is staged and published at once: a
-// plug-in that fails leaves nothing registered. The same canonical path again is the same plug-in.
-// NOT_FOUND with the loader's text when the file cannot be opened; else the plug-in's own status.
-// Every error starts with the path and says which call failed. Thread-safe; no lock is held while
-// the plug-in's code runs.
-// `options` count at the first load only.
+// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph
+// and TF_InitProfiler in this order, each only if the library exports it. The registrations of the
+// plug-in are staged and published at once at the end: a plug-in that fails leaves nothing
+// registered. A path that was loaded before, by its canonical form or another name of the same
+// file, gives the answer of then; `options` count at the first load only. A load of the same
+// plug-in on another thread is waited for.
+//
+// Errors start with the path and name the call that failed:
+//   NOT_FOUND, with the system loader's text, for a file that cannot be opened. Another call may
+//   succeed.
+//   FAILED_PRECONDITION for a plug-in that loads itself, that has no devices to name `device_type`,
+//   or that needs the runtime of a sanitizer which this process lacks.
+//   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
+//   Otherwise the plug-in's own status.
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options = {});
 
-// Takes everything of a plug-in out again, destroys its devices and platform, and unmaps its
-// library unless that is resident. The next LoadPlugin loads it anew; a resident one then gets back
-// what its constructors and TF_InitKernel registered, which are not called again. One that failed
-// is forgotten. FAILED_PRECONDITION while somebody uses its kernels, pass or profiler, a session
-// has its devices, or a tensor is memory of its own; NOT_FOUND if nobody asked for it. No session
-// may be made or prepared meanwhile.
+// Unloads a plug-in: takes its registrations back, destroys its devices and platform, and unmaps
+// its library unless the library is resident. Forgets a plug-in that failed. The next LoadPlugin
+// loads it anew; a resident one then gets back the registrations of its constructors and
+// TF_InitKernel, which are not called again. The caller must not create or prepare a session
+// meanwhile.
+//
+// Errors:
+//   FAILED_PRECONDITION while something is in use: a kernel, the pass, the profiler, the devices by
+//   a session, a tensor that a function of the plug-in frees, or ops by TF_LoadLibrary.
+//   NOT_FOUND if LoadPlugin was not called for it.
 absl::Status UnloadPlugin(const std::string& path);
 
-// Every plug-in that was asked for, also the failed ones, in the order of the first request.
+// All plug-ins for which LoadPlugin was called, also failed ones, in the order of the first call.
+// Leaves out those that are being loaded or unloaded. Asks each plug-in for its number of devices.
 std::vector<PluginInfo> Plugins();
 
-// The devices of all loaded plug-ins, created at the first call after their load and kept. Ordinals
-// count per type over all plug-ins. A plug-in whose devices cannot be created has failed: its error
-// is returned once, nothing of it stays registered, and the next call goes on without it.
+// The devices of all loaded plug-ins, in the order of Plugins(). Creates those of newly loaded
+// plug-ins. The plug-ins own them: a pointer is valid until UnloadPlugin or ShutdownPlugins.
+// Ordinals count per type over all plug-ins. A plug-in that cannot create its devices has failed:
+// nothing of it stays registered, its error is returned once, and the next call goes on without it.
 absl::StatusOr<std::vector<Device*>> PluginDevices();
 
-// Profilers of all loaded plug-ins.
+// The profilers of all loaded plug-ins. A plug-in cannot be unloaded while the caller has its
+// profiler.
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
-// Destroys the devices of all plug-ins, then their platforms and profilers, in reverse order of
-// creation, and takes their kernels, ops and passes out of the registries. No session may exist any
-// more. Libraries stay mapped: they may have threads. For the end of a process, and for tests.
+// Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
+// libraries mapped, since they may have threads. No session may exist any more. For the end of a
+// process, and for tests.
 void ShutdownPlugins();
 
-// Opens a library of ops and kernels that it registers in its static constructors; calls no entry
-// point. The ops' names. The same path again: the same answer.
+// Opens a library for the ops and kernels that its static constructors register, and returns the
+// names of the ops. Calls no entry point. For the same path the answer is the same; after an error
+// the next call tries again. Such a library is never unloaded.
 absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path);
 
 }  // namespace tenon

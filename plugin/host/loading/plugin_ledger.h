@@ -1,6 +1,6 @@
-// The record of what one plug-in brings into the process. Each registration through the C interface
-// is entered in the ledger of the plug-in that is being loaded on the thread. DropAll takes out
-// exactly what a ledger says. Private to plugin/.
+// The record of everything that one plug-in brings into the process. Each registration through the
+// C interface is entered in the ledger of the plug-in that is being loaded on the thread. DropAll
+// takes back exactly the entries of one ledger. Private to plugin/.
 #pragma once
 
 #include <memory>
@@ -43,14 +43,14 @@ struct PluginLedger {
 
   const std::string path;
   bool ops_only = false;  // opened by LoadOpLibrary
-  // A thread is loading or unloading the plug-in. Until it has done so, no other thread touches
-  // what follows.
+  // A thread is loading or unloading the plug-in. Until that ends, no other thread touches the
+  // members below. The loader's lock guards this one.
   bool busy = false;
-  // The facts for reports. `ops`, `kernels` and `pass` say what the registries of the process hold
-  // of this plug-in.
+  // The facts for reports. `ops`, `kernels` and `pass` are the plug-in's entries in the registries
+  // of the process.
   PluginInfo info;
   PluginLibrary library;
-  Registrations staged;  // in this load, not published yet
+  Registrations staged;  // in this load, and not published yet
   std::shared_ptr<StreamExecutorPlatform> platform;
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
@@ -64,11 +64,12 @@ struct PublishOptions {
   int priority = 0;         // among plug-ins
 };
 
-// Moves what is staged into the registries: ops, then kernels. An op that is refused ends this with
-// the error; the ledger then says what is published, and the caller drops it.
+// Publishes the staged registrations: enters ops, then kernels, in the registries of the process.
+// If an op is refused, returns the error and publishes no more; `info` then has the entries that
+// were made, and the caller calls DropAll.
 absl::Status Publish(PluginLedger& ledger, const PublishOptions& options);
 
-// Says what keeps the plug-in from being unloaded, "its kernels are"; empty if nothing does.
+// Returns a reason not to unload the plug-in, "its kernels are"; empty if there is none.
 std::string_view UserOf(const PluginLedger& ledger);
 
 // Takes pass, kernels and ops out of the registries and destroys devices, profiler and platform.
