@@ -43,6 +43,7 @@ void StatusToC(const absl::Status& from, TF_Status* to) {
   });
 }
 
+// An error without a message would print as its code alone.
 absl::Status StatusFromC(const TF_Status* from) {
   if (from == nullptr || from->code == TSL_OK) return absl::OkStatus();
   absl::Status status(static_cast<absl::StatusCode>(from->code),
@@ -86,6 +87,7 @@ void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* c
 
 void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) {
   if (s == nullptr) return;
+  // 0 is no error: the status becomes OK, without a message.
   s->payloads.clear();
   s->code = tenon::CodeOfErrno(error_code);
   s->message = error_code == 0

@@ -19,6 +19,8 @@ using Debtor = std::shared_ptr<const CallDebtor>;
 
 constexpr char kRule[] = "called_twice";
 
+// The calls that plug-ins owe. A map, not the objects' own state: a second call may come when the
+// object of the first is gone.
 struct OwedCalls {
   absl::Mutex mutex;
   uintptr_t last ABSL_GUARDED_BY(mutex) = 0;  // the highest number given out; 0 is none
@@ -33,6 +35,8 @@ OwedCalls& TheCalls() {
   return *calls;
 }
 
+// Reports a call that is none of the owed ones: a violation in strict mode, else a warning, since
+// the host has come to no harm.
 void Tell(const Debtor& debtor, uintptr_t number) {
   const std::string what = number == 0
                                ? "the handle is NULL"
@@ -62,6 +66,7 @@ void* PendingCall(void* object, Debtor debtor) {
   return reinterpret_cast<void*>(number);
 }
 
+// A dropped call is kept among those that were taken, so that a late call can name its debtor.
 void* DropPendingCall(void* handle) {
   OwedCalls& calls = TheCalls();
   const auto number = reinterpret_cast<uintptr_t>(handle);

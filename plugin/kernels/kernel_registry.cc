@@ -103,6 +103,7 @@ bool Allows(const KernelDef::Constraint& constraint, const AttrValue& value) {
   });
 }
 
+// Whether the node's attributes satisfy all constraints of the kernel.
 bool AttrsMatch(const KernelDef& kernel, const AttrSet& attrs, const OpDef* op_def) {
   return std::all_of(
       kernel.constraints.begin(), kernel.constraints.end(),
@@ -143,6 +144,7 @@ std::string ShortText(const KernelDef& kernel) {
   return text;
 }
 
+// The list of registrations at the end of TensorFlow's messages.
 std::string ListText(absl::Span<const KernelPtr> kernels) {
   if (kernels.empty()) return "  <no registered kernels>\n";
   std::string text;
@@ -251,6 +253,7 @@ Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
   return match;
 }
 
+// TensorFlow's message, with the plug-in if both kernels are of one: it has to be mended there.
 absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
   const std::string& plugin = match.kernel->plugin;
   return absl::InvalidArgumentError(absl::StrCat(

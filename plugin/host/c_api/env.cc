@@ -24,6 +24,7 @@ struct ThreadStart {
   void* param;
 };
 
+// A thread starts with one argument, so that function and argument are in an object, freed here.
 void* RunThread(void* arg) {
   const std::unique_ptr<ThreadStart> start(static_cast<ThreadStart*>(arg));
   start->work(start->param);

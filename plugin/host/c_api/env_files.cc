@@ -23,6 +23,8 @@ struct TF_WritableFileHandle {
   std::string name;
 };
 
+// A list that a plug-in reads to its end or not, and then deletes by TF_StringStreamDone. Strings
+// are valid until then.
 struct TF_StringStream {
   std::vector<std::string> strings;
   size_t next = 0;
@@ -98,6 +100,7 @@ void TF_DeleteFile(const char* filename, TF_Status* status) {
 void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                           int64_t* undeleted_dir_count, TF_Status* status) {
   *undeleted_file_count = *undeleted_dir_count = 0;
+  // A folder that is not there counts as one that was not deleted, as in TensorFlow.
   if (access(dirname, F_OK) != 0) {
     *undeleted_dir_count = 1;
     return tenon::SetResult(false, dirname, status);
@@ -120,6 +123,7 @@ void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* stat
 }
 
 void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF_Status* status) {
+  // "e": a child process must not inherit the file.
   FILE* file = std::fopen(filename, "we");
   if (file != nullptr) *handle = new TF_WritableFileHandle{file, filename};
   tenon::SetResult(file != nullptr, filename, status);

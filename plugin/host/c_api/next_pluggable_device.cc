@@ -11,6 +11,7 @@
 namespace tenon {
 namespace {
 
+// The symbols must exist, so that plug-ins with both kinds of devices can be loaded.
 void Refuse(std::string_view function, TF_Status* status) {
   StatusToC(absl::UnimplementedError(absl::StrCat(function, " is not implemented by this host")),
             status);

@@ -27,12 +27,14 @@ struct TF_OpDefinitionBuilder {
 namespace tenon {
 namespace {
 
+// The first error among the specs, else that of the definition or of the registry.
 absl::Status Register(TF_OpDefinitionBuilder* builder) {
   TENON_RETURN_IF_ERROR(builder->status);
   TENON_ASSIGN_OR_RETURN(OpDef op, std::move(builder->op).Finish());
   return RegisterOp(std::move(op));
 }
 
+// The plug-in that is being loaded, to name it when its shape function fails later.
 std::string CurrentPlugin() {
   return LoadScope::Current() == nullptr ? "" : LoadScope::Current()->path;
 }
@@ -49,7 +51,7 @@ TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name) {
 void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { delete builder; }
 
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
-  const std::string name = builder->op.def().name;
+  const std::string name = builder->op.def().name;  // registration moves the definition away
   const absl::Status registered = tenon::Register(builder);
   if (!registered.ok()) tenon::NoteRefused(absl::StrCat("op '", name, "'"), registered);
   tenon::StatusToC(registered, status);

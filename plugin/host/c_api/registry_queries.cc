@@ -45,7 +45,7 @@ TF_Buffer* Kernels(std::string_view op) {
 
 extern "C" {
 
-// The release whose interface this is; plug-ins compare it.
+// The release of TensorFlow that has this interface; plug-ins compare it.
 const char* TF_Version(void) { return "2.21.0"; }
 
 TF_Buffer* TF_GetAllOpList(void) {

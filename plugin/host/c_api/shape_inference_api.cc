@@ -15,9 +15,11 @@
 namespace tenon {
 namespace {
 
+// Names by which AbiWatch records the handles.
 constexpr char kShape[] = "TF_ShapeHandle";
 constexpr char kDimension[] = "TF_DimensionHandle";
 
+// WithRank, WithRankAtLeast or WithRankAtMost.
 using RankCheck = absl::StatusOr<PartialShape> (InferenceContext::*)(const PartialShape&,
                                                                      int) const;
 
@@ -104,6 +106,7 @@ int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx) {
 
 void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i, TF_ShapeHandle* handle,
                                       TF_Status* status) {
+  // TensorFlow's code and message, here and below.
   if (i < 0 || i >= ctx->context->num_inputs()) {
     return StatusToC(absl::InvalidArgumentError("input index out of range"), status);
   }
@@ -125,6 +128,7 @@ void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx, TF_S
   tenon::ClearStatus(status);
 }
 
+// The two functions below return new handles, which the plug-in deletes.
 TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext*) {
   return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape(tenon::Shape()));
 }

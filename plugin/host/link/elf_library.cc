@@ -59,6 +59,7 @@ class Bytes {
   template <typename T>
   absl::StatusOr<std::vector<T>> Array(uint64_t offset, uint64_t count,
                                        std::string_view what) const {
+    // Compared before the vector is made: the count comes from the file.
     if (count > std::min(size_, kMaxTableBytes) / sizeof(T))
       return Damaged(absl::StrCat(what, " is larger than the file"));
     std::vector<T> values(count);
@@ -157,6 +158,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // A name of the string table. The table may lack the NUL at its end.
   absl::StatusOr<std::string> String(uint64_t at) const {
     if (at >= strings_.size()) return Damaged("a name lies beyond the string table");
     const size_t end = strings_.find('\0', at);
@@ -177,6 +179,7 @@ class Reader {
     if (dynamic_.soname != 0) {
       TENON_ASSIGN_OR_RETURN(library_.soname, String(dynamic_.soname));
     }
+    // The loader ignores DT_RPATH where DT_RUNPATH is there.
     const uint64_t path = dynamic_.runpath != 0 ? dynamic_.runpath : dynamic_.rpath;
     if (path != 0) {
       TENON_ASSIGN_OR_RETURN(library_.run_path, String(path));

@@ -32,6 +32,8 @@ void CopiedMemory::DropStream(SP_Stream stream) {
   if (found != streams_.end()) streams_.erase(found);
 }
 
+// At the first copy, not when the watch begins: a device without tensors then needs no further
+// stream.
 void CopiedMemory::Prepare(TF_Status* status) {
   if (ready_) return;
   real_.create_stream(device_, &own_, status);

@@ -37,12 +37,14 @@ absl::StatusOr<AttrValue> CheckedList(const AttrValue& value, AttrKind element) 
   return WrongAttrType(value, absl::StrCat("list(", AttrKindName(element), ")"));
 }
 
+// The node's value of the attribute, or the op's default.
 absl::StatusOr<AttrValue> GetAttr(const TF_OpKernelConstruction* ctx, const char* attr_name) {
   const std::string_view name = absl::NullSafeStringView(attr_name);
   if (std::optional<AttrValue> value = FindAttr(ctx->kernel->node, name)) return *value;
   return MissingAttr(name, ctx->kernel->name);
 }
 
+// The attribute's value, which must be of this kind.
 absl::StatusOr<AttrValue> GetScalar(const TF_OpKernelConstruction* ctx, const char* name,
                                     AttrKind kind) {
   TENON_ASSIGN_OR_RETURN(const AttrValue value, GetAttr(ctx, name));
@@ -225,6 +227,7 @@ using tenon::With;
 
 extern "C" {
 
+// The first failure stays.
 void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status) {
   if (ctx->status.ok()) ctx->status = tenon::StatusFromC(status);
 }
@@ -234,6 +237,7 @@ TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx, TF_S
   return tenon::NewBuffer(ctx->kernel->node.node_def_wire);
 }
 
+// The view is valid as long as the kernel.
 TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
   return {ctx->kernel->name.data(), ctx->kernel->name.size()};
 }

@@ -62,6 +62,7 @@ void MarkListed(const AttrSet& attrs, std::string_view attr,
   }
 }
 
+// Whatever the kernel declares: a device's memory cannot hold such elements.
 bool AlwaysOnHost(DataType type) {
   return BaseType(type) == DataType::kString || BaseType(type) == DataType::kResource;
 }
@@ -80,7 +81,8 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
 
 constexpr char kComputeAsync[] = "compute_async_func";
 
-// Keeps a context that a plug-in may still use, and what it refers to, for the rest of the process.
+// Keeps a context that a plug-in may still use, and the kernel's facts to which the context refers,
+// for the rest of the process. Leaks by intent: nobody learns when the plug-in is done.
 void KeepForever(ContextPtr context, std::shared_ptr<const KernelInfo> info) {
   static auto* const mutex = new absl::Mutex;
   static auto* const kept =
@@ -164,7 +166,7 @@ class PluginKernelImpl final : public PluginKernel {
   void* kernel_ = nullptr;
   bool constructed_ = false;
   std::atomic<bool> has_computed_{false};
-  // Of an asynchronous kernel.
+  // For an asynchronous kernel; null, and empty, for another.
   const std::shared_ptr<const CallDebtor> debtor_;
   absl::Mutex mutex_;
   std::vector<ContextPtr> idle_contexts_ ABSL_GUARDED_BY(mutex_);
@@ -269,6 +271,8 @@ inline absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, Conte
   if (context->deferred.load(std::memory_order_acquire) > 0) {
     TENON_RETURN_IF_ERROR(WaitForDeferredWork(args, shared));
   }
+  // Loans end before the caller gets the outputs: tensors must not change hands while they are
+  // lent.
   context->loans.Settle();
   EndLocks(*context);
   absl::Status result = Result(*context);
@@ -295,6 +299,7 @@ absl::Status PluginKernelImpl::Compute(const ComputeArgs& args, ContextPtr& cont
   KeepEnded(std::exchange(context, NewContext()), shared_info_);
 }
 
+// Several calls may be in flight, so the kernel has as many contexts as there were calls at a time.
 ContextPtr PluginKernelImpl::IdleContext() {
   absl::MutexLock lock(&mutex_);
   if (idle_contexts_.empty()) return NewContext();

@@ -33,6 +33,7 @@ absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i) {
                    object == nullptr ? DataTypeName(handle.dtype()) : object->kind()));
 }
 
+// Types that own memory stay on the host, whatever the device.
 Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type) {
   return IsMemcpyable(type) ? ctx->kernel->device : nullptr;
 }
@@ -66,7 +67,7 @@ absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* v
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      Device* memory, CopyFn copy, bool always) {
   TENON_ASSIGN_OR_RETURN(Tensor value, HeldValue(ctx, input, variable, memory));
-  if (value.num_elements() == 0) return value;
+  if (value.num_elements() == 0) return value;  // nothing to write to, and no buffer to share
   bool shared = false;
   value.Clear();  // else this function's own share would make the buffer look shared
   TENON_RETURN_IF_ERROR(variable->UpdateHeld(
@@ -90,6 +91,7 @@ absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value
   if (copy == nullptr)
     return absl::InvalidArgumentError("the value must be copied, and copyFunc is NULL");
   TENON_ASSIGN_OR_RETURN(Tensor made, AllocateLike(value, memory));
+  // The handles are the plug-in's to delete. An error that it reports is in the call's status.
   if (value.num_elements() > 0) copy(ctx, NewTensorHandle(value), NewTensorHandle(made));
   TENON_RETURN_IF_ERROR(StepStatus(ctx));
   return made;

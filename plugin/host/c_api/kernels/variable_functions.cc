@@ -43,6 +43,7 @@ absl::Status AssignVariable(TF_OpKernelContext* ctx, int input, int value_index,
   // A first assignment has nothing to agree with.
   if (const Tensor old = variable->PeekHeld(); old.initialized()) {
     TENON_RETURN_IF_ERROR(CheckType(old.dtype(), value.dtype()));
+    // Only where the node says so (validate_shape): an assignment may change the shape.
     if (validate_shape && !(old.shape() == value.shape())) {
       return absl::InvalidArgumentError(
           absl::StrCat("Trying to assign to variable with tensor with wrong shape. Expected ",
@@ -149,6 +150,8 @@ absl::StatusOr<TF_Tensor*> VariableTensor(TF_OpKernelContext* ctx, int input, bo
   return NewTensorHandle(std::move(value));
 }
 
+// Locks the variables of these inputs. `do_lock` asks for a lock on references too, `sparse` says
+// that the kernel changes parts. The holder has those that were locked when an error ends this.
 absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
                            absl::Span<const int> inputs, CopyFn copy,
                            TF_VariableInputLockHolder& holder) {
@@ -165,6 +168,8 @@ absl::Status LockVariables(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
   std::sort(variables.begin(), variables.end());
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   for (Variable* variable : variables) {
+    // An error, not a wait: the lock counts holders, not threads, so the call would wait for
+    // itself.
     if (Holds(ctx, variable)) {
       return absl::FailedPreconditionError(
           absl::StrCat("variable '", variable->name(),
