@@ -17,41 +17,50 @@
 namespace tenon {
 
 // What is known of a graph's tensors. Both functions must give the same answers for as long as the
-// EqualDims that holds them is in use.
+// EqualDims that holds them is in use. A reference that `shape` returns must stay valid until the
+// function of EqualDims that asked for it returns.
 struct KnownTensors {
   std::function<const PartialShape&(Output)> shape;
-  std::function<std::optional<Tensor>(Output)> constant;  // small vectors of integers
+  // The value of a small scalar or vector of integers, if it is the same in every run; else
+  // nullopt. Outputs of other types are not asked for.
+  std::function<std::optional<Tensor>(Output)> constant;
 };
 
-// Immutable after construction; asking is thread-safe if the functions of KnownTensors are. False
-// and nullopt also mean "not known".
+// Immutable after construction; asking is thread-safe if the functions of KnownTensors are. False,
+// nullopt and kNoNode also mean "not known". In a graph for which TopologicalOrder fails, no
+// unknown dimensions count as equal.
 class EqualDims {
  public:
   // Gives every unknown dimension a number (a symbol) in one sweep, producers first. Equal symbols
   // mean equal sizes in every run. A fed tensor gets new symbols, since a caller may feed any
-  // shape. `graph` and `feeds` must outlive the object.
+  // shape. `graph` and `feeds` must outlive the object. SameShape and SameDim do not read the
+  // graph again. ReshapeFits and ShapeSource read the graph as it is when they are called.
   EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feeds,
             const KnownTensors& known);
 
   // Whether both outputs have the same shape in every run. Both nodes must have been in the graph
-  // when the object was made. False also means "not known".
+  // when the object was made.
   bool SameShape(Output a, Output b) const;
-  // Whether dimension i of a equals dimension j of b in every run; both must be unknown.
+  // Whether dimension i of a equals dimension j of b in every run. False if the size of either is
+  // known, even where both sizes are equal. Dimensions count from 0; false if there is none.
   bool SameDim(Output a, int i, Output b, int j) const {
     return SymbolAt(a, i) != 0 && SymbolAt(a, i) == SymbolAt(b, j);
   }
-  // Proves that Reshape n succeeds in every run: the sizes that n is given multiply to the number
-  // of elements that n reads. Returns the tensors from whose shapes these sizes come, beside
-  // constants. nullopt where n may fail.
+  // Proves that n, a Reshape, succeeds in every run: the sizes that n is given multiply to the
+  // number of elements that n reads. Understands sizes from Shape, ShapeN, or a Pack of constants
+  // and parts of Shapes; a constant vector, or a size of -1, gives nullopt. Returns the tensors
+  // from whose shapes the sizes come; a tensor may be there more than once. The result is empty if
+  // all sizes are constants. nullopt where n may fail.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;
-  // The tensor whose whole shape the values of `vector` are. An Output of kNoNode where `vector` is
-  // no such shape.
+  // The tensor whose whole shape the values of `vector` are, where a Shape or ShapeN computes
+  // `vector`. Else an Output of kNoNode.
   Output ShapeSource(Output vector) const;
 
  private:
   // By dimension of one tensor: its symbol, or 0 where the size is known.
   using Symbols = absl::InlinedVector<int32_t, 6>;
 
+  // Dimension `index` of tensor `of`.
   struct Dim {
     Output of;
     int index;

@@ -18,15 +18,20 @@ class FileAccess {
   FileAccess() = default;
   // Any file, for reading and writing.
   static FileAccess Anything();
-  // For reading only: everything in `folder`/variables, and the files of `folder`/assets that
-  // `assets` names (as asset_file_def does). NOT_FOUND if there is no such folder.
+  // For reading only: everything below `folder`/variables, and the files that `assets` names,
+  // relative to `folder`/assets (as asset_file_def does). A name that leads out of that folder is
+  // left out. The files need not exist. NOT_FOUND if `folder` itself cannot be found.
   static absl::StatusOr<FileAccess> SavedModel(const std::string& folder,
                                                const std::vector<std::string>& assets);
 
   // The path under which a kernel may open the file: absolute, with `..` and symbolic links
-  // resolved. The file need not exist. PERMISSION_DENIED names the path and the setting that would
-  // allow it. INVALID_ARGUMENT for a path that no file can have, and in a SavedModel for a path
-  // that is neither a file nor a folder.
+  // resolved. A relative path begins at the process's current folder. The file need not exist. The
+  // resolved path decides, as the links are at the time of the call: a link in a SavedModel that
+  // leads to a file which is not allowed itself is denied.
+  //   PERMISSION_DENIED: the path is not allowed. The message names the path and the setting that
+  //   would allow it.
+  //   INVALID_ARGUMENT: no file can have this path. In a SavedModel also: the path is neither a
+  //   regular file nor a folder nor missing (a pipe or a device, for example).
   absl::StatusOr<std::string> ForReading(std::string_view path) const;
   absl::StatusOr<std::string> ForWriting(std::string_view path) const;
 

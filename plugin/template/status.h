@@ -1,4 +1,4 @@
-// What every callback needs: how errors and exceptions become statuses.
+// What every callback needs: an owner for a status, and a guard against exceptions.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,8 @@
 
 #include "tensorflow/c/tf_status.h"
 
-// Marks the functions that the host looks up by name in the library. All others are hidden.
+// Marks the functions that the host looks up by name in the library. exports.map lists their names
+// too: a function that is not in both places stays hidden.
 #define SAMPLE_ENTRY_POINT extern "C" __attribute__((visibility("default")))
 
 namespace sample {
@@ -16,7 +17,9 @@ struct DeleteStatus {
 };
 using StatusPtr = std::unique_ptr<TF_Status, DeleteStatus>;
 
-// Runs `body` and turns an exception into a status: no exception may cross the C interface.
+// Runs `body`, and sets `status` to TF_INTERNAL if `body` throws a std::exception: no exception may
+// cross the C interface. An exception of another type is not caught, so `body` must not throw one.
+// Without an exception, `status` stays as `body` leaves it. `status` must not be null.
 template <typename Body>
 void Guard(TF_Status* status, Body body) {
   try {

@@ -14,36 +14,46 @@ struct ProofFlags : RequestFlags {
   void Declare(Declarer& d);
 };
 
-// Notes the passes that were rolled back in trials, and why: each line once, sorted.
+// Notes the passes that were rolled back in trials, and why. Not thread-safe.
 class RollbackLog : public PipelineObserver {
  public:
   bool wants_every_pass() const override { return false; }
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override;
+  // "pass NAME: why", each line once.
   const std::set<std::string>& lines() const { return lines_; }
 
  private:
   std::set<std::string> lines_;
 };
 
-// A model, the case that fails, and the judge of its results. The judge borrows from the other
-// members, so a ProofTask must not move.
+// A model, a case whose results may be wrong, and the judge of the results. The judge borrows from
+// `bench` and `rollbacks`, so a ProofTask must not move.
 struct ProofTask {
   Workbench bench;
   RollbackLog rollbacks;
-  FailingCase failing;
+  FailingCase failing;  // nobody has tried yet whether it fails
   std::unique_ptr<ResultJudge> judge;
 };
 
 // Opens the model. The inputs are those of --input, or else made-up ones with ordinary values only.
 // Results are judged by --rtol, --atol, --max-ulp and --equal-nan if one of them is given, else by
-// Sameness::kBound. Any NaN equals any other. Outputs that fail even without passes are left out,
-// with a warning. `stands_alone`: the graph needs no folder. Variables of a SavedModel become
-// constants, and variables that it writes are filled first. `flags` must outlive the result. Errors
-// are those of OpenWorkbench and ReadRequest, and kUsage if no inputs can be made up.
+// Sameness::kBound. Any NaN equals any other, with or without --equal-nan. Outputs that fail even
+// without passes are left out, with a warning each; if all fail, all stay, without a warning.
+// `flags` must outlive the result.
+//
+// `stands_alone` asks for a graph that can be written to a file and needs no folder. It counts for
+// a SavedModel only, which must have a signature in use (Workbench::signature). Then failing.graph
+// is the frozen signature. Variables that the signature only reads are constants. Variables that it
+// writes stay variables, and the node of failing.inits fills them.
+//
+// Errors are those of OpenWorkbench and ReadRequest, and kUsage if no inputs can be made up. With
+// `stands_alone` also those of Freeze, and kUsage for an input or output that the signature does
+// not need.
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone = false);
 
-// Warns of passes that were rolled back: they cannot be the cause of a wrong result.
+// Warns on stderr of each pass that was rolled back, and sets "rolled_back" in the document to an
+// array of the same lines. Such a pass cannot be the cause of a wrong result.
 void TellRollbacks(const ProofTask& task, Invocation& invocation);
 
 }  // namespace tenon::cli

@@ -14,22 +14,27 @@
 
 namespace tenon::cli {
 
-// Add every case, then ask for reports. Not thread-safe.
+// Add every record, then ask for reports. A case counts for a plug-in if it ran a kernel of the
+// plug-in, whether or not the case passed. Not thread-safe.
 class PluginCoverage {
  public:
   explicit PluginCoverage(const std::vector<CheckedCases::Plugin>& plugins);
 
-  // Counts a case of the file for this op.
+  // Counts a case of the file that tests `op`. A record of a file as a whole (no name) counts as
+  // one case too.
   void Add(std::string_view op, const CaseRecord& record);
 
-  // An object for each plug-in: "path", "cases", "ops" and "kernels". The last two count cases by
-  // the op that they test and by the op of the kernel that ran.
+  // An array with an object for each plug-in: "path", "cases", "ops" and "kernels". "ops" has the
+  // number of cases by the op that the case tests, "kernels" by the op of the kernel that ran.
   Json PluginsJson() const;
-  // The number of cases that each pass changed.
+  // An object: by name of a pass of a plug-in, the number of cases whose graphs the pass changed.
   Json PassesJson() const;
-  // A line and a table for each plug-in; empty without plug-ins.
+  // For each plug-in a line, and a table if a case ran one of its kernels; then a line for each
+  // pass that changed graphs. Empty without plug-ins.
   std::string Text(const Style& style) const;
-  // One line for each plug-in that was not tested and for each pass that failed.
+  // First a line for each failure of a pass, with the number of cases; a pass that failed for two
+  // reasons has two lines. Then a line for each plug-in with kernels of which no case ran any. If a
+  // case crashed, plug-ins get no such lines, since a crashed case cannot say what it ran.
   std::vector<std::string> Warnings() const;
 
  private:
@@ -45,7 +50,7 @@ class PluginCoverage {
   std::vector<Plugin> plugins_;
   int64_t cases_ = 0, crashed_ = 0;
   Counts changing_passes_;
-  Counts failed_passes_;  // by what went wrong
+  Counts failed_passes_;  // by CaseResult::failed_pass
 };
 
 }  // namespace tenon::cli

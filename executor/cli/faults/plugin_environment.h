@@ -9,19 +9,24 @@
 
 namespace tenon::cli {
 
-// The memory with the string literals of the loaded plug-ins and of the libraries in their folders.
-// The views are valid while these libraries are loaded. Allocates memory.
+// Memory of the loaded plug-ins, and of the loaded libraries in the same folders, that has all
+// their string literals, and much else. Each view is a segment of a library, not one literal. The
+// views are valid while these libraries are loaded. Allocates memory, so that a signal handler must
+// not call it.
 std::vector<std::string_view> LiteralsOfPlugins();
 
-// Takes the pieces of a text, in their order.
+// Takes the pieces of a text, in their order. A piece is valid during the call of `write`.
 struct TextSink {
   void (*write)(void* to, std::string_view text);
   void* to;  // passed to `write`; borrowed
 };
 
-// Writes "export NAME='value'" for each variable that Tenon, TensorFlow's logging or a plug-in
-// reads: its name begins with TENON_ or TF_CPP_, or is one of the literals. Looks at the first 2048
-// variables. Walks through the literals once. Async-signal-safe.
+// Writes the line "export NAME='value'" for each variable that Tenon, TensorFlow's logging or a
+// plug-in may read, in the order of the environment. Such a NAME begins with TENON_ or TF_CPP_, or
+// stands in `literals`, the memory that LiteralsOfPlugins returns, as a whole text that ends in a
+// NUL. "_" is never written. The value is quoted for a shell. Variables behind the first 2048 are
+// left out. No other thread may change the environment meanwhile. Async-signal-safe if `sink.write`
+// is. Needs 6 KiB of stack.
 void WriteEnvironment(absl::Span<const std::string_view> literals, TextSink sink);
 
 }  // namespace tenon::cli

@@ -7,16 +7,20 @@
 
 namespace tenon::cli {
 
-// Adds "explain_node" to the document and a paragraph to the text, for a node of the graph or
-// "FUNCTION:NODE". `model` is the graph before the passes. kUsage: neither graph has the name.
+// Adds "explain_node" to the document and a paragraph to the text. `name` is a node of the graph or
+// "FUNCTION:NODE", as NamedNodes takes it. `model` is the graph before the passes, `optimized` the
+// graph after them. `provenance` has observed these passes. kUsage: neither graph has the name.
 absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const Graph& optimized,
                          const std::string& name, Invocation& invocation);
 
-// Writes the history of each node into its attributes, in bodies of functions too: _tenon_origins,
-// unless the node's only origin is itself, and _tenon_rewrites.
+// Writes the history of each node of the optimized graph into two attributes of the node, lists of
+// strings: _tenon_origins, unless the node's only origin is itself, and _tenon_rewrites, unless
+// there are none. Does so in bodies of functions too, where passes may have changed a body. Leaves
+// out a body that is malformed. An attribute that is not written stays as it was.
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
-// The lists that WriteProvenance wrote into node n; empty if it wrote none.
+// The two attributes of node n that WriteProvenance writes. A list is empty if n lacks the
+// attribute. In a graph that WriteProvenance wrote, no origins mean that n comes from itself alone.
 Provenance::History WrittenHistory(const Graph& graph, NodeId n);
 
 }  // namespace tenon::cli

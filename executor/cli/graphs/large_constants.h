@@ -5,13 +5,15 @@
 
 namespace tenon::cli {
 
-// Bytes of a constant's value in the file. Constants that decide shapes, axes or sizes are smaller.
+// Encoded bytes of a constant's value, as the file has them. Constants that decide shapes, axes or
+// sizes are smaller and stay readable.
 inline constexpr size_t kLargeConstant = 1024;
 
-// A copy in which each larger constant, those of functions too, is a Placeholder of its type and
-// shape. The copy can be loaded, but a run of it needs feeds, so that its results are never taken
-// for those of the model. The attribute `_tenon_constant` of such a node has type, shape and
-// checksum: "f32[64,256] #1a2b3c4d".
+// Returns a copy in which each constant above kLargeConstant is a Placeholder of the constant's
+// type and shape, in functions too. Such a node keeps its name and its inputs. Its attribute
+// `_tenon_constant` is ChecksumText of the value: "f32[64,256] #1a2b3c4d". A constant of the graph
+// stays if its value is malformed. The copy can be loaded, but a run of it needs feeds: nobody can
+// take its results for results of the model.
 Graph WithoutLargeConstants(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -13,18 +13,25 @@
 
 namespace tenon::cli {
 
-// Arguments and results of a function count as nodes: "FUNCTION:ARGUMENT",
-// "FUNCTION:RESULT/result". Parses each body at its first use and keeps it. Not thread-safe.
+// Arguments and results of a function count as nodes. Their names are "FUNCTION:ARGUMENT" and
+// "FUNCTION:RESULT/result", where "/result" is literal. Parses each body at its first use and keeps
+// it. What is malformed in a body has no names. Not thread-safe.
 class NamedNodes {
  public:
-  explicit NamedNodes(const Graph& graph) : graph_(graph) {}  // `graph` must outlive the object
+  // `graph` must outlive the object, and must not change as long as the object is used.
+  explicit NamedNodes(const Graph& graph) : graph_(graph) {}
 
-  // "y = AddV2(a, b:1) T=DT_FLOAT"; nothing if there is no such node.
+  // "y = AddV2(a, b:1) T=DT_FLOAT"; nullopt if there is no such node. Of a node in a function, the
+  // text begins with "NODE", without "FUNCTION:". Of an argument the text is "x, an argument", of a
+  // result "r, a result: y:z:0", with the input that fills it.
   std::optional<std::string> Text(std::string_view name);
-  // "y (AddV2, model.pbtxt:3:1)"; the name alone if there is no such node.
+  // "y (AddV2, model.pbtxt:3:1)"; the name alone if there is no such node. Of a node in a function,
+  // the place is that of the function: "F:y (AddV2, function at model.pbtxt:9:1)". In place of the
+  // op, an argument has "argument" and a result "result".
   std::string WithPlace(std::string_view name);
   bool HasFunction(std::string_view name) const { return graph_.FindFunction(name) != nullptr; }
-  // The names of all nodes, those in functions included.
+  // The names of all nodes: first of the graph, then of each function its nodes, and its arguments
+  // and results in any order.
   std::vector<std::string> All();
 
  private:
@@ -39,7 +46,8 @@ class NamedNodes {
   };
   // Parses the body at the first call.
   const Body& BodyOf(const FunctionEntry& function);
-  // Finds a node, argument or result of a function; nothing if either does not exist.
+  // Finds a node, argument or result of a function; nullopt if the function has none of this name,
+  // or if there is no such function.
   std::optional<Entry> Find(std::string_view function, std::string_view node);
 
   const Graph& graph_;

@@ -14,24 +14,34 @@
 
 namespace tenon::cli {
 
-// A frozen model and how it is called.
+// A frozen model and how it is called. Borrows nothing.
 struct Frozen {
   FrozenModel model;
-  Signature signature;  // the same arguments and results, as tensors of the frozen graph
+  // The arguments and the frozen results of the model's signature, as tensors of the frozen graph.
+  // All members are empty if the model has no signature.
+  Signature signature;
 };
 
-// Freezes `model`, which must have a SavedModel: the results that --output names, or all, after the
-// nodes of --init have run. Errors: kUsage for unknown names, kInvalidInput for faults of files,
-// else those of Freeze.
+// Freezes the signature of `model`, which must have a SavedModel. The values are those after the
+// nodes of --init have run. Without --output all results are frozen. With --output only these
+// results are; a name that is a node of the graph and no result stays in the frozen graph, but is
+// not in Frozen::signature. --keep-state counts too. `session_options` are for the session that
+// restores the values; FreezeModel sets their `files` itself, by --allow-file-io. Errors: kUsage
+// for unknown names. FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL and DEADLINE_EXCEEDED are those
+// of Freeze. Its other errors are faults of the files and exit with kInvalidInput. NOT_FOUND: the
+// folder is gone.
 absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options);
 
-// Sets the keys "signature", "inputs", "outputs", "variables", "variable_bytes", "kept", "tables"
-// and "init".
+// Sets the key "signature" to the signature's name, and the keys "inputs", "outputs", "variables",
+// "variable_bytes", "kept", "tables" and "init" to the members of FrozenModel of these names.
+// "init" is null if that member is empty.
 void AddFrozen(const Frozen& frozen, Json& doc);
-// A row for each argument and result. `tensors`: a column with the tensors of the original graph.
+// A row for each argument and result; empty if there are none. `tensors`: with one more column, the
+// tensors of the original graph.
 std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& style);
-// Says how the state of the graph in file `path` is filled; empty if it has no state.
+// A line that names the state of the frozen graph and the command line that fills it. `path` is the
+// file to which the caller wrote the graph. Empty if frozen.init is empty.
 std::string InitText(const FrozenModel& frozen, const std::string& path);
 
 }  // namespace tenon::cli

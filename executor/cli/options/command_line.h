@@ -9,12 +9,16 @@ namespace tenon::cli {
 
 // This program by its full path, quoted; "graph_run" if the system does not say.
 std::string ProgramWord();
-// The flags of devices and of the optimizer that were given, each with a blank before it. Plug-ins
-// have their full paths. Flags that choose passes are those of PassArguments.
+
+// The functions below return the flags that were given, quoted, each with a blank before it. The
+// text is empty if none of them was given.
+
+// --plugin, --device, --place, --no-fallback, --soft-placement, --disable-rewrite, --fast-math and
+// --target. Plug-ins have their full paths. The flags of PassArguments are not among them.
 std::string OptimizerArguments(const CompileFlags& flags);
-// --passes, --disable-pass, --config, --opt-level.
+// --passes, --disable-pass, --config and --opt-level. A file of --config has its full path.
 std::string PassArguments(const OptimizerFlags& flags);
-// --rtol, --atol, --max-ulp, --equal-nan.
+// --rtol, --atol, --max-ulp and --equal-nan.
 std::string JudgeArguments(const ToleranceFlags& flags);
 
 }  // namespace tenon::cli

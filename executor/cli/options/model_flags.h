@@ -9,12 +9,13 @@
 namespace tenon::cli {
 
 struct ModelFlags : CommonFlags {
-  std::string signature;  // of a SavedModel; empty: the default
+  std::string signature;  // of a SavedModel; empty: the default, else the only one
   ImportLimits limits;
+  // The greatest rank of a constant or a declared shape. LoadModel and ImportModel check it.
   int64_t max_rank = kMaxRank;
 
-  void DeclareSignature(Declarer& d);
-  void DeclareLimits(Declarer& d);
+  void DeclareSignature(Declarer& d);  // --signature
+  void DeclareLimits(Declarer& d);     // --max-nodes, --max-const-bytes, --max-depth, --max-rank
 };
 
 }  // namespace tenon::cli

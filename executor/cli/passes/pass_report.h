@@ -10,17 +10,22 @@
 
 namespace tenon::cli {
 
-// A row for each pass that ran, in their order.
+// A row for each entry of report.passes, in its order: a pass has a row for each round and each
+// body of a function on which it worked. Passes that were skipped or rolled back have rows with the
+// reason.
 std::string PassTable(const PipelineReport& report, const Style& style);
-// The value of the key "passes".
+// The value of the key "passes": an array of objects, for the same entries.
 Json PassesJson(const PipelineReport& report);
-// With --time-passes: sets "passes" in the document, or adds the table to the text.
+// With --time-passes: sets "passes" in the document with --json, else adds the table to the text.
+// Does nothing without --time-passes.
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
-// With --verify-each=numeric: sets "verified" in the document and adds a line to the text. Warns if
-// the time was too short to compare everything. Does nothing if `verifier` is null.
+// `verifier` is that of --verify-each=numeric; null without this flag, and then nothing happens.
+// Sets "verified" in the document and, unless --quiet is given, adds a line to the text. Warns on
+// stderr if --verify-seconds was too short to compare everything.
 void AddVerified(const NumericVerifier* verifier, const CompileFlags& flags,
                  Invocation& invocation);
-// "remove_identity 4, fold_cast 1"; empty if there were none.
+// The rewrites of a pass and how often each was applied, by name: "fold_cast 1, remove_identity 4".
+// Empty if there were none.
 std::string RewritesText(const PassReport& pass);
 
 }  // namespace tenon::cli

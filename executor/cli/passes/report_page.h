@@ -7,8 +7,9 @@
 
 namespace tenon {
 
-// The file report_page.html, embedded in the program. A JSON document takes the place of the word
-// kReportData.
+// One file, report_page.html. It lives as long as the program. The caller puts a JSON document in
+// place of the text kReportData, which the file has once, within a script element. The document
+// must have no '<', which could end the script: as JSON, "\u003c" stands for it.
 absl::Span<const EmbeddedFile> ReportPage();
 inline constexpr std::string_view kReportData = "__DATA__";
 

@@ -9,14 +9,15 @@
 
 namespace tenon::cli {
 
-// A problem, in a sentence, and the advice.
 struct PluginProblem {
-  bool fatal = false;  // the plug-in does not load
+  bool fatal = false;  // the plug-in did not load, and this may be why
+  // The problem in a sentence. May have line ends, as it can quote the plug-in or the loader.
   std::string what;
-  std::string advice;
+  std::string advice;  // what to do, or what the problem means; never empty
 };
 
-// The problems of a plug-in, fatal ones first. `links` and `probe` are of the same file.
+// The problems of a plug-in, fatal ones first; empty if there are none. What was found in `links`
+// alone is not fatal if the plug-in loaded. `links` and `probe` are of the same file.
 std::vector<PluginProblem> PluginProblems(const LinkReport& links, const PluginProbe& probe);
 
 }  // namespace tenon::cli

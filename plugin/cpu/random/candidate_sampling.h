@@ -16,33 +16,38 @@
 
 namespace tenon::cpu {
 
-// The facts of one node: classes are numbers in [0, range); `sampled` of them are drawn.
+// The facts of one node. Classes are numbers in [0, range). A run draws `sampled` classes.
 // `true_classes` is the number of elements of input 0.
 struct Sampler {
   std::shared_ptr<GeneratorState> generator;
   int64_t range, sampled, true_classes;
-  bool unique;
+  bool unique;  // the drawn classes differ from each other
 };
 
-// Reads the attributes that all samplers have, and sets the outputs' shapes: classes [sampled],
-// expected counts of input 0's classes, expected counts of the drawn classes. Without attribute
-// range_max, `range` is `sampled`. INVALID_ARGUMENT if the attributes do not fit each other.
+// Fills every member of `s` from the node's attributes and from the shape of input 0. Without
+// attribute range_max, `range` is `sampled`. Sets the shapes of the outputs:
+//   0: the drawn classes, [sampled];
+//   1: the expected counts of input 0's classes, in its shape;
+//   2: the expected counts of the drawn classes, [sampled].
+// INVALID_ARGUMENT if input 0 is no matrix of num_true columns, if a number is out of its bounds,
+// or if `sampled` different classes are asked for and `range` has fewer.
 absl::Status PrepareCandidates(Prepare& p, Sampler& s);
 
 // Returns INVALID_ARGUMENT unless each of the s.true_classes classes lies in [0, s.range).
 absl::Status CheckTrueClasses(const Sampler& s, const int64_t* classes);
 
-// Returns the expected count of a class of this probability in `tries` draws. If tries == sampled,
-// classes may repeat: probability * sampled. Else the draws went on until `sampled` different
-// classes were found, and the result is the probability that the class is among them, 1 - (1 -
-// p)^tries.
+// Returns the expected count of a class of probability p, after `tries` draws gave `sampled`
+// classes. If tries == sampled, that is p * sampled, as in TensorFlow: either the classes may
+// repeat, or the draws happened to differ. Else draws were repeated until `sampled` different
+// classes were found, and the result is the probability that the class is one of these classes:
+// 1 - (1 - p)^tries.
 inline float ExpectedCount(float probability, int64_t sampled, int64_t tries) {
   if (tries == sampled) return probability * static_cast<float>(sampled);
   return -std::expm1(static_cast<float>(tries) * std::log1p(-probability));
 }
 
 // Fills `out` with s.sampled classes, all different if s.unique. Returns the number of draws.
-// RESOURCE_EXHAUSTED if different classes would take 2^31 - 1 draws.
+// RESOURCE_EXHAUSTED if different classes would take 2^31 - 1 draws; `out` is then filled in part.
 template <typename Classes>
 absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, PhiloxStream& words,
                                     int64_t* out) {
@@ -64,15 +69,16 @@ absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, Ph
   return tries;
 }
 
-// The run of a sampler that draws from `classes`. Classes has the members Draw(words), which
-// returns a class, and Probability(class), of one draw. INVALID_ARGUMENT for a true class outside
-// of the range.
+// Runs a sampler that draws from `classes`. Classes has two members. Draw(words) returns a class.
+// Probability(class) returns the probability that one draw gives that class. Input 0 and output 0
+// are int64, outputs 1 and 2 float. INVALID_ARGUMENT for a true class outside of the range; the
+// generator then stays where it was. Other errors are those of DrawClasses.
 template <typename Classes>
 absl::Status SampleCandidates(const Sampler& s, const Classes& classes, const StepArgs& args) {
   const auto* const true_classes = static_cast<const int64_t*>(args.in[0]);
   TENON_RETURN_IF_ERROR(CheckTrueClasses(s, true_classes));
-  // TensorFlow's reserve: the next run's words begin behind them, however many draws this run
-  // takes.
+  // As many blocks as TensorFlow reserves. The next run's words begin behind the reserved blocks,
+  // however many draws this run takes.
   constexpr uint64_t kBlocksPerClass = 512;
   PhiloxStream words(s.generator->Reserve(kBlocksPerClass * static_cast<uint64_t>(s.sampled)));
   auto* const sampled = static_cast<int64_t*>(args.out[0]);

@@ -1,5 +1,6 @@
-// Opens and closes the shared libraries of plug-ins: each is opened once per real path, and closed
-// only when its plug-in is unloaded. Private to plugin/host/loading/.
+// Opens and closes the shared libraries of plug-ins. The caller has set `busy` in the ledger, so
+// that no other thread touches it, and is in a LoadScope of it. Other ledgers may be opened at the
+// same time. Private to plugin/host/loading/.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,14 +8,21 @@
 
 namespace tenon {
 
-// Opens the ledger's library, unless it is open, and stages what its constructors register, and
-// TF_InitKernel where that was called, also if it was in an earlier load. FAILED_PRECONDITION
-// where the library, or one that it needs, is built with a sanitizer whose runtime this process
-// lacks: opening it would end the process. NOT_FOUND with the loader's text, and which library
-// needs the one that was not found.
+// Opens the file `ledger.path` and fills `ledger.library`. Constructors run, and their
+// registrations are staged in the ledger. A library that is open already stayed mapped after an
+// earlier load. Its constructors do not run again, so this function stages what they and
+// TF_InitKernel registered in that load. It never calls TF_InitKernel itself.
+//
+// After an error `ledger.library` is not open.
+//   FAILED_PRECONDITION: the library, or one that it needs, is built with a sanitizer whose runtime
+//   this process lacks. Opening it would end the process.
+//   NOT_FOUND: the system's loader cannot open the file, for whatever reason. The message has the
+//   loader's text. If a needed library is nowhere, it also says which library needs that one.
 absl::Status OpenPluginLibrary(PluginLedger& ledger);
 
-// Unmaps the library unless it is resident. Nothing may point into it any more.
+// Closes `ledger.library`. The system then runs the library's destructors and unmaps it, unless the
+// process has it open elsewhere. Does nothing if the library is not open or is resident
+// (PluginLibrary::resident). The caller has dropped all pointers into the library.
 void ClosePluginLibrary(PluginLedger& ledger);
 
 }  // namespace tenon

@@ -9,21 +9,27 @@
 
 namespace tenon::cpu {
 
-// One search over one sequence of inputs, in one thread. The last class is the blank.
+// One search over one sequence of inputs, in one thread. The last class is the blank. A prefix is a
+// sequence of labels that the inputs so far may stand for. The beam has the most probable prefixes.
 class CtcBeamSearch {
  public:
+  // `classes` counts the blank too. `beam_width` is the most prefixes in the beam. Both are at
+  // least 1.
   CtcBeamSearch(int64_t classes, int64_t beam_width);
 
-  // Takes the inputs of the next time step, one logit per class; they are normalized by a softmax.
-  // RESOURCE_EXHAUSTED beyond 2^24 prefixes.
+  // Takes the inputs of the next time step, one logit per class. Step normalizes them by a softmax.
+  // RESOURCE_EXHAUSTED if the search has made more than 2^24 prefixes in all its steps. The search
+  // is of no use after an error.
   absl::Status Step(const double* logits);
 
   struct Path {
     std::vector<int64_t> labels;
-    double log_probability;
+    double log_probability;  // natural logarithm
   };
-  // Returns the `count` most probable paths, the most probable first, or all paths of the beam if
-  // there are fewer. `merge_repeated` makes one label of equal successive labels.
+  // Returns the `count` most probable prefixes of the beam, the most probable first, or all if
+  // there are fewer. Before the first Step that is the empty prefix. `merge_repeated` makes one
+  // label of equal successive labels, even where a blank separated them. Each prefix is shortened
+  // alone, so that two paths can then have the same labels.
   std::vector<Path> BestPaths(int64_t count, bool merge_repeated) const;
 
  private:
@@ -33,17 +39,17 @@ class CtcBeamSearch {
     double total, blank, label;
   };
   static const Probability kNone;
-  // A prefix: the parent's labels and one more label. Outside of the beam its probability is 0.
+  // A prefix: the parent's labels and one more label.
   struct Prefix {
-    Prefix* parent;
+    Prefix* parent;  // null: the prefix is empty
     int64_t label;
-    Probability before, now;
+    Probability before, now;  // after the previous step; after this step, kNone outside of the beam
     std::vector<Prefix*> children;
   };
 
-  // The most probable of the pushed prefixes. Among equally probable prefixes, the choice and the
-  // order are TensorFlow's: for them, the vector becomes a heap only when the first prefix has to
-  // go.
+  // The most probable of the pushed prefixes, `limit` at most. Which of equally probable prefixes
+  // stay, and in which order, is as in TensorFlow. That depends on the algorithm: the vector
+  // becomes a heap when it is full and one more prefix is pushed, and not earlier.
   class Best {
    public:
     explicit Best(size_t limit) : limit_(limit) {}
@@ -56,7 +62,8 @@ class CtcBeamSearch {
 
    private:
     size_t limit_;
-    std::vector<Prefix*> prefixes_;  // as a heap with one unused slot behind
+    std::vector<Prefix*> prefixes_;  // if heap_: a heap, and one unused slot behind it
+    // bottom_first_: the first of prefixes_ is the least probable. Not used if heap_.
     bool heap_ = false, bottom_first_ = false;
   };
 
@@ -65,14 +72,16 @@ class CtcBeamSearch {
     const double x = a->now.total, y = b->now.total;
     return x > y || (y != y && x == x);
   }
+  // Puts the prefixes of one label more into the beam, where they fit.
   void Extend(Prefix* prefix);
+  // Whether a new prefix of this probability would enter the beam.
   bool Fits(double log_probability);
 
   const int64_t classes_;
   std::deque<Prefix> prefixes_;  // all prefixes ever seen; their addresses stay
   Best beam_;
   std::vector<Prefix*> by_label_;  // children of the prefix that is being extended
-  std::vector<double> log_y_;
+  std::vector<double> log_y_;      // log of the probability of each class at this step
 };
 
 }  // namespace tenon::cpu
