@@ -135,6 +135,14 @@ double PerProduct(DataType type) {
 // Of a list with as many elements as there are, one by one along the last dimension.
 double LengthOfSort(const Tensor& t) { return std::log2(std::max(Dim(t, -1), 2.0)); }
 
+// The operand that is the filter: the first one by that name, as sizes and padding may stand before
+// it; without one operand 1, where gradients have the filter or its sizes.
+size_t FilterInput(const Graph& g, NodeId n) {
+  const std::vector<ArgDef>& args = g.op(n)->inputs;
+  const auto filter = std::ranges::find(args, "filter", &ArgDef::name);
+  return filter == args.end() ? 1 : static_cast<size_t>(filter - args.begin());
+}
+
 class WorkEstimator {
  public:
   WorkEstimator(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs, double elements)
@@ -203,14 +211,15 @@ class WorkEstimator {
   // Each element, or each group of channels, with the window that a filter is. The filter has the
   // window first, then channels; of a gradient the element that comes in counts.
   double WindowProducts() const {
-    if (in_.size() < 2) return 0;
+    const size_t at = FilterInput(g_, n_);
+    if (in_.size() <= at) return 0;
     const bool of_input = cost_.rule == CostRule::kWindowOfInput;
     const bool of_filter = cost_.rule == CostRule::kWindowOfFilter;
     const Tensor& data = in_[(of_input || of_filter) && in_.size() > 2 ? 2 : 0];
-    double filter = ElementsOf(in_[1]), channels = Dim(in_[1], of_input ? -1 : -2);
+    double filter = ElementsOf(in_[at]), channels = Dim(in_[at], of_input ? -1 : -2);
     if (of_filter) {
       filter = 1;
-      const Tensor& sizes = in_[1];
+      const Tensor& sizes = in_[at];
       for (int64_t i = 0; i < std::min<int64_t>(sizes.num_elements(), 8); ++i) {
         const bool is_int = sizes.dtype() == DataType::kInt32 || sizes.dtype() == DataType::kInt64;
         const double size = is_int ? static_cast<double>(sizes.IntAt(i)) : 1;
@@ -276,7 +285,8 @@ class FlopEstimator {
         return 2 * products.OfEinsum();
       case CostRule::kWindow:
       case CostRule::kChannelWindow:
-        return FilterFlops(At(in, FilterInput(n)), out, rule == CostRule::kChannelWindow, products);
+        return FilterFlops(At(in, FilterInput(g_, n)), out, rule == CostRule::kChannelWindow,
+                           products);
       case CostRule::kWindowOfInput:
         return FilterFlops(At(in, 1), At(in, 2), false, products);
       case CostRule::kWindowOfFilter:
@@ -303,13 +313,6 @@ class FlopEstimator {
     double window = products.Elements(filter) / std::max(1.0, products.Dim(filter, -1));
     if (one_channel) window /= std::max(1.0, products.Dim(filter, -2));
     return 2 * products.Elements(data) * window;
-  }
-
-  // Padding may stand before it.
-  size_t FilterInput(NodeId n) const {
-    const std::vector<ArgDef>& args = g_.op(n)->inputs;
-    const auto filter = std::ranges::find(args, "filter", &ArgDef::name);
-    return filter == args.end() ? 1 : static_cast<size_t>(filter - args.begin());
   }
 
   const Graph& g_;

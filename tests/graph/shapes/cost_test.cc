@@ -30,7 +30,7 @@ double Work(std::string_view op, std::vector<Tensor> inputs, std::string_view at
   std::string node = absl::StrCat("node { name: 'n' op: '", op, "' ");
   for (size_t i = 0; i < inputs.size(); ++i) {
     absl::StrAppend(&text, "node { name: 'p", i, "' op: 'Placeholder' attr { key: 'dtype' value { ",
-                    "type: ", DataTypeName(inputs[i].dtype()) == "int32" ? "DT_INT32" : "DT_FLOAT",
+                    "type: ", inputs[i].dtype() == DataType::kInt32 ? "DT_INT32" : "DT_FLOAT",
                     " } } } ");
     absl::StrAppend(&node, "input: 'p", i, "' ");
   }
@@ -65,6 +65,18 @@ TEST(WorkEstimate, CountsWindowsAndMatrices) {
                    With("attr { key: 'strides' value { list { i: [1, 2, 2, 1] } } } "
                         "attr { key: 'padding' value { s: 'SAME' } } ")),
               2. * 32 * 32 * 9 * 32 * 64);
+  const char kPadded[] =
+      "attr { key: 'mode' value { s: 'REFLECT' } } attr { key: 'padding' value { s: 'VALID' } } "
+      "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } ";
+  ExpectAbout(Work("FusedPadConv2D",
+                   {Zeros({1, 64, 64, 32}), Zeros({4, 2}, DataType::kInt32), Zeros({3, 3, 32, 64})},
+                   With(kPadded)),
+              2. * 64 * 64 * 9 * 32 * 64);
+  ExpectAbout(Work("FusedResizeAndPadConv2D",
+                   {Zeros({1, 64, 64, 32}), Zeros({2}, DataType::kInt32),
+                    Zeros({4, 2}, DataType::kInt32), Zeros({3, 3, 32, 64})},
+                   With(kPadded)),
+              2. * 64 * 64 * 9 * 32 * 64);
   const double svd = Work("Svd", {Zeros({400, 400})});
   EXPECT_GE(svd, std::pow(400, 3));
   EXPECT_NEAR(Work("Svd", {Zeros({800, 800})}) / svd, 8, 0.5);
