@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/annotate.h"
+#include "graph/base/at_byte.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
 #include "graph/io/graph_reader.h"
@@ -78,9 +79,13 @@ uint64_t OffsetIn(const ModelBytes& model, const char* at) {
   return model.text.empty() ? static_cast<uint64_t>(at - model.file.bytes.data()) : 0;
 }
 
+// The file and, if it is binary, the byte: what stands where in text is told by protobuf's parser.
+std::string Locate(const ModelBytes& model, const char* at) {
+  return model.text.empty() ? AtByte(model.name, OffsetIn(model, at)) : model.name;
+}
+
 absl::Status Malformed(const ModelBytes& model, const char* at, std::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(model.name, ":", OffsetIn(model, at), ": malformed ", what));
+  return absl::InvalidArgumentError(absl::StrCat(Locate(model, at), ": malformed ", what));
 }
 
 // Joins pieces of a message as protobuf does: one piece, the usual case, stays a view of the file.
@@ -359,8 +364,8 @@ absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
     TENON_ASSIGN_OR_RETURN(MetaBytes split, SplitMetaGraph(model, f.bytes, meta.tags));
     const absl::Status read = MetaGraphReader(meta).Read(split.rest);
     if (!read.ok()) {
-      return absl::InvalidArgumentError(Printable(
-          absl::StrCat(model.name, ":", OffsetIn(model, f.bytes.data()), ": ", read.message())));
+      return absl::InvalidArgumentError(
+          Printable(absl::StrCat(Locate(model, f.bytes.data()), ": ", read.message())));
     }
     meta.objects = Joined(model, split.objects);
     parts.push_back(std::move(split));

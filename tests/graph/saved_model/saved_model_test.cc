@@ -86,6 +86,19 @@ TEST_F(SavedModelTest, MayBeText) {
   EXPECT_THAT(std::string(wrong.message()), HasSubstr("saved_model.pbtxt:2:"));
 }
 
+// A length that goes beyond the end: of the whole, of a graph with its tags, and of its tags.
+TEST_F(SavedModelTest, NamesTheByteOfWhatIsMalformed) {
+  const auto message = [&](const std::string& bytes) {
+    return std::string(ImportSavedModel(FolderOf("saved_model.pb", bytes)).status().message());
+  };
+  EXPECT_THAT(message({0x08, 0x01, 0x12, 0x05}),
+              HasSubstr("saved_model.pb: byte 2: malformed SavedModel"));
+  EXPECT_THAT(message({0x08, 0x01, 0x12, 0x02, 0x0a, 0x05}),
+              HasSubstr("saved_model.pb: byte 4: malformed MetaGraphDef"));
+  EXPECT_THAT(message({0x08, 0x01, 0x12, 0x04, 0x0a, 0x02, 0x22, 0x05}),
+              HasSubstr("saved_model.pb: byte 6: malformed MetaInfoDef"));
+}
+
 TEST_F(SavedModelTest, ServesTheGraphThatIsTaggedSo) {
   pb::SavedModel model = Affine();
   pb::MetaGraphDef other = model.meta_graphs(0);
