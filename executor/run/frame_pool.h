@@ -1,6 +1,8 @@
 // The idle frames of a plan, kept for its next runs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,19 +12,29 @@
 
 namespace tenon {
 
-// Owns the idle frames. All frames belong to one plan, which must outlive the pool. The pool never
-// frees a frame: it holds as many as ever ran at once. Thread-safe.
+// Owns the idle frames. All frames belong to one plan, which must outlive the pool. Each frame has
+// an arena. The pool keeps as many frames as ran at once lately: after every kWindow runs it frees
+// those that none of these runs needed. A pool that nobody uses frees nothing. Thread-safe.
 class FramePool {
  public:
+  static constexpr int64_t kWindow = 1024;
+
   // Hands an idle frame to the caller; makes a new one if none is idle. Errors are those of
   // Frame::Create.
   absl::StatusOr<std::unique_ptr<Frame>> Take(const Plan& plan);
   // Takes a frame back. Its run must have ended (Frame::End).
   void Return(std::unique_ptr<Frame> frame);
+  size_t num_idle() const;
 
  private:
-  absl::Mutex mutex_;
-  std::vector<std::unique_ptr<Frame>> idle_ ABSL_GUARDED_BY(mutex_);
+  using Frames = std::vector<std::unique_ptr<Frame>>;
+  // Ends a window: hands out the frames that were idle all the time.
+  Frames Unneeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  mutable absl::Mutex mutex_;
+  Frames idle_ ABSL_GUARDED_BY(mutex_);             // last used last
+  size_t fewest_idle_ ABSL_GUARDED_BY(mutex_) = 0;  // in this window
+  int64_t runs_ ABSL_GUARDED_BY(mutex_) = 0;        // of this window
 };
 
 }  // namespace tenon

@@ -64,24 +64,44 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
+std::shared_ptr<KernelStep::Entry> KernelStep::EntryOf(std::string key) const {
+  auto found = std::find_if(cache_.begin(), cache_.end(),
+                            [&](const auto& entry) { return entry->key == key; });
+  if (found != cache_.end()) {
+    std::rotate(found, found + 1, cache_.end());
+  } else {
+    if (cache_.size() == kMaxPrepared) cache_.erase(cache_.begin());
+    cache_.push_back(std::make_shared<Entry>(std::move(key)));
+  }
+  return cache_.back();
+}
+
+KernelStep::Prepared KernelStep::Reuse(const Entry& entry) const {
+  if (entry.prepared != nullptr) counts_.reused.fetch_add(1, std::memory_order_relaxed);
+  return entry.prepared;
+}
+
+// Preparing may take as long as many runs: weights are packed, primitives generated. So it is done
+// under the entry's lock and not under the step's.
 absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
                                                       const StepArgs& args) const {
   if (fixed_ != nullptr) return fixed_;
   std::string key = Signature(frame, args);
-  // The lock is held during a preparation: of two runs that come with one new signature, only the
-  // first prepares.
-  absl::MutexLock lock(&mutex_);
-  auto found = std::find_if(cache_.begin(), cache_.end(),
-                            [&](const auto& entry) { return entry.first == key; });
-  if (found != cache_.end()) {
-    std::rotate(found, found + 1, cache_.end());
-    counts_.reused.fetch_add(1, std::memory_order_relaxed);
-    return cache_.back().second;
+  std::shared_ptr<Entry> entry;
+  {
+    absl::MutexLock lock(&mutex_);
+    entry = EntryOf(std::move(key));
+    if (Prepared known = Reuse(*entry)) return known;
+  }
+  absl::MutexLock making(&entry->making);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (Prepared known = Reuse(*entry)) return known;
   }
   TENON_ASSIGN_OR_RETURN(Prepared prepared, PrepareFor(frame, args));
   counts_.made.fetch_add(1, std::memory_order_relaxed);
-  if (cache_.size() == kMaxPrepared) cache_.erase(cache_.begin());
-  cache_.emplace_back(std::move(key), prepared);
+  absl::MutexLock lock(&mutex_);
+  entry->prepared = prepared;
   return prepared;
 }
 

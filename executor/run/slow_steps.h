@@ -71,7 +71,8 @@ struct LatePreparations {
 // Runs a CPU kernel that makes its output tensors in the run. The kernel is prepared while
 // planning; if shapes or values are not known then, it is prepared in the run. The step keeps the
 // kMaxPrepared preparations that were used last, by the shapes and the deciding values of the
-// inputs. While one run prepares the kernel, other runs wait at this step.
+// inputs. Runs that need the same preparation at once wait until one of them has made it; no run
+// waits for a preparation that it does not need.
 //
 // Errors are those of PrepareKernel and ComputeOutputs; INTERNAL if an output has another shape
 // than promised.
@@ -118,10 +119,20 @@ class KernelStep : public SlowStep {
 
  private:
   using Prepared = std::shared_ptr<const PreparedKernel>;
+  struct Entry {
+    explicit Entry(std::string of) : key(std::move(of)) {}
+    const std::string key;  // of Signature
+    absl::Mutex making;     // held while it is prepared; locked before KernelStep::mutex_
+    Prepared prepared;      // guarded by KernelStep::mutex_; null until it is made
+  };
   // Whether the kernel cannot be prepared without the value of input i.
   bool IsValueInput(int i) const;
   // The key of a preparation: the bytes of all shapes and of the deciding values.
   std::string Signature(const Frame& frame, const StepArgs& args) const;
+  // The entry of a key, a new one if there is none; from now on the one that was used last.
+  std::shared_ptr<Entry> EntryOf(std::string key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the entry has; null if nothing was made yet.
+  Prepared Reuse(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
 
@@ -136,8 +147,7 @@ class KernelStep : public SlowStep {
   Device* device_ = nullptr;
   Prepared fixed_;
   mutable absl::Mutex mutex_;
-  mutable std::vector<std::pair<std::string, Prepared>> cache_
-      ABSL_GUARDED_BY(mutex_);  // last used last
+  mutable std::vector<std::shared_ptr<Entry>> cache_ ABSL_GUARDED_BY(mutex_);  // last used last
 };
 
 // Reads the value of a reference variable into a slot, for a node that takes the value and not the

@@ -1,7 +1,9 @@
 #include "executor/session/session.h"
 
+#include <atomic>
 #include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "graph/io/io.h"
 #include "gtest/gtest.h"
@@ -357,6 +359,49 @@ TEST(Session, MemoryThatRunsOutInAKernelIsAnError) {
                   HasSubstr(absl::StrCat("node '", fetch, "' (Neg)")));
     }
   }
+  KernelRegistry::Global().RemovePlugin("session_test");
+}
+
+// Of shapes with one element prepares only when another shape has been prepared meanwhile.
+struct Preparing {
+  absl::Notification begun, another_is_made;
+  std::atomic<bool> waited_in_vain{false};
+};
+
+TEST(Session, ARunDoesNotWaitForThePreparationOfOtherShapes) {
+  static auto* const preparing = new Preparing;
+  static const CpuKernelSpec waits{
+      "Neg", {}, [](Prepare& p) {
+        p.set_output_shape(0, p.input_shape(0));
+        p.set_run([](const void*, const StepArgs&) { return absl::OkStatus(); });
+        if (p.input_shape(0).num_elements() == 1) {
+          preparing->begun.Notify();
+          preparing->waited_in_vain =
+              !preparing->another_is_made.WaitForNotificationWithTimeout(absl::Seconds(20));
+        }
+        return absl::OkStatus();
+      }};
+  auto kernel = std::make_shared<KernelDef>();
+  kernel->op = "Neg";
+  kernel->device_type = "CPU";
+  kernel->label = "waits";
+  kernel->plugin = "session_test";
+  kernel->cpu = &waits;
+  KernelRegistry::Global().Register(std::move(kernel));
+  // What is unique only the run tells, so both runs come to one step of one plan.
+  auto session =
+      MakeSession(Placeholder("x", "dim { size: 2 }") + Node("u", "Unique", {"x"}) +
+                  Node("n", "Neg", {"u"}, "attr { key: '_kernel' value { s: 'waits' } }"));
+  const auto executable = session->Prepare({"x"}, {"n"});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::thread one([&] { EXPECT_TRUE(session->Run(*executable, {Floats({1, 1}, {2})}).ok()); });
+  preparing->begun.WaitForNotification();
+  const auto two = session->Run(*executable, {Floats({1, 2}, {2})});
+  preparing->another_is_made.Notify();
+  one.join();
+  EXPECT_TRUE(two.ok()) << two.status();
+  EXPECT_FALSE(preparing->waited_in_vain);
+  EXPECT_EQ(PlanCacheOf(**executable).plans, 1);
   KernelRegistry::Global().RemovePlugin("session_test");
 }
 
