@@ -6,8 +6,10 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kAll = INT64_MAX;
-constexpr size_t kMostCulprits = 8;
+constexpr size_t kMostFaulty = 8;  // a fault of more is more than a reader can use
 
+// A search by halves is right where one more step never mends a result. Two wrong steps may hide
+// each other; then some pair of neighbouring limits still differs, and that one is found.
 class Search {
  public:
   explicit Search(const RunTrial& run) : run_(run) {}
@@ -22,10 +24,10 @@ class Search {
       result_.without_any = true;
       return std::move(result_);
     }
-    while (result_.culprits.size() < kMostCulprits) {
+    while (result_.faulty.size() < kMostFaulty) {
       TENON_RETURN_IF_ERROR(FindNext(std::move(all)));
       TENON_ASSIGN_OR_RETURN(const Trial alone, Try(0));
-      result_.with_culprits = alone.wrong;
+      result_.wrong_with_faulty = alone.wrong;
       if (!alone.wrong.empty()) break;
       TENON_ASSIGN_OR_RETURN(all, Try(wrong_ - 1));
       if (all.wrong.empty()) break;  // steps do not keep their names: nothing more can be said
@@ -36,10 +38,10 @@ class Search {
  private:
   absl::StatusOr<Trial> Try(int64_t limit) {
     ++result_.trials;
-    return run_(limit, result_.culprits);
+    return run_(limit, result_.faulty);
   }
 
-  // The least number of first steps with which, beside the culprits, it is wrong; its last one.
+  // The least number of first steps with which, beside the faulty ones, it is wrong; its last one.
   absl::Status FindNext(Trial last_wrong) {
     int64_t right = 0;
     wrong_ = std::min(wrong_ - 1, static_cast<int64_t>(last_wrong.asked.size()));
@@ -55,7 +57,7 @@ class Search {
     }
     if (wrong_ < 1 || wrong_ > static_cast<int64_t>(last_wrong.asked.size()))
       return absl::InternalError("the same steps do not lead to the same result");
-    result_.culprits.push_back(last_wrong.asked[static_cast<size_t>(wrong_ - 1)]);
+    result_.faulty.push_back(last_wrong.asked[static_cast<size_t>(wrong_ - 1)]);
     return absl::OkStatus();
   }
 

@@ -1,4 +1,4 @@
-// Which of many steps make a result wrong, in O(log n) trials each.
+// Finds which of many steps make a result wrong. Each faulty step of n takes O(log n) trials.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,32 @@
 
 namespace tenon {
 
-// The result with the first `limit` steps, and those of `beyond` wherever they stand.
+// What came of one trial.
 struct Trial {
-  std::string wrong;               // how the result is wrong; empty: it is right
-  std::vector<std::string> asked;  // the steps, by what names them from trial to trial
+  std::string wrong;  // how the result is wrong; empty: it is right
+  // The names of all steps in their order, those that were not made included. A step must have the
+  // same name in every trial.
+  std::vector<std::string> asked;
 };
+// Makes the first `limit` steps, and of the later ones those that `beyond` names. An error ends the
+// search.
 using RunTrial =
     std::function<absl::StatusOr<Trial>(int64_t limit, absl::Span<const std::string> beyond)>;
 
 struct Bisection {
-  std::string wrong;         // with all steps; empty: nothing is, and there are no culprits
-  bool without_any = false;  // it is wrong with none of them, too
-  std::vector<std::string>
-      culprits;               // enough to make it wrong by themselves; the last to come first
-  std::string with_culprits;  // how the result is wrong with the culprits alone
-  int64_t steps = 0, trials = 0;
+  std::string wrong;         // how the result of all steps is wrong; empty: it is right
+  bool without_any = false;  // the result is wrong without any step too; then `faulty` is empty
+  // Steps that are enough to make the result wrong by themselves, the last step first.
+  std::vector<std::string> faulty;
+  std::string wrong_with_faulty;  // how the result is wrong with the faulty steps alone
+  int64_t steps = 0;              // that there are
+  int64_t trials = 0;             // that were run
 };
 
-// The step that, put behind those before it, makes the result wrong; then, as long as the steps
-// that were found are harmless alone, the one without which they are. Usually one, sometimes a
-// pair.
+// Finds the step with which the result turns wrong as steps are added one by one. While the steps
+// found so far leave the result right when they are alone, finds the step that they need besides,
+// up to 8 steps. Most faults are one step, some a pair. INTERNAL if the same steps do not give the
+// same result.
 absl::StatusOr<Bisection> Bisect(const RunTrial& run);
 
 }  // namespace tenon

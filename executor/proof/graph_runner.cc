@@ -12,7 +12,7 @@ namespace tenon {
 GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options,
                          std::vector<std::string> inits)
     : devices_(std::move(devices)), options_(std::move(options)), inits_(std::move(inits)) {
-  options_.opt_level = 0;
+  options_.opt_level = 0;  // a pass in the runner would hide what the pass before it did
   options_.pipeline = {};
   if (options_.seed == 0) options_.seed = 1;
 }
@@ -20,6 +20,7 @@ GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options,
 namespace {
 
 // Fetches only `others`, which are some of `fetches`, in order; the rest have no value.
+// Initializers among the fetches have run already and must not run twice.
 absl::StatusOr<std::vector<Tensor>> RunOthers(Session& session, const InputSet& inputs,
                                               const std::vector<std::string>& fetches,
                                               const std::vector<std::string>& others) {
@@ -62,7 +63,7 @@ absl::StatusOr<Graph> GraphRunner::WithCallsInlined(const Graph& graph, const In
                                                     const std::vector<std::string>& fetches) const {
   SessionOptions options = options_;
   options.opt_level = 1;
-  options.pipeline.min_graph_nodes = -1;
+  options.pipeline.min_graph_nodes = -1;  // small graphs too
   options.pipeline.passes = {{"function_optimization", {}}};
   std::vector<std::string> feeds;
   for (const auto& [name, value] : inputs.feeds) feeds.push_back(name);
@@ -90,6 +91,7 @@ std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after
         names.push_back(after.OutputName({n, i}));
     }
   }
+  // One run gives the values of all nodes: a run per node would take a session for each.
   const Answer was = RunApart(before, inputs, names), is = RunApart(after, inputs, names);
   const auto is_error_hidden = [&](size_t i) {  // the runs of many may have failed for another
     return is[i].ok() && !Run(before, inputs, {names[i]}).ok();

@@ -12,32 +12,36 @@
 
 namespace tenon {
 
+// Runs each graph in a session of its own, without any pass. Thread-compatible: made-up values of
+// variables are kept from run to run.
 class GraphRunner {
  public:
-  // Of `options` all counts but what concerns the optimizer; random ops without a seed get one, so
-  // that they answer the same twice. The devices outlive the runner. `inits`: nodes that give state
-  // its values; where the graph has them, they run before all else, in this order, and only then.
+  // `options`: what concerns the optimizer is ignored. Random ops without a seed get one, so that
+  // two runs answer the same. The devices outlive the runner. `inits`: nodes that give state its
+  // values. Those that a graph has run once, in this order, before all other nodes.
   GraphRunner(std::vector<Device*> devices, SessionOptions options,
               std::vector<std::string> inits = {});
 
-  // From now on runs begin with a copy of what `holder`, which outlives the runner, holds by then.
+  // From now on each run begins with a copy of the state that `holder` has when the run begins.
+  // `holder` outlives the runner.
   void TakeStateOf(Session* holder) { holder_ = holder; }
 
-  // One run in a session of its own. Variables whose values nobody knows have values that were made
-  // up.
+  // Runs the graph once. Variables that have no value get one that is made up (MadeUpState).
+  // Returns the values of `fetches`, in their order.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
-  // The same, or as many as it takes: see AnswerApart.
+  // Runs the graph as often as AnswerApart does, so that one fetch that fails hides no other.
   Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
-  // The part of the graph that gives these outputs, and "^node" others that are to run, with bodies
-  // of functions in the place of calls where that can be.
+  // Returns the part of the graph that `fetches` need ("^node" names a node that is to run). Bodies
+  // of functions stand in the place of calls where calls can be inlined.
   absl::StatusOr<Graph> WithCallsInlined(const Graph& graph, const InputSet& inputs,
                                          const std::vector<std::string>& fetches) const;
 
-  // The node that, among those that both graphs have, is the first to give something else, to fail,
-  // or to have a value where it failed; empty if none is.
+  // Compares the nodes that both graphs have, in topological order of `after`. Returns the first
+  // node that gives another value, that fails only in `after`, or that fails only in `before`.
+  // Returns "" if there is none, and for graphs with control flow of version 1.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 

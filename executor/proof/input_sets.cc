@@ -45,6 +45,7 @@ double RealValue(Values values, const Draw& draw, double smallest, double larges
   const double usual = cli::UnitOf(draw.random) * 6 - 3;
   const uint64_t more = cli::SplitMix64(draw.random);
   if (values == Values::kOrdinary) return usual;
+  // Zeros come as 0, -0 and both denormals, NaN once, infinities and extremes with both signs.
   const uint64_t sure = values == Values::kZeros ? 4 : values == Values::kNan ? 1 : 2;
   const uint64_t kind = draw.place < sure ? draw.kind : more >> 32;
   if (values != Values::kZeros && draw.place >= sure && more % kOneIn != 0) return usual;
@@ -78,6 +79,7 @@ uint64_t IntegerValue(Values values, const Draw& draw, const cli::IntegerRange& 
   const bool corner =
       values == Values::kExtremes && (draw.place == 0 || cli::SplitMix64(random) % kOneIn == 0);
   if (!corner) return values == Values::kZeros ? 0 : random % 3;
+  // -1 is a corner of its own: axes and sizes give it a meaning.
   const uint64_t corners[] = {range.hi, static_cast<uint64_t>(range.lo), static_cast<uint64_t>(-1)};
   return corners[random % (range.lo < 0 ? 3 : 2)];
 }
@@ -87,6 +89,8 @@ absl::StatusOr<Tensor> MakeTensor(DataType type, const Shape& shape, Values valu
   const auto [smallest, largest] = RangeOfFloat(type);
   const auto size = static_cast<uint64_t>(tensor.num_elements());
   for (uint64_t e = 0; e < size; ++e) {
+    // By position alone, so that no other element changes a value. The seed turns the places of
+    // corners, so that those of two operands do not meet in one element.
     const uint64_t random = cli::SplitMix64(seed + e), place = (e + seed) % size;
     const Draw draw{random, place, place + (seed >> 32)};
     const auto i = static_cast<int64_t>(e);

@@ -1,4 +1,5 @@
-// Values to run a graph on when nobody gives any: ordinary ones and corners.
+// Makes up values to run a graph on: ordinary ones and corner cases. They are the same on every
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +15,34 @@
 namespace tenon {
 
 struct InputSet {
-  std::string name;      // "ordinary", "NaN", "size 0", …
-  bool ordinary = true;  // finite values of everyday size: what toleranced rewrites promise to keep
+  std::string name;  // "ordinary", "NaN", "size 0", …
+  // All values are finite and of everyday size. Toleranced rewrites promise to keep the answers to
+  // such inputs only.
+  bool ordinary = true;
   std::vector<Session::NamedTensor> feeds;
-  // Of a run on them: a count that is made up may be any.
+  // The limit of a run on these inputs. A made-up number of passes may be huge.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
 };
-// Of what is made up.
+// InputSet::max_loop_passes of made-up inputs.
 inline constexpr int64_t kMostLoopPasses = 10'000;
 
-// For these Placeholders: ordinary values; zeros of both signs with denormals; infinities; NaN;
-// values near the ends of the range; and, where the graph leaves sizes open, ordinary values in
-// tensors of size 1 and of size 0. The same on every machine. UNIMPLEMENTED names a node whose type
-// has no values to make up, or that is no Placeholder.
-// `usual_size` is that of dimensions that the graph leaves open.
+// Makes up feeds for the Placeholders `nodes`, in these sets:
+//   ordinary    reals in [-3, 3), integers 0 to 2, short strings
+//   zeros       of both signs, and denormals
+//   infinities, NaN, extremes   some among ordinary values; extremes are the ends of the range
+//   size 1, size 0   ordinary values; only where the graph leaves sizes open
+// Dimensions that the graph leaves open have `usual_size`; a shape of unknown rank gets rank 1.
+// Without nodes there is one set, "ordinary", without feeds. UNIMPLEMENTED names a node that is no
+// Placeholder, or whose type CanMakeUp refuses.
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,
                                                     int64_t usual_size = 3);
-// One tensor of ordinary values.
+// Makes one tensor of ordinary values. RESOURCE_EXHAUSTED without memory.
 absl::StatusOr<Tensor> OrdinaryTensor(DataType type, const Shape& shape, uint64_t seed);
+// Whether the type has values to make up: numbers, bool and string.
 bool CanMakeUp(DataType type);
-// For graphs that answer nothing at the first of these: images have to survive some pooling.
+// Values of `usual_size` to try, in this order, until the graph has an answer: images must be large
+// enough for some poolings.
 inline constexpr int64_t kUsualSizes[] = {3, 32};
 
 }  // namespace tenon

@@ -79,6 +79,8 @@ NumericVerifier::NumericVerifier(GraphRunner runner, absl::Span<const PassEntry>
 
 void NumericVerifier::BeforePass(const PassRun&) { done_ = exact_ = 0; }
 
+// Once some pass has chosen low precision, later passes compute on rounded values too: `rounded_`
+// is never taken back.
 void NumericVerifier::OnRewrite(const RewriteEvent& event) {
   if (!event.allowed) return;
   ++done_;
@@ -127,7 +129,8 @@ bool NumericVerifier::MakeSets(const Graph& graph, int64_t usual_size) {
   return !sets_.empty();
 }
 
-// Asks once more, for each output on inputs on which it has a value.
+// Runs the graph once more on inputs for which an output has a value. An output whose bits are not
+// the same twice (of time, of an unseeded random op of a plug-in) tells nothing of a pass.
 void NumericVerifier::FindSteady(const Graph& graph, const std::vector<Answer>& answers) {
   steady_.assign(fetches_.size(), false);
   std::vector<bool> asked(fetches_.size(), false);
@@ -151,6 +154,8 @@ void NumericVerifier::FindSteady(const Graph& graph, const std::vector<Answer>& 
 // Inputs for this graph, and what it answers to them. False, with the reason kept, if that cannot
 // be had.
 bool NumericVerifier::Prepare(const PassRun& run) {
+  // The answers after one pass are those before the next, unless the graph was changed in between:
+  // a pass that is right costs one run a set and not two.
   const uint64_t print = Fingerprint(run.before);
   if (!baseline_.empty() && baseline_of_ == print &&
       std::equal(fetches_.begin(), fetches_.end(), run.fetches.begin(), run.fetches.end()))
@@ -174,8 +179,7 @@ bool NumericVerifier::Prepare(const PassRun& run) {
 std::optional<AnswerDifference> NumericVerifier::CompareOne(const Answer& was, const Answer& is,
                                                             Sameness sameness) const {
   return CompareAnswers(was, is, fetches_, [&](size_t i) -> std::optional<std::string> {
-    const auto difference = steady_[i] ? FindDifference(*was[i], *is[i], sameness) : std::nullopt;
-    return difference ? std::optional(difference->what) : std::nullopt;
+    return steady_[i] ? FindDifference(*was[i], *is[i], sameness) : std::nullopt;
   });
 }
 
@@ -212,13 +216,14 @@ absl::StatusOr<NumericVerifier::Partial> NumericVerifier::FirstOnes(const Replay
 }
 
 // The pass is wrong on one set of inputs: which rewrite, at which node, changed what.
-absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
-                                    const ReplayPass& replay, Sameness sameness,
-                                    const Mismatch& mismatch) {
+absl::Status NumericVerifier::FindWrongRewrite(const PassRun& run, const Graph& after,
+                                               const ReplayPass& replay, Sameness sameness,
+                                               const Mismatch& mismatch) {
   Partial right{run.before, 0, ""}, wrong{after, 0, "it"};
   if (replay && done_ > 0) {
     TENON_ASSIGN_OR_RETURN(Partial all, FirstOnes(replay, sameness, done_));
     if (all.rewrites > 0) wrong = std::move(all);
+    // By halves: the graph before is right, all rewrites are wrong, so some neighbours differ.
     while (wrong.rewrites - right.rewrites > 1 && !IsLate()) {
       const int64_t middle = right.rewrites + (wrong.rewrites - right.rewrites) / 2;
       TENON_ASSIGN_OR_RETURN(Partial partial, FirstOnes(replay, sameness, middle));
@@ -241,6 +246,7 @@ absl::Status NumericVerifier::Blame(const PassRun& run, const Graph& after,
 
 absl::Status NumericVerifier::CheckPass(const PassRun& run, const Graph& after,
                                         const ReplayPass& replay) {
+  // A graph without values to compare (an initializer) would only cost time.
   const bool in_body = run.caller != nullptr;
   if (!in_body && !HasComparable(run.before, run.fetches)) return absl::OkStatus();
   begin_ = std::chrono::steady_clock::now();
@@ -277,18 +283,20 @@ absl::Status NumericVerifier::Check(const PassRun& run, const Graph& after,
                                     const ReplayPass& replay) {
   if (!Prepare(run)) return absl::OkStatus();
   ++passes_;
+  // Among toleranced rewrites an exact one that is slightly wrong would hide within their bound.
   if (done_ > 0 && exact_ > 0 && exact_ < done_ && replay) {
     TENON_ASSIGN_OR_RETURN(const Partial exact, FirstOnes(replay, Sameness::kBits, done_));
     const auto mismatch = Compare(RunAll(exact.graph, fetches_), Sameness::kBits, true);
-    if (mismatch) return Blame(run, exact.graph, replay, Sameness::kBits, *mismatch);
+    if (mismatch) return FindWrongRewrite(run, exact.graph, replay, Sameness::kBits, *mismatch);
   }
   const Sameness bound =
       rounded_ || Rounds(run.before) || Rounds(after) ? Sameness::kRounded : Sameness::kBound;
   const Sameness sameness = exact_ < done_ ? bound : Sameness::kBits;
   std::vector<Answer> answers = RunAll(after, fetches_);
+  // A toleranced rewrite may turn infinities into NaN (x * y / y), so corners bind exact ones only.
   const bool corners = sameness == Sameness::kBits || !classed_.contains(run.pass);
   if (const auto mismatch = Compare(answers, sameness, corners))
-    return Blame(run, after, replay, sameness, *mismatch);
+    return FindWrongRewrite(run, after, replay, sameness, *mismatch);
   baseline_ = std::move(answers);
   baseline_of_ = Fingerprint(after);
   return absl::OkStatus();

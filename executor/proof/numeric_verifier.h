@@ -1,5 +1,5 @@
-// Runs the graph before and after each pass on made-up inputs, and refuses passes that change what
-// it answers.
+// Runs the graph before and after each pass on made-up inputs, and refuses passes that change the
+// graph's answers.
 #pragma once
 
 #include <chrono>
@@ -18,42 +18,47 @@
 
 namespace tenon {
 
-// Each output is compared apart: what one cannot answer keeps nobody from comparing the others.
-// What is asked of a pass: where it did exact rewrites only, the same bits on every set of inputs,
-// and an error where there was one. Where it did others too, the same bits after its exact ones
-// alone, and values within a bound (Sameness::kBound, or kRounded if the graph computes in types of
-// 16 bits by now) on ordinary inputs after all. Of a pass from outside, which says nothing of its
-// rewrites, values within the bound, and an error where there was one, on every set. Answers that
-// differ between two runs of one graph are left out. The body of a function is run where it is
-// called: what no inputs reach there is not compared.
+// Demands of a pass:
+//   only exact rewrites   the same bits on every set of inputs; an error where there was one
+//   other rewrites too    the same bits after its exact rewrites alone, and after all of them
+//                         values within a bound on ordinary inputs
+//   a plug-in's pass, which does not say how exact its rewrites are
+//                         values within the bound on every set; an error where there was one
+// The bound is Sameness::kBound, or kRounded once the graph computes in types of 16 bits.
+//
+// Each output is compared by itself, so an output that fails keeps no other from being compared.
+// Outputs that differ between two runs of one graph are left out. The body of a function is run
+// where it is called; a part of the body that the inputs do not reach is not compared.
+// Thread-compatible, as passes run one by one.
 class NumericVerifier : public PipelineObserver {
  public:
   // `custom`: passes besides those of the pass order.
   explicit NumericVerifier(GraphRunner runner, absl::Span<const PassEntry> custom = {});
 
-  // From now on variables, tables and queues have what `holder` holds when a pass has run. `holder`
-  // outlives the verifier; nothing in it changes.
+  // From now on variables, tables and queues have copies of what `holder` holds at each run.
+  // `holder` outlives the verifier and is not changed.
   void TakeStateOf(Session* holder) { runner_.TakeStateOf(holder); }
 
-  // Passes that end after so many seconds of comparing, all together, are not compared. What is
-  // being compared by then is compared on fewer inputs, one at least.
+  // Limits the time of all comparisons together. When it is used up, the comparison in progress
+  // ends after the current set of inputs, and later passes are not compared.
   void set_time_limit(double seconds) { limit_s_ = seconds; }
 
-  // Values that the graph is really fed with, besides those that are made up: for passes on a graph
-  // that is fed at the same nodes.
+  // Adds the values that the graph is really fed with to the made-up ones. They are used for passes
+  // on graphs that are fed at the same nodes.
   void AddInputs(std::vector<Session::NamedTensor> feeds);
 
   void BeforePass(const PassRun& run) override;
   void OnRewrite(const RewriteEvent& event) override;
-  // INTERNAL names rewrite, node, difference and inputs.
+  // INTERNAL if the pass does not meet its demand; names the rewrite, its node, the difference and
+  // the inputs.
   absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass& replay) override;
 
-  int64_t changes() const { return changes_; }  // of the graph, each by a pass
+  int64_t changes() const { return changes_; }  // passes that changed the graph
   int64_t passes_compared() const { return passes_; }
-  int64_t runs() const { return runs_; }
-  // Passes that changed something and were not compared, or not on all inputs, for want of time.
+  int64_t runs() const { return runs_; }  // of graphs
+  // Passes that the time limit kept from being compared on all inputs.
   int64_t passes_cut_short() const { return cut_short_; }
-  // Why some pass, or some output, could not be compared; empty if each was.
+  // Why some pass or output could not be compared; empty if all were.
   const std::string& not_compared() const { return not_compared_; }
 
  private:
@@ -83,8 +88,8 @@ class NumericVerifier : public PipelineObserver {
                                              Sameness sameness) const;
   absl::StatusOr<Partial> FirstOnes(const ReplayPass& replay, Sameness sameness,
                                     int64_t count) const;
-  absl::Status Blame(const PassRun& run, const Graph& after, const ReplayPass& replay,
-                     Sameness sameness, const Mismatch& mismatch);
+  absl::Status FindWrongRewrite(const PassRun& run, const Graph& after, const ReplayPass& replay,
+                                Sameness sameness, const Mismatch& mismatch);
 
   GraphRunner runner_;
   absl::flat_hash_map<std::string, Exactness> exactness_;  // by full name of the rewrite

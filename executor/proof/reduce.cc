@@ -14,7 +14,8 @@ namespace {
 
 bool IsLeaf(const Graph& g, NodeId n) { return g.inputs(n).empty(); }
 
-// Without the nodes that neither the output needs nor what runs first, and values for them.
+// Removes the nodes that neither fetches nor inits need, the functions that no node calls, and the
+// feeds of removed nodes.
 void Prune(FailingCase& s) {
   Graph& g = s.graph;
   std::vector<bool> needed(static_cast<size_t>(g.num_node_ids()), false);
@@ -39,7 +40,7 @@ void Prune(FailingCase& s) {
   }
 }
 
-// Of these parts of a failing case, what is left without them; nothing where they are all needed.
+// Returns the failing case without these parts; nothing where none of them can go.
 using Without = std::function<std::optional<FailingCase>(absl::Span<const int32_t> parts)>;
 
 class Reducer {
@@ -54,6 +55,7 @@ class Reducer {
     InlineCalls();
     Prune(now_);
     FindValues();
+    // A step that failed may succeed when another has made the case smaller: until nothing changes.
     for (int32_t before = INT32_MAX; now_.graph.num_nodes() < before && !stopped_;) {
       before = now_.graph.num_nodes();
       MoveOutputUp();
@@ -133,7 +135,8 @@ class Reducer {
     Try(std::move(inlined));
   }
 
-  // Of all nodes of one output that a run can be asked for.
+  // Finds the values with which WithCut may replace nodes: those of all nodes with one output that
+  // can be fetched.
   void FindValues() {
     const Graph& g = now_.graph;
     std::vector<std::string> names;
@@ -180,7 +183,8 @@ class Reducer {
     return nodes;
   }
 
-  // A node that fails too, where that in the middle between it and one that does not is right.
+  // Takes an earlier node as the output, as long as one fails too. By halves over the topological
+  // order: behind the node at fault mostly all nodes are wrong, before it none is.
   void MoveOutputUp() {
     std::vector<int32_t> nodes = Inner();
     for (size_t first = 0; first < nodes.size() && !stopped_;) {
@@ -198,7 +202,7 @@ class Reducer {
     }
   }
 
-  // Nodes give the values that they have, whatever their inputs were.
+  // Makes nodes Placeholders that are fed with the values that the nodes had in the whole graph.
   std::optional<FailingCase> WithCut(absl::Span<const int32_t> nodes) const {
     std::optional<FailingCase> smaller;
     for (NodeId n : nodes) {
@@ -215,7 +219,8 @@ class Reducer {
     return smaller;
   }
 
-  // Users of a node use its first input of the same type and shape.
+  // Lets users of a node use its first input of the same type and shape. A run of nodes that are
+  // bypassed together becomes one step, so inputs are followed to where the chain begins.
   std::optional<FailingCase> WithBypassed(absl::Span<const int32_t> nodes) const {
     const Graph& g = now_.graph;
     absl::flat_hash_map<NodeId, Output> instead;
@@ -265,6 +270,7 @@ class Reducer {
     return it == values_.end() ? nullptr : &it->second;
   }
 
+  // Feeds ones where the fault does not need other values: a reader then sees which values matter.
   void MakeInputsPlain() {
     std::vector<int32_t> feeds;
     for (size_t i = 0; i < now_.inputs[0].feeds.size(); ++i) {

@@ -1,4 +1,4 @@
-// Makes a failing graph small.
+// Makes a failing graph small (delta debugging).
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 namespace tenon {
 
 struct ReduceOptions {
-  int64_t max_trials = 1000;
+  int64_t max_trials = 1000;  // calls of `fails`
   // Called with each smaller case that still fails.
   std::function<void(const FailingCase&)> on_smaller;
 };
 
 struct Reduction {
-  FailingCase failing;  // one set of inputs
+  FailingCase failing;  // the smallest case that was found; one set of inputs
   int64_t trials = 0;
-  bool stopped = false;  // by max_trials: a smaller one may be left
+  bool stopped = false;  // max_trials ended the search: there may be a smaller case
 };
 
 // Reduces `failing`, which has at least one set of inputs and for which `fails` is true, until no
@@ -29,7 +29,7 @@ struct Reduction {
 //  - remove control edges;
 //  - make inputs plain.
 // Each step tries halves of the graph first, then quarters and so on: O(k log n) trials for n nodes
-// of which k are needed. Names stay.
+// of which k are needed. Nodes keep their names. `fails` must answer the same for the same case.
 absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
                                  const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options = {});

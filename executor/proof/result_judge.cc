@@ -18,7 +18,8 @@ class RewriteLog : public PipelineObserver {
   std::vector<std::string> keys;
 };
 
-// What the passes of plug-ins were given first, and what they made of it last.
+// Keeps the graph that the first pass of a plug-in was given, and the one that the last pass made.
+// A body of a function is put into its caller, as only whole graphs can be run.
 class PluginWatch : public PipelineObserver {
  public:
   bool wants_every_pass() const override { return false; }
@@ -34,7 +35,8 @@ class PluginWatch : public PipelineObserver {
   std::optional<Graph> before, after;
 };
 
-// Tells another one what it hears, once it is told whom.
+// Passes on what it observes once it has a target. Sessions get their observers when they are made,
+// but only what is optimized after the inits is to be observed.
 class Relay : public PipelineObserver {
  public:
   void Tell(PipelineObserver* whom) { whom_ = whom; }
@@ -76,7 +78,7 @@ ResultJudge::ResultJudge(std::vector<Device*> devices, SessionOptions options, J
       options_(std::move(options)),
       judge_(std::move(judge)),
       begin_(std::move(begin)) {
-  if (options_.seed == 0) options_.seed = 1;
+  if (options_.seed == 0) options_.seed = 1;  // 0 gives random ops another seed in each session
 }
 
 SessionOptions ResultJudge::Plain() const {
@@ -174,9 +176,9 @@ std::string ResultJudge::OptimizedIsWrong(const FailingCase& failing) const {
 }
 
 std::string ResultJudge::FirstDifference(const FailingCase& failing,
-                                         const std::vector<std::string>& culprits) const {
+                                         const std::vector<std::string>& faulty) const {
   PluginWatch watch;
-  AnswersOf(failing, Optimized(0, culprits), &watch);
+  AnswersOf(failing, Optimized(0, faulty), &watch);
   if (!watch.before || !watch.after) return "";
   GraphRunner runner(devices_, options_);
   const absl::StatusOr<std::unique_ptr<Session>> holder = Begin(failing, Plain());
@@ -202,8 +204,8 @@ absl::StatusOr<Bisected> ResultJudge::BisectRewrites(const FailingCase& failing)
   // compared.
   if (found.wrong.empty()) TENON_RETURN_IF_ERROR(CheckOneRuns(right));
   Bisected bisected{std::move(found), ""};
-  if (!bisected.culprits.empty())
-    bisected.first_different = FirstDifference(failing, bisected.culprits);
+  if (!bisected.faulty.empty())
+    bisected.first_different = FirstDifference(failing, bisected.faulty);
   return bisected;
 }
 

@@ -1,4 +1,4 @@
-// Compares what a graph answers as it is with what it answers when it is optimized.
+// Compares the answers of a graph as it is with its answers when it is optimized.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,10 @@
 
 namespace tenon {
 
-// The rewrites that make an answer wrong.
+// The rewrites that make an answer wrong. Bisection::faulty holds their RewriteKeys.
 struct Bisected : Bisection {
-  // If passes of plug-ins are among them: the first node that gets another value. Empty: not known.
+  // If passes of plug-ins are among the rewrites: the first node whose value they change. Empty:
+  // not known.
   std::string first_different;
 };
 
@@ -25,18 +26,18 @@ struct FailingCase {
   Graph graph;
   std::vector<InputSet> inputs;
   std::vector<std::string> fetches;
-  std::vector<std::string> inits = {};  // nodes that run once, in this order, before all else
+  std::vector<std::string> inits = {};  // nodes that run once, in this order, before all others
 };
 
-// Says how `is` differs from `right`; nothing if it does not.
+// Says how `is` differs from `right`; nothing if it does not. Either may lack a value.
 using JudgeValue = std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)>;
 
-// Runs a case with and without passes, in sessions of its own, and compares the answers. Thread-
-// compatible; devices outlive it.
+// Runs a case with and without passes and compares the answers. Every run has a session of its own,
+// so that no run sees the state of another. Thread-compatible. The devices outlive the judge.
 class ResultJudge {
  public:
-  // `options`: of a session that optimizes. Their observers see all that is optimized.
-  // `begin` prepares a new session before the nodes of FailingCase::inits run.
+  // `options`: of a session that optimizes; its observers see every optimization. `begin` prepares
+  // each new session before the nodes of FailingCase::inits run.
   ResultJudge(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
               std::function<absl::Status(Session&)> begin);
 
@@ -45,7 +46,7 @@ class ResultJudge {
   std::vector<std::string> DropFailing(FailingCase& failing) const;
 
   // Compares the answers with all passes and with none. Returns the first difference ("of output y
-  // element [0] is 1 where 2 was (inputs 'ordinary')"), or nothing if the answers agree.
+  // element [0] is 1 where 2 is right (inputs 'ordinary')"), or nothing if the answers agree.
   std::string OptimizedIsWrong(const FailingCase& failing) const;
 
   // Finds the rewrites that make an answer wrong, or that hide an error. FAILED_PRECONDITION if the
@@ -56,29 +57,30 @@ class ResultJudge {
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const FailingCase& failing) const;
 
  private:
-  // Without a pass.
+  // Options without any pass.
   SessionOptions Plain() const;
-  // The same, and every node on the CPU.
+  // Options without any pass, with every node on the CPU.
   SessionOptions OnCpu() const;
-  // With passes, but only these rewrites.
+  // Options with passes, of which the first `limit` rewrites happen, and those that `beyond` names.
   SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond) const;
 
-  // The value that the passes of plug-ins among the culprits change first.
+  // The name of the first node whose value the plug-ins' passes among `faulty` change; "" if there
+  // is none.
   std::string FirstDifference(const FailingCase& failing,
-                              const std::vector<std::string>& culprits) const;
+                              const std::vector<std::string>& faulty) const;
 
-  // A session of the failing case's graph, brought to where runs begin.
+  // A session of the case's graph in which `begin` and the inits have run.
   absl::StatusOr<std::unique_ptr<Session>> Begin(const FailingCase& failing,
                                                  const SessionOptions& options) const;
 
-  // One run in a session of its own. `log`, if there is one, hears what passes do for this run
-  // alone, not for what runs before it.
+  // One run in a session of its own. `log`, if not null, observes the optimization for this run,
+  // and not those for the runs of `begin` and the inits.
   absl::StatusOr<std::vector<Tensor>> RunOnce(const FailingCase& failing, const InputSet& inputs,
                                               const SessionOptions& options,
                                               const std::vector<std::string>& fetches,
                                               PipelineObserver* log = nullptr) const;
-  // By set of inputs, each in a session of its own. `log` hears of the first one: the others ask
-  // for the same rewrites.
+  // The answers by set of inputs. `log` observes the optimization for the first set alone: the
+  // other sets ask for the same rewrites.
   std::vector<Answer> AnswersOf(const FailingCase& failing, const SessionOptions& options,
                                 PipelineObserver* log = nullptr) const;
   // As OptimizedIsWrong.

@@ -43,6 +43,7 @@ absl::Status CopyVariable(const VariableName& name, ResourceManager& from, Resou
   if (!variable) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(Tensor value, variable->Get());
   if (!value.initialized() || value.dtype() == DataType::kResource) return absl::OkStatus();
+  // Its buffer is written whatever else holds it: sharing would let the run change `from`.
   if (variable->changes_in_place()) {
     TENON_ASSIGN_OR_RETURN(value, value.Copy());
   }
@@ -90,6 +91,8 @@ bool KeepsSign(std::string_view op) {
          op == "AddV2" || op == "Add";
 }
 
+// Follows the variable's value forward. A negative variance would make NaN of every answer, in
+// which no difference can be seen.
 bool WantsPositive(const Graph& graph, const Fanouts& fanouts, NodeId variable) {
   std::vector<NodeId> open = {variable};
   absl::flat_hash_set<NodeId> seen = {variable};

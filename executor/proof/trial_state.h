@@ -1,4 +1,4 @@
-// What variables, tables and queues hold where a graph is run for a proof.
+// Gives variables, tables and queues their contents where a graph is run for a proof.
 #pragma once
 
 #include <string>
@@ -12,22 +12,25 @@
 
 namespace tenon {
 
-// Gives `to` a copy of each variable, table and queue that `from` holds and that the graph, or a
-// function that it calls, knows by name. A run on a copy changes nothing in `from`; elements of
-// variables are shared until one of both writes them. Barriers, accumulators and staging areas are
-// not copied, nor are variables of resource handles.
+// Copies the variables, tables and queues that `from` holds and that the graph, or a function that
+// it calls, names. A run on the copies changes nothing in `from`. A variable and its copy share
+// their elements until one of them is written. Barriers, accumulators, staging areas and variables
+// of resource handles are not copied. Returns the first error of a copy: RESOURCE_EXHAUSTED without
+// memory.
 absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManager& to);
 
-// Values for variables that nobody has given any. Used on one thread.
+// Makes up values for variables that have none. Thread-compatible.
 class MadeUpState {
  public:
-  // Gives ordinary values to the variables of known type and shape that hold none: positive ones if
-  // the graph takes a root or a logarithm of them, or if they are variances. A variable has the
-  // same value in each graph: that of the first one. Variables in bodies of functions get none.
+  // Gives ordinary values to the graph's variables of known type and shape that have no value in
+  // `state`. The values are positive if the graph takes a root or a logarithm of them, or uses them
+  // as variances. A variable keeps the value of the first graph in all later graphs, as a pass that
+  // changes how the variable is read must not change its value. Variables in bodies of functions
+  // get no value.
   absl::Status Fill(const Graph& graph, ResourceManager& state);
 
  private:
-  absl::flat_hash_map<std::string, Tensor> values_;  // by container and name
+  absl::flat_hash_map<std::string, Tensor> values_;  // by "container|name"; uninitialized: unknown
 };
 
 }  // namespace tenon

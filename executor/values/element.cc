@@ -15,6 +15,7 @@
 namespace tenon::cli {
 namespace {
 
+// By memcpy: feeds lie where the caller has them, perhaps not aligned.
 template <typename T>
 T Load(const Tensor& t, int64_t i) {
   T value;
@@ -122,6 +123,7 @@ IntegerRange RangeOf(DataType t) {
 int64_t ElementAsInt(const Tensor& t, int64_t i) {
   const uint64_t bits = LoadBits(t, i);
   if (t.dtype() == DataType::kBool) return bits != 0;
+  // 2 and 4 bits stand in a byte each, whose upper bits count for nothing.
   const int shift = 64 - IntegerBits(t.dtype());
   if (IsUnsigned(t.dtype())) return static_cast<int64_t>(bits << shift >> shift);
   return static_cast<int64_t>(bits << shift) >> shift;
@@ -168,6 +170,7 @@ void StoreDouble(const Tensor& t, int64_t i, double value) {
   if (t.dtype() == DataType::kDouble) return Store(t, i, value);
   if (IsComplex(t.dtype())) return StoreComplex(t, i, value);
   if (const auto format = SmallFloatOf(t.dtype())) return StoreInt(t, i, format->Encode(value));
+  // A conversion to int64_t of 2^63 and more is undefined, and to uint64_t of negative values.
   const bool large = value >= 9223372036854775808.0;
   StoreInt(
       t, i,
@@ -180,6 +183,7 @@ void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value) {
         std::complex<float>(static_cast<float>(value.real()), static_cast<float>(value.imag())));
 }
 
+// Floats are sign and magnitude: negative ones grow with falling magnitude, so they are mirrored.
 int64_t OrderedBits(const Tensor& t, int64_t i) {
   const int bits = static_cast<int>(DataTypeSize(t.dtype())) * 8;
   const int64_t value = static_cast<int64_t>(LoadBits(t, i) << (64 - bits)) >> (64 - bits);

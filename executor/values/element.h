@@ -1,5 +1,6 @@
-// Single elements of host tensors, for every dtype that the command line can name: reading,
-// writing, text.
+// Reads, writes and prints single elements of host tensors, for every dtype that the command line
+// can name. Element i is the i-th in row-major order. No function checks i or the dtype: the caller
+// must stay within num_elements() and the types that a function names.
 #pragma once
 
 #include <complex>
@@ -11,9 +12,10 @@
 
 namespace tenon::cli {
 
-// Real number types of 4 to 64 bits: IEEE floats and the small ones of machine learning.
-bool IsFloatLike(DataType t);    // half, bfloat16, float, double, float8*, float4
-bool IsIntegerLike(DataType t);  // signed, unsigned, 2 and 4 bits, quantized; not bool
+// Floats of 4 to 64 bits: half, bfloat16, float, double, float8*, float4. Not complex ones.
+bool IsFloatLike(DataType t);
+// Signed and unsigned integers of 2 to 64 bits, and quantized ones. Not bool.
+bool IsIntegerLike(DataType t);
 
 // The range of an integer type. `hi` is unsigned to hold the maximum of uint64.
 struct IntegerRange {
@@ -22,26 +24,34 @@ struct IntegerRange {
 };
 IntegerRange RangeOf(DataType t);
 
-// Element `i` widened: float-like types (exact), integers (exact below 2^53), bools as 0 and 1.
+// Element i as a double. Float-like types: exact. Integers: exact below 2^53. Bools: 0 or 1.
 double ElementAsDouble(const Tensor& t, int64_t i);
+// The same of complex types too.
 std::complex<double> ElementAsComplex(const Tensor& t, int64_t i);
-// Integer-like and bool elements; uint64 wraps.
+// Integer-like and bool elements. A uint64 beyond the range of int64 wraps.
 int64_t ElementAsInt(const Tensor& t, int64_t i);
 
-// Stores rounded to nearest, ties to even, as a conversion in hardware does. Bools and integers:
-// `value` must be in range.
+// Stores `value` rounded to nearest, ties to even, as a conversion in hardware does. Types: numbers
+// and bool. For integers and bools `value` must be in range.
 void StoreDouble(const Tensor& t, int64_t i, double value);
+// Stores the low bits of `bits`, as many as an element has. Any type but string.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);
 void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);
 
-// The element's bits as an ordered integer: neighbours differ by one. Float-like types only.
+// The element's bits as an integer that grows with the element: neighbouring floats differ by one,
+// and 0 and -0 are the same. Float-like types only.
 int64_t OrderedBits(const Tensor& t, int64_t i);
-// How many floating-point steps lie between elements `i` of two tensors of one such type.
+// The number of floating-point steps between elements i of two tensors of one float-like type.
 int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i);
 
+// Numbers, bools and strings as such; a complex number as [real, imaginary]. A string that is not
+// UTF-8 becomes {"b64": "…"}.
 Json ElementJson(const Tensor& t, int64_t i);
-// The shortest text that reads back as the element. Strings are in quotes.
+// The element as text: float, double and their complex types in the fewest digits that read back as
+// the same value, smaller floats in five digits, strings as QuotedString has them.
 std::string ElementText(const Tensor& t, int64_t i);
+// The string in double quotes, with backslash escapes for quotes, backslashes and control
+// characters.
 std::string QuotedString(std::string_view s);
 
 }  // namespace tenon::cli

@@ -17,6 +17,8 @@ Json::Json(bool v) : impl_(new Impl{v}) {}
 Json::Json(std::string_view v) : impl_(new Impl{std::string(v)}) {}
 Json::Json(Integer v) : impl_(new Impl{v.value}) {}
 Json::Json(Unsigned v) : impl_(new Impl{v.value}) {}
+// JSON has no such numbers; these names are those of protobuf's JSON, which readers in JavaScript,
+// Python and Go know.
 Json::Json(double v) : impl_(std::make_unique<Impl>()) {
   if (std::isnan(v)) {
     impl_->value = "NaN";
@@ -61,7 +63,7 @@ Json& Json::Push(Json value) {
 
 absl::StatusOr<Json> Json::Parse(std::string_view text) {
   Json json;
-  try {
+  try {  // the library's only way to tell where and why
     json.impl_->value = nlohmann::ordered_json::parse(text);
   } catch (const nlohmann::ordered_json::exception& e) {
     return absl::InvalidArgumentError(e.what());

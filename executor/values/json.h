@@ -1,4 +1,4 @@
-// Reads and writes JSON documents. Objects keep the order of their keys.
+// Reads and writes JSON documents. Objects keep the order in which their keys were set.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@
 
 namespace tenon::cli {
 
-// One JSON value, which owns its members. Hides the JSON library from every other source. Not
-// thread-safe.
+// One JSON value, which owns its members. Hides the JSON library from every other source.
+// Thread-compatible.
 class Json {
  public:
   Json();  // null
@@ -41,10 +41,11 @@ class Json {
     return array;
   }
 
-  // "code" and "message", which is one line, as on stderr.
+  // An object with "code" (as "INVALID_ARGUMENT") and "message" (in one line, as on stderr).
   static Json OfStatus(const absl::Status& status);
 
-  // Sets a key of an object (once per key) or appends to an array.
+  // Set gives a key of an object its value; a value that the key had is replaced. Push appends to
+  // an array. Both return *this.
   Json& Set(std::string_view key, Json value);
   Json& Push(Json value);
 
@@ -52,15 +53,17 @@ class Json {
   static absl::StatusOr<Json> Parse(std::string_view text);
   bool is_array() const;
   bool is_object() const;
-  size_t size() const;      // of an array or object
-  Json At(size_t i) const;  // of an array
-  std::optional<Json> Find(
-      std::string_view key) const;        // of anything; nothing if it has no such key
+  size_t size() const;  // of an array or object
+  // A copy of element i of an array; i < size().
+  Json At(size_t i) const;
+  // A copy of the member of an object. Nothing if there is no such key, or this is no object.
+  std::optional<Json> Find(std::string_view key) const;
   std::vector<std::string> Keys() const;  // of an object, in their order
+  // The string or number; nothing if this is none.
   std::optional<std::string> AsString() const;
   std::optional<double> AsNumber() const;
 
-  // One line, without a line feed. Bytes that are not UTF-8 are replaced.
+  // The document in one line, without a line feed. Bytes that are not UTF-8 become U+FFFD.
   std::string Dump() const;
 
  private:

@@ -15,8 +15,8 @@ double Percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[below] + (sorted[above] - sorted[below]) * (position - static_cast<double>(below));
 }
 
-constexpr size_t kBlocks = 500;
-constexpr int kResamples = 2000;
+constexpr size_t kBlocks = 500;   // so that all resamples take a million draws
+constexpr int kResamples = 2000;  // 50 means lie beyond each end of a 95 % interval
 
 double Mean(const std::vector<double>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
@@ -36,7 +36,8 @@ std::vector<double> OfBlocks(const std::vector<double>& samples, Number number) 
   return numbers;
 }
 
-// Means of random draws from `blocks`, sorted; the same for the same blocks.
+// Means of random draws from `blocks`, sorted. The generator has a fixed seed: the same blocks give
+// the same means. The bias of the remainder is below 1e-6 for at most kBlocks of 2^31 values.
 std::vector<double> ResampledMeans(const std::vector<double>& blocks) {
   std::minstd_rand random;
   std::vector<double> means(kResamples, 0.0);
@@ -94,6 +95,7 @@ RunStatistics Summarize(std::vector<double> samples) {
   return s;
 }
 
+// Means average out the steps of the clock, medians do not; medians ignore outliers, means do not.
 double MiddleMean(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto quarter = static_cast<ptrdiff_t>(samples.size() / 4);

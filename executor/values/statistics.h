@@ -6,20 +6,24 @@
 
 namespace tenon::cli {
 
+// All numbers are in the unit of the samples; all are 0 without samples.
 struct RunStatistics {
-  int64_t count = 0;
-  double min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0, mean = 0, stddev = 0;
-  double ci95_lo = 0, ci95_hi = 0;  // of the mean, by bootstrap: never outside of min and max
+  int64_t count = 0;  // of samples
+  double min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0, mean = 0;
+  double stddev = 0;                // of the population, estimated from the samples
+  double ci95_lo = 0, ci95_hi = 0;  // 95 % interval of the mean, by bootstrap; within min and max
   double p50_lo = 0, p50_hi = 0;    // 95 % interval of the median
 };
 
-// Samples must be in the order in which they were taken; results are in their unit. Percentiles
-// interpolate between neighbours, as numpy.percentile does.
+// Samples must be in the order in which they were taken. Percentiles interpolate between
+// neighbours, as numpy.percentile does. The same samples give the same result.
 RunStatistics Summarize(std::vector<double> samples);
 
+// `samples` must not be empty.
 double Median(std::vector<double> samples);
 
-// The mean of the middle half: outliers do not count, steps of the clock average out.
+// The mean of the middle half of the samples: outliers do not count, steps of the clock average
+// out. `samples` must not be empty.
 double MiddleMean(std::vector<double> samples);
 
 // The median of independent samples, with its 95 % interval by ranks. The interval holds for every

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kWholeUpTo = 100;  // elements
 constexpr int64_t kEdge = 3;         // shown at either end of a long dimension
 constexpr int64_t kGap = -1;
-constexpr int kMaxShownRank = 12;
+constexpr int kMaxShownRank = 12;  // tensors of more dimensions are shown flat: Write recurses
 
 // Indices of a dimension that are shown; kGap stands for those left out.
 std::vector<int64_t> Shown(int64_t dim, bool abbreviate) {
@@ -60,7 +60,8 @@ class Renderer {
     }
   }
 
-  // Fixed point with as few decimals as the shown numbers need (at most six), or scientific.
+  // One style for all elements, as NumPy chooses it: fixed point with as few decimals as the shown
+  // numbers need (at most six), or scientific.
   void ChooseStyle() {
     if (!IsFloatLike(tensor_.dtype())) return;
     double largest = 0, smallest = HUGE_VAL;

@@ -1,4 +1,4 @@
-// Tensors for people: rows and columns as NumPy prints them, long ones abbreviated.
+// Prints tensors for people: rows and columns as NumPy prints them, long tensors abbreviated.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tenon::cli {
 
-// "f32[4,10]"
+// "f32[4,10]"; a scalar is "f32", an unknown rank "f32[...]".
 std::string TypeText(DataType dtype, const PartialShape& shape);
 
-// Where element i of a shape stands: "[1,0,2]".
+// The indices of element i of a shape in row-major order: "[1,0,2]"; of a scalar "[]".
 std::string IndexText(const Shape& shape, int64_t i);
 
 // The elements, each line after `indent`. Of a tensor of more than 100 elements, long dimensions

@@ -20,7 +20,7 @@ namespace tenon::cli {
 constexpr std::string_view kEndOfColour = "\033[0m";
 
 Style Style::For(int fd) {
-  if (isatty(fd) != 1) return Style();
+  if (isatty(fd) != 1) return Style();  // what goes to a file is read by programs
   const char* no_color = std::getenv("NO_COLOR");
   winsize size = {};
   const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0;
@@ -72,7 +72,8 @@ size_t LongestWord(std::string_view text) {
   return longest;
 }
 
-// Takes columns from the widest, down to `least` of each, until they need no more than `room`.
+// Takes columns from the widest, one by one, so that widths that were equal stay so; down to
+// `least` of each, until they need no more than `room`.
 void Narrow(std::vector<size_t>& widths, const std::vector<size_t>& least, size_t room) {
   for (size_t sum = std::accumulate(widths.begin(), widths.end(), size_t{0}); sum > room; --sum) {
     size_t* widest = nullptr;
@@ -163,7 +164,7 @@ std::string Table::Text(const Style& style, std::string_view indent) const {
       if (!right_[c]) least[c] = std::min(least[c], kNarrowest);
       whole_words[c] = std::max(whole_words[c], least[c]);
     }
-    Narrow(widths, whole_words, room);  // where that is enough, no word is parted
+    Narrow(widths, whole_words, room);  // where that is enough, no word is split
     Narrow(widths, least, room);
   }
   std::string text;

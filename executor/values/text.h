@@ -1,4 +1,4 @@
-// Text for people: colours, columns, numbers with units.
+// Makes text for people: colours, columns, numbers with units. Widths are columns of a terminal.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace tenon::cli {
 
-// ANSI colours, or nothing where they are not wanted.
+// Colours text by ANSI codes, or leaves text alone where colours are not wanted.
 class Style {
  public:
   explicit Style(bool colour = false, size_t width = 0) : colour_(colour), width_(width) {}
-  // Colours where `fd` is a terminal and NO_COLOR is not set, and a terminal's width.
+  // The style for a file descriptor. A terminal has colours, unless NO_COLOR is set and not empty,
+  // and its width. Any other file has neither.
   static Style For(int fd);
 
-  // Columns that there are; 0: as many as one likes.
+  // The columns of a line; 0: no limit.
   size_t width() const { return width_; }
 
   std::string Bold(std::string_view s) const { return Wrap("1", s); }
@@ -33,19 +34,21 @@ class Style {
   size_t width_;
 };
 
-// Columns padded to their widest cell. Cells may hold colour codes and UTF-8. Where a style has not
-// enough columns, the widest are made narrower, and the text of their cells goes on below; words
-// are parted last.
+// A table whose columns are padded to their widest cell. Cells may hold colour codes and UTF-8.
+// Where lines of the style are too short, the widest columns are made narrower and their cells take
+// several lines. Words are split only where narrower columns of whole words do not suffice.
 class Table {
  public:
   // A column name that starts with '>' is right-aligned.
   explicit Table(std::vector<std::string> header);
+  // Adds a row. Missing cells are empty; cells beyond the header are dropped.
   void Row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   std::string Text(const Style& style, std::string_view indent = "") const;
 
  private:
-  // By column; those of numbers, which are not made narrower, as wide as they are.
+  // The width of the longest word of each column. A right-aligned column holds numbers, which are
+  // not split: its entry is its whole width.
   std::vector<size_t> LongestWords(const std::vector<size_t>& widths) const;
 
   std::vector<std::string> header_;
@@ -53,23 +56,24 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Columns that the text takes on a terminal.
+// The columns that the text takes on a terminal, one for each code point. Colour codes take none.
 size_t DisplayWidth(std::string_view s);
 
-// The text in lines of at most so many columns, parted at blanks, and within words only where one
-// is longer than a line. Colours that are around the whole text are around each line.
+// Splits the text into lines of at most `width` columns, at blanks, and within a word only if the
+// word is longer than a line. A colour around the whole text is put around each line.
 std::vector<std::string> WrapText(std::string_view text, size_t width);
 
-// A word of a command line as a shell reads it: in quotes, or only where it needs them.
+// A word of a command line as a POSIX shell reads it. ShellQuoted puts every word into quotes,
+// ShellWord only a word that needs them.
 std::string ShellQuoted(std::string_view word);
 std::string ShellWord(std::string_view word);
 
-// "a, b, c and 4 more": as many as a line of text bears.
+// The first six items: "a, b, c, d, e, f and 4 more".
 std::string Listed(absl::Span<const std::string> items);
-std::string Plural(int64_t n,
-                   std::string_view noun);  // "1 node", "2 nodes", "3 copies", "4 mismatches"
-std::string Bytes(int64_t bytes);           // "1.5 kB", "102.7 MB"
-std::string Count(double n);                // "7.75 G", "512"
-std::string Millis(double ms);              // "0.42 ms", "12.3 ms", "1.20 s"
+// "1 node", "2 nodes", "3 copies", "4 mismatches"
+std::string Plural(int64_t n, std::string_view noun);
+std::string Bytes(int64_t bytes);  // in powers of 1000: "1.50 kB", "103 MB"
+std::string Count(double n);       // "7.75 G", "512"
+std::string Millis(double ms);     // "0.42 ms", "12.3 ms", "1.20 s"
 
 }  // namespace tenon::cli

@@ -83,7 +83,7 @@ TEST_F(ProofState, IsThatOfTheRun) {
   EXPECT_EQ(verifier_->passes_compared(), verifier_->changes());
   Make(Variable());
   Run({{"x", Floats({1, 2, -3, 4}, {2, 2})}}, "^set");
-  EXPECT_THAT(FailureOf("y"), HasSubstr("of output y element [1,0] is 3 where -3 was"));
+  EXPECT_THAT(FailureOf("y"), HasSubstr("of output y element [1,0] is 3 where -3 is right"));
 }
 
 TEST_F(ProofState, IsMadeUpWhereNobodyKnowsIt) {
@@ -133,8 +133,8 @@ TEST_F(ProofState, HasTablesAndQueues) {
   Make(queue + put + take + table + insert + find);
   Run({{"x", Floats({-5}, {})}}, "^put");
   Run({{"x", Floats({-5}, {})}}, "^insert");
-  EXPECT_THAT(FailureOf("y"), HasSubstr("is 5 where -5 was"));
-  EXPECT_THAT(FailureOf("z"), HasSubstr("is 5 where -5 was"));
+  EXPECT_THAT(FailureOf("y"), HasSubstr("is 5 where -5 is right"));
+  EXPECT_THAT(FailureOf("z"), HasSubstr("is 5 where -5 is right"));
   EXPECT_THAT(Values(session_->Run({}, {"take"}).value()[0]), ElementsAre(-5));
 }
 

@@ -5,9 +5,9 @@
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/answers.h"
 #include "executor/cli/model/feeds.h"
-#include "executor/cli/tensors/expect.h"
 #include "executor/freeze/freeze.h"
 #include "executor/proof/difference.h"
+#include "executor/values/compare.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 
@@ -17,15 +17,13 @@ namespace {
 JudgeValue JudgeFrom(const ToleranceFlags& flags) {
   const bool told = flags.rtol || flags.atol || flags.max_ulp || flags.equal_nan;
   if (!told) {
-    return [](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
-      const auto difference = FindDifference(right, is, Sameness::kBound);
-      return difference ? std::optional(difference->what) : std::nullopt;
+    return [](const Tensor& right, const Tensor& is) {
+      return FindDifference(right, is, Sameness::kBound);
     };
   }
   Tolerance tolerance = ToleranceFrom(flags);
   tolerance.equal_nan = true;  // the question is whether passes change the result
   return [tolerance](const Tensor& right, const Tensor& is) -> std::optional<std::string> {
-    if (!right.initialized() && !is.initialized()) return std::nullopt;
     const Comparison comparison = Compare(is, right, tolerance);
     return comparison.ok ? std::nullopt : std::optional(comparison.problem);
   };

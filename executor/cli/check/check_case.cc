@@ -94,14 +94,14 @@ class CaseReader {
     const std::optional<absl::StatusCode> named = CodeNamed(text);
     if (named) {
       case_.error = ExpectedError{*named, {}};
-      if (const NodeId guilty = GuiltyNode(n); guilty != kNoNode) case_.error->nodes = {guilty};
+      if (const NodeId failing = FailingNode(n); failing != kNoNode) case_.error->nodes = {failing};
     } else {
       case_.malformed = absl::StrCat("its error node has the unknown code '", text, "'");
     }
   }
 
   // The node that the expected error names; kNoNode if it names none.
-  NodeId GuiltyNode(NodeId error) const {
+  NodeId FailingNode(NodeId error) const {
     const AttrValue* message = graph_.attr(error, "message");
     const std::string_view named =
         message == nullptr ? "" : NodeOfMessage(message->AsString().value_or(""));
@@ -159,7 +159,7 @@ void AddReached(const Graph& graph, CheckCase& c) {
 
 // If the expected error names no node, any fetched node may be at fault, and any other node that is
 // needed and is no constant.
-void AddGuiltyNodes(const Graph& graph, CheckCase& c) {
+void AddFailingNodes(const Graph& graph, CheckCase& c) {
   if (!c.error || !c.error->nodes.empty()) return;
   std::vector<NodeId> roots;
   for (const std::string& fetch : c.fetches) {
@@ -215,7 +215,7 @@ absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLim
   file.cases = CasesOf(file.graph);
   for (CheckCase& c : file.cases) AddReached(file.graph, c);
   DropLenders(file.graph, file.cases);
-  for (CheckCase& c : file.cases) AddGuiltyNodes(file.graph, c);
+  for (CheckCase& c : file.cases) AddFailingNodes(file.graph, c);
   const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
                                      [](const CheckCase& c) { return c.malformed.empty(); });
   if (!has_cases && !imported.defects.empty())

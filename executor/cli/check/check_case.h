@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/cli/tensors/expect.h"
+#include "executor/values/compare.h"
 #include "graph/io/io.h"
 
 namespace tenon::cli {

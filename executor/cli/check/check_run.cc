@@ -58,7 +58,7 @@ std::string StatusText(const absl::Status& status) {
   return absl::StrCat(absl::StatusCodeToString(status.code()), ": ", status.message());
 }
 
-struct Verdict {
+struct CaseOutcome {
   CaseStatus status = CaseStatus::kPassed;
   std::string detail;
 };
@@ -73,7 +73,7 @@ bool IsAbout(std::string_view message, std::string_view node) {
          absl::StrContains(message, absl::StrCat("fetch '", node, ":"));
 }
 
-Verdict JudgeError(const CheckFile& file, const CheckCase& c, const absl::Status& status) {
+CaseOutcome JudgeError(const CheckFile& file, const CheckCase& c, const absl::Status& status) {
   if (!c.error) return {CaseStatus::kFailed, StatusText(status)};
   if (status.code() != c.error->code) {
     return {CaseStatus::kFailed,
@@ -94,16 +94,17 @@ Verdict JudgeError(const CheckFile& file, const CheckCase& c, const absl::Status
 
 // Judges a case by its defects. A defect of the node that must fail is the expected error; a defect
 // of another node is a failure.
-Verdict JudgeDefects(const CheckFile& file, const CheckCase& c) {
+CaseOutcome JudgeDefects(const CheckFile& file, const CheckCase& c) {
   const auto judge = [&](const Defect& defect) {
     return JudgeError(file, c, absl::InvalidArgumentError(defect.ToString()));
   };
   const bool right = std::ranges::any_of(
       c.defects, [&](const Defect& defect) { return judge(defect).status == CaseStatus::kPassed; });
-  return right ? Verdict() : judge(c.defects[0]);
+  return right ? CaseOutcome() : judge(c.defects[0]);
 }
 
-Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<Tensor>& values) {
+CaseOutcome CompareAll(const CheckFile& file, const CheckCase& c,
+                       const std::vector<Tensor>& values) {
   for (const auto& [fetch, node] : c.wants) {
     const absl::StatusOr<Tensor> want = file.graph.ConstValue(node);
     if (!want.ok())
@@ -120,15 +121,16 @@ Verdict CompareAll(const CheckFile& file, const CheckCase& c, const std::vector<
 }
 
 // The result of a case that cannot be run; nothing if it can be run.
-std::optional<Verdict> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
+std::optional<CaseOutcome> JudgeUnrun(const CheckFile& file, const CheckCase& c) {
   if (!c.malformed.empty())
-    return Verdict{CaseStatus::kFailed, c.defects.empty() ? c.malformed : c.defects[0].ToString()};
-  if (c.unknown_op) return Verdict{CaseStatus::kUnimplemented, c.defects[0].ToString()};
+    return CaseOutcome{CaseStatus::kFailed,
+                       c.defects.empty() ? c.malformed : c.defects[0].ToString()};
+  if (c.unknown_op) return CaseOutcome{CaseStatus::kUnimplemented, c.defects[0].ToString()};
   if (!c.defects.empty()) return JudgeDefects(file, c);
   return std::nullopt;
 }
 
-Verdict Judge(const CheckFile& file, const CheckCase& c, const Attempt& attempt) {
+CaseOutcome Judge(const CheckFile& file, const CheckCase& c, const Attempt& attempt) {
   // Before the expected error is looked at: a missing kernel cannot have failed as expected.
   if (attempt.no_kernel) return {CaseStatus::kUnimplemented, StatusText(attempt.status)};
   if (!attempt.status.ok()) return JudgeError(file, c, attempt.status);
@@ -157,16 +159,16 @@ std::string_view CaseStatusName(CaseStatus status) {
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options) {
   CaseResult result;
-  std::optional<Verdict> verdict = JudgeUnrun(file, c);
-  if (!verdict) {
+  std::optional<CaseOutcome> outcome = JudgeUnrun(file, c);
+  if (!outcome) {
     Attempt attempt = Try(file, c, host, options, options.feed_constants, result);
     // Some kernels need an axis that is a constant.
     if (attempt.no_kernel && options.feed_constants)
       attempt = Try(file, c, host, options, false, result);
-    verdict = Judge(file, c, attempt);
+    outcome = Judge(file, c, attempt);
   }
-  result.status = verdict->status;
-  result.detail = std::move(verdict->detail);
+  result.status = outcome->status;
+  result.detail = std::move(outcome->detail);
   return result;
 }
 

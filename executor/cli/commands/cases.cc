@@ -143,7 +143,7 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
   TENON_ASSIGN_OR_RETURN(const Json cases, ReadCases(flags.cases));
   TENON_RETURN_IF_ERROR(InitializeState(bench, flags, NodesAskedFor(bench, cases, flags)));
   Json list = Json::Array();
-  absl::Status verdict;
+  absl::Status mismatch;
   int64_t differ = 0;
   const StopOnInterrupt stop;
   size_t i = 0;
@@ -155,8 +155,8 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
       invocation.doc.Set("cases", std::move(list));
       return Annotate(answer.status(), InCase(i, flags));
     }
-    const absl::Status right = Verdict(answer->comparisons, InCase(i, flags));
-    if (!right.ok() && differ++ == 0) verdict = right;
+    const absl::Status right = MismatchStatus(answer->comparisons, InCase(i, flags));
+    if (!right.ok() && differ++ == 0) mismatch = right;
     if (invocation.json()) list.Push(CaseJson(*answer, bench.signature, right.ok()));
     invocation.text += CaseText(i, *answer, bench.signature, invocation.style);
   }
@@ -168,7 +168,7 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
                   "\n");
   AddVerified(bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
-  return verdict;
+  return mismatch;
 }
 
 }  // namespace tenon::cli

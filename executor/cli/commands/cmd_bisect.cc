@@ -10,11 +10,11 @@ namespace {
 
 // The parts of "pass.rewrite@node@function". The key of a plug-in's pass has no rewrite; the key of
 // a rewrite in the graph itself has no function.
-struct Culprit {
+struct FaultyRewrite {
   std::string pass, rewrite, node, function;
 };
 
-Culprit CulpritOf(std::string_view key) {
+FaultyRewrite ParseRewriteKey(std::string_view key) {
   const size_t at = key.find('@');
   const std::string_view name = key.substr(0, at);
   const std::string_view where = key.substr(at + 1);
@@ -27,46 +27,46 @@ Culprit CulpritOf(std::string_view key) {
 }
 
 // The flag that switches the rewrite or pass off.
-std::string RemedyOf(const Culprit& culprit) {
-  if (culprit.rewrite.empty()) return absl::StrCat("--disable-pass ", culprit.pass);
-  return absl::StrCat("--disable-rewrite ", culprit.pass, ".", culprit.rewrite);
+std::string RemedyOf(const FaultyRewrite& faulty) {
+  if (faulty.rewrite.empty()) return absl::StrCat("--disable-pass ", faulty.pass);
+  return absl::StrCat("--disable-rewrite ", faulty.pass, ".", faulty.rewrite);
 }
 
 void Tell(const Bisected& found, Invocation& invocation) {
   Json list = Json::Array();
   std::vector<std::string> lines;
-  for (const std::string& key : found.culprits) {
-    const Culprit culprit = CulpritOf(key);
+  for (const std::string& key : found.faulty) {
+    const FaultyRewrite faulty = ParseRewriteKey(key);
     Json json = Json::Object();
-    json.Set("pass", culprit.pass).Set("rewrite", culprit.rewrite).Set("node", culprit.node);
-    if (!culprit.function.empty()) json.Set("function", culprit.function);
+    json.Set("pass", faulty.pass).Set("rewrite", faulty.rewrite).Set("node", faulty.node);
+    if (!faulty.function.empty()) json.Set("function", faulty.function);
     list.Push(std::move(json));
     lines.push_back(absl::StrCat(
-        culprit.rewrite.empty() ? absl::StrCat("pass ", culprit.pass)
-                                : absl::StrCat("rewrite ", culprit.pass, ".", culprit.rewrite),
-        culprit.node.empty() ? "" : absl::StrCat(" at node '", culprit.node, "'"),
-        culprit.function.empty() ? "" : absl::StrCat(" in function '", culprit.function, "'")));
+        faulty.rewrite.empty() ? absl::StrCat("pass ", faulty.pass)
+                               : absl::StrCat("rewrite ", faulty.pass, ".", faulty.rewrite),
+        faulty.node.empty() ? "" : absl::StrCat(" at node '", faulty.node, "'"),
+        faulty.function.empty() ? "" : absl::StrCat(" in function '", faulty.function, "'")));
   }
   invocation.doc.Set("culprits", std::move(list)).Set("first_different", found.first_different);
   if (lines.empty()) return;
   const Style& style = invocation.style;
   absl::StrAppend(&invocation.text,
-                  style.Red(lines.size() == 1 ? "guilty   " : "guilty only together\n         "),
+                  style.Red(lines.size() == 1 ? "faulty   " : "faulty only together\n         "),
                   absl::StrJoin(lines, "\n         "), "\n", style.Dim("then     "),
-                  found.with_culprits.empty() ? found.wrong : found.with_culprits, "\n",
+                  found.wrong_with_faulty.empty() ? found.wrong : found.wrong_with_faulty, "\n",
                   found.first_different.empty()
                       ? ""
                       : absl::StrCat(style.Dim("first    "), "the value of '",
                                      found.first_different, "' is another\n"),
-                  style.Dim("without  "), RemedyOf(CulpritOf(found.culprits[0])), "\n");
+                  style.Dim("without  "), RemedyOf(ParseRewriteKey(found.faulty[0])), "\n");
 }
 
 void TellPlacement(const Bisection& found, Invocation& invocation) {
-  invocation.doc.Set("nodes", Json::ArrayOf(found.culprits));
-  absl::StrAppend(&invocation.text, invocation.style.Red("guilty   "), "the placement of node ",
-                  absl::StrJoin(found.culprits, " together with node "), "\n",
+  invocation.doc.Set("nodes", Json::ArrayOf(found.faulty));
+  absl::StrAppend(&invocation.text, invocation.style.Red("faulty   "), "the placement of node ",
+                  absl::StrJoin(found.faulty, " together with node "), "\n",
                   invocation.style.Dim("then     "),
-                  found.with_culprits.empty() ? found.wrong : found.with_culprits, "\n");
+                  found.wrong_with_faulty.empty() ? found.wrong : found.wrong_with_faulty, "\n");
 }
 
 void TellCounts(std::string_view what, const Bisection& found, Invocation& invocation) {
@@ -95,15 +95,16 @@ absl::Status Bisect(const ProofFlags& flags, Invocation& invocation) {
   }
   TENON_ASSIGN_OR_RETURN(const std::optional<Bisection> placement,
                          judge.BisectPlacement(task->failing));
-  const bool elsewhere = placement && !placement->wrong.empty();
+  const bool is_placement = placement && !placement->wrong.empty();
   Tell(rewrites, invocation);
-  if (elsewhere) {
+  if (is_placement) {
     TellPlacement(*placement, invocation);
   } else {
     absl::StrAppend(&invocation.text, invocation.style.Green("right    "),
                     "all rewrites together, and the placement of all nodes, keep the answers\n");
   }
-  TellCounts(elsewhere ? "placed node" : "rewrite", elsewhere ? *placement : rewrites, invocation);
+  TellCounts(is_placement ? "placed node" : "rewrite", is_placement ? *placement : rewrites,
+             invocation);
   return absl::OkStatus();
 }
 

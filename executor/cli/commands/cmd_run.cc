@@ -202,7 +202,7 @@ absl::Status Run(const RunFlags& flags, Invocation& invocation) {
   AddVerified(outcome.bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
-  return Verdict(outcome.comparisons);
+  return MismatchStatus(outcome.comparisons);
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& reques
   return comparisons;
 }
 
-absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::string_view where) {
+absl::Status MismatchStatus(const std::vector<NamedComparison>& comparisons,
+                            std::string_view where) {
   int64_t wrong = 0;
   std::string first;
   for (const NamedComparison& c : comparisons) {

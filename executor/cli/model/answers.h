@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "executor/cli/model/feeds.h"
 #include "executor/cli/options/request_flags.h"
-#include "executor/cli/tensors/expect.h"
+#include "executor/values/compare.h"
 #include "executor/values/json.h"
 #include "executor/values/text.h"
 
@@ -30,7 +30,8 @@ absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& reques
                                                         const ToleranceFlags& flags);
 // OK if all comparisons are. Otherwise prints a line to stderr for each that differs and returns
 // kMismatch with the first one, marked as printed. `where` stands in front of each line.
-absl::Status Verdict(const std::vector<NamedComparison>& comparisons, std::string_view where = "");
+absl::Status MismatchStatus(const std::vector<NamedComparison>& comparisons,
+                            std::string_view where = "");
 
 // The outputs of the request; elements only of tensors with at most 1024. Outputs without a value
 // are left out.

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "executor/cli/tensors/cast.h"
-#include "executor/cli/tensors/expect.h"
 #include "executor/cli/tensors/spec.h"
+#include "executor/values/compare.h"
 #include "executor/values/element.h"
 #include "executor/values/statistics.h"
 #include "executor/values/tensor_text.h"
@@ -146,6 +146,53 @@ TEST(Compare, TolerancesAndSteps) {
   EXPECT_EQ(compare("f32=1.4e-45", "f32=-1.4e-45").max_ulp, 2);
   EXPECT_TRUE(compare("f32=1", "f32=1.0000001", {.rtol = 0, .atol = 0, .max_ulp = 1}).ok);
   EXPECT_EQ(compare("3xf32=1,2,3", "3xf32=1,5,6").mismatches, 2);
+}
+
+TEST(Compare, WhatAnElementIsMeasuredAgainst) {
+  const auto compare = [](const char* a, const char* b, const Tolerance& t) {
+    return Compare(*ParseSpec(a, {}), *ParseSpec(b, {}), t).ok;
+  };
+  const Tolerance of_largest = {.rtol = 0.015, .atol = 0, .scale = Scale::kLargest};
+  EXPECT_TRUE(compare("3xf32=2,100,inf", "3xf32=1,100,inf", of_largest));
+  EXPECT_FALSE(compare("3xf32=3,100,inf", "3xf32=1,100,inf", of_largest));
+  EXPECT_TRUE(compare("2xc64=1+2j,100", "2xc64=1+1j,100", of_largest));
+  EXPECT_FALSE(compare("2xi32=101,100", "2xi32=100,100", of_largest));
+}
+
+TEST(Compare, ZerosAndWhatCountsAsOne) {
+  const auto compare = [](const char* a, const char* b, const Tolerance& t) {
+    return Compare(*ParseSpec(a, {}), *ParseSpec(b, {}), t).ok;
+  };
+  const Tolerance bits = {.rtol = 0, .atol = 0, .zero_signs = true};
+  EXPECT_FALSE(compare("f32=0", "f32=-0", bits));
+  EXPECT_FALSE(compare("f32=1e-42", "f32=0", bits));
+  const Tolerance flushed = {.rtol = 0, .atol = 0, .flush_denormals = true};
+  EXPECT_TRUE(compare("f32=1e-42", "f32=-0", flushed));
+  EXPECT_FALSE(compare("f32=2e-38", "f32=0", flushed));
+  EXPECT_FALSE(compare("f16=6e-8", "f16=0", flushed));
+}
+
+TEST(Compare, OnlyFloatsWhereValuesDecide) {
+  const auto compare = [](const char* a, const char* b, const Tolerance& t) {
+    return Compare(*ParseSpec(a, {}), *ParseSpec(b, {}), t).ok;
+  };
+  const Tolerance floats = {.floats_only = true};
+  EXPECT_TRUE(compare("2xi32=1,2", "2xi32=1,3", floats));
+  EXPECT_TRUE(compare("2xf32=1,2", "3xf32=1,2,3", floats));
+  EXPECT_FALSE(compare("2xf32=1,2", "2xf32=1,3", floats));
+  EXPECT_FALSE(compare("2xf32=1,2", "1x2xf32=1,2", floats));
+}
+
+TEST(Compare, ReportsTheFirstWrongElement) {
+  const Comparison wrong =
+      Compare(*ParseSpec("3xf32=1,3.5,9", {}), *ParseSpec("3xf32=1,3,8", {}), {});
+  EXPECT_EQ(wrong.problem, "element [1] is 3.5 where 3 is right, 2097152 ulps away");
+  EXPECT_EQ(wrong.max_abs, 1);
+  EXPECT_EQ(Compare(*ParseSpec("f32=nan", {}), *ParseSpec("f32=3", {}), {}).problem,
+            "element [] is nan where 3 is right");
+  EXPECT_EQ(Compare(Tensor(), *ParseSpec("2xf32=1,2", {}), {}).problem,
+            "is nothing where f32[2] is right");
+  EXPECT_TRUE(Compare(Tensor(), Tensor(), {}).ok);
 }
 
 TEST(Statistics, AgreeWithNumPy) {

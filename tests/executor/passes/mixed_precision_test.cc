@@ -87,7 +87,7 @@ TEST(MixedPrecision, IsRightAfterAnyNumberOfRewrites) {
       if (limit == 0) right = *run;
       for (size_t i = 0; i < right.size(); ++i) {
         const auto difference = FindDifference(right[i], (*run)[i], Sameness::kRounded);
-        EXPECT_FALSE(difference) << difference->what;
+        EXPECT_FALSE(difference) << *difference;
       }
     }
   }

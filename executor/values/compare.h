@@ -1,0 +1,54 @@
+// Compares a tensor with the one that it should equal. Whoever compares answers (`--expect`,
+// `check`, `bisect`, the verifier of passes) does it here; what they demand is a Tolerance.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "graph/tensor/tensor.h"
+
+namespace tenon::cli {
+
+// The magnitude that Tolerance::rtol is a fraction of.
+enum class Scale : uint8_t {
+  kElement,  // |want| of the element; of a complex number that of the whole number
+  kLargest,  // the largest finite |want| of the tensor
+};
+
+// What is right. A float element is right if |got - want| <= atol + rtol * scale; each part of a
+// complex number must be. An infinity equals itself alone. Integers, bools and strings are exact.
+struct Tolerance {
+  double rtol = 1e-5;
+  double atol = 1e-6;
+  Scale scale = Scale::kElement;
+  // Also right: floats at most so many floating-point steps apart. Not for complex numbers.
+  std::optional<int64_t> max_ulp = std::nullopt;
+  bool equal_nan = false;   // any NaN equals any other
+  bool integers = false;    // integers may differ as floats may; bools and strings never
+  bool zero_signs = false;  // 0 is not -0
+  // A denormal equals the zero of its sign: arithmetic flushes it, moving data does not.
+  bool flush_denormals = false;
+  // Only floats are compared. What values decide may fall the other way: elements of other types
+  // are all right, and dimensions may have other sizes.
+  bool floats_only = false;
+};
+
+struct Comparison {
+  bool ok = true;
+  bool comparable = true;  // dtypes and shapes are the same; else the largest differences are void
+  // What is said of `got`: the first wrong element, "element [1,2] is 3.5 where 3.25 is right,
+  // 1048576 ulps away", or if not comparable "is f32[2] where f32[3] is right". Empty if ok.
+  std::string problem;
+  double max_abs = 0;   // the largest difference; NaN where only one side is NaN
+  double max_rel = 0;   // the largest difference as a fraction of |want|
+  int64_t max_ulp = 0;  // of float types; 0 otherwise
+  int64_t mismatches = 0;
+  bool nan_both_sides = false;  // an element is wrong that Tolerance::equal_nan allows
+};
+
+// Compares host tensors. Never fails: a wrong dtype or shape is a mismatch of every element. Two
+// tensors without a value are the same.
+Comparison Compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
+
+}  // namespace tenon::cli
