@@ -17,8 +17,7 @@ namespace tenon {
 // * FAILED_PRECONDITION: a placeholder is needed and not fed.
 // * INVALID_ARGUMENT: shapes, types or attributes do not fit.
 // * UNIMPLEMENTED: a node has no kernel, a loop has a form that plans do not know, or a value
-// cannot
-//   lie in a device's memory.
+//   cannot lie in a device's memory.
 // * RESOURCE_EXHAUSTED: memory for constants is short, or the values are too large for one arena.
 // * Errors of plug-ins, as their callbacks return them.
 absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);

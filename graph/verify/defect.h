@@ -33,8 +33,7 @@ enum class DefectCode : uint8_t {
 
 struct Defect {
   DefectCode code;
-  std::string
-      where;  // "file:line:col" or "file:offset"  // "file:line:col", "file: byte N" or "node 'x'"
+  std::string where;             // "file:line:col", "file: byte N" or "node 'x'"
   std::string node;              // empty for file-level defects
   std::string message;           // the fault, the node, and what would be right; one line
   bool in_function = false;      // in a function of the library

@@ -11,26 +11,34 @@
 
 namespace tenon {
 
-// The settings of one RewriterConfig. The comments name its fields.
+// The settings of one RewriterConfig. The comments name its fields. Passes have our names.
 struct RewriterSettings {
   bool no_passes = false;         // disable_meta_optimizer: no passes of plug-ins either
   bool use_plugins = true;        // use_plugin_optimizers
   bool fail_on_errors = false;    // fail_on_optimizer_errors
-  std::optional<int> iterations;  // meta_optimizer_iterations
-  std::optional<int64_t> min_graph_nodes;
-  std::vector<PassSpec> passes;      // optimizers, then the passes of plug-ins; empty: all passes
-  std::vector<std::string> off, on;  // passes that a toggle switches off or on
-  std::vector<std::string> without_effect;  // settings that have no effect here, one line each
+  std::optional<int> iterations;  // meta_optimizer_iterations; nothing for DEFAULT_NUM_ITERS
+  std::optional<int64_t> min_graph_nodes;  // nothing for 0; negative: no minimum
+  // The passes that `optimizers` lists, then "plugin:*". Empty if the field is: all passes run.
+  std::vector<PassSpec> passes;
+  std::vector<std::string> off, on;  // passes that a toggle or another field switches off or on
+  // Settings that have no effect here, custom_optimizers among them: a sentence for each.
+  std::vector<std::string> without_effect;
 };
 
 // Parses the text. Field names, toggles (ON, OFF, and AGGRESSIVE, which counts as ON) and the names
-// in `optimizers` are TensorFlow's; `optimizers` may also name our passes. INVALID_ARGUMENT
-// "line:column: …" if `text` is no RewriterConfig.
+// in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A name that TensorFlow
+// has and that is no pass here is in without_effect. INVALID_ARGUMENT:
+// - "line:column: …" if `text` is no RewriterConfig.
+// - Without a position, a number that is no value of its field's enum.
+// - Without a position, a name in `optimizers` that is no pass; the message has the closest name.
 absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text);
 
-// Puts the settings into `options`. A list of passes that `options` already has stays; `off` and
-// `on` are appended; the other settings replace the values in `options`. The caller heeds no_passes
-// and without_effect.
+// Puts the settings into `options`:
+// - `passes` only if options.passes is empty.
+// - `off` and `on` are appended to disabled_passes and enabled_passes.
+// - `iterations` and `min_graph_nodes` only if they have a value.
+// - `use_plugins` and `fail_on_errors` always, also if the text did not mention them.
+// The caller itself must heed no_passes and report without_effect.
 void Apply(const RewriterSettings& settings, PipelineOptions& options);
 
 }  // namespace tenon

@@ -8,17 +8,28 @@
 
 namespace tenon::cli {
 
-// One of the two. All members are borrowed.
+// One of the two executables. All members are borrowed.
 struct Contender {
   Session& session;
-  Executable* executable;
-  Repeated& runs;  // the runs that count are added to it
+  Executable* executable;  // of `session`; not null
+  // RunInTurns appends the times of its blocks to run_us and adds to wall_s and allocations. It
+  // leaves `values`.
+  Repeated& runs;
 };
 
-// Runs blocks of some milliseconds: a b, b a, a b, … Returns how many times longer a run of `b`
-// takes than one of `a`: the median over pairs of blocks of the ratio of their middle means.
-// `repetition` is for each of the two. An interruption ends the turns early. Errors are those of
-// runs.
+// Runs `a` and `b` on the same feeds, in blocks of about 10 ms: a b, b a, a b, … A trial of each
+// comes first and decides how many runs a block has. A block is at most an eighth of
+// repetition.runs, but at least one run for each thread. The trial is not in Contender::runs.
+//
+// Returns how many times longer a run of `b` takes than one of `a`; above 1, `b` is the slower one.
+// This is the median, over pairs of blocks, of the MiddleMean of b's block divided by that of a's.
+//
+// `repetition`: `a` and `b` each do repetition.runs runs, at least 1, on repetition.threads
+// threads. If repetition.seconds is above 0, the turns also end when both together have run for
+// twice that time. repetition.recorder is not used. `allocations` may be null.
+//
+// An interruption ends the turns after the pair of blocks in which it came; the pairs so far make
+// the result. Errors are those of Repeat.
 absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
                                   const std::vector<Tensor>& feeds, const Repetition& repetition,
                                   AllocationCounter allocations);

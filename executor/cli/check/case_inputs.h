@@ -11,16 +11,19 @@
 
 namespace tenon::cli {
 
-// The feeds of a case: names and values in one order.
+// The feeds of a case. `feeds` and `values` have the same order and length.
 struct CaseInputs {
-  std::vector<std::string> feeds;  // names of nodes
+  std::vector<std::string> feeds;  // names of the Placeholders
   std::vector<Tensor> values;
 };
 
-// Removes the nodes of `graph` that the fetches of the case do not need, the expected results among
-// them. Then turns constants into Placeholders of their type and shape, and returns their values. A
-// constant stays if its value decides a shape, which passes and kernels need to know. A case that
-// must fail keeps all constants. `graph` is that of the case alone.
+// Changes `graph`, which must be GraphOfCase of this case. First removes all nodes that the fetches
+// of the case do not need; the constants with the expected results go too. Then turns constants
+// into Placeholders of their type and shape, and returns their values.
+//
+// A constant stays a constant if the inferred shape of any node would be less known without its
+// value: passes and kernels need to know shapes. All constants stay if shape inference fails, or if
+// the case must fail. Constants in bodies of functions stay too. If all stay, the result is empty.
 CaseInputs FeedConstants(const CheckCase& c, Graph& graph);
 
 }  // namespace tenon::cli

@@ -11,10 +11,10 @@
 
 namespace tenon::cli {
 
-// The outcome of a case. The letters are those of the protocol.
+// The outcome of a case. A worker of RunInWorkers sends its letter to the parent process.
 //   kPassed         its results or its error are as expected.
-//   kFailed         they are not.
-//   kUnimplemented  an op or kernel is missing.
+//   kFailed         its results or its error are not as expected, or the case is malformed.
+//   kUnimplemented  an op or kernel is missing, even if the case expects an error.
 //   kCrashed        its process ended or was stopped; RunCase never returns it.
 enum class CaseStatus : char { kPassed = 'p', kFailed = 'f', kUnimplemented = 'u', kCrashed = 'c' };
 // "passed", "failed", "unimplemented" or "crashed".
@@ -25,21 +25,26 @@ struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
   // The fault, for people; empty if the case passed.
   std::string detail;
-  // The kernels of plug-ins that ran in the case: plug-in and op, each pair once, sorted.
+  // The kernels of plug-ins that ran in the case, as pairs of the plug-in's path and the op. Each
+  // pair stands once; the pairs are sorted. This list and the two members below are empty if no
+  // step of the case could be run.
   std::vector<std::pair<std::string, std::string>> plugin_kernels;
-  // The passes of plug-ins that changed the case's graph, each once, sorted; and the first one that
-  // was rolled back, "plugin:APU: why", or an empty text.
+  // The passes of plug-ins that changed the case's graph, such as "plugin:APU". Each stands once;
+  // they are sorted.
   std::vector<std::string> changing_passes;
+  // The first pass of a plug-in that was rolled back: "plugin:APU: why". Empty if there is none.
   std::string failed_pass;
 };
 
 struct CaseOptions {
   SessionOptions session;
-  bool feed_constants = false;  // as FeedConstants does, so that passes and kernels have work to do
+  // Turns constants into inputs with FeedConstants, so that passes and kernels have work to do.
+  bool feed_constants = false;
 };
 
-// Runs the case in a session of its own on the devices of `host`. Never fails itself: each error is
-// a result. If constants are fed and no kernel takes the case, it is run again with its constants.
+// Runs case `c` of `file` in a session of its own on the devices of `host`. Never fails itself:
+// each error is a result. If constants are fed, and preparing or running the case is UNIMPLEMENTED,
+// the case is run again with its constants: some kernels need an input that is a constant.
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options);
 

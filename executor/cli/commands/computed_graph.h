@@ -11,22 +11,25 @@
 
 namespace tenon::cli {
 
-// The graph that the results of the signature, or else the outputs of the graph, need, with bodies
-// in place of calls. Loops and branches stay nodes. Errors are those of Session::Prepare.
+// A copy of model.graph with bodies in place of calls, and without the nodes that no result needs.
+// Results are those of model.signature or, without one, GraphOutputs. Loops and branches stay
+// nodes. Errors are those of Session::Prepare.
 absl::StatusOr<Graph> ComputedGraph(const Model& model);
 
-// EstimateFlops of the graph and of the bodies of its loops and branches, each counted once. At
-// most 10,000 bodies count. `shapes` are those of `graph`.
+// EstimateFlops of the graph and of the functions that its nodes call, such as bodies of loops and
+// branches, and what these call. A body counts once for each node that names it: a loop as one
+// pass, a branch with all its alternatives. At most 10,000 bodies count; the cost of more is left
+// out, as is that of a body without shapes. `shapes` are those of `graph`.
 FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes);
 
 // The variables of a model.
 struct VariableSummary {
   int64_t count = 0;
-  int64_t parameters = 0, bytes = 0;  // elements and bytes of variables of known shape
-  std::vector<std::string> changed;   // names of nodes that the model may change
+  int64_t parameters = 0, bytes = 0;  // elements and bytes of those of known shape
+  std::vector<std::string> changed;   // names of those that any signature may change
 };
-// The variables that the signature needs or, without one, that any signature needs. Empty if the
-// model is no SavedModel.
+// Sums up the variables that the results of model.signature need or, without one, the results of
+// any signature. All is 0 and empty if the model is no SavedModel.
 VariableSummary SummarizeVariables(const Model& model);
 
 }  // namespace tenon::cli

@@ -1,17 +1,20 @@
-// Handles Ctrl-C: the command prints what it has done until then, and ends with code 130.
+// Handles Ctrl-C (SIGINT). Work that can stop early prints what it has done until then. In each
+// case the process ends with code 130.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace tenon::cli {
 
-// From now on SIGINT ends the process with a line on stderr, a document on stdout if one is due,
-// and code 130, unless a StopOnInterrupt lives. A SIGINT that is ignored stays ignored. Child
-// processes end without a message. Called once, for the whole process.
+// Installs a handler of SIGINT for the whole process. To be called once. From then on a SIGINT
+// writes what FaultLine::Write writes and ends the process with code 130, unless a StopOnInterrupt
+// lives. If SIGINT is ignored or has a handler already, the call changes nothing. A process that is
+// forked later has the handler too: a SIGINT ends it with code 130 and without a message.
 void HandleInterrupts();
 
-// While one of these lives, the first SIGINT does not end the process: the work asks Interrupted
-// and stops by itself. The second SIGINT ends the process. Thread-safe.
+// While at least one of these lives, the first SIGINT does not end the process: the work asks
+// Interrupted and stops by itself. Every SIGINT after that one ends the process at once, also while
+// another object lives. Objects may nest. They may be made and destroyed on any thread.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();
@@ -20,10 +23,11 @@ class StopOnInterrupt {
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
 };
 
-// Whether a SIGINT came while a StopOnInterrupt lived. Stays true.
+// Whether a SIGINT came while a StopOnInterrupt lived. Stays true once it is true. Thread-safe.
 bool Interrupted();
 
-// CANCELLED (kInterrupted) if Interrupted, else OK: the status of a command that stopped.
+// The status for a command to return when its work is done or stopped. CANCELLED with exit code
+// kInterrupted if Interrupted() is true, else OK.
 absl::Status EndOfInterrupted();
 
 }  // namespace tenon::cli

@@ -11,14 +11,15 @@ namespace tenon::cli {
 
 // A copy of one tensor from one device to another.
 struct EdgeCopy {
-  std::string from, to;  // "/device:CPU:0"
+  std::string from, to;  // ShortName: "/device:CPU:0"
   std::string tensor;    // "node:port"
-  int64_t bytes;         // -1: the shape is not known
+  int64_t bytes;         // of the buffer, without the texts of strings; -1: the shape is not known
 };
 
-// By node id: the copies that the node is the first to need. A tensor that several nodes of one
-// device read is copied once. Inputs that a kernel wants in host memory count as inputs on the CPU.
-// `placement` is by node id of `graph`. Never fails: without shapes all sizes are -1.
+// Returns, by node id of `graph`, the copies that the node's data inputs need. A tensor that
+// several nodes read on one device is copied once; the copy belongs to the reader with the lowest
+// id. Inputs and outputs that a kernel has in host memory count as on the CPU. `placement` is by
+// node id of `graph` too. The function infers the shapes itself. If that fails, all sizes are -1.
 std::vector<std::vector<EdgeCopy>> CopiesInto(const Graph& graph,
                                               const std::vector<NodePlacement>& placement);
 

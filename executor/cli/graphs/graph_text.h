@@ -1,5 +1,6 @@
-// Writes graphs as text for people: a line for each node, large constants abbreviated. Malformed
-// attributes are marked as such; no call fails.
+// Writes graphs as text for people: a line for each node, large constants and long texts
+// abbreviated. Malformed attributes are marked as such; no call fails. Bodies of functions are not
+// written.
 #pragma once
 
 #include <string>
@@ -12,20 +13,24 @@
 
 namespace tenon::cli {
 
-// "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2". A tensor of more than 8 elements has a checksum in
-// their place.
+// "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2". A tensor of more than 8 elements is its ChecksumText.
+// A text is quoted and cut at 80 bytes. A function is its name.
 std::string AttrText(const AttrValue& value);
 
-// "f32[2,3] #1a2b3c4d" for a serialized TensorProto; the number is the CRC-32C of its bytes.
+// "f32[2,3] #1a2b3c4d" for the serialized TensorProto `wire`. The number is the CRC-32C of `wire`:
+// the same values serialized in another way have another number. "<malformed tensor>" for bytes
+// that are no tensor.
 std::string ChecksumText(std::string_view wire);
 
-// "y = AddV2(a, b:1, ^c) T=DT_FLOAT @/device:APU:0"
+// "y = AddV2(a, b:1, ^c) T=DT_FLOAT @/device:APU:0", without a line end.
 std::string NodeText(const Graph& graph, NodeId n);
 
-// A line for each node, in the order of ids.
+// The NodeText of each node, in the order of ids, each with a line end.
 std::string GraphText(const Graph& graph);
 
-// The nodes that changed, as lines with '-' and '+' in front.
+// For each change, in order: a line "- " with the node of `before`, then a line "+ " with the node
+// of `after`, as far as they exist. `changes` are those between the two graphs. Each line has a
+// line end. Empty if there is no change.
 std::string DiffText(const Graph& before, const Graph& after,
                      const std::vector<NodeChange>& changes, const Style& style);
 

@@ -1,4 +1,5 @@
-// Finds the nodes of a graph of version 1 that have to be run besides fetching its outputs.
+// Finds the nodes of a graph of TensorFlow 1 that are run for their effects, and the one that gives
+// variables their first values. Functions are not searched.
 #pragma once
 
 #include <string>
@@ -8,16 +9,18 @@
 
 namespace tenon::cli {
 
-// Names of the nodes without outputs for which no other node waits. They are run for their effects,
-// as "init" and "train".
+// Names of the nodes that have no outputs and for which no other node waits, in the order of ids.
+// They are run for their effects, such as "init" and "train". A node of an unknown op is left out.
 std::vector<std::string> Targets(const Graph& graph);
 
-// The nodes that make variables, in the order of the graph.
+// The nodes of the ops Variable, VariableV2 and VarHandleOp, in the order of ids.
 std::vector<NodeId> Variables(const Graph& graph);
 
-// The target that gives each variable its first value, once, and needs neither a feed nor a file;
-// the smallest if there are several. Only the first 100 targets are tried. Empty if there is none,
-// or no variable.
+// The name of the target that initializes the variables. Running it assigns each variable exactly
+// once: a target that assigns one twice trains. It needs no Placeholder and no op "Restore…". Other
+// ops that read files do not count. If there are several such targets, the result is the one that
+// needs the fewest nodes. Only the first 100 of Targets are tried. Empty if no target qualifies, or
+// if the graph has no variable.
 std::string Initializer(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -13,33 +13,40 @@
 
 namespace tenon::cli {
 
-// The tolerance that --rtol, --atol, --max-ulp and --equal-nan describe.
+// The tolerance that --rtol, --atol, --max-ulp and --equal-nan describe. If --max-ulp is given, and
+// neither --rtol nor --atol, both of these are 0. Otherwise Tolerance has their defaults.
 Tolerance ToleranceFrom(const ToleranceFlags& flags);
 
 // The comparison of one output with its --expect.
 struct NamedComparison {
-  std::string name;
+  std::string name;      // the output, as --expect names it
   bool ignored = false;  // the expectation is "(ignored)"; `result` is then empty and ok
   Comparison result;
 };
 
-// Compares `values`, which are those of request.fetches, with the expectations. Errors are those of
-// a malformed --expect or its file; a difference is no error.
+// Compares `values`, the values of request.fetches in their order, with request.expectations.
+// Returns one comparison for each expectation, in their order. Fetches without an expectation are
+// not compared. A difference is no error. Errors name the --expect, and are those of ParseSpec.
 absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& request,
                                                         const std::vector<Tensor>& values,
                                                         const ToleranceFlags& flags);
-// OK if all comparisons are. Otherwise prints a line to stderr for each that differs and returns
-// kMismatch with the first one, marked as printed. `where` stands in front of each line.
+// OK if all comparisons are ok. Otherwise prints a line to stderr for each that is not, and returns
+// kMismatch, marked as printed. Its message is the first line and, if there are more, their number.
+// Each line begins with `where`, which brings its own separator: "cases.json, case 3: ".
 absl::Status MismatchStatus(const std::vector<NamedComparison>& comparisons,
                             std::string_view where = "");
 
-// The outputs of the request; elements only of tensors with at most 1024. Outputs without a value
-// are left out.
+// An array with an object for each of request.outputs: "name", "dtype", "shape", "values" and
+// "sink". `values` are the values of request.fetches in their order. "values" is missing if the
+// tensor has more than 1024 elements, or resources or variants. An output that is a node without
+// outputs has no value; the array leaves it out.
 Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values);
-// An object for each comparison: "name", "ok", "max_abs", "max_rel", "max_ulp", "mismatches",
-// "ignored" and "problem". Differences are null where nothing could be compared.
+// An array with an object for each comparison: "name", "ok", "max_abs", "max_rel", "max_ulp" and
+// "mismatches". An ignored one has "ignored": true too, and one that is not ok has "problem".
+// "max_abs", "max_rel" and "max_ulp" are null where types or shapes differ.
 Json ComparisonsJson(const std::vector<NamedComparison>& comparisons);
-// One line: matches, differs or ignored.
+// One line with its line end: "matches", "differs" or "ignored", then the name and, if it matches,
+// the largest differences.
 std::string ComparisonLine(const NamedComparison& comparison, const Style& style);
 
 }  // namespace tenon::cli

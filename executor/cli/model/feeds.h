@@ -14,36 +14,45 @@ namespace tenon::cli {
 
 // One --expect: an output and the value that it must have.
 struct Expectation {
-  std::string name;
-  std::string spec;
-  size_t fetch;  // index into RunRequest::fetches
+  std::string name;  // as the user wrote it
+  std::string spec;  // not parsed yet; ParseSpec reads it
+  size_t fetch;      // index into RunRequest::fetches
 };
 
-// The feeds, outputs and expected values of one run. `feed_names` and `feeds` have one order.
+// The feeds, outputs and expected values of one run. `feed_names` and `feeds` have the same order
+// and length.
 struct RunRequest {
   std::vector<std::string> feed_names;  // tensors of the graph
   std::vector<Tensor> feeds;
-  std::vector<NamedSink> outputs;  // the outputs that the user asked for
-  // The tensors of `outputs`, in their order, then those that only --expect names.
+  // The outputs that --output names. Without --output, all results of the model, each printed.
+  std::vector<NamedSink> outputs;
+  // fetches[i] is the tensor of outputs[i]; one that is named twice stands twice. Behind them are
+  // the tensors that only --expect names, each once.
   std::vector<std::string> fetches;
   std::vector<Expectation> expectations;
 };
 
-// The names and values of the feeds, in their order. Shares the buffers.
+// Pairs of request.feed_names and request.feeds, in their order. The tensors share the buffers of
+// the request.
 std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 
 // Reads --input, --inputs, --output and --expect. Arguments of a signature that are not fed get
-// their defaults. kUsage: a name that the graph lacks, a value that does not fit the Placeholder,
-// or a Placeholder that a fetch needs and that is not fed; the message then has a SPEC to copy.
-// kInvalidInput: a file cannot be read, or its value does not fit.
+// their defaults. Errors are those of Names, ParseSpec and ParseSink, and:
+// - kUsage: a tensor is fed twice, also by --input and --inputs together.
+// - kUsage: a value of the command line does not fit the tensor that it is fed to.
+// - kUsage: a fetch needs a Placeholder that is not fed. The message has a SPEC to copy.
+// - kUsage: --output has a SINK where the command writes no tensors, or there is no --output and
+//   the graph has no outputs.
+// - kInvalidInput: a file cannot be read, or its value does not fit; or a default does not fit.
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
 
-// The ends of the graph that opt and explain work for. Feeds are all arguments of the model, each
-// once. Fetches are those of --output, or else all results of the model.
+// The feeds and fetches that opt and explain optimize the graph for. Feeds are all arguments of the
+// model, each tensor once. Fetches are those of --output, or else all results of the model.
 struct Endpoints {
   std::vector<std::string> feeds, fetches;  // tensors of the graph
 };
-// kUsage: a name is unknown, or the graph has no outputs.
+// kUsage: a name is unknown, --output has a SINK where the command writes no tensors, or there is
+// no --output and the graph has no outputs.
 absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags);
 
 }  // namespace tenon::cli

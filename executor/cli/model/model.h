@@ -14,50 +14,62 @@
 
 namespace tenon::cli {
 
-// A model without defects, except for those that a run may never meet.
+// A model without defects, except those of MayBeUnused: a run fails only if it needs such a node.
 struct Model {
   Graph graph;
   std::optional<SavedModel> saved;  // if the model is a folder
-  // Of `saved`: the signature to use; null: none. Moving the Model keeps it valid.
+  // The signature to use, which lies in `saved`; null: none. It stays valid when the Model is
+  // moved, not in a copy.
   const Signature* signature = nullptr;
   double load_ms = 0;  // reading and verifying
 };
 
-// Reads the file or folder and verifies it. Unknown ops are no defects here: a run fails that needs
-// such a node. Other defects are printed to stderr, and the error exits as the worst of them says,
-// with kInvalidInput or kPluginFault. A signature that does not exist is kUsage.
+// Reads and verifies the file or folder flags.paths[0], and chooses its signature. Defects of
+// MayBeUnused alone are no error, and are not printed. If there are others, all defects are printed
+// to stderr, and the error is that of WorstDefect, marked as printed: kPluginFault for a defect of
+// a plug-in, else kInvalidInput. `needs_signature` is `needed` of ChooseSignature. Other errors are
+// those of ImportModel and ChooseSignature.
 absl::StatusOr<Model> LoadModel(const ModelFlags& flags, bool needs_signature);
 
-// The signature that --signature names, else the default, else the only one. Null if the model is
-// no SavedModel, or if it has no such signature and none is `needed`. kUsage: the signature does
-// not exist, or none can be chosen. The pointer is into `saved`.
+// Chooses a signature of `saved`; the pointer is into `saved`. With --signature it is the one of
+// that name. Otherwise it is "serving_default", or else the only one, where names with "__" in
+// front do not count. If neither exists, the result is null, or kUsage if a signature is `needed`.
+//
+// If there is no SavedModel, the result is null, even if a signature is needed. kUsage: the
+// signature that --signature names does not exist, or --signature is given without a SavedModel.
 absl::StatusOr<const Signature*> ChooseSignature(const std::optional<SavedModel>& saved,
                                                  const ModelFlags& flags, bool needed);
 
-// Reads a model as LoadModel does, but returns its defects and chooses no signature; for lint.
-// Errors exit with kInvalidInput: the file cannot be read at all.
+// A model with its defects.
 struct ImportedModel {
   Imported imported;
   std::optional<SavedModel> saved;  // if the model is a folder
 };
+// Reads and verifies the file or folder `path`. Returns all defects and prints none; a shape or
+// constant beyond flags.max_rank is one too. Of `flags` only `limits` and `max_rank` count. An
+// error means that the file cannot be read at all: kInvalidInput.
 absl::StatusOr<ImportedModel> ImportModel(const std::string& path, const ModelFlags& flags);
 
-// The worst of one or more defects. Defects of the graph are worse than those of a plug-in.
+// The worst of `defects`, which must not be empty; a reference into it. Defects of the graph are
+// worse than those of a plug-in, and these are worse than those of MayBeUnused. Among equals it is
+// the first.
 const Defect& WorstDefect(const std::vector<Defect>& defects);
 
-// In the order of the graph.
+// The nodes of ops Placeholder and PlaceholderV2, in the order of ids.
 std::vector<NodeId> Placeholders(const Graph& graph);
 
-// The type and shape that Placeholder n declares; unknown where it declares none.
+// What attributes `dtype` and `shape` of node n say, which may be a Placeholder or a variable.
+// Unknown where they say nothing or are malformed.
 SpecHint DeclaredInput(const Graph& graph, NodeId n);
 
-// The outputs of all nodes without a reader, in the order of the graph: "node", "node:1". A node of
-// an unknown op counts as one output. Values that only one branch of a conditional or a pass of a
-// loop computes are left out, as a run may not have them.
+// All outputs of the nodes of which no output is read, in the order of ids: "node", "node:1". A
+// control edge does not count as a reader. If one output of a node is read, its other outputs are
+// left out too. A node of an unknown op counts as one output. Values that only one branch of a
+// conditional or a pass of a loop computes are left out, as a run may not have them.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
-// The Placeholders that `fetches` need and that lie behind no output of `fed`, in the order of the
-// graph.
+// The Placeholders that must still be fed, in the order of ids. The search follows data and control
+// edges back from `fetches`. It does not go beyond outputs in `fed`.
 std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Output>& fetches,
                                       const std::vector<Output>& fed);
 

@@ -19,68 +19,79 @@
 namespace tenon::cli {
 
 // The objects that a command works with. Members are declared in the order in which they are made,
-// and are destroyed in reverse, as later members borrow from earlier ones.
+// and are destroyed in reverse, as later members borrow from earlier ones. Moving a Workbench keeps
+// all pointers valid.
 struct Workbench {
   std::unique_ptr<Watchers> watchers;
   std::unique_ptr<Host> host;
-  double load_ms = 0;
+  double load_ms = 0;                    // reading and verifying the model, without freezing
   std::optional<SavedModel> saved;       // if the model is a folder that is not frozen
   std::unique_ptr<const Frozen> frozen;  // instead of `saved`, where the command freezes a folder
   const Signature* signature = nullptr;  // of `saved` or `frozen`; may be null
-  // Nodes of the graph that fill its state, in the order in which they run.
+  // Nodes of the session's graph that fill its state, in the order in which they run: those of
+  // --init. A frozen graph has one such node, or none if it has no state.
   std::vector<std::string> inits;
   SessionOptions session_options;
-  std::unique_ptr<Session> session;
+  std::unique_ptr<Session> session;  // never null once OpenWorkbench has returned
 
   const Graph& graph() const { return session->graph(); }
   Names names() const { return Names(graph(), signature); }
 };
 
-// Opens devices, loads the model and makes the session; the model is frozen first if
-// flags.defaults.freezes is set and it is a SavedModel. Runs nothing of the model. `flags` must
-// outlive the result. Errors are those of Host::Open, LoadModel, FreezeModel and Session::Create,
-// and kUsage for wrong flags.
+// Opens devices, loads the model and makes the session. A SavedModel is frozen first if
+// flags.defaults.freezes is set; that runs --init and the initializers of the folder. Otherwise
+// nothing of the model runs, and variables have no values yet. `flags` must outlive the result.
+// Errors are those of Host::Open, LoadModel, FreezeModel and Session::Create, and kUsage for wrong
+// flags.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
-// Makes another session of the same model on the same devices, configured as `flags` say. The
-// watchers do not observe its optimizer. The devices are those of `bench`, which must outlive it.
+// Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive
+// the session. `flags` configure the session and must outlive this call only. The watchers do not
+// observe its optimizer. Its variables have no values yet: see InitializeState.
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
                                                           const CompileFlags& flags);
 
-// Gives variables the values that the SavedModel has for them; nothing for other models. For
-// `before_run` see RestoreState. Errors are those of FaultOfFiles.
+// Gives the variables of `session` the values that the SavedModel has for them, with RestoreState,
+// which also says what `before_run` does. Does nothing if bench.saved is empty. Errors are those of
+// RestoreState, after FaultOfFiles.
 absl::Status RestoreVariables(Session& session, const Workbench& bench,
                               const BeforeRun& before_run = {});
 
-// Brings the session to the state in which runs begin: RestoreVariables, then the nodes of --init,
-// which get the paths of the assets of a SavedModel. Variables of a SavedModel become constants if
-// neither its signatures nor `fetches`, further outputs that will be asked for, may change them.
-// Call once for each session, before its runs.
+// Brings bench.session to the state in which runs begin. Calls RestoreVariables. Then runs
+// bench.inits, which are fed the paths of the assets of a SavedModel. Last, variables of a
+// SavedModel become constants, as Session::FixVariables does it, if no run may change them.
+// `fetches` names what runs will ask for besides the results of the signatures. Call once for each
+// session, before its runs. The watchers then forget the passes on initializers, so that reports
+// are about the runs. Errors are those of RestoreVariables, ReportFailedPasses and the session.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
-// The same for another session of the model. The watchers keep the passes that they have seen.
+// Does the same for a session of OpenOtherSession, but the watchers forget nothing.
 absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
 
-// `status` of a run, with a hint if variables may have no values and a node of the graph fills
-// them.
+// Returns `status`, which is that of a run. If it is FAILED_PRECONDITION, variables may have no
+// values; the message then names the node that Initializer finds. There is no such hint for a
+// SavedModel, if there are bench.inits, or if no node is found.
 absl::Status HintAtInit(const Workbench& bench, const absl::Status& status);
 
-// The status of a restoration with its exit code: kInvalidInput, as the files are at fault, unless
-// something is not implemented, broken or too slow here.
+// Returns the status of a restoration with the exit code kInvalidInput, as the files are at fault.
+// OK, UNIMPLEMENTED, INTERNAL and DEADLINE_EXCEEDED are returned as they are: the fault is ours.
 absl::Status FaultOfFiles(const absl::Status& status);
 
-// Warns of passes that were rolled back. With --plugin-errors=fail that of a plug-in is
-// kPluginFault.
+// Warns of each pass that was rolled back. With --plugin-errors=fail, the first rolled-back pass of
+// a plug-in is an error instead: kPluginFault.
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
-// Calls Session::Prepare and ReportFailedPasses, then writes the files of --save-optimized and
-// --report. The session owns the executable. HintAtInit is left to the caller.
+// Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
+// --save-optimized and --report. `feeds` and `fetches` are those of Session::Prepare. The session
+// owns the executable. Errors are those of these calls, of the files, and of --dump-dir. The caller
+// passes the error of a later run to HintAtInit.
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches);
 
-// The number of nodes on each device in the optimized graph, by short name of the device.
+// The number of nodes on each device in the optimized graph, without bodies of functions. Sorted by
+// ShortName of the device; devices without nodes are left out.
 std::vector<std::pair<std::string, int64_t>> NodesPerDevice(const Executable& executable);
 
 }  // namespace tenon::cli

@@ -14,7 +14,7 @@ class Option;
 
 namespace tenon::cli {
 
-// The headings of help, in their order.
+// The headings of help. Help shows a heading where the first of its flags was declared.
 enum class FlagGroup : uint8_t {
   kData,
   kState,
@@ -26,30 +26,37 @@ enum class FlagGroup : uint8_t {
   kOutput,
 };
 
-// Declares flags on the parser of one command line. Parsing writes into the targets, so they and
-// the parser must live until then. Help lists flags in the order of their declaration. `name` is
-// "--flag", "-f,--flag" or, for a flag with an optional value, "--flag{value}". `value` is the name
-// of the value in help, `what` says what the flag does. These texts must outlive the parsing. A
-// value that a check refuses is an error of the parser.
+// Declares flags on the parser of one command line. Parsing writes into the targets, so targets and
+// parser must live until the parser has parsed. The Declarer need not. A flag that is not given
+// leaves its target as it is.
+//
+// `name` is "--flag" or "-f,--flag". `value` is the name of the value in help, `what` says what the
+// flag does. The parser copies these texts. Help lists flags in the order of their declaration,
+// heading by heading.
+//
+// A value that a check refuses is an error of the parser. So is a flag with one value that is given
+// twice; of flags without a value and with an optional value the last one counts.
 class Declarer {
  public:
-  // Returns why a value is wrong; empty if it is right.
+  // Returns why a value is wrong; an empty text if it is right.
   using Check = std::function<std::string(const std::string&)>;
 
-  // `command`: the name of the command, for messages.
+  // `command`: the name of the command, for messages. The text must outlive the flags, as some keep
+  // a view of it.
   Declarer(CLI::App& app, std::string_view command) : app_(app), command_(command) {}
 
   std::string_view command() const { return command_; }
-  // Sets the heading of the flags that follow, until the next call.
+  // Sets the heading of the flags that follow, until the next call. To be called before the first
+  // flag is declared: a flag without a heading is not in help.
   void Group(FlagGroup group);
 
   // A flag without a value.
   void Flag(const char* name, bool& target, const char* what);
-  // A flag with a text. An empty text is refused, unless there is another check.
+  // A flag with a text. `wrong` must not be null. By default only an empty text is refused.
   void Text(const char* name, std::string& target, const char* value, const char* what,
             Check wrong = RefuseEmpty);
   // An integer from `low` to `high`, both included. T is int, int64_t, uint64_t or an optional of
-  // one.
+  // one of these. T must hold all these values: an int needs a `high`.
   template <typename T>
   void Integer(const char* name, T& target, const char* value, const char* what, int64_t low,
                int64_t high = INT64_MAX) {
@@ -58,27 +65,30 @@ class Declarer {
   }
   // An integer from 0 to 2^64 - 1.
   void Seed(const char* name, uint64_t& target, const char* value, const char* what);
-  // A finite number up to 1e9, from 0 on or above 0. T is double or an optional double.
+  // A number up to 1e9. kFromZero takes 0, kAboveZero does not; neither takes a number below 0. T
+  // is double or an optional double.
   enum class Bound : uint8_t { kFromZero, kAboveZero };
   template <typename T>
   void Real(const char* name, T& target, const char* value, const char* what, Bound bound) {
     AddReal(name, value, what, bound, [&target](double v) { target = v; });
   }
-  // One of `words`. Parsing calls `set` with it.
+  // A flag whose value is one of `words`. Parsing calls `set` with the word.
   void Choice(const char* name, const std::vector<std::string>& words, const char* value,
               const char* what, std::function<void(const std::string&)> set);
-  // A flag with an optional value, which is one of `choices`.
+  // A flag with an optional value, which is one of `choices`. `name` is "--flag{value}": "--flag"
+  // alone sets `target` to that value, "--flag=other" to the other one.
   void FlagWithValue(const char* name, std::string& target, const std::vector<std::string>& choices,
                      const char* what);
-  // A flag that may be given more than once, with one value each time. Values are added to `target`
-  // in their order.
+  // A flag that may be given more than once, with one value each time. The values are appended to
+  // `target` in the order of the command line. If `wrong` is null, every value is right.
   void Repeat(const char* name, std::vector<std::string>& target, const char* value,
               const char* what, Check wrong = nullptr);
-  // As Repeat, but each value is a list: "A,B".
+  // As Repeat, but each value is a list: "A,B" appends "A" and "B". Blank items are skipped. A list
+  // without any other item is refused.
   void List(const char* name, std::vector<std::string>& target, const char* value,
             const char* what);
 
-  // Checks for a `wrong`.
+  // Two checks to pass as `wrong`: an empty text, and a list of commas and blanks alone, are wrong.
   static std::string RefuseEmpty(const std::string& text);
   static std::string RefuseEmptyList(const std::string& list);
 

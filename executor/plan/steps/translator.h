@@ -16,20 +16,26 @@
 
 namespace tenon {
 
-// The steps of the whole graph. Loop variables are first taken to keep the shape of their first
-// value; while one turns out to change its shape, translation starts again with that shape unknown.
-// Errors are those of BuildPlan.
+// The steps of the whole graph. They keep pointers into `input`, as PlanInput says of a plan.
+//
+// Each loop variable is first planned with the shape of its first value. A variable that turns out
+// to have another shape in a later pass is loose. If an attempt finds loose variables, the next one
+// starts from the beginning and plans these without a shape. The sixth attempt plans every loop
+// variable without a shape, so that it is the last. Errors are those of BuildPlan.
 absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input);
 
 // One attempt. Not thread-safe.
 class Translator {
  public:
-  // Variables in `loose` are planned without a shape. `graph` must be new, and must outlive this
-  // object, as the other references must.
+  // Variables in `loose` are planned without a shape. `graph` must be a new StepGraph(input.graph,
+  // input.schedule.order). All three references must outlive this object.
   Translator(const PlanInput& input, const LooseVariables& loose, StepGraph& graph);
-  // Fills the graph. To be called once. If newly_loose() is not empty afterwards, the graph and the
-  // returned status are void: an error may come from a wrong shape.
+  // Fills the graph. To be called once. After an error the graph is void. If newly_loose() is not
+  // empty afterwards, the graph and the returned status are void: shapes were wrong, and an error
+  // may come from them.
   absl::Status Run();
+  // The loose variables that Run has found, none of which is in `loose`. The next attempt needs
+  // these and `loose` together.
   const LooseVariables& newly_loose() const { return loops_.newly_loose(); }
 
  private:

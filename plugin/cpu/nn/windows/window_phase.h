@@ -1,10 +1,14 @@
-// Sums over windows, seen from the targets: the places of the images that the sums make. A target
-// takes, at each place of the window, the value of one source, or nothing if that source lies
-// outside of the images.
+// Sums over windows, seen from the targets. A target is a place of the image that the sums make. A
+// source is a place of the image that they read. At each place of the window, a target takes the
+// value of one source, or nothing if that source lies outside of its image.
 //
-// Of a convolution the targets are outputs and the sources inputs. Of the input's gradient the
-// targets are inputs and the sources outputs; with strides not all targets take the same places of
-// the window. A phase is a set of targets that do.
+// Of a convolution the targets are output places and the sources are input places. Of the input's
+// gradient the targets are input places and the sources are output places. With strides, the
+// targets of a gradient do not all use the same places of the window. A phase is a set of targets
+// that use the same ones.
+//
+// window.h says what a place is. Numbers of places count row by row within one image, without batch
+// and channels.
 #pragma once
 
 #include <array>
@@ -15,46 +19,52 @@
 
 namespace tenon::cpu {
 
-// One spatial dimension of a phase. Target t of [0, count) lies at place first + t * step of
-// `targets` places. At window place places[k] the target takes the source at t * stride +
-// shifts[k], which is there only in [0, limit).
+// One spatial dimension of a phase. Target t of [0, count) lies at coordinate first + t * step of
+// the image with the targets, which has `targets` coordinates. The phase uses the window's
+// coordinates places[k]. At places[k] target t takes the source at coordinate t * stride +
+// shifts[k]. The image with the sources has the coordinates [0, limit); other sources lie outside.
 struct AxisPhase {
   int64_t count, first, step, targets;
   int64_t stride, limit;
   std::vector<int64_t> places, shifts;
 };
 
-// Targets that take the same places of the window. Steps are these places, row by row. Immutable
-// once made; several threads share it.
+// Targets that use the same places of the window. Each of these places is a step; steps are in
+// row-major order. Immutable once made; several threads share it.
 class WindowPhase {
  public:
-  // Returns the one phase of a convolution.
+  // Returns the one phase of a convolution, with all output places and all window places.
   static WindowPhase OfOutputs(const Windows& w);
-  // Returns the phases of the input's gradient: at most one per combination of the strides. Each
-  // input is a target of one phase. A phase may have no steps: no output sees its targets.
+  // Returns the phases of the input's gradient, at most the product of the strides. Each input
+  // place is a target of exactly one phase. Each phase has targets. A phase may have no steps: no
+  // window covers its targets, so their gradient is 0.
   static std::vector<WindowPhase> OfInputs(const Windows& w);
 
+  // The number of targets in one image.
   int64_t targets() const { return axes_[0].count * axes_[1].count * axes_[2].count; }
   int64_t steps() const { return static_cast<int64_t>(places_.size()); }
-  // One entry per step: the number of the window place, and the distance in places from
-  // Target::source to the source of the step.
+  // One entry per step. places() has the number of the step's place in the whole window. moves()
+  // has what to add to Target::source to get the number of the step's source place.
   const std::vector<int64_t>& places() const { return places_; }
   const std::vector<int64_t>& moves() const { return moves_; }
 
-  // One target. `place` is its place in the image. `source` is the place that moves() count from;
-  // it need not lie inside the image.
+  // One target. `at` counts targets of the phase along each dimension: planes, rows, columns.
+  // `place` is the number of the target's place in its whole image. `source` is the number of the
+  // source place that moves() count from; it need not lie inside its image.
   struct Target {
     std::array<int64_t, 3> at;
     int64_t place, source;
-    bool line_inside;  // planes and rows of all sources lie inside
-    bool inside;       // columns too: all sources are there
+    bool line_inside;  // planes and rows of all sources lie inside the image
+    bool inside;       // their columns too: no source lies outside
   };
+  // Returns target t of [0, targets()), in row-major order.
   Target TargetAt(int64_t t) const;
-  // Moves to the next target in row-major order; from the last target to the first.
+  // Makes `target` the next target of the phase in row-major order, and the last one the first.
   void Advance(Target& target) const;
-  // For each step s of [begin, end): in[(s - begin) * row] becomes source + moves[s] if the source
-  // of the step is there, else `outside`. `source` points to the values at Target::source. `moves`
-  // are moves() in floats.
+  // Sets in[(s - begin) * row] for each step s of [begin, end), where 0 <= begin and end <=
+  // steps(). The pointer becomes source + moves[s] if the step's source lies inside the image, else
+  // `outside`. `source` is where the floats of place Target::source would lie; nothing is read.
+  // `moves` has an entry for every step of the phase: moves() times the floats of a place.
   void Locate(const Target& target, const float* source, const int64_t* moves, const float* outside,
               int64_t begin, int64_t end, const float** in, int64_t row) const;
 
