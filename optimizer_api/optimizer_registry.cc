@@ -112,9 +112,9 @@ std::string_view DeviceTypeOf(std::string_view device) {
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin) {
-  Roomy<TP_Optimizer> optimizer;
-  Roomy<TP_OptimizerConfigs> configs;
-  Roomy<TP_OptimizerRegistrationParams> params;
+  Padded<TP_Optimizer> optimizer;
+  Padded<TP_OptimizerConfigs> configs;
+  Padded<TP_OptimizerRegistrationParams> params;
   optimizer.value.struct_size = PresetStructSize(TP_OPTIMIZER_STRUCT_SIZE);
   configs.value.struct_size = PresetStructSize(TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
   params.value.struct_size = TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE;

@@ -188,7 +188,7 @@ void KeptState::KeepVariable(const Graph& graph, std::string_view name) {
 }
 
 absl::StatusOr<NodeId> KeptState::HandleIn(Graph& graph, const ReachedNode& maker) {
-  if (maker.in_function()) return AddTwin(graph, maker);
+  if (maker.in_function()) return AddCopyOf(graph, maker);
   return graph.FindNode(maker.name);
 }
 

@@ -48,7 +48,7 @@ class KeptState {
 
  private:
   // The node of `graph` that makes the resource. Nodes in functions are no nodes of the graph: for
-  // such a maker a twin is added.
+  // such a maker a copy is added.
   static absl::StatusOr<NodeId> HandleIn(Graph& graph, const ReachedNode& maker);
 
   std::vector<ReachedNode> variables_, tables_;

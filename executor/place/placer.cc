@@ -112,7 +112,7 @@ class Placer {
     if (follows && placement.reason == PlaceCode::kPinned)
       placement.reason = PlaceCode::kColocation;
     if (p.types.Support(p.graph, n).mask == 0) placement.reason = PlaceCode::kNoKernel;
-    placement.rejected = WhyNotElsewhere(p, n);
+    placement.rejected = WhyNotOtherDevices(p, n);
     return placement;
   }
 

@@ -41,7 +41,7 @@ RejectedDevice PassedOver(Placing& p, NodeId n, Device* device) {
 
 }  // namespace
 
-std::vector<RejectedDevice> WhyNotElsewhere(Placing& p, NodeId n) {
+std::vector<RejectedDevice> WhyNotOtherDevices(Placing& p, NodeId n) {
   const Group& group = p.groups.Of(n);
   std::vector<RejectedDevice> rejected;
   if (group.reason == PlaceCode::kUnavailable)

@@ -10,6 +10,6 @@ namespace tenon {
 // One entry for each device of the session on which node n is not. If n asks for a device that does
 // not exist, the first entry says so and has no device. To be called after all rules, neighbour
 // rules included.
-std::vector<RejectedDevice> WhyNotElsewhere(Placing& p, NodeId n);
+std::vector<RejectedDevice> WhyNotOtherDevices(Placing& p, NodeId n);
 
 }  // namespace tenon

@@ -111,7 +111,7 @@ std::string IdentityOf(const ReachedNode& maker) {
   return absl::StrCat("|", maker.function, "|", maker.name);
 }
 
-absl::StatusOr<NodeId> AddTwin(Graph& graph, const ReachedNode& maker) {
+absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker) {
   const auto wrong = [&](std::string_view why) {
     return absl::UnimplementedError(absl::StrCat(maker.ToString(), " ", why));
   };

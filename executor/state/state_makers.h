@@ -59,6 +59,6 @@ std::string IdentityOf(const ReachedNode& maker);
 // body of a function. Constants that `maker` takes are added too. Returns the new node.
 // UNIMPLEMENTED if `maker` shares no name, takes an input that is no constant, or has attributes
 // that depend on the call.
-absl::StatusOr<NodeId> AddTwin(Graph& graph, const ReachedNode& maker);
+absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker);
 
 }  // namespace tenon

@@ -8,7 +8,7 @@ namespace {
 
 // An odd number, which no struct has as its size, and small enough for the room.
 constexpr size_t kPreset = 509;
-static_assert(kPreset < Roomy<char>::kRoom);
+static_assert(kPreset < Padded<char>::kPadding);
 
 }  // namespace
 

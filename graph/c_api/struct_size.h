@@ -6,14 +6,14 @@
 
 namespace tenon {
 
-// A zeroed struct with kRoom bytes behind it, for a plug-in that was built with later headers and
-// writes a larger struct.
+// A zeroed struct with kPadding bytes behind it, for a plug-in that was built with later headers
+// and writes a larger struct.
 template <typename T>
-union Roomy {
-  static constexpr size_t kRoom = 512;
+union Padded {
+  static constexpr size_t kPadding = 512;
   T value;
-  unsigned char bytes[sizeof(T) + kRoom];
-  Roomy() : bytes{} {}
+  unsigned char bytes[sizeof(T) + kPadding];
+  Padded() : bytes{} {}
 };
 
 // Returns the `struct_size` that the host writes before the call: `size`, the size by its own

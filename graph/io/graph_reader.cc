@@ -397,7 +397,7 @@ void GraphReader::IndexNames() {
       if (first == NameIndex::kEmpty) {
         index.Insert(hashes[i], n);
       } else {
-        defects_->AddTwin(graph_, n, first);
+        defects_->AddDuplicate(graph_, n, first);
       }
     }
   }

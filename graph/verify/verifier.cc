@@ -106,7 +106,7 @@ void Verifier::CheckName(NodeId n) {
   }
   if (options_.from_file) return;  // the reader has reported duplicates
   const NodeId first = graph_.FindNode(name);
-  if (first != n) log_->AddTwin(graph_, n, first);
+  if (first != n) log_->AddDuplicate(graph_, n, first);
 }
 
 void Verifier::CheckDevice(NodeId n) {
@@ -244,7 +244,7 @@ void DefectLog::AddNode(const Graph& graph, NodeId node, DefectCode code,
                                                           graph.op_name(node), "): ", message))});
 }
 
-void DefectLog::AddTwin(const Graph& graph, NodeId node, NodeId first) {
+void DefectLog::AddDuplicate(const Graph& graph, NodeId node, NodeId first) {
   AddNode(graph, node, DefectCode::kName,
           absl::StrCat("a node of this name stands at ",
                        first == kNoNode ? "?" : graph.Locate(first), "; names must be unique"));

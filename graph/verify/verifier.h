@@ -26,7 +26,7 @@ class DefectLog {
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
   // Adds the defect that `node` has the name of `first`. `first` is kNoNode if no node is found by
   // the name.
-  void AddTwin(const Graph& graph, NodeId node, NodeId first);
+  void AddDuplicate(const Graph& graph, NodeId node, NodeId first);
   // Adds a defect of a function, or of a node in its body; sorts after all nodes. `node` may be
   // empty.
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,

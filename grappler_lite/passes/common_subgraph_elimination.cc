@@ -51,8 +51,8 @@ std::string CanonicalValue(std::string_view wire) {
   return TensorToWire(*value).value_or("");
 }
 
-// Attributes that say something about a node and nothing about its answer. Twins are on one device
-// already.
+// Attributes that say something about a node and nothing about its answer. Equal nodes are on one
+// device already.
 bool IsRemark(std::string_view attr) {
   return attr == kColocationAttr || attr == "_output_shapes" ||
          attr == "_has_manual_control_dependencies";
@@ -137,7 +137,7 @@ class CommonSubgraphElimination : public Pass {
     std::vector<uint32_t> hashes(g.num_node_ids());
     std::vector<NodeId> merged;
     Kinds kinds;
-    const auto find_twin = [&](NodeId n, NodeId chain) {
+    const auto find_equal = [&](NodeId n, NodeId chain) {
       int looks = kMostLooks;
       for (NodeId m = chain; m != kNoNode && looks > 0; m = next[m]) {
         if (hashes[m] != hashes[n]) continue;
@@ -154,16 +154,16 @@ class CommonSubgraphElimination : public Pass {
         continue;
       hashes[n] = static_cast<uint32_t>(Hash(g, n, kinds));
       NodeId& chain = first[hashes[n] & (first.size() - 1)];
-      const NodeId twin = find_twin(n, chain);
-      if (twin == kNoNode) {
+      const NodeId equal = find_equal(n, chain);
+      if (equal == kNoNode) {
         next[n] = std::exchange(chain, n);
       } else if (context.preserve.contains(n)) {
         // It must stay; those that follow may still be merged with the first of them.
       } else if (context.Allow(kMerge.name, n)) {
-        same_as[n] = twin;
+        same_as[n] = equal;
         merged.push_back(n);
-        // The twin now does the work of a node whose device must stay.
-        if (context.IsFixed(n) && !IsHostDevice(g.device(n))) context.Fix(twin);
+        // The node left now does the work of a node whose device must stay.
+        if (context.IsFixed(n) && !IsHostDevice(g.device(n))) context.Fix(equal);
       }
     }
     if (merged.empty()) return false;

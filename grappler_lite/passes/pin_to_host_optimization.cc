@@ -43,7 +43,7 @@ class Mover {
       if (on_host_[n] && !is_there) moved.push_back(n);
       gives_on_host_[n] = GivesOnHost(n);
     }
-    std::erase_if(moved, [&](NodeId n) { return g_.op_name(n) == "Const" && NeededElsewhere(n); });
+    std::erase_if(moved, [&](NodeId n) { return g_.op_name(n) == "Const" && NeededOnDevice(n); });
     bool changed = false;
     for (const NodeId n : moved) {
       if (!c_.Allow(kMoveToHost.name, n)) continue;
@@ -113,7 +113,7 @@ class Mover {
   }
 
   // Whether somebody wants the value in a device's memory.
-  bool NeededElsewhere(NodeId n) {
+  bool NeededOnDevice(NodeId n) {
     if (fanouts_ == nullptr) fanouts_ = std::make_unique<Fanouts>(g_);
     for (const Fanouts::Use& use : fanouts_->of(n)) {
       if (use.port == kControlPort || on_host_[use.node]) continue;

@@ -10,13 +10,13 @@
 namespace tenon {
 
 // The plug-in, callback and node that must make a call, for messages. Many calls share one object.
-struct CallDebtor {
+struct ExpectedCaller {
   std::string plugin, callback, node;
 };
 
 // Makes a handle for one call that the plug-in must make. `object` must live until the call is
 // taken or dropped.
-void* PendingCall(void* object, std::shared_ptr<const CallDebtor> debtor);
+void* PendingCall(void* object, std::shared_ptr<const ExpectedCaller> caller);
 
 // Takes the call: returns the object for the first call with the handle. For any further call
 // returns null and warns (in strict mode reports a violation).

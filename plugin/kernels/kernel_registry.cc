@@ -221,7 +221,7 @@ const KernelPtr* Prefer(const KernelPtr& first, const KernelPtr& second) {
 // The result of a search among the kernels for one device type.
 struct Match {
   KernelPtr kernel;
-  KernelPtr rival;        // another of the same priority that Prefer cannot tell from `kernel`
+  KernelPtr ambiguous;    // another of the same priority that Prefer cannot tell from `kernel`
   bool mismatch = false;  // there are kernels, but the attributes fit none
 };
 
@@ -239,14 +239,14 @@ Match FindOn(absl::Span<const KernelPtr> kernels, std::string_view device_type,
     }
     if (!match.kernel || kernel->priority > match.kernel->priority) {
       match.kernel = kernel;
-      match.rival = nullptr;
+      match.ambiguous = nullptr;
     } else if (kernel->priority == match.kernel->priority) {
       const KernelPtr* preferred = Prefer(match.kernel, kernel);
       if (preferred == nullptr) {
-        match.rival = kernel;
+        match.ambiguous = kernel;
       } else if (*preferred == kernel) {
         match.kernel = kernel;
-        match.rival = nullptr;
+        match.ambiguous = nullptr;
       }
     }
   }
@@ -258,7 +258,7 @@ absl::Status AmbiguousError(const Match& match, std::string_view node_name) {
   const std::string& plugin = match.kernel->plugin;
   return absl::InvalidArgumentError(absl::StrCat(
       "Multiple OpKernel registrations match NodeDef at the same priority '", NodeText(node_name),
-      "': '", ShortText(*match.kernel), "' and '", ShortText(*match.rival), "'",
+      "': '", ShortText(*match.kernel), "' and '", ShortText(*match.ambiguous), "'",
       plugin.empty() ? "" : absl::StrCat(" (both of plug-in ", plugin, ")")));
 }
 
@@ -350,7 +350,7 @@ std::vector<std::string> KernelRegistry::Precedence(std::string_view plugin) con
   impl_->EnsureBuiltin();
   // The number of pairs that compete, by the other kernel's plug-in and by whether this plug-in's
   // kernel goes first.
-  std::map<std::pair<std::string, bool>, int> rivals;
+  std::map<std::pair<std::string, bool>, int> competing;
   {
     absl::ReaderMutexLock lock(&impl_->mutex);
     for (const auto& [op, kernels] : impl_->by_op) {
@@ -362,14 +362,14 @@ std::vector<std::string> KernelRegistry::Precedence(std::string_view plugin) con
         for (const size_t k : others) {
           const KernelPtr &first = kernels[std::min(i, k)], &second = kernels[std::max(i, k)];
           if (Compete(*first, *second))
-            ++rivals[{kernels[k]->plugin, (*Prefer(first, second))->plugin == plugin}];
+            ++competing[{kernels[k]->plugin, (*Prefer(first, second))->plugin == plugin}];
         }
       }
     }
   }
   std::vector<std::string> sentences;
-  for (const auto& [rival, count] : rivals) {
-    const auto& [other, first] = rival;
+  for (const auto& [group, count] : competing) {
+    const auto& [other, first] = group;
     sentences.push_back(absl::StrCat(
         "at equal priority its kernels go ", first ? "before " : "behind ", count, " of ",
         other.empty() ? "the built-in ones"
@@ -391,7 +391,7 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
   // A kernel for DEFAULT serves any device that has none of its own, as in TensorFlow.
   for (std::string_view type : {device_type, kDefaultDevice}) {
     Match match = FindOn(kernels, type, device_plugin, label, attrs, op_def);
-    if (match.rival) return AmbiguousError(match, node_name);
+    if (match.ambiguous) return AmbiguousError(match, node_name);
     if (match.kernel) return std::move(match.kernel);
     mismatch |= match.mismatch;
   }

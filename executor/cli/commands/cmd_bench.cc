@@ -117,30 +117,29 @@ absl::Status WarmUp(Session& session, Timing& timing, const std::vector<Tensor>&
   return Warm(session, timing.executable, feeds, more);
 }
 
-std::string_view VerdictOf(const MedianEstimate& ratio) {
+std::string_view FasterOf(const MedianEstimate& ratio) {
   if (ratio.ci95_lo > 1 && ratio.median >= 1 + kLeastDifference) return "a";
   if (ratio.ci95_hi < 1 && ratio.median <= 1 / (1 + kLeastDifference)) return "b";
   return "no significant difference";
 }
 
 // One of two configurations.
-struct Rival {
+struct Side {
   const BenchFlags& flags;
   std::string difference;  // the text of --ab
   std::unique_ptr<Session> session = nullptr;
   Timing timing = {};  // the start of the last session, and the runs of all sessions
 };
 
-absl::Status StartAnew(Rival& rival, const Workbench& bench, const RunRequest& request) {
+absl::Status StartAnew(Side& side, const Workbench& bench, const RunRequest& request) {
   const Clock::time_point start = Clock::now();
-  TENON_ASSIGN_OR_RETURN(rival.session, OpenOtherSession(bench, rival.flags));
-  TENON_RETURN_IF_ERROR(InitializeState(*rival.session, bench, rival.flags, request.fetches));
-  TENON_ASSIGN_OR_RETURN(rival.timing.executable,
-                         rival.session->Prepare(request.feed_names, request.fetches));
-  rival.timing.init_ms = MillisSince(start);
-  rival.timing.threads = rival.session->threads();
-  return WarmUp(*rival.session, rival.timing, request.feeds,
-                std::max<int64_t>(rival.flags.warmup, 0));
+  TENON_ASSIGN_OR_RETURN(side.session, OpenOtherSession(bench, side.flags));
+  TENON_RETURN_IF_ERROR(InitializeState(*side.session, bench, side.flags, request.fetches));
+  TENON_ASSIGN_OR_RETURN(side.timing.executable,
+                         side.session->Prepare(request.feed_names, request.fetches));
+  side.timing.init_ms = MillisSince(start);
+  side.timing.threads = side.session->threads();
+  return WarmUp(*side.session, side.timing, request.feeds, std::max<int64_t>(side.flags.warmup, 0));
 }
 
 // Keeps memory, so that sessions that are made next lie in another place. Sessions of different
@@ -157,7 +156,7 @@ class Spacers {
 };
 
 // Returns the ratio of each round. `repetition` is for all rounds together.
-absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& bench,
+absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& bench,
                                            const RunRequest& request, Repetition repetition,
                                            AllocationCounter allocations) {
   const int64_t most = std::min<int64_t>(kMostRounds, repetition.runs / repetition.threads);
@@ -171,13 +170,13 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
-    Rival* const rivals[] = {&a, &b};
+    Side* const sides[] = {&a, &b};
     // So that the new sessions can change places.
-    for (Rival* rival : rivals) rival->session.reset();
+    for (Side* side : sides) side->session.reset();
     spacers.Add();
     // They take turns in being made first, so that each gets memory that the other had.
     for (int64_t i : {round % 2, 1 - round % 2})
-      TENON_RETURN_IF_ERROR(StartAnew(*rivals[i], bench, request));
+      TENON_RETURN_IF_ERROR(StartAnew(*sides[i], bench, request));
     // Those of a were reported when its executable was prepared.
     if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.flags));
     TENON_ASSIGN_OR_RETURN(const double ratio,
@@ -190,42 +189,42 @@ absl::StatusOr<std::vector<double>> Rounds(Rival& a, Rival& b, const Workbench& 
   return ratios;
 }
 
-std::string ComparisonText(const Rival& a, const Rival& b, const MedianEstimate& ratio,
+std::string ComparisonText(const Side& a, const Side& b, const MedianEstimate& ratio,
                            int64_t rounds, const Style& style) {
-  const auto line = [&](std::string_view name, const Rival& rival) {
+  const auto line = [&](std::string_view name, const Side& side) {
     return absl::StrCat(
-        style.Bold(name), "  ", SpeedText(Summarize(rival.timing.runs.run_us), style),
-        style.Dim(rival.difference.empty() ? "" : absl::StrCat("  with ", rival.difference)), "\n");
+        style.Bold(name), "  ", SpeedText(Summarize(side.timing.runs.run_us), style),
+        style.Dim(side.difference.empty() ? "" : absl::StrCat("  with ", side.difference)), "\n");
   };
-  const std::string_view verdict = VerdictOf(ratio);
+  const std::string_view faster = FasterOf(ratio);
   return absl::StrCat(
       line("a", a), line("b", b), "\n",
       absl::StrFormat("b takes %.3f times as long as a, 95 %% interval %.3f to %.3f, %s\n",
                       ratio.median, ratio.ci95_lo, ratio.ci95_hi, Plural(rounds, "round")),
-      style.Bold(verdict.size() == 1 ? absl::StrCat(verdict, " is faster") : verdict), "\n");
+      style.Bold(faster.size() == 1 ? absl::StrCat(faster, " is faster") : faster), "\n");
 }
 
-void WriteComparison(const Rival& a, const Rival& b, const MedianEstimate& ratio, int64_t rounds,
+void WriteComparison(const Side& a, const Side& b, const MedianEstimate& ratio, int64_t rounds,
                      Json& doc) {
-  for (const Rival* rival : {&a, &b}) {
+  for (const Side* side : {&a, &b}) {
     Json json = Json::Object();
-    json.Set("flags", rival->difference);
-    WriteTiming(rival->timing, json);
-    doc.Set(rival == &a ? "a" : "b", std::move(json));
+    json.Set("flags", side->difference);
+    WriteTiming(side->timing, json);
+    doc.Set(side == &a ? "a" : "b", std::move(json));
   }
   Json interval = Json::Array();
   interval.Push(ratio.ci95_lo).Push(ratio.ci95_hi);
   doc.Set("ratio", ratio.median)
       .Set("ratio_ci95", std::move(interval))
       .Set("rounds", rounds)
-      .Set("verdict", VerdictOf(ratio));
+      .Set("verdict", FasterOf(ratio));
   WriteTiming(a.timing, doc);
 }
 
 absl::Status Compare(const Workbench& bench, const Configurations& configurations,
                      const RunRequest& request, const BenchFlags& flags, Invocation& invocation) {
-  Rival a{configurations.a, flags.ab.size() == 2 ? flags.ab.front() : ""};
-  Rival b{*configurations.b, flags.ab.back()};
+  Side a{configurations.a, flags.ab.size() == 2 ? flags.ab.front() : ""};
+  Side b{*configurations.b, flags.ab.back()};
   TENON_ASSIGN_OR_RETURN(
       std::vector<double> ratios,
       Rounds(a, b, bench, request, RepetitionFrom(flags, {.seconds = kDefaultSeconds}),

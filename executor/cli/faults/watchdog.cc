@@ -55,7 +55,7 @@ class Watchdog {
     for (const ActiveCall& active : ActiveCalls()) {
       const auto [it, fresh] = seen_.try_emplace(active.thread, Seen{active.serial, Clock::now()});
       if (!fresh && it->second.serial != active.serial) it->second = {active.serial, Clock::now()};
-      if (SecondsSince(it->second.since) >= callback_s_) Blame(*active.call, callback_s_);
+      if (SecondsSince(it->second.since) >= callback_s_) ReportHang(*active.call, callback_s_);
     }
   }
 
@@ -79,14 +79,15 @@ class Watchdog {
     for (const ActiveCall& active : ActiveCalls()) {
       const auto it = seen_.find(active.thread);
       const bool same = it != seen_.end() && it->second.serial == active.serial;
-      if (same && SecondsSince(it->second.since) > *total_s_ / 2) Blame(*active.call, *total_s_);
+      if (same && SecondsSince(it->second.since) > *total_s_ / 2)
+        ReportHang(*active.call, *total_s_);
     }
     FaultLine line;
     line.Add("the work is not done after ").Add(absl::StrCat(*total_s_)).Add(" s (--timeout)");
     TimeOut(line);
   }
 
-  [[noreturn]] static void Blame(const CallbackInfo& call, double limit_s) {
+  [[noreturn]] static void ReportHang(const CallbackInfo& call, double limit_s) {
     FaultLine line;
     line.Add("plug-in ").Add(call.plugin).Add(": ").Add(call.callback);
     if (!call.node.empty()) line.Add(" of node '").Add(call.node).Add("'");

@@ -287,10 +287,10 @@ class RunSummaryText {
     for (const NamedComparison& c : outcome_.comparisons) {
       const std::string numbers =
           absl::StrFormat("largest difference %.3g, %d ulps", c.result.max_abs, c.result.max_ulp);
-      const std::string verdict = c.ignored     ? style_.Dim("ignored")
-                                  : c.result.ok ? style_.Green("right")
-                                                : style_.Red("wrong");
-      Line(title, absl::StrCat(verdict, "  ", c.name,
+      const std::string result = c.ignored     ? style_.Dim("ignored")
+                                 : c.result.ok ? style_.Green("right")
+                                               : style_.Red("wrong");
+      Line(title, absl::StrCat(result, "  ", c.name,
                                c.result.ok ? absl::StrCat(" is what was expected: ", numbers)
                                            : absl::StrCat(" ", c.result.problem)));
       title = "";

@@ -143,7 +143,7 @@ class Scheduler {
   // around that loop, since a value of an unrelated loop exists once in each of its passes.
   absl::Status FindLoop(NodeId n) {
     int32_t loop = -1;
-    NodeId source = kNoNode, stranger = kNoNode;
+    NodeId source = kNoNode, outlier = kNoNode;
     ForEachInput(n, [&](Output from) {
       const int32_t other = OutputLoop(from.node);
       const int32_t common = CommonLoop(loop, other);
@@ -151,15 +151,15 @@ class Scheduler {
         loop = other;
         source = from.node;
       } else if (common != other) {
-        stranger = from.node;
+        outlier = from.node;
       }
     });
-    if (stranger != kNoNode) {
+    if (outlier != kNoNode) {
       return NodeError(graph_, n,
                        absl::InvalidArgumentError(absl::StrCat(
                            "it has inputs from different loops: '", graph_.name(source),
-                           "' is in frame '", FrameOf(source), "', '", graph_.name(stranger),
-                           "' in frame '", FrameOf(stranger), "'")));
+                           "' is in frame '", FrameOf(source), "', '", graph_.name(outlier),
+                           "' in frame '", FrameOf(outlier), "'")));
     }
     const OpFacts& op = graph_.facts(n);
     if (fed_only_[n]) return absl::OkStatus();

@@ -22,11 +22,12 @@ using Ids = std::vector<int32_t>;
 
 // A walk over the steps. `births` and `deaths` are indices of requests, by first and by last step.
 struct Sweep {
-  Ids births, deaths;
-  Sweep(absl::Span<const BufferRequest> requests, Ids ids) : births(ids), deaths(std::move(ids)) {
-    std::stable_sort(births.begin(), births.end(),
+  Ids by_first, by_last;
+  Sweep(absl::Span<const BufferRequest> requests, Ids ids)
+      : by_first(ids), by_last(std::move(ids)) {
+    std::stable_sort(by_first.begin(), by_first.end(),
                      [&](int32_t a, int32_t b) { return requests[a].first < requests[b].first; });
-    std::stable_sort(deaths.begin(), deaths.end(),
+    std::stable_sort(by_last.begin(), by_last.end(),
                      [&](int32_t a, int32_t b) { return requests[a].last < requests[b].last; });
   }
   // Calls born(id) for each buffer in order of first steps. Before that it calls dead(id) for all
@@ -34,8 +35,9 @@ struct Sweep {
   template <typename Born, typename Dead>
   void Walk(absl::Span<const BufferRequest> requests, Born born, Dead dead) const {
     size_t d = 0;
-    for (int32_t id : births) {
-      while (d < deaths.size() && requests[deaths[d]].last < requests[id].first) dead(deaths[d++]);
+    for (int32_t id : by_first) {
+      while (d < by_last.size() && requests[by_last[d]].last < requests[id].first)
+        dead(by_last[d++]);
       born(id);
     }
   }

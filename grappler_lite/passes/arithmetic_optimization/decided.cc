@@ -30,13 +30,13 @@ bool ZeroPower(Sweep& s, NodeId n) {
 }
 
 // x op x.
-bool DecidedByTwins(Sweep& s, NodeId n, std::string_view like) {
+bool DecidedBySameOperands(Sweep& s, NodeId n, std::string_view like) {
   const std::span<const Output> in = s.graph().data_inputs(n);
   return in[0] == in[1] && BecomeTyped(s, n, like, {in[0]});
 }
 
 // x - x, which is NaN for infinities and NaN.
-bool ZeroDifference(Sweep& s, NodeId n) { return DecidedByTwins(s, n, "ZerosLike"); }
+bool ZeroDifference(Sweep& s, NodeId n) { return DecidedBySameOperands(s, n, "ZerosLike"); }
 
 // Integers have no NaN.
 bool ZeroIntegerDifference(Sweep& s, NodeId n) {
@@ -45,7 +45,7 @@ bool ZeroIntegerDifference(Sweep& s, NodeId n) {
 
 // x / x, which is NaN for 0, infinities and NaN.
 bool UnitQuotient(Sweep& s, NodeId n) {
-  return IsFloating(TypeOf(s.graph(), n)) && DecidedByTwins(s, n, "OnesLike");
+  return IsFloating(TypeOf(s.graph(), n)) && DecidedBySameOperands(s, n, "OnesLike");
 }
 
 // x and false, x or true.

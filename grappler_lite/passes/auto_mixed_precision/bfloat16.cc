@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
-#include "grappler_lite/passes/auto_mixed_precision/paint.h"
+#include "grappler_lite/passes/auto_mixed_precision/bfloat16_choice.h"
 #include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
 #include "grappler_lite/passes/auto_mixed_precision/type_slots.h"
 
@@ -30,8 +30,8 @@ class Bfloat16 : public Pass {
                        context.target.name(), " stays float; tensorflow+onednn is the one for it"));
     const bool updated = UpdateBatchNorms(context);
     const TypeSlots floats(context.graph, DataType::kFloat);
-    TENON_ASSIGN_OR_RETURN(Painting painting, PaintBfloat16(context, lists, floats));
-    TENON_ASSIGN_OR_RETURN(const bool changed, Change(context, floats, painting));
+    TENON_ASSIGN_OR_RETURN(Bfloat16Choice choice, ChooseBfloat16(context, lists, floats));
+    TENON_ASSIGN_OR_RETURN(const bool changed, Change(context, floats, choice));
     return updated || changed;
   }
 
@@ -63,10 +63,11 @@ class Bfloat16 : public Pass {
 
   // Changes the chosen types and casts what comes to them and leaves them, once for all that use
   // it.
-  static absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats, Painting& painting) {
+  static absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats,
+                                     Bfloat16Choice& choice) {
     Graph& g = c.graph;
-    std::vector<bool>& chosen = painting.chosen;
-    const bool changed = Ask(c, floats, painting);
+    std::vector<bool>& chosen = choice.chosen;
+    const bool changed = Ask(c, floats, choice);
     if (!changed) return false;
     const auto is_chosen = [&](int slot) { return slot != TypeSlots::kNone && chosen[slot]; };
     absl::flat_hash_map<Output, NodeId> casts;
@@ -97,15 +98,15 @@ class Bfloat16 : public Pass {
   }
 
   // Leaves chosen what may be changed; whether that is anything.
-  static bool Ask(PassContext& c, const TypeSlots& floats, Painting& painting) {
+  static bool Ask(PassContext& c, const TypeSlots& floats, Bfloat16Choice& choice) {
     bool changed = false;
     absl::flat_hash_map<NodeId, bool> answers;
     for (int s = 0; s < floats.size(); ++s) {
-      if (!painting.chosen[s]) continue;
-      const NodeId leader = painting.leader[floats.node(s)];
+      if (!choice.chosen[s]) continue;
+      const NodeId leader = choice.leader[floats.node(s)];
       const auto [answer, is_new] = answers.try_emplace(leader, false);
       if (is_new) answer->second = c.Allow(kComputeInBfloat16.name, leader);
-      painting.chosen[s] = answer->second;
+      choice.chosen[s] = answer->second;
       changed |= answer->second;
     }
     return changed;

@@ -11,13 +11,13 @@
 namespace tenon {
 namespace {
 
-// n with channels last, where its device can; its images are the twin of its first input.
+// n with channels last, where its device can; its images are the NHWC version of its first input.
 bool ConvertFormat(Sweep& s, NodeId n) {
   Graph& g = s.graph();
   NewAttrs attrs = NhwcAttrs(g, n);
   if (!s.HasKernel(n, g.op_name(n), attrs) || !s.Allow()) return false;
   std::vector<Output> inputs(g.data_inputs(n).begin(), g.data_inputs(n).end());
-  const absl::StatusOr<Output> images = NhwcTwin(s, inputs[0], n);
+  const absl::StatusOr<Output> images = InNhwc(s, inputs[0], n);
   if (!images.ok()) return false;
   inputs[0] = *images;
   return BecomeTransposeOf(s, n, std::move(attrs), inputs).ok();

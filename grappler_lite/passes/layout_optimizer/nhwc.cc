@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr std::string_view kTwin = "/nhwc";
+constexpr std::string_view kNhwcSuffix = "/nhwc";
 
 NewAttrs TransposeAttrs(DataType type) {
   return {{"T", attr::Type(type)}, {"Tperm", attr::Type(DataType::kInt32)}};
@@ -41,14 +41,15 @@ Output NhwcSource(const Sweep& s, Output o, NodeId n) {
   return TransposeArgument(s, o, kToNchw).value_or(Output{});
 }
 
-absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n) {
+absl::StatusOr<Output> InNhwc(Sweep& s, Output o, NodeId n) {
   if (const Output source = NhwcSource(s, o, n); source.node != kNoNode) return source;
   Graph& g = s.graph();
   const std::string name =
-      absl::StrCat(g.name(o.node), o.port == 0 ? "" : absl::StrCat("/", o.port), kTwin);
-  // Readers of `o` that come later in the sweep find the twin by its name.
-  const NodeId twin = g.FindNode(name);
-  if (twin != kNoNode && TransposeArgument(s, {twin, 0}, kToNhwc) == o) return Output{twin, 0};
+      absl::StrCat(g.name(o.node), o.port == 0 ? "" : absl::StrCat("/", o.port), kNhwcSuffix);
+  // Readers of `o` that come later in the sweep find the version by its name.
+  const NodeId version = g.FindNode(name);
+  if (version != kNoNode && TransposeArgument(s, {version, 0}, kToNhwc) == o)
+    return Output{version, 0};
   TENON_ASSIGN_OR_RETURN(const NodeId perm, NewPerm(g, o.node, kToNhwc));
   const Output inputs[] = {o, {perm, 0}};
   TENON_ASSIGN_OR_RETURN(const NodeId made, g.AddNode(g.UniqueName(name), "Transpose", inputs,
@@ -80,11 +81,11 @@ absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<con
   std::erase_if(attrs, [](const Graph::NewAttr& a) {
     return a.name.starts_with('_') && a.name != "_kernel";
   });
-  TENON_ASSIGN_OR_RETURN(const NodeId twin,
+  TENON_ASSIGN_OR_RETURN(const NodeId version,
                          g.AddNode(g.UniqueName(absl::StrCat(g.name(n), "/last")), g.op_name(n),
                                    inputs, std::move(attrs), g.device(n), g.pos(n)));
-  for (const Output& control : controls) g.AddControlInput(twin, control.node);
-  const Output transposed[] = {{twin, 0}, {perm, 0}};
+  for (const Output& control : controls) g.AddControlInput(version, control.node);
+  const Output transposed[] = {{version, 0}, {perm, 0}};
   g.BecomeOp(n, "Transpose", TransposeAttrs(type));
   g.SetInputs(n, transposed, {});
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Moves image ops from NCHW (channels second) to NHWC (channels last). The NHWC twin of an NCHW
+// Moves image ops from NCHW (channels second) to NHWC (channels last). The NHWC version of an NCHW
 // tensor holds the same elements with channels last.
 #pragma once
 
@@ -19,10 +19,10 @@ bool IsNchwOnCpu(const Graph& g, NodeId n);
 // The NHWC tensor of which `o` is the Transpose to NCHW, where that Transpose is on n's device.
 // Else an Output of kNoNode.
 Output NhwcSource(const Sweep& s, Output o, NodeId n);
-// The NHWC twin of the NCHW tensor `o`, for n to read: the operand of o's Transpose, or a new
+// The NHWC version of the NCHW tensor `o`, for n to read: the operand of o's Transpose, or a new
 // Transpose of `o` on o's device. All users of `o` share one new Transpose. Returns the graph's
 // error if a node cannot be added.
-absl::StatusOr<Output> NhwcTwin(Sweep& s, Output o, NodeId n);
+absl::StatusOr<Output> InNhwc(Sweep& s, Output o, NodeId n);
 // n's attributes with data_format "NHWC". Lists with one number or one pair for each dimension
 // (strides, ksize, dilations, explicit_paddings) are permuted.
 NewAttrs NhwcAttrs(const Graph& g, NodeId n);

@@ -145,9 +145,9 @@ absl::Status PluggableDevice::FillMemory32(StreamHandle stream, void* device, ui
 
 absl::Status PluggableDevice::HostCallback(StreamHandle stream,
                                            std::function<absl::Status()> callback) {
-  void* const queued = PendingCall(
-      new Queued(std::move(callback)),
-      std::make_shared<const CallDebtor>(CallDebtor{platform_->plugin(), "host_callback", ""}));
+  void* const queued = PendingCall(new Queued(std::move(callback)),
+                                   std::make_shared<const ExpectedCaller>(
+                                       ExpectedCaller{platform_->plugin(), "host_callback", ""}));
   TF_Bool accepted = 0;
   absl::Status called;
   {

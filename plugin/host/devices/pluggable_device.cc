@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   device->platform_ordinal_ = platform_ordinal;
   device->ordinal_ = ordinal;
   // The plug-in may be built with later headers, whose SP_Device is larger.
-  Roomy<SP_Device> storage;
+  Padded<SP_Device> storage;
   storage.value.struct_size = PresetStructSize(SP_DEVICE_STRUCT_SIZE);
   SE_CreateDeviceParams params{};
   params.struct_size = SE_CREATE_DEVICE_PARAMS_STRUCT_SIZE;

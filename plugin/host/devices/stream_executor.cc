@@ -94,8 +94,8 @@ absl::Status Call(const std::string& plugin, const char* callback, Fn&& fn) {
 absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationParams*,
                                                        TF_Status*)) {
   // Room behind each struct: a plug-in that was built with later headers writes larger ones.
-  Roomy<SE_PlatformRegistrationParams> roomy;
-  SE_PlatformRegistrationParams& params = roomy.value;
+  Padded<SE_PlatformRegistrationParams> padded;
+  SE_PlatformRegistrationParams& params = padded.value;
   params.struct_size = SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE;
   params.major_version = SE_MAJOR;
   params.minor_version = SE_MINOR;
@@ -126,7 +126,7 @@ absl::Status StreamExecutorPlatform::Init(void (*init)(SE_PlatformRegistrationPa
 
 // Not validated but for its size: all functions of SP_DeviceFns may be absent.
 absl::Status StreamExecutorPlatform::CreateDeviceFns() {
-  Roomy<SE_CreateDeviceFnsParams> params;
+  Padded<SE_CreateDeviceFnsParams> params;
   params.value.struct_size = SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE;
   params.value.device_fns = &device_fns_.value;
   device_fns_.value.struct_size = PresetStructSize(SP_DEVICE_FNS_STRUCT_SIZE);
@@ -140,7 +140,7 @@ absl::Status StreamExecutorPlatform::CreateDeviceFns() {
 }
 
 absl::Status StreamExecutorPlatform::CreateStreamExecutor() {
-  Roomy<SE_CreateStreamExecutorParams> params;
+  Padded<SE_CreateStreamExecutorParams> params;
   params.value.struct_size = SE_CREATE_STREAM_EXECUTOR_PARAMS_STRUCT_SIZE;
   params.value.stream_executor = &se_.value;
   se_.value.struct_size = PresetStructSize(SP_STREAMEXECUTOR_STRUCT_SIZE);

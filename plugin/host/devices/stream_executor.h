@@ -51,10 +51,10 @@ class StreamExecutorPlatform {
   absl::Status CreateStreamExecutor();
 
   std::string plugin_, name_, type_;
-  Roomy<SP_Platform> platform_;
-  Roomy<SP_PlatformFns> platform_fns_;
-  Roomy<SP_DeviceFns> device_fns_;
-  Roomy<SP_StreamExecutor> se_;
+  Padded<SP_Platform> platform_;
+  Padded<SP_PlatformFns> platform_fns_;
+  Padded<SP_DeviceFns> device_fns_;
+  Padded<SP_StreamExecutor> se_;
   std::unique_ptr<SP_StreamExecutor> unwatched_se_;
   void (*destroy_platform_)(SP_Platform*) = nullptr;
   void (*destroy_platform_fns_)(SP_PlatformFns*) = nullptr;

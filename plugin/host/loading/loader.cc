@@ -58,7 +58,7 @@ class Loader {
   PluginLedger* Find(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   PluginLedger* Add(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<PluginLedger*> Settled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void WarnOfRivals(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WarnOfSharedNames(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger* const> all)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(devices_mutex_);
   void KeepLibrary(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -278,7 +278,7 @@ std::vector<PluginLedger*> Loader::Settled() {
 }
 
 // TensorFlow ends the process at a second platform of the same name or type; here both serve.
-void Loader::WarnOfRivals(PluginLedger& ledger) {
+void Loader::WarnOfSharedNames(PluginLedger& ledger) {
   if (ledger.platform == nullptr) return;
   for (const PluginLedger* other : Settled()) {
     if (other == &ledger || other->platform == nullptr) continue;
@@ -322,7 +322,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
   ledger->info.status = status;
   ledger->busy = false;
   if (!status.ok()) return status;
-  WarnOfRivals(*ledger);
+  WarnOfSharedNames(*ledger);
   return ledger->info;
 }
 

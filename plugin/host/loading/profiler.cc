@@ -32,18 +32,18 @@ absl::Status Validate(const TF_ProfilerRegistrationParams& params, const TP_Prof
 
 absl::StatusOr<std::shared_ptr<PluginProfiler>> PluginProfiler::Init(
     void (*init)(TF_ProfilerRegistrationParams*, TF_Status*), std::string plugin) {
-  Roomy<TF_ProfilerRegistrationParams> roomy_params;
-  Roomy<TP_Profiler> roomy_profiler;
-  Roomy<TP_ProfilerFns> roomy_fns;
-  TF_ProfilerRegistrationParams& params = roomy_params.value;
+  Padded<TF_ProfilerRegistrationParams> padded_params;
+  Padded<TP_Profiler> padded_profiler;
+  Padded<TP_ProfilerFns> padded_fns;
+  TF_ProfilerRegistrationParams& params = padded_params.value;
   params.struct_size = TF_PROFILER_REGISTRATION_PARAMS_STRUCT_SIZE;
   params.major_version = TP_MAJOR;
   params.minor_version = TP_MINOR;
   params.patch_version = TP_PATCH;
-  params.profiler = &roomy_profiler.value;
-  params.profiler_fns = &roomy_fns.value;
-  roomy_profiler.value.struct_size = PresetStructSize(TP_PROFILER_STRUCT_SIZE);
-  roomy_fns.value.struct_size = PresetStructSize(TP_PROFILER_FNS_STRUCT_SIZE);
+  params.profiler = &padded_profiler.value;
+  params.profiler_fns = &padded_fns.value;
+  padded_profiler.value.struct_size = PresetStructSize(TP_PROFILER_STRUCT_SIZE);
+  padded_fns.value.struct_size = PresetStructSize(TP_PROFILER_FNS_STRUCT_SIZE);
   CStatus status;
   TENON_RETURN_IF_ERROR(
       CallPlugin(plugin.c_str(), "TF_InitProfiler", "", [&] { init(&params, status.get()); }));
@@ -51,8 +51,8 @@ absl::StatusOr<std::shared_ptr<PluginProfiler>> PluginProfiler::Init(
   std::shared_ptr<PluginProfiler> profiler(new PluginProfiler);
   // Taken over before the validation, so that an invalid profiler is destroyed, too.
   profiler->plugin_ = std::move(plugin);
-  profiler->profiler_ = roomy_profiler.value;
-  profiler->fns_ = roomy_fns.value;
+  profiler->profiler_ = padded_profiler.value;
+  profiler->fns_ = padded_fns.value;
   profiler->destroy_profiler_ = params.destroy_profiler;
   profiler->destroy_profiler_fns_ = params.destroy_profiler_fns;
   const CallbackScope filled_by(profiler->plugin_.c_str(), "TF_InitProfiler");

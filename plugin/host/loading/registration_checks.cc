@@ -93,8 +93,8 @@ void CheckConstraints(const KernelDef& kernel, const OpDef& op, Faults& faults) 
 }
 
 // Finds, among kernels for one op and device, those between which neither types nor label nor
-// priority decide. One rival is enough to report a kernel.
-void CheckRivals(const std::vector<const KernelDef*>& kernels, Faults& faults) {
+// priority decide. One competitor is enough to report a kernel.
+void CheckCompeting(const std::vector<const KernelDef*>& kernels, Faults& faults) {
   for (size_t i = 1; i < kernels.size(); ++i) {
     const size_t first = i < kMaxComparisons ? 0 : i - kMaxComparisons;
     for (size_t k = first; k < i; ++k) {
@@ -132,13 +132,13 @@ std::vector<std::string> DoubtfulKernels(std::string_view plugin,
                                          const std::set<std::string>& device_types) {
   const std::vector<KernelPtr> kernels = KernelRegistry::Global().ListOf(plugin);
   Faults faults;
-  std::string hint;                      // for the op that `kernel` is for
-  std::vector<const KernelDef*> rivals;  // of one op and device, which lie together
+  std::string hint;                         // for the op that `kernel` is for
+  std::vector<const KernelDef*> competing;  // of one op and device, which lie together
   for (size_t i = 0; i < kernels.size(); ++i) {
     const KernelDef& kernel = *kernels[i];
     const bool new_op = i == 0 || kernels[i - 1]->op != kernel.op;
     const bool new_device = new_op || kernels[i - 1]->device_type != kernel.device_type;
-    if (new_device) CheckRivals(std::exchange(rivals, {}), faults);
+    if (new_device) CheckCompeting(std::exchange(competing, {}), faults);
     const OpDef* const op = OpRegistry::Global().Find(kernel.op);
     if (op == nullptr && new_op) hint = ClosestOp(kernel.op);
     if (op == nullptr) {
@@ -149,9 +149,9 @@ std::vector<std::string> DoubtfulKernels(std::string_view plugin,
     }
     const bool has_device = device_types.contains(kernel.device_type);
     if (!has_device) AddOfNoDevice(kernel, device_types, faults);
-    if (op != nullptr && has_device) rivals.push_back(&kernel);
+    if (op != nullptr && has_device) competing.push_back(&kernel);
   }
-  CheckRivals(rivals, faults);
+  CheckCompeting(competing, faults);
   return faults.Sentences();
 }
 

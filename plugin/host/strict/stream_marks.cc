@@ -33,7 +33,7 @@ void StreamMarks::Queue(const SP_StreamExecutor& real, const SP_Device* device, 
   if (count <= reached_.load() || (!counts_.empty() && counts_.back() >= count)) return;
   while (!counts_.empty() && counts_.front() <= reached_.load()) counts_.pop_front();
   counts_.push_back(count);
-  void* const mark = PendingCall(new Mark{&reached_, count}, debtor_);
+  void* const mark = PendingCall(new Mark{&reached_, count}, caller_);
   // A mark that the plug-in refuses shows nothing, so it counts as reached.
   if (!real.host_callback(device, stream, Run, mark)) Run(mark, nullptr);
 }

@@ -20,7 +20,8 @@ namespace tenon {
 class StreamMarks {
  public:
   explicit StreamMarks(std::string plugin)
-      : debtor_(std::make_shared<CallDebtor>(CallDebtor{std::move(plugin), "host_callback", ""})) {}
+      : caller_(std::make_shared<ExpectedCaller>(
+            ExpectedCaller{std::move(plugin), "host_callback", ""})) {}
   // Queues a mark behind the stream's first `count` pieces of work, unless one is there. If the
   // plug-in refuses host callbacks, the mark counts as reached.
   void Queue(const SP_StreamExecutor& real, const SP_Device* device, SP_Stream stream,
@@ -38,7 +39,7 @@ class StreamMarks {
   static void Run(void* mark, TF_Status* status);
 
   absl::Mutex mutex_;
-  const std::shared_ptr<const CallDebtor> debtor_;
+  const std::shared_ptr<const ExpectedCaller> caller_;
   std::deque<uint64_t> counts_ ABSL_GUARDED_BY(mutex_);  // of the marks that may not be reached yet
   bool told_ ABSL_GUARDED_BY(mutex_) = false;            // Reached has returned false
   std::atomic<uint64_t> reached_{0};  // the highest count of a mark that was called

@@ -29,10 +29,10 @@ bool IsForHost() {
 
 void AllocateReal(const DeviceWatch& watch, D d, uint64_t size, int64_t space,
                   SP_DeviceMemoryBase* memory) {
-  Roomy<SP_DeviceMemoryBase> roomy;
-  roomy.value.struct_size = PresetStructSize(SP_DEVICE_MEMORY_BASE_STRUCT_SIZE);
-  watch.real().allocate(d, size, space, &roomy.value);
-  *memory = roomy.value;
+  Padded<SP_DeviceMemoryBase> padded;
+  padded.value.struct_size = PresetStructSize(SP_DEVICE_MEMORY_BASE_STRUCT_SIZE);
+  watch.real().allocate(d, size, space, &padded.value);
+  *memory = padded.value;
 }
 
 void Allocate(D d, uint64_t size, int64_t space, SP_DeviceMemoryBase* memory) {
@@ -60,10 +60,10 @@ void Deallocate(D d, SP_DeviceMemoryBase* memory) {
 }
 TF_Bool GetAllocatorStats(D d, SP_AllocatorStats* stats) {
   DeviceWatch& watch = DeviceWatch::Of(d);
-  Roomy<SP_AllocatorStats> roomy;
-  roomy.value.struct_size = PresetStructSize(SP_ALLOCATORSTATS_STRUCT_SIZE);
-  const TF_Bool known = watch.real().get_allocator_stats(d, &roomy.value);
-  *stats = roomy.value;
+  Padded<SP_AllocatorStats> padded;
+  padded.value.struct_size = PresetStructSize(SP_ALLOCATORSTATS_STRUCT_SIZE);
+  const TF_Bool known = watch.real().get_allocator_stats(d, &padded.value);
+  *stats = padded.value;
   if (known)
     WatchStructSize(stats->struct_size, "SP_AllocatorStats", "SP_ALLOCATORSTATS_STRUCT_SIZE");
   return known;

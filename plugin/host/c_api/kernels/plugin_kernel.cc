@@ -111,10 +111,10 @@ class PluginKernelImpl final : public PluginKernel {
   explicit PluginKernelImpl(KernelInfo info)
       : shared_info_(std::make_shared<KernelInfo>(std::move(info))),
         info_(*shared_info_),
-        debtor_(info_.def->fns.compute_async == nullptr
+        caller_(info_.def->fns.compute_async == nullptr
                     ? nullptr
-                    : std::make_shared<const CallDebtor>(
-                          CallDebtor{info_.def->plugin, kComputeAsync, info_.name})) {
+                    : std::make_shared<const ExpectedCaller>(
+                          ExpectedCaller{info_.def->plugin, kComputeAsync, info_.name})) {
     // A copy of the types: an abandoned context may outlive the graph.
     shared_info_->types = *info_.node.types;
     shared_info_->node.types = &shared_info_->types;
@@ -167,7 +167,7 @@ class PluginKernelImpl final : public PluginKernel {
   bool constructed_ = false;
   std::atomic<bool> has_computed_{false};
   // For an asynchronous kernel; null, and empty, for another.
-  const std::shared_ptr<const CallDebtor> debtor_;
+  const std::shared_ptr<const ExpectedCaller> caller_;
   absl::Mutex mutex_;
   std::vector<ContextPtr> idle_contexts_ ABSL_GUARDED_BY(mutex_);
 };
@@ -342,7 +342,7 @@ ContextPtr PluginKernelImpl::Begin(const ComputeArgs& args) {
     absl::MutexLock lock(&EndsOfWork());
     context->done = false;
   }
-  auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, debtor_));
+  auto* const done = static_cast<TF_AsyncOpKernelDoneCallback*>(PendingCall(context, caller_));
   const absl::Status called =
       CallPlugin(info_.def->plugin.c_str(), kComputeAsync, info_.name.c_str(),
                  [&] { info_.def->fns.compute_async(kernel_, context, done); });

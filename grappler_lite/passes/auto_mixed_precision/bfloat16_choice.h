@@ -12,7 +12,7 @@ namespace tenon {
 
 // The slots that become bfloat16, in groups: a group changes as a whole or not at all, since loops
 // and tensor lists must agree on one type.
-struct Painting {
+struct Bfloat16Choice {
   std::vector<bool> chosen;    // by slot: whether the slot becomes bfloat16
   std::vector<NodeId> leader;  // by node: the first node of the node's group
 };
@@ -20,7 +20,7 @@ struct Painting {
 // Chooses the slots; changes nothing. FAILED_PRECONDITION if the graph has ops that gain from
 // bfloat16, but the devices have a bfloat16 kernel for none of these ops. INVALID_ARGUMENT for a
 // cycle.
-absl::StatusOr<Painting> PaintBfloat16(const PassContext& context, const PrecisionLists& lists,
-                                       const TypeSlots& floats);
+absl::StatusOr<Bfloat16Choice> ChooseBfloat16(const PassContext& context,
+                                              const PrecisionLists& lists, const TypeSlots& floats);
 
 }  // namespace tenon

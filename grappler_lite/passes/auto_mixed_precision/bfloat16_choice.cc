@@ -1,4 +1,4 @@
-#include "grappler_lite/passes/auto_mixed_precision/paint.h"
+#include "grappler_lite/passes/auto_mixed_precision/bfloat16_choice.h"
 
 #include <algorithm>
 
@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kNone = TypeSlots::kNone;
 
-class Painter {
+class Bfloat16Chooser {
  public:
-  Painter(const PassContext& context, const PrecisionLists& lists, const TypeSlots& floats)
+  Bfloat16Chooser(const PassContext& context, const PrecisionLists& lists, const TypeSlots& floats)
       : c_(context),
         g_(context.graph),
         floats_(floats),
@@ -32,7 +32,7 @@ class Painter {
     }
   }
 
-  absl::StatusOr<Painting> Run() {
+  absl::StatusOr<Bfloat16Choice> Run() {
     TENON_RETURN_IF_ERROR(StartAtProducts());
     lists_ = FindTensorLists(g_, floats_, handles_, [&](NodeId n) { return Follows(n); });
     Deny();
@@ -47,7 +47,7 @@ class Painter {
     MatchLoops();
     ChangeCasts();
     allow_.resize(floats_.size());
-    return Painting{std::move(allow_), Leaders()};
+    return Bfloat16Choice{std::move(allow_), Leaders()};
   }
 
  private:
@@ -257,9 +257,10 @@ class Painter {
 
 }  // namespace
 
-absl::StatusOr<Painting> PaintBfloat16(const PassContext& context, const PrecisionLists& lists,
-                                       const TypeSlots& floats) {
-  return Painter(context, lists, floats).Run();
+absl::StatusOr<Bfloat16Choice> ChooseBfloat16(const PassContext& context,
+                                              const PrecisionLists& lists,
+                                              const TypeSlots& floats) {
+  return Bfloat16Chooser(context, lists, floats).Run();
 }
 
 }  // namespace tenon
