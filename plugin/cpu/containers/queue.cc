@@ -65,11 +65,8 @@ class AtRandom : public WaitingTuples {
 
 std::unique_ptr<WaitingTuples> FirstInFirstOut() { return std::make_unique<InOrder>(); }
 std::unique_ptr<WaitingTuples> SmallestFirst() { return std::make_unique<ByPriority>(); }
-std::unique_ptr<WaitingTuples> Shuffled(uint64_t seed, uint64_t seed2) {
-  Philox philox;
-  philox.key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  philox.counter = {0, 0, static_cast<uint32_t>(seed2), static_cast<uint32_t>(seed2 >> 32)};
-  return std::make_unique<AtRandom>(philox);
+std::unique_ptr<WaitingTuples> Shuffled(const Philox& generator) {
+  return std::make_unique<AtRandom>(generator);
 }
 
 absl::Status Queue::Put(std::vector<Tuple> tuples) {

@@ -9,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "graph/op_defs/op_def.h"
 #include "graph/tensor/tensor.h"
+#include "plugin/cpu/random/philox.h"
 #include "plugin/kernels/resource.h"
 
 namespace tenon::cpu {
@@ -31,9 +32,9 @@ std::unique_ptr<WaitingTuples> FirstInFirstOut();
 // Tuples come out by ascending first component, an int64 scalar. Tuples of equal first components
 // come out in the order in which they were put.
 std::unique_ptr<WaitingTuples> SmallestFirst();
-// Tuples come out at random, in the order that TensorFlow's generator of these seeds gives. A copy
-// draws the same numbers as the original.
-std::unique_ptr<WaitingTuples> Shuffled(uint64_t seed, uint64_t seed2);
+// Tuples come out at random, in the order that the generator gives: TensorFlow's order for the
+// generator of TensorFlow's seeds. A copy draws the same numbers as the original.
+std::unique_ptr<WaitingTuples> Shuffled(const Philox& generator);
 
 // Thread-safe. The tuples of one Put go in together, the tuples of one Take come out together. A
 // call that cannot go on waits for other runs, kPatience at most.

@@ -1,6 +1,5 @@
 // The ops on queues. Those of version 1 pass their handle by reference; nothing else differs.
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -9,6 +8,7 @@
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/containers/queue.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/cpu/random/generator_state.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -70,14 +70,7 @@ absl::Status PrepareShuffleQueue(Prepare& p) {
     return p.Invalid("'min_after_dequeue' must be less than 'capacity'");
   TENON_ASSIGN_OR_RETURN(const int64_t seed, p.AttrInt("seed"));
   TENON_ASSIGN_OR_RETURN(const int64_t seed2, p.AttrInt("seed2"));
-  return SetQueue(p, options, [&] {
-    if (seed != 0 || seed2 != 0)
-      return Shuffled(static_cast<uint64_t>(seed), static_cast<uint64_t>(seed2));
-    // The second number comes from the system even if the session has a seed: without seeds in the
-    // node the order differs from run to run.
-    std::random_device system;
-    return Shuffled(p.session().seed() != 0 ? p.session().seed() : system(), system());
-  });
+  return SetQueue(p, options, [&] { return Shuffled(SeededGenerator(p, seed, seed2)); });
 }
 
 absl::Status CheckComponent(const Queue& queue, size_t i, DataType type, const Shape& shape) {

@@ -6,21 +6,22 @@
 
 namespace tenon::cpu {
 
-GeneratorState::GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed,
-                               std::string_view node_name) {
+Philox SeededGenerator(const Prepare& p, int64_t seed, int64_t seed2) {
   auto a = static_cast<uint64_t>(seed), b = static_cast<uint64_t>(seed2);
-  if (a == 0 && b == 0 && session_seed != 0) {
-    a = session_seed;
+  if (a == 0 && b == 0 && p.session().seed() != 0) {
+    a = p.session().seed();
     // Nodes of one session get different sequences, and the same ones in every process: std::hash
     // would not promise that.
-    for (char c : node_name) b = b * 31 + static_cast<uint8_t>(c);
+    for (char c : p.node_name()) b = b * 31 + static_cast<uint8_t>(c);
   } else if (a == 0 && b == 0) {
     std::random_device device;
     a = static_cast<uint64_t>(device()) << 32 | device();
     b = static_cast<uint64_t>(device()) << 32 | device();
   }
-  philox_.key = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
-  philox_.counter = {0, 0, static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)};
+  Philox start;
+  start.key = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
+  start.counter = {0, 0, static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)};
+  return start;
 }
 
 Philox GeneratorState::Reserve(uint64_t blocks) {
@@ -32,7 +33,7 @@ Philox GeneratorState::Reserve(uint64_t blocks) {
 
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2) {
   return std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(p.node_name(), [&] {
-    return std::make_shared<GeneratorState>(seed, seed2, p.session().seed(), p.node_name());
+    return std::make_shared<GeneratorState>(SeededGenerator(p, seed, seed2));
   }));
 }
 

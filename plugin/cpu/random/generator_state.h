@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "plugin/cpu/random/philox.h"
@@ -12,12 +11,14 @@
 
 namespace tenon::cpu {
 
+// Returns the generator that the two seeds start. If both are 0, the session's seed and the node's
+// name start it or, if the session's seed is 0 too, the system does.
+Philox SeededGenerator(const Prepare& p, int64_t seed, int64_t seed2);
+
 // Thread-safe. Concurrent runs of a node get different blocks; which run gets which is open.
 class GeneratorState : public NodeState {
  public:
-  // If both seeds are 0, the generator is seeded from the session's seed and the node's name or, if
-  // the session's seed is 0, by the system.
-  GeneratorState(int64_t seed, int64_t seed2, uint64_t session_seed, std::string_view node_name);
+  explicit GeneratorState(const Philox& start) : philox_(start) {}
   // Returns the generator for a run that uses at most `blocks` blocks of four words. The next run's
   // generator begins behind them.
   Philox Reserve(uint64_t blocks);
@@ -27,7 +28,7 @@ class GeneratorState : public NodeState {
   Philox philox_;
 };
 
-// Returns the node's generator, seeded by `seed` and `seed2`.
+// Returns the node's generator, which SeededGenerator starts at the node's first preparation.
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2);
 // The same, seeded by the node's attributes seed and seed2.
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p);

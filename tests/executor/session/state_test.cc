@@ -1,4 +1,5 @@
 // What runs of a session share: variables, tables, queues, and the order of their changes.
+#include <numeric>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -163,6 +164,39 @@ TEST(State, QueuesPassTensorsFromRunToRun) {
   EXPECT_THAT(Values((*out)[0]), ElementsAre(1, 2));
   ASSERT_TRUE(session->Run({}, {"close"}).ok());
   EXPECT_EQ(session->Run({}, {"take"}).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+// The order in which a shuffling queue without seeds gives the numbers from 0 to 15.
+std::vector<float> ShuffledOrder(uint64_t session_seed) {
+  const std::string types = "value { list { type: DT_FLOAT } } ";
+  const std::string text =
+      Op("q", "RandomShuffleQueueV2", {},
+         absl::StrCat("attr { key: 'component_types' ", types,
+                      "} attr { key: 'shapes' value { list { shape { } } } } ")) +
+      Placeholder("x", "dim { size: 16 }") + testing::Const("n", "DT_INT32", "int_val: 16") +
+      Op("put", "QueueEnqueueManyV2", {"q", "x"},
+         absl::StrCat("attr { key: 'Tcomponents' ", types, "} ")) +
+      Op("take", "QueueDequeueManyV2", {"q", "n"},
+         absl::StrCat("attr { key: 'component_types' ", types, "} "));
+  SessionOptions options;
+  options.threads = 1;
+  options.seed = session_seed;
+  auto session = Session::Create(testing::Parse(text), {}, options);
+  EXPECT_TRUE(session.ok()) << session.status();
+  if (!session.ok()) return {};
+  std::vector<float> numbers(16);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  EXPECT_TRUE((*session)->Run({{"x", Floats(numbers, {16})}}, {"put"}).ok());
+  const auto taken = (*session)->Run({}, {"take"});
+  EXPECT_TRUE(taken.ok()) << taken.status();
+  return taken.ok() ? Values((*taken)[0]) : std::vector<float>();
+}
+
+TEST(State, AShufflingQueueFollowsTheSessionsSeed) {
+  const std::vector<float> order = ShuffledOrder(7);
+  EXPECT_EQ(order.size(), 16);
+  EXPECT_EQ(ShuffledOrder(7), order);
+  EXPECT_NE(ShuffledOrder(8), order);
 }
 
 TEST(State, WhoWaitsToFillAQueueMayDoSoAfterItIsClosed) {
