@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <system_error>
 
@@ -36,10 +37,13 @@ bool ParseFloat(std::string_view text, T* value) {
   const char* const end = digits.data() + digits.size();
   const absl::from_chars_result read =
       absl::from_chars(digits.data(), end, *value, absl::chars_format::hex);
-  // A number out of range is no error. from_chars makes it the greatest finite one, or 0, where a
-  // decimal number that is too large becomes infinite. A sign behind the 0x, which from_chars would
-  // take, makes it no number.
-  if (read.ec == std::errc::invalid_argument || read.ptr != end || digits[0] == '-') return false;
+  if (read.ec == std::errc::invalid_argument || read.ptr != end) return false;
+  // A sign, "inf" and "nan" behind the 0x, which from_chars would take, make it no number.
+  if (!absl::ascii_isxdigit(digits[0]) && digits[0] != '.') return false;
+  // A number out of range is no error: it becomes infinite or 0, as a decimal number does.
+  // from_chars makes it the greatest finite number or 0.
+  if (read.ec == std::errc::result_out_of_range && *value > 1)
+    *value = std::numeric_limits<T>::infinity();
   if (negative) *value = -*value;
   return true;
 }
