@@ -87,7 +87,8 @@ absl::Status RunSliceGrad(const void* state, const StepArgs& args) {
   const int rank = s.whole.rank;
   const absl::Span<const int64_t> start = ShapeAt(args.in[2], rank);
   s.copy.Zero(args.out[0], 0, s.whole.count);
-  for (int64_t i = 0, k = 0; i < s.whole.count && k < s.slice.count; ++i) {
+  int64_t k = 0;
+  for (int64_t i = 0; i < s.whole.count && k < s.slice.count; ++i) {
     const absl::Span<const int64_t> entry = EntryAt(args.in[1], rank, i),
                                     part = EntryAt(args.in[3], rank, k);
     bool same = true;
@@ -95,11 +96,13 @@ absl::Status RunSliceGrad(const void* state, const StepArgs& args) {
       same = same && static_cast<uint64_t>(entry[d]) - static_cast<uint64_t>(start[d]) ==
                          static_cast<uint64_t>(part[d]);
     }
-    // A merge: both lists are walked once, which needs the common order. An entry of the slice that
-    // the whole lacks ends the walk there, and the rest of the gradient is lost without an error.
+    // A merge: both lists are walked once, which needs the common order.
     if (same) s.copy(args.in[0], k++, args.out[0], i);
   }
-  return absl::OkStatus();
+  if (k == s.slice.count) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "output_indices[", k, "] with 'input_start' added is no entry of 'input_indices'",
+      k == 0 ? "" : absl::StrCat(" behind that of output_indices[", k - 1, "]")));
 }
 
 absl::Status PrepareSliceGrad(Prepare& p) {
