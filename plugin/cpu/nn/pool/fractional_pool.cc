@@ -24,13 +24,14 @@ struct FractionalPool {
   std::shared_ptr<GeneratorState> generator;
 };
 
-// The largest or the mean of a cell's values, which are data[place * channels]. Sums of integers
-// wrap around in their type.
+// The largest or the mean of a cell's values, which are data[place * channels]. As in TensorFlow
+// the largest passes over NaN and is at least the least finite number. Sums of integers wrap around
+// in their type.
 template <typename A, typename Element>
 A PoolCell(const FractionalPool& s, const StepArgs& args, int64_t n, int64_t out, int64_t c,
            Element element) {
   std::conditional_t<std::is_integral_v<A>, uint64_t, A> sum = 0;
-  A largest = 0;
+  A largest = static_cast<A>(Element::Lowest());
   int64_t count = 0;
   s.cells.ForEachInCell(static_cast<const int64_t*>(args.out[1]),
                         static_cast<const int64_t*>(args.out[2]), out, [&](int64_t place) {
@@ -39,12 +40,13 @@ A PoolCell(const FractionalPool& s, const StepArgs& args, int64_t n, int64_t out
                           const A x = element.template As<A>(args.in[0], at);
                           if (!s.max) {
                             sum += x;
-                          } else if (count == 0 || x > largest) {
+                          } else if (x > largest) {
                             largest = x;
                           }
                           ++count;
                         });
-  if (s.max || count == 0) return largest;
+  if (count == 0) return 0;
+  if (s.max) return largest;
   if constexpr (std::is_integral_v<A>) {
     return static_cast<typename Element::Native>(sum) / count;
   } else {

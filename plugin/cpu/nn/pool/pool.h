@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "absl/status/statusor.h"
 #include "plugin/cpu/base/window.h"
@@ -28,24 +30,35 @@ struct PoolOp {
 // the sizes do not fit the shape. UNIMPLEMENTED for a case that has no implementation.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
+// What a maximum over space begins with, of elements of this access. As in TensorFlow it is also
+// the maximum of images' windows that hold nothing else but NaN and -inf.
+template <typename A, typename Element>
+A LeastOf(const Pool& s) {
+  if constexpr (std::is_floating_point_v<A>) {
+    if (s.volume) return -std::numeric_limits<A>::infinity();
+  }
+  return static_cast<A>(Element::Lowest());
+}
+
 // Returns one output value, of image n, output place `out` and output channel `channel`: the
 // maximum or the mean of the window's places inside the input, computed in type A. 0 if there is no
-// such place. A maximum keeps a NaN that comes first, and passes over a later one.
+// such place. A maximum passes over NaN; one over channels keeps a NaN that comes first.
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
-  A result = 0;
+  A result = s.max ? LeastOf<A, Element>(s) : A(0);
   int64_t count = 0;
   s.ForEachInWindow(out, [&](int64_t place, int64_t) {
     for (int64_t d = 0; d < s.depth_window; ++d, ++count) {
       const A x = element.template As<A>(in, s.InputAt(n, place, channel * s.depth_window + d));
       if (!s.max) {
         result += x;
-      } else if (count == 0 || x > result) {
+      } else if (x > result || (count == 0 && s.depth_window > 1)) {
         result = x;
       }
     }
   });
-  return s.max || count == 0 ? result : static_cast<A>(result / static_cast<A>(count));
+  if (count == 0) return 0;
+  return s.max ? result : static_cast<A>(result / static_cast<A>(count));
 }
 
 // Returns INVALID_ARGUMENT unless input i has the shape of the pooling's output.

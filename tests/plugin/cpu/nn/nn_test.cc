@@ -215,6 +215,22 @@ TEST(Pools, AreTheSameWhateverTheThreads) {
   }
 }
 
+// In half, which no pooling of oneDNN takes.
+TEST(Pools, OfVolumesPassOverNanAndKeepInfinities) {
+  constexpr uint16_t kNan = 0x7e00, kMinusInf = 0xfc00, kTwo = 0x4000, kThree = 0x4200;
+  const std::vector<uint16_t> values = {kNan, kTwo, kMinusInf, kMinusInf, kThree, kNan};
+  const auto pooled =
+      RunCpuKernel("MaxPool3D",
+                   {{"T", attr::Type(DataType::kHalf)},
+                    {"ksize", attr::IntList({1, 1, 1, 2, 1})},
+                    {"strides", attr::IntList({1, 1, 1, 2, 1})},
+                    {"padding", attr::String("VALID")}},
+                   {Tensor::Of<uint16_t>(DataType::kHalf, values, Shape({1, 1, 1, 6, 1}))});
+  ASSERT_TRUE(pooled.ok()) << pooled.status();
+  const auto* const got = (*pooled)[0].flat<uint16_t>();
+  EXPECT_THAT(absl::MakeConstSpan(got, 3), ::testing::ElementsAre(kTwo, kMinusInf, kThree));
+}
+
 struct DepthwiseCase {
   int64_t batch, rows, columns, channels, filter, stride, dilation;
   const char* padding;
