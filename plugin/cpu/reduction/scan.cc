@@ -22,23 +22,33 @@ struct ScanState {
   ScanOp op = ScanOp::kSum;
 };
 
-// log(e^a + e^b) without overflow. Equal operands are treated apart because the difference of two
-// equal infinities is NaN.
-template <typename T>
-T LogSumExp(T a, T b) {
-  if (a == b) return a + std::numbers::ln2_v<T>;
-  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+// x as an element holds it. TensorFlow computes halves in half, so each step rounds.
+template <typename Element, typename T = typename Element::Native>
+T Rounded(T x) {
+  const Element element;
+  T memory;
+  element.Put(&memory, 0, x);
+  return element.template As<T>(&memory, 0);
 }
 
-// Integers wrap.
-template <typename T>
+// log(e^a + e^b) without overflow, not rounded. Equal operands are treated apart because the
+// difference of two equal infinities is NaN.
+template <typename Element, typename T>
+T LogSumExp(T a, T b) {
+  if (a == b) return a + Rounded<Element>(std::numbers::ln2_v<T>);
+  const T ratio = Rounded<Element>(std::exp(Rounded<Element>(-std::abs(a - b))));
+  return std::max(a, b) + Rounded<Element>(std::log1p(ratio));
+}
+
+// Not rounded. Integers wrap.
+template <typename Element, typename T>
 T Combine(T a, T b, ScanOp op) {
   if constexpr (std::is_integral_v<T>) {
     const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
     return static_cast<T>(op == ScanOp::kProduct ? x * y : x + y);
   } else {
     if constexpr (std::is_floating_point_v<T>) {
-      if (op == ScanOp::kLogSumExp) return LogSumExp(a, b);
+      if (op == ScanOp::kLogSumExp) return LogSumExp<Element>(a, b);
     }
     return op == ScanOp::kProduct ? a * b : a + b;
   }
@@ -69,7 +79,8 @@ void ScanBlock(const ScanState& s, int64_t o, const StepArgs& args) {
     for (int64_t k = 0; k < length; ++k) {
       const int64_t line = (o * length + (s.reverse ? length - 1 - k : k)) * inner + first;
       for (int64_t j = 0; j < width; ++j) {
-        const T next = Combine(sum[j], element.template As<T>(args.in[0], line + j), s.op);
+        const T in = element.template As<T>(args.in[0], line + j);
+        const T next = Rounded<Element>(Combine<Element>(sum[j], in, s.op));
         element.Put(args.out[0], line + j, s.exclusive ? sum[j] : next);
         sum[j] = next;
       }
