@@ -23,8 +23,7 @@ constexpr std::string_view kXzMagic(
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
 // zlib takes the logarithm of the window's size (15 at most); 16 more ask for the gzip format.
 constexpr int kGzip = MAX_WBITS + 16;
-// A bound on the memory of the decoder itself, not on its output. The largest preset needs 65 MiB;
-// a file that asks for more than the bound counts as corrupt.
+// A bound on the memory of the decoder itself, not on its output. The largest preset needs 65 MiB.
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
 
 // A growing malloc'ed buffer: realloc moves large ones by remapping, without a copy.
@@ -35,14 +34,13 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output() { std::free(data_); }
 
-  // Room for more bytes; false at the limit or when memory ends.
+  // Room for more bytes; false when memory ends. Not to be asked of one that is full().
   bool Grow() {
-    if (capacity_ > max_bytes_) return false;
     // One byte beyond the limit: output that needs this byte is too large, and output of exactly
     // the limit passes.
     const size_t capacity =
         std::min(std::max<size_t>(size_t{1} << 16, capacity_ * 2), max_bytes_ + 1);
-    void* grown = capacity > capacity_ ? std::realloc(data_, capacity) : nullptr;
+    void* grown = std::realloc(data_, capacity);
     if (grown == nullptr) return false;
     data_ = static_cast<char*>(grown);
     capacity_ = capacity;
@@ -52,6 +50,7 @@ class Output {
   size_t room() const { return capacity_ - size_; }
   void Advance(size_t n) { size_ += n; }
   bool over_limit() const { return size_ > max_bytes_; }
+  bool full() const { return room() == 0 && capacity_ > max_bytes_; }
 
   FileBytes Finish() && {
     if (void* fitted = std::realloc(data_, std::max<size_t>(size_, 1)))
@@ -81,12 +80,31 @@ absl::Status Beyond(const std::string& name, std::string_view format, size_t off
                                                  " bytes, the limit"));
 }
 
+absl::Status NoMemory(const std::string& name, std::string_view format) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(name, ": there is no memory to unpack ", format, " data"));
+}
+
+absl::Status MakeRoom(Output& out, const std::string& name, std::string_view format, size_t offset,
+                      size_t max_bytes) {
+  if (out.full()) return Beyond(name, format, offset, max_bytes);
+  return out.room() > 0 || out.Grow() ? absl::OkStatus() : NoMemory(name, format);
+}
+
+// An error of lzma_code.
+absl::Status XzError(lzma_stream& stream, lzma_ret error, const std::string& name) {
+  if (error == LZMA_MEM_ERROR) return NoMemory(name, "xz");
+  if (error != LZMA_MEMLIMIT_ERROR) return Corrupt(name, "xz", stream.total_in, "corrupt");
+  return absl::ResourceExhaustedError(
+      absl::StrCat(AtByte(name, stream.total_in), ": to unpack the xz data takes a decoder of ",
+                   lzma_memusage(&stream), " bytes, the limit is ", kXzDecoderMemory));
+}
+
 absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& name,
                                    size_t max_bytes) {
   lzma_stream stream = LZMA_STREAM_INIT;
-  if (lzma_stream_decoder(&stream, kXzDecoderMemory, LZMA_CONCATENATED) != LZMA_OK) {
-    return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to unpack xz data"));
-  }
+  if (lzma_stream_decoder(&stream, kXzDecoderMemory, LZMA_CONCATENATED) != LZMA_OK)
+    return NoMemory(name, "xz");
   struct End {
     lzma_stream* stream;
     ~End() { lzma_end(stream); }
@@ -95,7 +113,7 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
   stream.next_in = reinterpret_cast<const uint8_t*>(packed.data());
   stream.avail_in = packed.size();
   while (true) {
-    if (out.room() == 0 && !out.Grow()) return Beyond(name, "xz", stream.total_in, max_bytes);
+    TENON_RETURN_IF_ERROR(MakeRoom(out, name, "xz", stream.total_in, max_bytes));
     const size_t room = out.room();
     stream.next_out = out.next();
     stream.avail_out = room;
@@ -107,17 +125,14 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
     if (result == LZMA_BUF_ERROR && stream.avail_in == 0 && stream.avail_out != 0) {
       return Corrupt(name, "xz", stream.total_in, "truncated");
     }
-    if (result != LZMA_OK && result != LZMA_BUF_ERROR)
-      return Corrupt(name, "xz", stream.total_in, "corrupt");
+    if (result != LZMA_OK && result != LZMA_BUF_ERROR) return XzError(stream, result, name);
   }
 }
 
 absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string& name,
                                      size_t max_bytes) {
   z_stream stream{};
-  if (inflateInit2(&stream, kGzip) != Z_OK) {
-    return absl::ResourceExhaustedError(absl::StrCat(name, ": no memory to unpack gzip data"));
-  }
+  if (inflateInit2(&stream, kGzip) != Z_OK) return NoMemory(name, "gzip");
   struct End {
     z_stream* stream;
     ~End() { inflateEnd(stream); }
@@ -125,7 +140,7 @@ absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string&
   Output out(max_bytes);
   size_t consumed = 0;
   while (true) {
-    if (out.room() == 0 && !out.Grow()) return Beyond(name, "gzip", consumed, max_bytes);
+    TENON_RETURN_IF_ERROR(MakeRoom(out, name, "gzip", consumed, max_bytes));
     const auto in = static_cast<uInt>(std::min<size_t>(packed.size() - consumed, size_t{1} << 30));
     const auto room = static_cast<uInt>(std::min<size_t>(out.room(), size_t{1} << 30));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + consumed));
@@ -142,6 +157,7 @@ absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string&
       if (inflateReset(&stream) != Z_OK) return Corrupt(name, "gzip", consumed, "corrupt");
       continue;
     }
+    if (result == Z_MEM_ERROR) return NoMemory(name, "gzip");
     if (result != Z_OK && result != Z_BUF_ERROR) return Corrupt(name, "gzip", consumed, "corrupt");
     if (consumed == packed.size() && stream.avail_out != 0)
       return Corrupt(name, "gzip", consumed, "truncated");

@@ -36,7 +36,7 @@ absl::Status WithPath(const std::string& path, const absl::Status& status);
 // other become one output. Other bytes come back as they are, even if they exceed `max_bytes`.
 // INVALID_ARGUMENT "name: byte N: …", where N counts packed bytes: the data is corrupt or
 // truncated, or makes more than `max_bytes` bytes, or more than half of the machine's memory.
-// RESOURCE_EXHAUSTED: no memory for the decoder.
+// RESOURCE_EXHAUSTED: no memory for the output or the decoder, or a decoder of more than 512 MiB.
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
 // Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder gets no
