@@ -37,7 +37,6 @@ absl::Status TensorList::PushBack(Tensor element) {
         absl::StrCat("the list is full: it may have ", max_elements, " elements"));
   }
   TENON_RETURN_IF_ERROR(Resize(size_ + 1));
-  if (elements_.size() == elements_.capacity()) elements_.reserve(2 * size_);
   Set(size_ - 1, std::move(element));
   return absl::OkStatus();
 }
