@@ -224,11 +224,9 @@ absl::Status RaggedGatherShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t splits, c.AttrInt("PARAMS_RAGGED_RANK"));
   if (c.num_inputs() < splits + 2 || splits < 1)
     return absl::InvalidArgumentError("too few params splits");
-  const PartialShape& indices = c.input(c.num_inputs() - 1);
   for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape values,
                          c.WithRankAtLeast(c.input(static_cast<int>(splits)), 1));
-  (void)indices;
   for (int i = 0; i < c.num_outputs() - 1; ++i) c.set_output(i, Vector(kUnknownDim));
   c.set_output(c.num_outputs() - 1, Concatenate(Vector(kUnknownDim), Subshape(values, 1)));
   return absl::OkStatus();
