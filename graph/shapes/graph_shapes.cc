@@ -46,11 +46,11 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
 }
 
 // Gives each live node as many infos as it has outputs. Returns whether any node has changed.
-// Ranges that grow move to the end of ids_; the old place stays unused.
+// Ranges that grow move to the end of ids_; the old place stays unused. What is known moves along,
+// so that InferNode sees what changes.
 bool GraphShapes::UpdateRanges(const Graph& graph) {
   bool any = false;
   ranges_.resize(graph.num_node_ids());
-  size_t total = ids_.size();
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     Range& range = ranges_[n];
     if (!graph.alive(n)) {
@@ -62,12 +62,13 @@ bool GraphShapes::UpdateRanges(const Graph& graph) {
     any = true;
     const auto count = static_cast<uint32_t>(graph.num_outputs(n));
     if (range.count < count) {
-      range.first = static_cast<uint32_t>(total);
-      total += count;
+      const auto first = static_cast<uint32_t>(ids_.size());
+      ids_.resize(first + count, kUnknown);
+      std::copy_n(ids_.begin() + range.first, range.count, ids_.begin() + first);
+      range.first = first;
     }
     range = {range.first, count, nullptr, inputs};  // to be inferred
   }
-  ids_.resize(total, kUnknown);
   return any;
 }
 

@@ -285,6 +285,32 @@ TEST(GraphShapes, ARefreshRecoversFromErrors) {
   ExpectFresh(g, shapes);
 }
 
+TEST(GraphShapes, ARefreshRecoversFromCycles) {
+  Graph g =
+      Import(Placeholder("x", "23") + Placeholder("z", "45") + Node("a", "Neg", {"x"}, {kFloatT}) +
+             Node("b", "Exp", {"a"}, {kFloatT}) + Node("c", "Neg", {"b"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  g.SetInput(g.FindNode("a"), 0, {g.FindNode("b"), 0});
+  EXPECT_FALSE(shapes.Refresh(g, {}).ok());
+  g.SetInput(g.FindNode("a"), 0, {g.FindNode("z"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({g.FindNode("c"), 0}).ToString(), "[4,5]");
+  ExpectFresh(g, shapes);
+}
+
+// The first output is unknown from then on; its reader must not keep what it was.
+TEST(GraphShapes, ARefreshFollowsNodesThatGetMoreOutputs) {
+  Graph g = Import(Placeholder("x", "23") + Node("a", "Neg", {"x"}, {kFloatT}) +
+                   Node("b", "Exp", {"a"}, {kFloatT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  g.SetKind(g.FindNode("a"), "PartitionedCall",
+            {{"Tin", attr::TypeList({DataType::kFloat})},
+             {"Tout", attr::TypeList({DataType::kFloat, DataType::kFloat})},
+             {"f", attr::Func("f")}});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
 TEST(InferenceContext, MissingInputsAndOutputsAreHarmless) {
   OpDef op;
   const AttrSet attrs;
