@@ -14,11 +14,17 @@
 namespace tenon::cpu {
 namespace {
 
+// At most 1 KB of running values, which stay in the first cache.
+constexpr int64_t kMostScans = 64;
+// Lines that are scanned side by side. Many lines a power of two apart would share few places of
+// the first cache.
+constexpr int64_t kLines = 4;
+
 enum class ScanOp : uint8_t { kSum, kProduct, kLogSumExp };
 
 struct ScanState {
   AxisSplit split;
-  bool exclusive = false, reverse = false;
+  bool reverse = false;
   ScanOp op = ScanOp::kSum;
 };
 
@@ -63,45 +69,58 @@ T Neutral(ScanOp op) {
   return op == ScanOp::kProduct ? T(1) : T(0);
 }
 
-// One outer index: every inner column is a scan of its own, advanced line by line, some columns at
-// a time.
-template <typename Element>
-void ScanBlock(const ScanState& s, int64_t o, const StepArgs& args) {
+// Some scans side by side, so that none waits for its own last step: their first elements are
+// `first` and those `apart` elements after each other.
+template <typename Element, bool kExclusive>
+void ScanSome(const ScanState& s, int64_t first, int64_t width, int64_t apart,
+              const StepArgs& args) {
   using T = typename Element::Native;
-  // At most 1 KB of sums, which stay in the first cache.
-  constexpr int64_t kColumns = 64;
   const Element element;
   const auto [outer, length, inner] = s.split;
-  for (int64_t first = 0; first < inner; first += kColumns) {
-    const int64_t width = std::min(kColumns, inner - first);
-    T sum[kColumns];
-    std::fill_n(sum, width, Neutral<T>(s.op));
-    for (int64_t k = 0; k < length; ++k) {
-      const int64_t line = (o * length + (s.reverse ? length - 1 - k : k)) * inner + first;
-      for (int64_t j = 0; j < width; ++j) {
-        const T in = element.template As<T>(args.in[0], line + j);
-        const T next = Rounded<Element>(Combine<Element>(sum[j], in, s.op));
-        element.Put(args.out[0], line + j, s.exclusive ? sum[j] : next);
-        sum[j] = next;
-      }
+  T sum[kMostScans];
+  std::fill_n(sum, width, Neutral<T>(s.op));
+  for (int64_t k = 0; k < length; ++k) {
+    int64_t at = first + (s.reverse ? length - 1 - k : k) * inner;
+    for (int64_t j = 0; j < width; ++j, at += apart) {
+      const T in = element.template As<T>(args.in[0], at);
+      const T last = sum[j], next = Combine<Element>(last, in, s.op);
+      sum[j] = Rounded<Element>(next);
+      element.Put(args.out[0], at, kExclusive ? last : next);
     }
   }
 }
 
-template <typename Element>
+// The scans of outer indices from `begin` to `end`: lines of their own, or the columns of each.
+template <typename Element, bool kExclusive>
+void ScanRange(const ScanState& s, int64_t begin, int64_t end, const StepArgs& args) {
+  const auto [outer, length, inner] = s.split;
+  if (inner == 1) {
+    for (int64_t o = begin; o < end; o += kLines)
+      ScanSome<Element, kExclusive>(s, o * length, std::min(kLines, end - o), length, args);
+    return;
+  }
+  for (int64_t o = begin; o < end; ++o) {
+    for (int64_t c = 0; c < inner; c += kMostScans)
+      ScanSome<Element, kExclusive>(s, o * length * inner + c, std::min(kMostScans, inner - c), 1,
+                                    args);
+  }
+}
+
+template <typename Element, bool kExclusive>
 absl::Status RunScan(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ScanState*>(state);
   const int64_t bytes = static_cast<int64_t>(sizeof(typename Element::Native));
-  args.workers->ParallelFor(s.split.outer, GrainFor(s.split.size * s.split.inner * bytes * 2),
-                            [&](int64_t begin, int64_t end) {
-                              for (int64_t o = begin; o < end; ++o) ScanBlock<Element>(s, o, args);
-                            });
+  args.workers->ParallelFor(
+      s.split.outer, GrainFor(s.split.size * s.split.inner * bytes * 2),
+      [&](int64_t begin, int64_t end) { ScanRange<Element, kExclusive>(s, begin, end, args); });
   return absl::OkStatus();
 }
 
-RunFn FindRun(DataType t) {
+RunFn FindRun(DataType t, bool exclusive) {
   RunFn run = nullptr;
-  VisitElement(t, [&]<typename Element>(Element) { run = &RunScan<Element>; });
+  VisitElement(t, [&]<typename Element>(Element) {
+    run = exclusive ? &RunScan<Element, true> : &RunScan<Element, false>;
+  });
   return run;
 }
 
@@ -110,7 +129,7 @@ absl::Status PrepareScan(Prepare& p) {
   if (p.input_shape(1).rank() != 0) return p.Invalid("'axis' must be a scalar");
   TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 1));
   auto s = std::make_shared<ScanState>();
-  TENON_ASSIGN_OR_RETURN(s->exclusive, p.AttrBool("exclusive"));
+  TENON_ASSIGN_OR_RETURN(const bool exclusive, p.AttrBool("exclusive"));
   TENON_ASSIGN_OR_RETURN(s->reverse, p.AttrBool("reverse"));
   TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, axis_value, in.rank()));
   s->split = SplitAt(in, axis);
@@ -118,7 +137,7 @@ absl::Status PrepareScan(Prepare& p) {
   if (p.op().name == "CumulativeLogsumexp") s->op = ScanOp::kLogSumExp;
   p.set_output_shape(0, in);
   p.AllowInPlace(0, 0);
-  const RunFn run = FindRun(p.input_type(0));
+  const RunFn run = FindRun(p.input_type(0), exclusive);
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
   p.set_run(run, std::move(s));
   return absl::OkStatus();
