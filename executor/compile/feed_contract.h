@@ -14,19 +14,21 @@
 namespace tenon {
 
 struct FeedContract {
-  std::string name;  // as the caller wrote it
-  DataType dtype;
-  PartialShape shape;  // as the placeholder declares it; of unknown rank if it declares none
+  std::string name;    // as the caller wrote it
+  DataType dtype;      // of the fed output; for a reference, of the value that it refers to
+  PartialShape shape;  // as the placeholder declares it; of unknown rank if it declares none, and
+                       // for an output of any other node
 };
 
-// One contract for each feed of the request, in its order. `calls`: for errors. INVALID_ARGUMENT
-// names a placeholder with a malformed shape.
+// One contract for each feed of the request, in the request's order. `calls`: the calls that nodes
+// of `graph` come from, for error messages. INVALID_ARGUMENT names a placeholder with a malformed
+// shape.
 absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, const CallSites& calls,
                                                         const Request& request);
 
-// Checks `feeds`, one value for each contract, in order. INVALID_ARGUMENT for a wrong number of
-// values, for a value that is uninitialized, and for another dtype or an incompatible shape. Names
-// the first wrong feed, with what it has and what the graph takes.
+// Checks `feeds`, one value for each contract, in the order of the contracts. INVALID_ARGUMENT for
+// a wrong number of values; and for a value that is uninitialized, of another dtype or of an
+// incompatible shape: then the message names the first such feed, and what the graph takes.
 absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<const Tensor> feeds);
 
 }  // namespace tenon

@@ -14,7 +14,8 @@ struct PassSurroundings {
       : evaluator(context.kernels.registry()),
         oracle({context.devices.begin(), context.devices.end()}, context.kernels.registry()) {}
 
-  // The input for a graph with this request, to which it points: `request` must outlive it.
+  // The input for a graph with this request. The input points to `request` and to this object: both
+  // must outlive it.
   PipelineInput InputFor(const Request& request) {
     PipelineInput input;
     input.fetches = request.fetches;

@@ -13,22 +13,24 @@ namespace tenon {
 // Feeds and fetches, in the order of the caller.
 struct Request {
   std::vector<std::string> feed_names, fetch_names;  // as the caller wrote them
-  std::vector<Output> feeds;                         // data outputs, each once
+  std::vector<Output> feeds;                         // data outputs, no output twice
   std::vector<Output> fetches;                       // control port: run the node, fetch no value
   // By feed: whether the feed replaces the whole node, so that a control edge from the fed node is
-  // no reason to run it.
+  // no reason to run it. ResolveRequest sets it for placeholders alone.
   std::vector<bool> stands_for_node;
 };
 
-// Resolves names of the form "node" or "node:port". INVALID_ARGUMENT or NOT_FOUND if the graph has
-// no such output, or if one output is fed twice; names the feed or fetch.
+// Resolves names. "node:port" is a data output; "node" is port 0. A fetch may also be "^node", or
+// the "node" of a node without outputs: both run the node and fetch no value. One output may be
+// fetched several times. NOT_FOUND for a node and INVALID_ARGUMENT for a port that the graph has
+// not; INVALID_ARGUMENT if one output is fed twice. Errors name the feed or fetch.
 absl::StatusOr<Request> ResolveRequest(const Graph& graph, const std::vector<std::string>& feeds,
                                        const std::vector<std::string>& fetches);
 
 // The nodes that a request needs. Both vectors are by node id.
 struct RunSet {
-  std::vector<bool> needed;    // fed nodes too
-  std::vector<bool> fed_only;  // only fed outputs are needed: the run does not compute the node
+  std::vector<bool> needed;    // a fetch needs the node, or a fed output of it
+  std::vector<bool> fed_only;  // needed for its fed outputs alone: the run does not compute it
 
   // Whether the run computes node n.
   bool Runs(NodeId n) const { return needed[n] && !fed_only[n]; }
@@ -38,7 +40,8 @@ struct RunSet {
 // names a placeholder that is needed and not fed.
 absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request);
 
-// The needed nodes, producers first. INVALID_ARGUMENT if the graph has a cycle.
+// The needed nodes, fed_only ones too, producers first. INVALID_ARGUMENT if the graph has a cycle
+// other than through a NextIteration, among needed nodes or others.
 absl::StatusOr<std::vector<NodeId>> OrderOf(const Graph& graph, const RunSet& set);
 
 }  // namespace tenon

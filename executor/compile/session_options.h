@@ -12,13 +12,14 @@ namespace tenon {
 
 struct SessionOptions {
   int threads = 0;    // CPU threads of the session; 0: as many as the machine has
-  int opt_level = 1;  // 0: no optimization pass runs
+  int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
   PlacerOptions placer;
   int max_cached_plans = 64;     // per set of feeds and fetches; the least recently used is dropped
-  double device_timeout_s = 60;  // seconds that the host waits for a plug-in's callback or event
+  double device_timeout_s = 60;  // the longest wait of the host for one callback or event, seconds
   uint64_t seed = 0;             // for random ops with both seeds 0; 0: the system chooses a seed
-  // The passes of all loops in one run together; one pass more is RESOURCE_EXHAUSTED.
+  // The limit of loop iterations in one run, summed over all loops. A run that needs more fails
+  // with RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write
 };

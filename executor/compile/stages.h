@@ -1,8 +1,8 @@
 // The stages of compiling a graph. Each stage is one function; the type of its result says how far
 // the graph has come, so that no stage can be left out or run twice. compile.cc has the order.
 //
-// A stage owns its argument and runs on the calling thread; several graphs may be compiled at a
-// time. Errors name the feed, the fetch or the node.
+// A stage runs on the calling thread; several graphs may be compiled at a time. Errors name the
+// feed, the fetch or the node.
 #pragma once
 
 #include <memory>
@@ -43,7 +43,9 @@ struct CompileTimes {
   double optimize = 0, place = 0;
 };
 
-// The graph as given, without nodes of unknown ops that the request does not need.
+// The graph as given. If it has nodes of unknown ops, all nodes that the request does not need are
+// gone, and a fed node that the run does not compute is a Placeholder. Request::stands_for_node is
+// set for each fed node that the run does not compute.
 struct Requested {
   Graph graph;
   Request request;  // in ids of `graph`, like all that follows
@@ -59,11 +61,12 @@ struct Inlined {
   CompileTimes times;
 };
 
-// By name of a node that calls functions: the device that the node asked for before it was placed.
-// The nodes of the called functions inherit this request.
+// By name of a node that calls functions: the device string that the node had before it was placed;
+// no entry: it had none. Nodes of the called functions without a device string inherit it.
 using CallerDevices = absl::flat_hash_map<std::string, std::string>;
 
-// Each node has a device, and its device string says which.
+// Each node has a device, and its device string names the device; but with the target TensorFlow a
+// node that asks for an unavailable device keeps its own string (ApplyPlacement).
 struct Placed : Inlined {
   std::vector<NodePlacement> placement;  // by node id
   CallerDevices caller_devices;
@@ -81,8 +84,8 @@ struct Optimized {
   CompileTimes times;
 };
 
-// Functions that are left have become plain nodes: the graph that runs. Without functions it is the
-// optimized graph itself.
+// The graph that runs: calls, branches and loops of functions that the run computes have become
+// plain nodes. If the run computes none, `graph` is the optimized graph itself.
 struct Lowered {
   std::shared_ptr<const Graph> graph;
   Request request;
@@ -99,25 +102,27 @@ struct Runnable : Lowered {
 };
 
 // Copies the graph and resolves the names. Errors are those of ResolveRequest and FindRunSet;
-// UNIMPLEMENTED for an op that is not known and that the request needs, or if only some outputs of
-// a node are fed in a graph with unknown ops.
+// UNIMPLEMENTED for an op that is not known and that the request needs, or, in a graph with unknown
+// ops, for a fed node with several outputs that the run does not compute.
 absl::StatusOr<Requested> RequestOf(const Graph& graph, const std::vector<std::string>& feeds,
                                     const std::vector<std::string>& fetches);
-// Inlines nothing at optimization level 0. A call that cannot be inlined stays, and the report says
-// why: the run fails if it needs the call. INVALID_ARGUMENT for a cycle; errors of
+// Inlines calls, then lets constants replace the reads of context.fixed. Inlines nothing at
+// optimization level 0. Calls that the inliner leaves (LoweringInliner) stay: LowerFunctions lowers
+// those that the run computes. If a call that it inlines is malformed, the pass is rolled back and
+// the report says why. INVALID_ARGUMENT for a cycle in a graph with functions; errors of
 // RunUnplacedPasses and FixedVariables::ReplaceReads.
 absl::StatusOr<Inlined> InlineCalls(Requested requested, const CompileContext& context);
 // Errors are those of Place.
 absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context);
-// Runs no pass at optimization level 0. A pass that fails is rolled back and reported. Errors are
-// those of RunPipeline and Place.
+// Runs no pass at optimization level 0. A pass that fails is rolled back and reported, but for
+// PipelineOptions::fail_on_errors. Errors are those of RunPipeline and Place.
 absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& context);
-// Leaves `optimized` as it is: writes functions out in a copy of the graph. Errors are those of
-// Lowering::Run (a function that calls itself, too many nodes, an op such as SymbolicGradient), of
-// FindRunSet and of Place.
+// Leaves `optimized` as it is: lowers in a copy of the graph. Errors are those of Lowering::Run (a
+// function that calls itself, too many nodes, an op such as SymbolicGradient), of FindRunSet, of
+// OrderOf, of FixedVariables::ReplaceReads and of Place.
 absl::StatusOr<Lowered> LowerFunctions(const Optimized& optimized, const CompileContext& context);
-// UNIMPLEMENTED for a node that no device has a kernel for. Other errors are those of MakeSchedule
-// and DescribeFeeds.
+// UNIMPLEMENTED for a node that runs and whose device has no kernel for it. Other errors are those
+// of OrderOf, KernelStore::Find, MakeSchedule and DescribeFeeds.
 absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& context);
 
 // Places the nodes that came to `graph` after `previous` was made, and writes their devices into

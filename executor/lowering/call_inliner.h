@@ -12,13 +12,15 @@
 
 namespace tenon {
 
-// Works on one graph: each call of InlineCalls must get the same graph. Not thread-safe.
+// Works on one graph: each call of InlineCalls must get the same graph; those of a fork, a copy of
+// it. Not thread-safe.
 class LoweringInliner : public CallInliner {
  public:
-  // `nodes`: the nodes that a run computes. Calls that are fed are not inlined. If a call is
-  // fetched, a node with its name and outputs stays. `sites` records the origin of the new nodes.
-  // `budget` is for all calls of a graph, or of all bodies. `sites` and `budget` are borrowed and
-  // must outlive the inliner. A fork has copies of both, which it owns.
+  // `nodes`: the nodes that a run computes; calls among them are inlined, but for those that
+  // input.feeds or Lowering::CallsOnly excludes. If a call is fetched, a node with its name and
+  // outputs stays. `sites` records the origin of the new nodes. `budget` is for all calls of a
+  // graph, or of all bodies. `sites` and `budget` are borrowed and must outlive the inliner;
+  // `nodes` and `input` are copied. A fork owns copies of `sites` and `budget`.
   LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites,
                   InlineBudget& budget);
 

@@ -13,9 +13,9 @@ namespace tenon {
 
 // One call that was inlined. The views refer to the storage of the graph, which must live longer.
 struct CallSite {
-  std::string_view function;
-  std::string_view node;  // the calling node's name in its own function or in the graph
-  int32_t caller = -1;    // the call that inlined the calling node; -1: the graph has that node
+  std::string_view function;  // the called function
+  std::string_view node;      // the calling node's name in its own function or in the graph
+  int32_t caller = -1;        // the call that inlined the calling node; -1: the graph has that node
 };
 
 // Calls are numbered from 0 in the order of Add. Not thread-safe while calls are added.
@@ -24,15 +24,17 @@ class CallSites {
   // Returns the number of the call.
   int32_t Add(const CallSite& site);
   const CallSite& site(int32_t i) const { return sites_[i]; }
-  // Records that n was made for the node `name` in the body of call `site` (-1: in the graph).
+  // Records that n was made for the node `name` in the body of the function that call `site` called
+  // (-1: in the graph). `name` is a view of the graph's storage. A later call for n replaces this.
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
-  // The call with the body that the node comes from; -1: the graph has the node itself.
+  // The call from whose inlined body the node comes; -1: the node is of the graph itself.
   int32_t SiteOf(NodeId n) const;
-  // The node's name in the body that it comes from; else its name in the graph.
+  // The name that SetOrigin recorded for n; without one, the node's name in the graph.
   std::string_view NameOf(const Graph& graph, NodeId n) const;
 
-  // The position of call `site`: "from function 'g' at node 'h', called at node 'top'". Of a chain
-  // of more than 16 calls the outer ones but the last are "...".
+  // Where call `site` is, inner calls first: "from function 'g' at node 'h', called at node 'top'".
+  // Of a chain of more than 17 calls it names the innermost 16 and the outermost; "..." is for the
+  // others.
   std::string DescribeCall(int32_t site) const;
   // "node 'mul' (Mul)"; of an inlined node "node 'mul' (Mul) in function 'f', called from …".
   std::string Describe(const Graph& graph, NodeId n) const;
@@ -46,8 +48,8 @@ class CallSites {
   absl::flat_hash_map<NodeId, Origin> origins_;
 };
 
-// The same status with the place of n in front: "file:line:col: node 'x' (Op): message". If n is
-// kNoNode, the status as it is.
+// The same status with the description of n in front: "file:line:col: node 'x' (Op): message". If n
+// is kNoNode, the status as it is.
 absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status);
 

@@ -12,19 +12,21 @@
 
 namespace tenon {
 
-// The function that a node of this op calls; null if the node calls none, or none of the library.
-// `f`: the node's attribute "f", or null.
+// The function that a plain call of this op calls: attribute "f" of PartitionedCall and
+// StatefulPartitionedCall, else the function named `op`. Null if the library of `graph` has no such
+// function, and for all other ops (If, While, RemoteCall). `f`: the node's attribute "f", or null.
 const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f);
 
-// Counts what calls become before one of them is inlined. A function that calls another one twice
-// doubles the nodes with each level, so sizes are counted by function, callees first, and not by
-// writing nodes. A call that does not fit stays a call, as does one that calls itself; calls in its
-// function may still fit. For graphs that share one library. Functions may be added to the library,
-// and must not change. Not thread-safe.
+// Counts the nodes that a call becomes before it is inlined. A function that calls another one
+// twice doubles the nodes with each level, so sizes are counted by function, callees first, and not
+// by writing nodes. The limit is 100,000 nodes or, if that is more, four for each node of the
+// functions that have been counted; at most Lowering::kMaxNodes. For graphs that share one library.
+// Functions may be added to the library, and must not change. Not thread-safe.
 class InlineBudget {
  public:
-  // Whether the budget has room for a call of the function and for all calls in it, which may nest
-  // at most `max_depth` deep. False too for a function that must stay a call. Takes nothing.
+  // Whether the budget has room for a call of the function and for all calls in its body, which may
+  // nest at most `max_depth` deep; the call itself counts as 1. False too if the function is marked
+  // to stay a call, or if it calls itself or leads to a function that does. Takes nothing.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
   // Takes the nodes of the function itself from the budget: its call was inlined, the calls in it
   // were not yet. Fits must have been asked about the function before.
@@ -32,7 +34,7 @@ class InlineBudget {
   // A budget that starts with the state of this one and is then independent of it. Both share the
   // sizes that have been counted, which this call moves out of the original.
   InlineBudget Fork();
-  // The limit, as "100000 nodes of functions", once a call had too many nodes; else empty.
+  // The limit, as "100000 nodes of functions", once Fits was false for too many nodes; else empty.
   const std::string& spent() const { return spent_; }
 
  private:

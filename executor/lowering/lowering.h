@@ -25,22 +25,23 @@ class InlineBudget;
 // Lowers nodes of one graph, once. `graph` and `calls` are borrowed and must outlive the object.
 // Call Replace, Note, NoteRunning and InlineOnly before Run, and Resolve after it. Not thread-safe.
 // Limits: calls may nest kMaxDepth deep, and all bodies together may make kMaxNodes nodes with
-// kMaxNameBytes of names. A function that calls itself is refused.
+// kMaxNameBytes of names. A function that calls itself, directly or through others, is refused.
 class Lowering {
  public:
   static constexpr int kMaxDepth = 256;
   static constexpr int32_t kMaxNodes = 1'000'000;
   static constexpr size_t kMaxNameBytes = size_t{1} << 28;
 
-  // `devices`: the device string of each node, by node id, as many as the graph has node ids. Nodes
-  // of a called function inherit the device of the call.
+  // `devices`: by node id, for each node id of the graph, the device string that the nodes get
+  // which the node becomes. Nodes of a called function without their own device string inherit that
+  // of the call.
   Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
       : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
 
-  // Lets the readers of `output`, which is fed, read `by`.
+  // Lets the readers of `output`, which is fed, read `by`. The first call for an output counts.
   void Replace(Output output, Output by) { replaced_.try_emplace(output, by); }
-  // Tells of a fetch: it is read or, if it is a control output, waited for, although no node does
-  // so.
+  // Tells of a fetch: the output counts as read or, if it is a control output, as waited for,
+  // although no node reads it or waits for it.
   void Note(Output fetch);
   // Tells which nodes run, by node id. Other nodes of the graph do not run, and what only they read
   // counts as unread.
@@ -48,25 +49,29 @@ class Lowering {
   // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
   // if it is marked for XLA or as not to be removed, if its function is marked _noinline or calls
   // itself, if it does not fit `budget`, or if `may` returns false. Control edges are as few as can
-  // be, for the sake of the passes (lower_calls.cc).
+  // be, for the sake of the passes (lower_calls.cc). "Calls itself" includes calls through others.
   struct CallsOnly {
     absl::FunctionRef<bool()> may;  // asked before each call; must outlive Run
     InlineBudget& budget;           // must outlive Run
-    // Calls of which a node with this name and these outputs stays. One with several outputs stays
-    // a call if some of them may be dead and others not.
+    // The calls that are fetched: when one is inlined, an Identity, IdentityN or NoOp with its id,
+    // its name and its outputs stays. A call with several outputs is not inlined if some of the
+    // outputs may be dead and others not.
     absl::flat_hash_set<NodeId> kept;
     absl::flat_hash_set<NodeId> read;  // of `kept`, those with outputs that are fetched
   };
   void InlineOnly(CallsOnly calls);
-  // Lowers the functional nodes among `nodes`, and those in their bodies. Errors name the node and
-  // its calls. RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a gradient of a
-  // function, or a call on another task. INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. After
-  // an error the graph is half lowered and must be dropped.
+  // Lowers the functional nodes among `nodes`, and those in their bodies; after InlineOnly, calls
+  // alone. To be called once. `nodes` has producers first: the last node is lowered first, so that
+  // what its body leaves unread is not computed. Errors name the node and its calls.
+  // RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a gradient of a function, or a call
+  // on another task. INVALID_ARGUMENT: a function calls itself, or calls nest too deep.
+  // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. After an error the graph is half lowered and
+  // must be dropped.
   absl::Status Run(absl::Span<const NodeId> nodes);
   // The output that now stands for `output` of the original graph; `output` itself if it was not
   // replaced.
   Output Resolve(Output output) const;
-  // Whether Run lowered a node.
+  // Whether Run lowered or inlined any node.
   bool changed() const { return inlined_; }
 
  private:

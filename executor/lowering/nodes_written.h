@@ -11,16 +11,17 @@
 
 namespace tenon {
 
-// Counts before any node is written. Each function is counted once, callees first: a function that
-// calls another one twice doubles the nodes with each level. Not thread-safe.
+// Counts before any node is written. The body of each function is parsed once in the life of this
+// object, callees first, however often it is called: a function that calls another one twice
+// doubles the nodes with each level. Not thread-safe.
 class NodesWritten {
  public:
   // `graph` must outlive the object, and its functions must not change.
   explicit NodesWritten(const Graph& graph) : graph_(graph) {}
 
   // A lower bound of the nodes that a node of this op becomes: those of the bodies of the functions
-  // that it calls, and of all that these call. A function that calls itself counts once. At most
-  // kMost.
+  // that it calls, and of all that these call. A function that two calls call counts twice; a
+  // loop's body and a function that calls itself count once. At most kMost.
   int64_t Of(std::string_view op, const std::vector<Attr>& attrs);
 
   static constexpr int64_t kMost = int64_t{1} << 40;

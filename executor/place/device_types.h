@@ -18,9 +18,10 @@
 namespace tenon {
 
 // The device types on which a node of one NodeKind may run. A mask holds one bit for each type
-// (DeviceTypes::Bit).
+// (DeviceTypes::Bit); vectors "by type" are indexed by the number of the bit. `mismatch` and `why`
+// stay empty in a session with one type.
 struct KindSupport {
-  // Types on which the node may run: they have a kernel for it, or it needs none there.
+  // Types on which the node may run: they have a kernel for it, or it needs none there. 0: no type.
   uint64_t mask = 0;
   // Types that bring no kernel of their own: the host's kernel serves the node, or the plan does.
   uint64_t borrowed = 0;
@@ -30,7 +31,8 @@ struct KindSupport {
   bool mover = false;
   // By type: the priority of the kernel; 0 without a kernel.
   std::vector<int32_t> priority;
-  // By type: the other reason why the type's kernel does not serve the node; empty: none.
+  // By type: a reason other than dtypes why the type's kernel of the op does not serve the node;
+  // empty: there is none.
   std::vector<std::string> why;
   // The registry's error, if registrations of kernels contradict each other. Without the node's
   // name.
@@ -45,8 +47,8 @@ class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
 
-  // FAILED_PRECONDITION unless the host is among the devices; INVALID_ARGUMENT for more than 64
-  // types.
+  // To be called before the other functions, which need what it checks. FAILED_PRECONDITION unless
+  // the host is among the devices; INVALID_ARGUMENT for more than 64 types.
   absl::Status Check() const;
 
   // The support of node n. Asks the registry once per kind and type. Every call must pass a graph
@@ -68,10 +70,12 @@ class DeviceTypes {
   uint64_t Bit(const Device* device) const;
   // The device of this full name. Null for an empty or unknown name.
   Device* ByFullName(std::string_view name) const;
-  // The first device of the best type in `mask`; the host for an empty mask. `kernel_priority` is
-  // by type and may be empty: a higher kernel priority wins over a higher device priority.
+  // The first device of the best type in `mask`; the host for an empty mask. The best type has the
+  // highest entry of `kernel_priority` (by type; empty: all equal); of several, it is the first in
+  // the order of preference.
   Device* Best(uint64_t mask, absl::Span<const int32_t> kernel_priority) const;
-  // The first device of this type (empty: any) and this ordinal (-1: any) in `mask`. Null: none.
+  // The first device, in the order of preference, with this type name (empty: any), this ordinal
+  // (-1: any) and a type in `mask`. Null: none.
   Device* Find(std::string_view type, int ordinal, uint64_t mask) const;
   // The short names of all devices, separated by commas.
   std::string Names() const;

@@ -53,10 +53,11 @@ class Groups {
   Group& Of(NodeId n) { return groups_[Root(n)]; }
   bool IsAlone(NodeId n) { return Of(n).size == 1; }
 
-  // Joins the nodes that the pairs connect. A connected component is judged as a whole, so the
-  // order of the pairs does not matter. With `splits`, a component that no device type serves as a
-  // whole is not joined. Returns the root of the first joined group that no device type serves;
-  // kNoNode if there is none.
+  // Joins the groups that the pairs connect. A device type serves a component if it is in the masks
+  // of all its groups. With `splits`, a component that no device type serves is not joined at all;
+  // a component is judged as a whole, so the order of the pairs does not matter. `by_resource` is
+  // noted in the joined groups. Returns the root of a joined group that no device type serves, the
+  // first in the order of the pairs; kNoNode if there is none.
   NodeId Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits);
 
  private:

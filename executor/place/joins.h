@@ -12,8 +12,9 @@ namespace tenon {
 // 1. the producer and the consumers of a resource or a reference;
 // 2. a node and the nodes that its attribute _class names. With soft placement this step leaves out
 //    groups that no device serves as a whole.
-// Group::mask of each node must be set; kept nodes are left alone. INVALID_ARGUMENT if no device
-// has kernels for a group that must stay together; names the group's members.
+// Group::mask and Group::request of each node must be set. Nodes with Placing::kept are not joined.
+// INVALID_ARGUMENT if no device has kernels for a group that must stay together; names the first
+// ten of the group's members.
 absl::Status JoinGroups(Placing& p);
 
 }  // namespace tenon

@@ -18,9 +18,9 @@
 namespace tenon {
 
 // Finds the kernel of a node once, and creates the kernel of a plug-in once. Owns the kernels that
-// it creates. `registry` must outlive the store. All calls must pass the same graph, or graphs that
-// share its storage, with the same ids for nodes with kernels of plug-ins; that storage must
-// outlive the store. Thread-safe, but for DescribeWith.
+// it creates. The registry and the devices must outlive the store. All calls must pass the same
+// graph, or graphs that share its storage, with the same ids for nodes with kernels of plug-ins;
+// that storage must outlive the store. Thread-safe, but for DescribeWith.
 class KernelStore {
  public:
   explicit KernelStore(const KernelRegistry& registry) : registry_(registry) {}
@@ -38,9 +38,9 @@ class KernelStore {
   // pointer is valid as long as this store.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   // The plug-in's kernel object for node n, created on the first call. A later call returns the
-  // same object, whatever device it names. Runs the plug-in's create_func under the store's lock.
-  // Errors are those of Find and of PluginKernel::Create. The pointer is valid as long as this
-  // store.
+  // same object, even if it names another device that has a kernel. Runs the plug-in's create_func
+  // under the store's lock. Errors are those of Find and of PluginKernel::Create; after an error
+  // the next call tries again. The pointer is valid as long as this store.
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
   // The created kernels that have computed at least once, in the order of their node ids.
   std::vector<std::pair<NodeId, const KernelDef*>> Computed();

@@ -9,9 +9,9 @@
 
 namespace tenon {
 
-// A POSIX extended regular expression. It matches a name that contains it anywhere; ^ and $ anchor
-// it. Matching uses a bounded stack, however long the name is. Copies share one compiled
-// expression. Thread-safe.
+// A POSIX extended regular expression. It matches a name if any part of the name fits it; ^ and $
+// stand for the ends of the name. Matching uses a bounded stack, however long the name is. Copies
+// share one compiled expression. Thread-safe.
 class NamePattern {
  public:
   // INVALID_ARGUMENT for a malformed pattern; quotes the pattern.

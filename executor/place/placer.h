@@ -13,8 +13,9 @@
 
 namespace tenon {
 
-// Why a node is on its device, or why it is not on another device. The command line prints the
-// names in capitals.
+// Why a node is on its device (NodePlacement::reason), or why it is not on another device
+// (RejectedDevice::code). The command line prints the names in capitals. As a reason, kNoKernel
+// says that no device has a kernel for the node, or that the device it asks for has none.
 enum class PlaceCode : uint8_t {
   kNoKernel,     // NO_KERNEL: the device type has no kernel of the op
   kDtype,        // DTYPE: the device type has a kernel of the op, but for other dtypes
@@ -43,17 +44,23 @@ struct NodePlacement {
   // The node's op at the time of placement: a pass may change it later. A view of the graph's
   // storage.
   std::string_view op;
-  std::string requested;  // the device string of the graph or a rule; empty: the node asks for none
+  // What the node asks for: the device string of a rule, of the graph, or the default device.
+  // Empty: it asks for none.
+  std::string requested;
   PlaceCode reason = PlaceCode::kPriority;
   std::vector<RejectedDevice> rejected;  // every other device, and a requested one that is missing
 };
 
+// Devices are written as ParseDeviceFlag reads them.
 struct PlacerOptions {
-  bool soft_placement = true;  // false: a request that cannot be met is an error
+  bool soft_placement = true;  // false: any request that cannot be met is an error
   bool fallback = true;        // false: a default device or a rule that cannot be met is an error
-  std::string default_device;  // of nodes without a request; empty: the device of highest priority
-  std::vector<std::pair<std::string, std::string>>
-      rules;  // (NamePattern, device); the first pattern that matches a node's name wins
+  // Asked for by nodes that neither a rule nor their device string gives a device, but for those
+  // that only move values or call functions. Empty: such nodes ask for none.
+  std::string default_device;
+  // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
+  // device string too.
+  std::vector<std::pair<std::string, std::string>> rules;
 };
 
 // Reads a device in the spelling of --device and --place: "APU", "APU:0", "/APU:0", or any device
@@ -65,21 +72,25 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 // have no device. Does not change the graph (ApplyPlacement does). Takes time linear in the graph.
 // Thread-safe for different graphs, and for one graph that nobody edits.
 //
-// `devices`: in order of ordinal, the CPU among them. They and `kernels` outlive the call.
+// `devices`: those of one type in order of ordinal; the CPU among them. The result points to them.
 // `previous`: the placement before the passes ran, by node id; empty for the first placement. An
-// entry without a device means a new node. A node stays on the device that its device string names
-// if that device exists and has a kernel for the node. It keeps its earlier reasons if its op is
-// still the same. All other nodes are decided anew.
+// entry without a device means a new node. If `previous` is not empty, a node whose device string
+// is the full name of a device of the session that has a kernel for the node stays there, new nodes
+// too. It keeps its earlier reasons if it is still on its earlier device and its op is the same; on
+// another device its reason is kPassMoved. All other nodes are decided anew.
 //
 // A node without a kernel on any device goes to the CPU with reason kNoKernel: only a run that
-// needs the node fails.
+// needs the node fails. But a request of such a node that must be met is an error.
 //
 // Errors:
 // * FAILED_PRECONDITION: the CPU is not among the devices.
 // * INVALID_ARGUMENT: a request is malformed or cannot be met, no device serves a group, the graph
 //   has a cycle, or there are more than 64 device types. For a request or a group the message names
 //   the node, its op, its request and its group.
-// * UNIMPLEMENTED: a default device or a rule must be met, but has no kernel for the node.
+// * UNIMPLEMENTED: a default device or a rule must be met, but the device has no kernel for the
+// node
+//   or its group.
+// * The error of the registry, if registrations of kernels contradict each other.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  absl::Span<Device* const> devices,
                                                  const KernelRegistry& kernels,

@@ -20,14 +20,15 @@ struct Placing {
   DeviceTypes types;
   std::vector<NodeId> order;  // producers first
   Groups groups;
-  std::vector<std::string_view> requested;  // by node id: the request of the graph or a rule
-  std::vector<bool> kept;                   // by node id: stays where it was before the passes
+  // By node id: the device string of a rule, else of the graph; the default device is not noted.
+  std::vector<std::string_view> requested;
+  // By node id: stays on the device that its device string names. Only in a later placement.
+  std::vector<bool> kept;
 
-  // The best device for n's group among the types in `mask`:
-  // * the host for a group of movers, if `mask` has the host;
-  // * else a type with a kernel of its own for some member, if there is one;
-  // * among those, the highest kernel priority (groups of one only), then device priority.
-  // The host for an empty mask.
+  // The best device for n's group among the types in `mask`: the host for a group of movers if
+  // `mask` has the host, and for an empty mask. Else, if types in `mask` have a kernel of their own
+  // for some member, only these count. Of the types that count, the highest kernel priority wins
+  // (only for a group of one), then the highest device priority.
   Device* Best(NodeId n, uint64_t mask);
   // The first device in `mask` that fits the request's type and ordinal. Null: none.
   Device* Find(const DeviceRequest& request, uint64_t mask) const {
@@ -39,7 +40,8 @@ struct Placing {
 };
 
 // An error with this code: "cannot place node 'x' …: why", then the devices of the session and up
-// to ten members of n's group.
+// to ten members of n's group. 'x' is n if n asks for a device; else a member of its group that
+// does; else the group's first member.
 absl::Status Refuse(Placing& p, NodeId n, std::string_view why,
                     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 

@@ -15,14 +15,16 @@
 
 namespace tenon {
 
-// For one placement, on one thread: Read once, then Note for each node.
+// For one placement, on one thread: Read once, then Note for each node, before groups are joined.
 class Requests {
  public:
-  // Reads the rules and the default device. INVALID_ARGUMENT for a malformed device or pattern.
+  // Reads the rules and the default device of `options`, which must be those of `p` in Note.
+  // INVALID_ARGUMENT for a malformed device or pattern.
   absl::Status Read(const PlacerOptions& options);
-  // Stores the request of node n in its group and in p.requested. INVALID_ARGUMENT if the device
-  // string is malformed or asks for another task; names the node. The group borrows the request
-  // from this object, which must outlive `p`.
+  // Stores the request of node n in its group and in p.requested. The default device goes into the
+  // group alone, and not for a node that only moves values. INVALID_ARGUMENT if the node's device
+  // string is malformed, or if the request names another task; names the node. The group borrows
+  // the request from this object, which must outlive `p`.
   absl::Status Note(Placing& p, NodeId n);
 
  private:

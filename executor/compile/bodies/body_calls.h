@@ -1,5 +1,5 @@
-// The functions that a graph calls, directly and through other functions, with the device that the
-// callers ask for. Private to executor/compile/bodies/.
+// The functions that a graph calls, directly and through other functions, with the devices that the
+// calling nodes ask for. Private to executor/compile/bodies/.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,18 @@ namespace tenon {
 // views of the graph and of `caller_devices`, which must outlive it.
 class BodyCalls {
  public:
-  // `caller_devices`: the device string of each calling node, by the node's name.
+  // `caller_devices`: the device string that a calling node of the graph asks for, by the node's
+  // name; no entry: the node asks for none. A calling node of a body asks for its own device string
+  // or, without one, for what the callers of its function ask for.
   BodyCalls(const Graph& graph,
             const absl::flat_hash_map<std::string, std::string>& caller_devices);
 
-  // The device that all callers of the function ask for; "" if they ask for none. nullopt if the
-  // body must stay as it is:
-  // * nothing calls the function, or its callers ask for different devices;
+  // The device string that all callers of the function ask for; "" if they ask for none. nullopt if
+  // the body must stay as it is:
+  // * nothing calls the function, or its callers ask for different device strings;
   // * a caller is marked for XLA or calls remotely (RemoteCall);
-  // * the graph differentiates functions (SymbolicGradient).
+  // * a caller is in a body that must stay as it is;
+  // * the graph or a called function differentiates any function (SymbolicGradient).
   std::optional<std::string_view> DeviceFor(std::string_view function) const;
 
  private:

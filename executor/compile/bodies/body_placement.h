@@ -15,17 +15,20 @@
 namespace tenon {
 
 // Passes ask for a node's device before they rewrite it, so the nodes of a body need devices. The
-// body must not keep these devices, since each call may run it on another one: Undo restores the
-// requests. For one body, on one thread: Apply, the passes, Undo.
+// body must not keep these devices, since each call may run it on another device: Undo restores the
+// device strings of before. For one body, on one thread: Apply once, the passes, Undo.
 class BodyPlacement {
  public:
-  // Places all nodes of `body`. A node without a request asks for `device`; an empty `device` asks
-  // for none. `keeps_unavailable` is that of ApplyPlacement. Errors are those of Place.
+  // Places all nodes of `body`. A node without a device string asks for `device`; if `device` is
+  // empty, it asks for none. `keeps_unavailable` is that of ApplyPlacement. Errors are those of
+  // Place; after an error some nodes may have `device`, and none is placed.
   absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings,
                      bool keeps_unavailable);
 
-  // Restores the requests. A node that a pass has added gets the request that all older nodes on
-  // its device share; if they share none, it keeps its device.
+  // Restores the device strings that nodes had before Apply. A node that a pass has added gets the
+  // string that all nodes which Apply placed on its device had, if these strings are equal and
+  // there is such a node; else it keeps its device. `body` may be a copy. Before Apply, Undo does
+  // nothing.
   void Undo(Graph& body) const;
 
  private:

@@ -7,11 +7,12 @@
 namespace tenon {
 
 // A stateful call ends before its caller ends, so an error of the called function fails the caller.
-// After the call is inlined, nothing waits for a node of the called function that is not stateful
-// and that no result reads: its error would be lost. This function adds control edges so that the
-// first result of `body` waits for each of these nodes that may fail. If a node needs that result,
-// an Identity behind the result waits in its place and becomes the result. Does nothing if `body`
-// has no results. Cannot fail. `function`: the body before the passes ran, from `library`.
+// After the call is inlined into `body`, the error of a node of the called function is lost if no
+// result, no stateful node and no control output of `function` needs the node. This function adds
+// control edges so that the first result of `body` waits for each such node that may fail. If one
+// of these nodes itself needs the first result, a new Identity behind the result waits instead and
+// becomes the result. Does nothing if `body` has no results. `function`: the function of `library`
+// that `body` was made from, as it was before the passes ran.
 void AwaitLostEffects(const Graph& library, const FunctionEntry& function, FunctionGraph& body);
 
 }  // namespace tenon

@@ -15,24 +15,28 @@
 
 namespace tenon {
 
-// Moves added functions from the library of a body to the library of the whole graph. Not
+// Copies added functions from the library of a body to the library of the whole graph. Not
 // thread-safe.
 class NewFunctions {
  public:
-  // `graph` must outlive this object. Each function that is taken is added to `all` too.
+  // `graph`: the whole graph; must outlive this object. Each function that TakeFrom copies is added
+  // to `all` too.
   NewFunctions(Graph& graph, std::shared_ptr<SharedFunctions> all)
       : graph_(graph), all_(std::move(all)) {}
 
   // Copies the functions that `body` has and the graph has not. The nodes of `body` must be placed:
-  // the device of a calling node is noted for DeviceFor. Returns false and copies nothing if the
-  // graph has a different function of one of the names.
+  // the device of a calling node is noted for DeviceFor. Returns false and copies nothing if, for
+  // any function of `body`, the graph has a different function of that name.
   bool TakeFrom(const Graph& body);
 
-  // The device of a node that calls this function, if TakeFrom copied it; else nullopt.
+  // The device of the first node that calls this function in the body from which TakeFrom copied
+  // it. nullopt if TakeFrom did not copy the function, or if no node of that body calls it
+  // directly.
   std::optional<std::string> DeviceFor(std::string_view function) const;
 
-  // Whether the copied functions exceed 1 MiB. Passes add functions for bodies of added functions,
-  // and so on without an end: the caller then switches off the rewrites that add them.
+  // Whether all copied functions together exceed 1 MiB in serialized form. Passes add functions for
+  // bodies of added functions, and so on without an end: if true, the caller switches off the
+  // rewrites that add functions.
   bool too_many() const;
 
  private:

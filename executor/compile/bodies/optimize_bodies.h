@@ -21,23 +21,28 @@ struct BodySurroundings {
   absl::Span<Device* const> devices;
   const KernelRegistry& registry;
   const PlacerOptions& placer;
-  // The device string of each calling node, by the node's name. The called function inherits it.
+  // The device string that a calling node asked for before it was placed, by the node's name; no
+  // entry: it asked for none. Nodes of the called function without a device string inherit it.
   const absl::flat_hash_map<std::string, std::string>& caller_devices;
 };
 
-// Runs the passes, those of plug-ins too, once over the body of each function that the graph calls
-// directly or through other functions. Then removes the functions that nothing calls any more. A
-// body stays as it is in these cases:
-// * it is called for several devices, for XLA or remotely;
-// * the graph differentiates functions;
+// Optimizes the body of each function that the graph calls directly or through other functions,
+// each body once: inlines its calls, places it, and runs the passes, those of plug-ins too. Then,
+// if a body changed, runs model_pruning over the graph, which removes functions that nothing calls
+// any more; not if options.passes is a list without model_pruning. A body stays as it is in these
+// cases:
+// * nodes that ask for different devices call it, or a call is marked for XLA or is remote;
+// * the graph or a called function differentiates any function;
 // * its serialized form exceeds 64 MiB;
 // * it is malformed, or cannot be placed: a run that needs the function says why;
+// * a pass added a function to it, and the graph has a different function of that name;
 // * there are placement rules and several devices, since the rules match names that a body's nodes
 //   get only when they are inlined.
-// If the graph does not verify with the new bodies, all of them go back to what they were, and the
-// rows say so. `input`: the input of the graph's own passes. Returns a row for each pass that
-// changed something, failed or ran out of budget. Ids of the graph's nodes stay. Errors are those
-// of RunPipeline.
+// If the graph does not verify with the new bodies, all bodies go back to what they were, and all
+// rows have `failed` set. `input`: the input of the graph's own passes; its `kernels` must not be
+// null. Returns a row for each pass of a body that changed something, failed or ran out of budget,
+// in the order in which they ran. Ids of the graph's nodes stay. Errors are those of RunPipeline;
+// after an error `graph` must be dropped.
 absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
                                                        const BodySurroundings& surroundings,
                                                        PipelineOptions options);

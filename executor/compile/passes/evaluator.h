@@ -12,9 +12,9 @@
 namespace tenon {
 
 // Runs CPU kernels on constant inputs, on the calling thread, with denormals flushed to zero (FTZ
-// and DAZ) as in a run. The results are in host memory and share nothing with a session. Errors are
-// those of NodeEvaluator, without the node's name; UNIMPLEMENTED for stateful kernels, too.
-// `kernels` must outlive this object. Not thread-safe.
+// and DAZ) as in a run. The results are in host memory; kernels get no state of a session. Errors
+// are those of NodeEvaluator::Evaluate, without the node's name; UNIMPLEMENTED for stateful ops and
+// kernels, too. `kernels` must outlive this object. Not thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
   explicit CpuEvaluator(const KernelRegistry& kernels) : kernels_(kernels) {}
@@ -28,10 +28,13 @@ class CpuEvaluator : public NodeEvaluator {
   Workers worker_{1};
 };
 
-// Answers from the kernel registry. Device strings may be full or partial; an empty type means the
-// CPU. A device string that no device of the session fits has the kernel of Const and no other.
-// `kernels` and the devices must outlive this object. Not thread-safe, const functions included:
-// they fill a cache.
+// Answers from the kernel registry, for `devices`. Device strings may be full or partial; an empty
+// type means the CPU. HasKernel is true if any device that fits the string has a kernel, or if the
+// plan does without one; false for a dtype that the op does not allow. For a string that no device
+// fits, HasKernel is true for Const alone. InputOnHost and OutputOnHost answer for the first device
+// that fits the node's device string; false if there is none, or if it has no kernel. `kernels` and
+// the devices must outlive this object. Not thread-safe, const functions included: they fill a
+// cache.
 class RegistryOracle : public KernelOracle {
  public:
   RegistryOracle(std::vector<Device*> devices, const KernelRegistry& kernels)
@@ -50,14 +53,15 @@ class RegistryOracle : public KernelOracle {
 };
 
 // The inputs and outputs of node n that lie in host memory if the node runs on `device`. Both lists
-// are empty if `device` has no kernel for the node.
+// are empty if `device` has no kernel for the node, or if the kernel's declarations do not fit it.
 MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
                           const KernelRegistry& kernels);
 
 // The state that kernels keep from run to run of a session. Shares the ownership of states and
-// keeps them as long as it lives. For equal keys every caller gets the same state. GetNodeState
-// calls `make` under a lock: `make` must not ask for state. GetPacked may call `make` on several
-// threads at once; then the first result is kept. Thread-safe.
+// keeps them as long as it lives. For one node name, and for one pair of constant and key, every
+// caller gets the same object. GetNodeState calls `make` under a lock: `make` must not call this
+// object. GetPacked calls `make` without the lock, perhaps on several threads at once; every caller
+// then gets the result that was made first. Thread-safe.
 class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())
