@@ -10,8 +10,9 @@
 namespace tenon {
 
 // Makes a plan; computes constant nodes and creates the kernels of plug-ins on the way. The caller
-// owns the plan, which keeps pointers into `input` (plan_input.h says which). Thread-safe: inputs
-// may share stores and counts.
+// owns the plan, which keeps pointers to members of `input` (plan_input.h says which). Thread-safe:
+// the inputs of plans that are built at one time may share `constants`, `kernels`, `promises`,
+// `session`, `late` and `workers`.
 //
 // Errors name the node, except for an error while a fetched value is brought to the host:
 // * FAILED_PRECONDITION: a placeholder is needed and not fed.

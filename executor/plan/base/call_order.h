@@ -10,15 +10,17 @@
 namespace tenon {
 
 // Sorts schedule.order so that calls which do not need each other are under way together, whatever
-// stands between them in the graph. The key of a node is the largest number of asynchronous kernels
-// on a path to the node; nodes with equal keys keep their order. So producers still run before
+// stands between them in the order. The key of a node is the largest number of asynchronous kernels
+// before it on a path to it; nodes with equal keys keep their order. So producers still run before
 // their consumers.
 //
 // Nodes with effects keep their order among themselves: stateful nodes, nodes of unknown ops, and
-// nodes that take a resource. schedule.places gets the order of before.
+// nodes that take a resource. For that their key is at least the key of the node with effects
+// before them. Schedule::places gets each node's position before the sort.
 //
 // `calls`: the nodes with asynchronous kernels. `fed_only`: as for MakeSchedule. Changes nothing if
-// there are no calls, or if the graph has control flow or references to variables.
+// there are no calls, or if schedule.order has control flow or a node with a reference as an
+// output.
 void BeginCallsEarly(const Graph& graph, absl::Span<const NodeId> calls,
                      const std::vector<bool>& fed_only, Schedule& schedule);
 

@@ -1,7 +1,7 @@
 // The constants that all plans of an executable share: decoded values of Const nodes, outputs of
 // nodes that are computed ahead, aligned copies, copies on devices. A constant is decoded once, and
-// aligned only if a run reads it. Pages of the model's file are dropped from memory when no reader
-// needs them any more.
+// aligned only if a run reads it. Its pages of the model's file are dropped from memory when they
+// have been copied, or when DropPages says that no run reads them.
 #pragma once
 
 #include <cstdint>
@@ -27,28 +27,30 @@ class ConstStore {
   absl::StatusOr<const Tensor*> ValueOf(NodeId n);
 
   // The outputs of a node that has only constants of the graph as inputs, so that all plans agree
-  // on them. Folded returns what SetFolded stored for node n; nullopt before that and after a
-  // successful ForgetFolded. A second SetFolded for one node changes nothing.
+  // on them. Folded returns what SetFolded stored for node n; nullopt if nothing is stored. A
+  // SetFolded for a node with stored outputs changes nothing.
   std::optional<std::vector<Tensor>> Folded(NodeId n);
   void SetFolded(NodeId n, const std::vector<Tensor>& outputs);
-  // To be called when all readers of node n are folded too. Drops the outputs and returns true: the
-  // caller may clear its own copies. Returns false and keeps the outputs for the next plan while
-  // the store holds at most 16 MiB of outputs.
+  // To be called when all readers of node n are folded too. Drops the outputs of node n, if any are
+  // stored, and returns true: the caller may clear its own copies. Returns false and keeps them for
+  // the next plan while the stored outputs of all nodes take at most 16 MiB.
   bool ForgetFolded(NodeId n);
 
-  // A tensor with the same elements where built-in kernels can read them: `value` itself, or a copy
-  // that is made once. A copy of 64 bytes or more is aligned to 64 bytes, a smaller one to its
-  // size, rounded up to a power of two. Copies of up to 1 KiB are packed together.
-  // RESOURCE_EXHAUSTED without memory for a copy.
+  // A tensor with the same elements where built-in kernels can read them: `value` itself if it is
+  // aligned or its elements are no plain bytes, else a copy that is made once. A copy of 64 bytes
+  // or more is aligned to 64 bytes; a smaller one to its size, rounded up to a power of two (at
+  // least 4). Copies of up to 1 KiB are packed together. RESOURCE_EXHAUSTED without memory for a
+  // copy.
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
 
-  // A copy of `value`, a constant of the graph, in the memory of `device`; made once. Blocks until
-  // the copy is complete, for at most `timeout_s` seconds. Errors are those of CopyOnDevice.
+  // A copy of `value`, a constant of the graph, in the memory of `device`; made once for each
+  // device. Blocks until the copy is complete, for at most `timeout_s` seconds; other functions of
+  // the store block meanwhile. Errors are those of CopyOnDevice.
   absl::StatusOr<Tensor> OnDevice(const Tensor& value, Device* device, double timeout_s);
 
-  // States that a run no longer reads `value`, since it was packed or copied. The pages of a large
-  // value in the mapped file need not stay in memory; a later access reads them from the file
-  // again.
+  // States that no run reads `value`, since it was packed or copied. If `value` lies in the mapped
+  // file and takes 64 KiB or more, its pages leave memory; a later access reads them from the file
+  // again. Else does nothing.
   void DropPages(const Tensor& value);
 
   // The memory for constants that runs read, in bytes: aligned copies, values that passes have put

@@ -32,15 +32,15 @@ struct Schedule {
   // By node id: the innermost loop of the node; -1: none. Enter and Exit nodes belong to the loop
   // that they enter or leave. Empty without loops.
   std::vector<int32_t> loop_of;
-  // By node id: the node's position in the order of the graph, if `order` is another order
-  // (executor/plan/base/call_order.h). Else empty.
+  // By node id: the node's position in the order that MakeSchedule made, if BeginCallsEarly has
+  // sorted `order` (executor/plan/base/call_order.h). Else empty.
   std::vector<uint32_t> places;
 };
 
 // `order`: the needed nodes, producers first, apart from the edges that close loops. `fed_only`: by
-// node id, whether only fed outputs of the node are needed; its inputs then do not matter. Among
-// nodes that may come next, the first one in `order` is preferred; without control flow the result
-// is `order` itself. Takes O(n log n).
+// node id, whether only fed outputs of the node are needed; its inputs then do not matter. The
+// result holds the same nodes. Among nodes that may come next, the first one in `order` is
+// preferred; without control flow Schedule::order is `order` itself. Takes O(n log n).
 //
 // Errors name the node, except for INTERNAL:
 // * INVALID_ARGUMENT: a node reads values of unrelated loops, is the Exit, NextIteration or

@@ -12,10 +12,11 @@
 
 namespace tenon {
 
-// The slots that the run releases. Both vectors are empty if the graph has no slots.
+// The slots (numbers, not storages) that the run releases. Both vectors are empty if the graph has
+// no slots.
 struct Releases {
   std::vector<std::vector<int32_t>> behind_step;  // by step
-  std::vector<std::vector<int32_t>> behind_row;   // by row, of a branch or loop that is over
+  std::vector<std::vector<int32_t>> behind_row;   // by row: behind a branch or a whole loop
 };
 
 // The graph and the schedule must outlive this object; the constructor alone reads the lifetimes.

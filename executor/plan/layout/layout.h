@@ -19,21 +19,25 @@ struct Layout {
 
   Places places;
   LastUses last_uses;
-  // By storage of the graph, with its place. Storages that share a place are equal.
+  // By storage of the graph, with its place set (Storage::where, index, offset). Entries of
+  // storages that share a place are equal.
   std::vector<Storage> storages;
   // By step: the offset of its scratch memory in the arena, in lines of 64 bytes; 0 without
   // scratch.
   std::vector<uint32_t> scratch_line;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;  // no arena for these lifetimes is smaller
-  NodeId arena_largest = kNoNode;  // the node with the largest value or scratch in the arena
-  std::vector<FetchSpec> fetches;  // by fetch, with its place at the end of a run
+  // The node with the largest value or scratch memory in the arena; kNoNode for an empty arena, or
+  // if a step without a node has it.
+  NodeId arena_largest = kNoNode;
+  std::vector<FetchSpec> fetches;          // by fetch, with its place at the end of a run
   std::vector<FetchBuffer> fetch_buffers;  // the buffers that a run allocates for its caller
 };
 
-// Changes neither the graph nor the schedule. Both must outlive the layout; `input` is for errors.
-// RESOURCE_EXHAUSTED if the values need more than 2^62 bytes together, or if scratch memory would
-// begin behind the first 256 GiB; names the node with the largest part.
+// Changes neither the graph nor the schedule. Both must outlive the layout; `input` is for error
+// messages. RESOURCE_EXHAUSTED if all values and scratch memory in the arena take more than 2^62
+// bytes together, or if scratch memory would begin behind the first 256 GiB; names the node with
+// the largest of them.
 absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph,
                                   const StepSchedule& schedule);
 

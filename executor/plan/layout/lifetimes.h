@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-// Both vectors are by storage and hold indices of steps.
+// Both vectors are by storage and hold indices of steps. "The number of steps" stands for a step
+// behind all others.
 struct Lifetimes {
   std::vector<int32_t> first;  // the number of steps: no step uses it
   std::vector<int32_t> last;   // -1: no step; the number of steps: it lives to the end of the run

@@ -18,7 +18,7 @@ class Places {
 
   // The storage that represents all storages of its place.
   int32_t Find(int32_t storage) const;
-  // Whether another storage represents this one.
+  // Whether another storage represents this one; false for the one that represents a shared place.
   bool IsShared(int32_t storage) const { return with_[storage] != storage; }
   // Moves `storage`, which must not share a place yet, to the place that `place` represents.
   void Share(int32_t storage, int32_t place) { with_[storage] = place; }
@@ -29,8 +29,9 @@ class Places {
 
 // Lets a step compute an output over an input that no later step reads, if its kernel allows that.
 // First the next value of a loop variable takes the place of the variable, then all other outputs
-// are tried. Only storages of equal size in the arena share a place. In `lifetimes`, the storage
-// that represents a place gets the union of the lifetimes of its storages.
+// are tried. Only storages of equal size in the arena share a place. On return, the entry in
+// `lifetimes` of the storage that represents a place covers the lifetimes of all its storages; the
+// entries of the others are of no use.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon

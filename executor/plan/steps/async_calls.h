@@ -14,10 +14,10 @@
 namespace tenon {
 
 // Knows the open calls while steps are added. A call is open from its step until a step that waits
-// for it and that runs in every run that makes the call. A step must wait for the open calls
+// for it and that runs whenever the call is made (Waited). A step must wait for the open calls
 // * that fill a storage which the step reads or writes;
-// * that may change a resource which the step's node uses;
-// * without which a node before the step's node, by a data or a control edge, has not ended.
+// * that may change a resource which the step's node takes as an input;
+// * that a node with a data or control edge to the step's node has left open (EndNode).
 // Calls are numbered from 0 in the order in which they begin; StepGraph::num_calls counts them.
 //
 // The order of use, for each node: SetNodes, then Before for each step, Waited for each wait, and
@@ -38,15 +38,17 @@ class AsyncCalls {
 
   // The steps that are added next belong to these nodes.
   void SetNodes(absl::Span<const NodeId> nodes);
-  // Notes the calls that are open behind node n, for the nodes that come after n by an edge.
-  // `no_step`: no step of n has waited for anything, so that the calls before n are open behind it.
+  // Notes the calls that node n leaves open, for the nodes that n has an edge to: the call that n
+  // has begun, and those that fill its outputs. `no_step`: n has no step, so none of its steps has
+  // waited, and n also leaves open the calls that SetNodes found for it.
   void EndNode(NodeId n, bool no_step);
 
   // The open calls that a step with these storages must wait for, in ascending order.
   std::vector<int32_t> Before(absl::Span<const int32_t> inputs,
                               absl::Span<const int32_t> outputs) const;
-  // The open calls that steps of the innermost open loop make, in ascending order: a pass must wait
-  // for them at its end, since the next pass uses their numbers again.
+  // The open calls that steps of the innermost open loop begin, in ascending order: a pass must
+  // wait for them at its end, since the next pass uses their numbers again. Without an open loop:
+  // those of steps outside of all loops.
   std::vector<int32_t> OfLoop() const;
   // A step that was added waits for the call while flag `alive` lives. Closes the call if that step
   // runs whenever the call is made, that is, if the call's flag implies `alive` and both are in one

@@ -18,12 +18,13 @@ class Branches {
 
   // Makes every output of Switch n the Switch's data input, without a copy; the output that is
   // chosen lives. Adds a step that sets flags, unless an earlier Switch on the same value has
-  // decided already. INVALID_ARGUMENT if the choice is known to be no scalar and the node always
-  // runs.
+  // decided already. If the choice is known to be no scalar: INVALID_ARGUMENT if the node always
+  // runs, else a step that fails. Other errors are those of Operands::Get.
   absl::Status AddSwitch(NodeId n);
   // Adds the step of Merge n, which is no variable of a loop: output 0 becomes the value of the
-  // first live input, output 1 its index. Sets node_alive[n]. The shape is known if all inputs have
-  // one shape.
+  // first live input, output 1 its index. Both lie on the host. Sets node_alive[n]. The shape of
+  // output 0 is known if all inputs have one known shape. INVALID_ARGUMENT without inputs; other
+  // errors are those of Operands::Get.
   absl::Status AddMerge(NodeId n);
 
  private:

@@ -28,8 +28,10 @@ class CpuSteps {
   // calls a run function on planned memory becomes one step. A node that only renames a value, or
   // that has a known value, becomes none. Any other node becomes a step that works on tensors.
   //
-  // Returns the error of the preparation or of the computation ahead if the node always runs; in a
-  // branch or a loop it adds a step that fails with the error. Errors do not name the node.
+  // If the node always runs, returns the error of its preparation, or of its kernel when the node
+  // is computed while planning; in a branch or a loop the error comes in the run that reaches the
+  // node. Errors of Operands::Get and RESOURCE_EXHAUSTED are returned in any case. Errors do not
+  // name the node.
   absl::Status Add(NodeId n, const CpuKernelSpec& spec);
 
  private:

@@ -22,23 +22,27 @@ class DeviceCopies {
 
   DeviceStreams& streams() { return streams_; }
 
-  // The value `id` on `device`: the value itself, or its copy. A copy is made once for each value
-  // and device; one that was made in a loop serves readers in the loop only. A copy to the host is
-  // complete behind its steps, a copy to a device needs AwaitArrival. UNIMPLEMENTED for elements
-  // that only the host can hold; RESOURCE_EXHAUSTED for a value that is too large.
+  // The value `id` on `device`: the value itself, or its copy. Adds the steps that copy. A copy is
+  // made once for each value and device; one that was made in a loop serves readers in the loop
+  // only. The steps of a copy to the host wait until it is complete; those of a copy to a device do
+  // not: AwaitArrival does. A constant is copied to a device now, while planning. UNIMPLEMENTED for
+  // elements that only the host can hold; RESOURCE_EXHAUSTED for a value that is too large; errors
+  // of CopyOnDevice.
   absl::StatusOr<int32_t> OnDevice(NodeId reader, int32_t id, Device* device);
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
-  // Lets the host wait until the copy `id` to a device is complete; adds nothing if the value is no
-  // such copy or was waited for. To be called before a step queues work that reads the value: as in
-  // TensorFlow, a kernel may do its work at once, without its stream.
+  // Adds a step in which the host waits until the copy `id` to a device is complete; adds nothing
+  // if the value is no such copy or was waited for by a step that always runs. To be called before
+  // a step queues work that reads the value: as in TensorFlow, a kernel may do its work at once,
+  // without its stream. node_alive[reader] must be set.
   void AwaitArrival(NodeId reader, int32_t id);
-  // The value as a tensor of the run: itself, or, for a constant in a device's memory, a new value
-  // in a slot. For steps that read slots only.
+  // The value as one that has a storage: itself, or, for a constant without a storage, a new value
+  // in a slot, with a step that sets the slot. Each call for such a constant adds a value. For
+  // steps that cannot read constants.
   int32_t InSlot(NodeId reader, int32_t id);
-  // Notes that work on the device's compute stream makes `v`: the work of the step that is added
-  // next, or work of the past that left its result in a variable.
+  // Sets the device and the ticket of `v`, which work on the device's compute stream makes: the
+  // work of the step that is added next, or earlier work that left its result in a variable.
   void ComputedOn(Device* device, PlanValue& v);
 
   // Brackets a loop. A copy that a loop makes does not exist behind the loop, and one of an earlier

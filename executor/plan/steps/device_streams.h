@@ -13,9 +13,9 @@ enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost, kDeviceToDevice 
 // The device's stream of this kind; owned by the device, which must not be the host.
 StreamHandle StreamOn(Device& device, StreamKind kind);
 
-// Work that steps of the plan queue on a compute stream has tickets: 2, 3, … in the order in which
-// it is queued. Ticket 1 stands for the work of other runs, which share the streams. Null is no
-// device here. Not thread-safe.
+// Work that steps of the plan queue on a compute stream has tickets: for each stream 2, 3, … in the
+// order in which the work is queued. Ticket 1 stands for the work of other runs, which share the
+// streams. No device may be null. Not thread-safe.
 class DeviceStreams {
  public:
   explicit DeviceStreams(StepGraph& graph) : graph_(graph) {}
@@ -23,15 +23,16 @@ class DeviceStreams {
   // Notes that the plan and the open loops use the device. Does nothing for the host.
   void Use(Device* device);
   // Notes that work comes to the device's compute stream in an order that the plan does not know,
-  // as from asynchronous kernels: from now on no wait for the stream is implied by another.
+  // as from asynchronous kernels: from now on WaitForCompute always adds a wait for this stream.
   void UseInAnyOrder(Device* device) { unordered_.push_back(device); }
   // A new ticket, for work that the step which is added next queues on the compute stream.
   int64_t NextTicket(Device* device);
-  // The ticket of the work that was queued there last; 1 if the plan has queued none.
+  // The ticket of the work that the plan queued last on the device's compute stream; 1 without any.
   int64_t LastTicket(Device* device);
-  // Adds to `waits` that a stream of `device` waits for all work on the compute stream of `other`,
-  // unless an earlier wait of that stream covers `ticket`. `alive` is the flag of the step that
-  // waits: a wait that may be skipped covers nothing.
+  // Adds to `waits` that the stream `kind` of `device` waits for all work that is now on the
+  // compute stream of `other`, unless an earlier wait of the former stream for the latter covers
+  // `ticket`. A wait covers all tickets that were given out before it. But the wait of a step that
+  // may be skipped (`alive` is the step's flag), or of a step in a loop, covers nothing.
   void WaitForCompute(Device* device, StreamKind kind, Device* other, int64_t ticket, int32_t alive,
                       std::vector<StreamWait>& waits);
 

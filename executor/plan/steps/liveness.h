@@ -17,8 +17,9 @@ class Liveness {
  public:
   Liveness(const Graph& nodes, StepBuilder& steps) : nodes_(nodes), steps_(steps) {}
 
-  // The flag of node n, which lives if all inputs of n, data and control, are alive. Adds steps if
-  // the flag is a new one. The caller stores it in node_alive.
+  // The flag of node n, which lives if all inputs of n, data and control, are alive; control inputs
+  // from nodes outside of the order do not count. Adds steps if the flag is a new one. The caller
+  // stores it in node_alive.
   int32_t OfNode(NodeId n);
   // A flag that lives if `a` and `b` both live: one of them if it implies the other, else a new
   // flag with a step of node n that sets it.
@@ -30,8 +31,9 @@ class Liveness {
 
   // The identity of value `choice`, which lies in this storage, as what chooses an output.
   Chooser ChosenBy(int32_t choice, int32_t storage) const;
-  // For a Switch with `count` outputs that runs while `alive` lives: the output that it takes in
-  // all of these runs, if another Switch on the same value encloses it. -1: not known.
+  // For a Switch with `count` outputs that runs while `alive` lives: the output that it takes
+  // whenever it runs, if it lies behind one output of another Switch on the same value with as many
+  // outputs. -1: not known.
   int32_t TakenOutput(Chooser chosen_by, int32_t count, int32_t alive) const;
   // The flags of the outputs of Switch n: the first of `count` consecutive flags. All Switches on
   // one value with the same flag and number of outputs share their flags and the step that sets

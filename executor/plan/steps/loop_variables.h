@@ -18,21 +18,22 @@ struct LoopVariables {
   absl::flat_hash_map<std::pair<size_t, int32_t>, int32_t> opening;
   std::vector<std::vector<NodeId>> merges;    // by loop of the schedule: its variables, in order
   absl::flat_hash_map<NodeId, NodeId> nexts;  // by variable: its NextIteration
-  absl::flat_hash_set<NodeId> counted;        // Merges with a reader of output 1
+  absl::flat_hash_set<NodeId> counted;        // all Merges with a reader or a fetch of output 1
 };
 
 // UNIMPLEMENTED for a variable that has not exactly two inputs, one of them from a NextIteration;
 // names the node.
 absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input);
 
-// Whether the value that `next` hands on is the variable `merge` itself, passed through Identity
-// and Switch nodes only: the variable is then the same in all passes. Looks at no more than 1,000
-// nodes; behind them it returns false, which only costs a copy.
+// `next` here and below: the NextIteration of the variable `merge`. Whether the value that `next`
+// hands on is output 0 of `merge` itself, passed through Identity nodes and true sides of Switch
+// nodes only: the variable is then the same in all passes. Looks at no more than 1,000 nodes; for a
+// longer path it returns false, which only costs a copy.
 bool IsInvariant(const PlanInput& input, NodeId merge, NodeId next);
 
 // The Enter that gives the variable `merge` of the loop its first value, directly or through
-// Identity nodes. UNIMPLEMENTED, without the name of `merge`, if it is no Enter of this loop or is
-// fed.
+// Identity nodes. UNIMPLEMENTED, without the name of `merge`, if another node gives the value, an
+// Enter of another loop or a fed node.
 absl::StatusOr<NodeId> EnterOf(const PlanInput& input, int32_t loop, NodeId merge, NodeId next);
 
 }  // namespace tenon

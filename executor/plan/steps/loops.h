@@ -36,10 +36,11 @@ class Loops {
   // Finds the loop variables. To be called once, before all other functions. Errors are those of
   // FindLoopVariables.
   absl::Status Find();
-  // Opens the loops that begin at this position of the schedule: adds their steps and variables.
-  // Errors name the node.
+  // Opens the loops that begin at this position of the schedule: adds their steps and variables. To
+  // be called for each position, before the node there is translated. Errors name the node.
   absl::Status OpenAt(size_t position);
-  // Closes the loops that end before this position. UNIMPLEMENTED for a loop that does not end for
+  // Closes the loops whose last node is the one before this position, which must be translated. To
+  // be called for each position. UNIMPLEMENTED for a loop that does not end for
   // all its variables at once: what goes back must lie on the true side of one Switch in every
   // pass, what leaves on the false side. Errors name the node.
   absl::Status CloseAt(size_t position);
@@ -50,7 +51,8 @@ class Loops {
   absl::Status AddExit(NodeId n);
 
   // The variables that were planned with the shape of their first value and turned out to have
-  // another in a later pass. If there are any, all steps that were added are void.
+  // another or an unknown shape in a later pass. If there are any, all steps that were added are
+  // void: plan anew, with these variables in `loose`.
   const LooseVariables& newly_loose() const { return newly_loose_; }
 
  private:

@@ -25,9 +25,10 @@ class Preparations {
   Preparations(const PlanInput& input, const StepGraph& graph) : in_(input), graph_(graph) {}
 
   // Prepares the kernel `spec` for node n with these values as inputs, or returns the preparation
-  // of an equal node. Shapes and needed values of the inputs must be known, unless
-  // spec.whole_tensors. Nodes that are stateful, and kernels that have looked at a given value, get
-  // a preparation of their own. Errors are those of PrepareKernel, without the node's name.
+  // of an earlier node of the same kind, kernel and input shapes. Shapes and needed values of the
+  // inputs must be known, unless spec.whole_tensors. A node has a preparation of its own if its op
+  // or kernel is stateful, if spec.whole_tensors is set, or if the kernel looks at the value of an
+  // input. Errors are those of PrepareKernel, without the node's name.
   absl::StatusOr<std::shared_ptr<const Prepare>> For(NodeId n, const CpuKernelSpec& spec,
                                                      absl::Span<const int32_t> inputs);
 

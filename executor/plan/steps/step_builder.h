@@ -31,14 +31,14 @@ class StepBuilder {
   const Shape* Known(Shape shape) { return &*graph_.shapes.insert(std::move(shape)).first; }
   // Returns the id of the new value.
   int32_t AddValue(PlanValue value);
-  // Gives value `to` the place and the device of `from`, and its shape and constant if these are
-  // known. The dtype, flag and output of `to` stay.
+  // Gives value `to` the storage, the device, the ticket and the event of `from`, and the shape and
+  // constant of `from` if these are known. The dtype, flag and output of `to` stay.
   void Share(int32_t to, int32_t from);
   // The same with another shape; the dtype of `to` may be another one of the same size. The shapes
   // must have as many elements.
   void SetAlias(int32_t to, int32_t from, Shape shape);
-  // Makes `tensor` the constant of value `id`, and its shape the value's. Not owned: `tensor` must
-  // live as long as the plan.
+  // Makes `tensor` the constant of value `id`, and its shape the value's; the value's storage
+  // stays. Not owned: `tensor` must live as long as the plan.
   void SetConstant(int32_t id, const Tensor* tensor, bool graph_constant);
   // The same with a tensor that the plan owns.
   void SetOwnConstant(int32_t id, Tensor tensor, bool graph_constant);
@@ -52,7 +52,8 @@ class StepBuilder {
   // The slot that a storage of kind Where::kSlot is.
   int32_t SlotOf(int32_t storage) const { return graph_.storages[storage].index; }
   // The storage of value `id`, for a step that reads it on the host; -1 if it has none. A constant
-  // gets its storage now, where kernels can read it: RESOURCE_EXHAUSTED without memory for that.
+  // without a storage gets one now, where kernels can read it: RESOURCE_EXHAUSTED without memory
+  // for that. Not for a constant in a device's memory.
   absl::StatusOr<int32_t> ReadStorage(int32_t id);
   // The value as the input of a step that works on tensors.
   StepInput InputOf(int32_t id) const;
@@ -64,9 +65,9 @@ class StepBuilder {
   GraphStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   GraphStep& AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
                          absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
-  // For node n, which cannot be prepared. Returns `status` if the node always runs. In a branch or
-  // a loop the node may never be reached: adds a step that fails with `status`, gives the outputs
-  // slots, and returns OK.
+  // For node n, which cannot be planned, since of the error `status`. Returns `status` if the node
+  // always runs. In a branch or a loop the node may never be reached: adds a step that fails with
+  // `status`, gives the outputs slots, and returns OK.
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
   // Bracket everything that is added for node n, so that the node's edges are known to AsyncCalls.
