@@ -93,8 +93,9 @@ class BranchStep : public SlowStep {
 
 // Runs the steps of a loop, pass after pass, until the flag `again` is dead after a pass; `again` 0
 // means one pass. Inputs of the step are the first values of the loop variables, outputs are the
-// variables. Their next values are separate entries of the pointer table. RESOURCE_EXHAUSTED if the
-// run exceeds RunContext::max_loop_passes.
+// variables. The next values of the variables are separate entries of the pointer table (SetEnd).
+// RESOURCE_EXHAUSTED if the run exceeds RunContext::max_loop_passes, or without memory to copy a
+// value; else errors are those of the loop's steps and of Frame::Synchronize.
 class LoopStep : public SlowStep {
  public:
   struct Variable {
@@ -102,12 +103,13 @@ class LoopStep : public SlowStep {
     int32_t slot = -1;      // the slot that the variable is; -1: planned memory of `bytes`
     size_t bytes = 0;
     bool in_place = false;  // the next value is computed in the variable's memory: nothing to copy
-    // Whether this step is the last reader of the slot of `first`; of the slot of `next`.
+    // Whether the LoopStep is the last reader of `first`, a slot; of `next`, a slot. It then
+    // releases that slot.
     bool last_first = false, last_read = false;
   };
   // The setters are called only while planning, before the first run. `next_args`: the entry of the
   // pointer table for the next value of variable 0; those of the others follow it. `synchronize`:
-  // devices work in the loop.
+  // devices work in the loop, so the host waits for them after each pass.
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
   std::vector<Variable>& variables() { return variables_; }
   void SetSteps(StepRange steps) { steps_ = steps; }

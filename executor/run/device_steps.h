@@ -127,10 +127,12 @@ class AwaitStep : public SlowStep {
   int32_t number_;
 };
 
-// Queues a copy and records an event behind it; does not wait. The target is a slot (device memory,
-// or host memory of a size that only the run knows) or planned host memory. A copy of no bytes
-// queues nothing and records no event. Source and target must stay in place until the event is
-// complete. Errors are those of the device, which name the plug-in and the callback.
+// Queues a copy and records an event behind it. Does not wait for the copy; but if no step has
+// waited for the copy of an earlier pass, waits for that one first. The target is a slot (device
+// memory, or host memory of a size that only the run knows) or planned host memory. A copy of no
+// bytes queues nothing and records no event. Source and target must stay in place until the event
+// is complete. Errors are those of the device, which name the plug-in and the callback; those of
+// allocating the target; INTERNAL if there is no value to copy.
 class CopyStep : public SlowStep {
  public:
   enum class Direction {
@@ -187,7 +189,8 @@ class ConstantStep : public SlowStep {
   int32_t slot_;
 };
 
-// Blocks the host until the event of a copy is complete, and gives the event back. Does nothing if
+// Blocks the host until the event of a copy is complete, and gives the event back; after an error
+// Frame::End gives it back. Does nothing if
 // the copy had no bytes or was waited for before. INTERNAL or DEADLINE_EXCEEDED from the device
 // (RunContext has the time limit). While the step waits, the command's watchdog names `plugin` and
 // `node`, the node that reads the copy.

@@ -34,7 +34,7 @@ struct RunContext {
 struct StepInput {
   int32_t storage = -1;
   DataType dtype = DataType::kInvalid;
-  std::optional<Shape> shape;  // nullopt: the shape of the slot's tensor
+  std::optional<Shape> shape;  // nullopt: the storage is a slot, and the shape is its tensor's
 };
 
 class Frame : public RunState {
@@ -51,8 +51,8 @@ class Frame : public RunState {
   // Blocks until all devices of the plan have done all of their queued work, that of other runs
   // included. Waits for each of them; returns the first error.
   absl::Status Synchronize();
-  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena. No device may
-  // still use the run's memory (Synchronize).
+  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena. Before, all
+  // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
   void End();
 
   const Plan& plan() const { return plan_; }
@@ -82,10 +82,12 @@ class Frame : public RunState {
   // Counts one more pass. False if the run has used up RunContext::max_loop_passes.
   bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
 
-  // The node of the step that runs, for errors.
+  // The node of the step that runs, for errors; kNoNode if the step has none. After an error, the
+  // node of the step that failed.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
-  // The step that failed.
+  // The step that failed, as an index into plan().steps. If a step within a branch or a loop has
+  // failed: after RunSteps of the graph's steps, the step that runs the branch or loop.
   uint32_t failed_step() const { return failed_step_; }
   void set_failed_step(uint32_t step) { failed_step_ = step; }
 
@@ -97,8 +99,8 @@ class Frame : public RunState {
   // The slot for a step that writes the tensor in place. The step must call SlotFilled afterwards.
   Tensor* SlotToFill(int32_t i) { return &slots_[i]; }
   void SlotFilled(int32_t i);
-  // Both are for the last reader of the input. ReleaseView does nothing unless the input is a slot;
-  // TakeSlot needs a slot, and empties it.
+  // Both are for the last reader of the input. ReleaseView releases the slot of the input, and does
+  // nothing if the input is no slot. TakeSlot needs a slot, empties it and returns its tensor.
   void ReleaseView(const StepInput& input);
   Tensor TakeSlot(const StepInput& input);
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
@@ -106,26 +108,28 @@ class Frame : public RunState {
 
   // The shape of an input, and the input as a tensor. View may return a view of planned memory,
   // which must not outlive the step. Keep returns a tensor that may outlive the step: it shares a
-  // slot or a feed and copies everything else.
+  // slot or a feed and copies everything else; RESOURCE_EXHAUSTED without memory for the copy.
   const Shape& ShapeOf(const StepInput& input) const;
   Tensor View(const StepInput& input) const;
   absl::StatusOr<Tensor> Keep(const StepInput& input) const;
 
-  // The event that marks the end of a copy. Set from the start of the copy to the step that waits
-  // for it.
+  // The event that marks the end of a copy. Its handle is null but from the start of the copy to
+  // the step that waits for it.
   struct Event {
     Device* device = nullptr;
     EventHandle handle = nullptr;
   };
   Event& event(int32_t i) { return events_[i]; }
 
-  // Registers a call of an asynchronous kernel under its number in the plan. A call must end before
-  // the call with its number begins again, and before the run ends.
+  // Registers a call of an asynchronous kernel under its number in the plan, as a call of node(). A
+  // call must end before the next call with its number begins, and before the run ends.
   void BeginCall(int32_t number, const AsyncStep* step, ContextPtr call);
-  // Waits for the call if it is under way. After an error, node() is the node of the call.
+  // Waits for the call if it is under way, and fills its outputs. After an error, node() is the
+  // node of the call. Errors are those of AsyncStep::End.
   absl::Status EndCall(int32_t number);
-  // Waits for all calls. `status` is the status of the steps so far. Returns the error that comes
-  // first in the order of the graph, and sets node() to its node.
+  // Waits for all calls. `status` is the status of the steps so far; if it is an error, node() is
+  // its node. Of `status` and the errors of calls, returns the error that comes first in the order
+  // of the graph, and sets node() to its node.
   absl::Status EndCalls(absl::Status status);
 
   // The arguments of a plug-in's kernel. All steps use the same object, since a frame runs one step
@@ -139,6 +143,8 @@ class Frame : public RunState {
   };
   PluginCall& plugin_call() { return plugin_call_; }
 
+  // RunState, for kernels on planned memory: these must not call it. The two that can fail are
+  // INTERNAL; the others do nothing.
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
   Tensor Input(int) override { return Tensor(); }

@@ -13,14 +13,16 @@
 namespace tenon {
 
 // Owns the idle frames. All frames belong to one plan, which must outlive the pool. Each frame has
-// an arena. The pool keeps as many frames as ran at once lately: after every kWindow runs it frees
-// those that none of these runs needed. A pool that nobody uses frees nothing. Thread-safe.
+// an arena. The pool keeps as many frames as ran at once lately: after every kWindow calls of
+// Return it frees those that were idle all the time since then. A pool that nobody uses frees
+// nothing.
+// Thread-safe.
 class FramePool {
  public:
   static constexpr int64_t kWindow = 1024;
 
-  // Hands an idle frame to the caller; makes a new one if none is idle. Errors are those of
-  // Frame::Create.
+  // Hands an idle frame to the caller; makes a new one if none is idle. `plan` must be the same in
+  // all calls. Errors are those of Frame::Create.
   absl::StatusOr<std::unique_ptr<Frame>> Take(const Plan& plan);
   // Takes a frame back. Its run must have ended (Frame::End).
   void Return(std::unique_ptr<Frame> frame);

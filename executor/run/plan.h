@@ -45,8 +45,8 @@ struct Storage {
   void* address = nullptr;  // of a constant; Plan::resources keeps it
 };
 
-// For each feed, fetch buffer or slot i: the entries of the pointer table that point to its data.
-// Row i is args[begin[i]] to args[begin[i + 1]], without the last.
+// For each feed, each fetch buffer or each slot i: the entries of the pointer table that point to
+// its data. Row i is args[begin[i]] to args[begin[i + 1]], without the last.
 struct PatchList {
   std::vector<uint32_t> begin;  // by item, then the size of `args`
   std::vector<uint32_t> args;
@@ -65,7 +65,7 @@ struct FetchBuffer {
 
 // The place of a fetched value at the end of the run.
 struct FetchSpec {
-  Where where = Where::kNone;  // kNone: the fetch is a node to run, it has no value
+  Where where = Where::kNone;  // never kArena. kNone: the fetch is a node to run and has no value
   int32_t index = 0;           // of the feed, fetch buffer or slot
   DataType dtype = DataType::kInvalid;
   std::optional<Shape> shape;  // nullopt: the shape of the slot's tensor
@@ -73,7 +73,8 @@ struct FetchSpec {
   int32_t alive = 0;           // liveness flag; 0: always alive
 };
 
-// One copy between devices, for reports.
+// One copy between devices, for reports: of a value in each run that reaches the copy, or of a
+// constant once, while planning.
 struct PlanCopy {
   Output value;  // the output of the graph that is copied
   const Device* from;

@@ -34,8 +34,7 @@ struct PreparedKernel {
 // * RESOURCE_EXHAUSTED if an allocation throws;
 // * UNIMPLEMENTED if the kernel would compute with elements that are resources or variants, and the
 //   spec does not allow that (copies_objects, whole_tensors).
-// p.run() is null afterwards if there is nothing to compute, also where a dimension of 0 hides
-// loops that would be long (Prepare::run).
+// p.run() is null afterwards if there is nothing to compute; Prepare::run says when.
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
 
 // The use of an input:

@@ -29,8 +29,8 @@ struct StreamOf {
 struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
-    // On the host. `start_ns` is the end of the step that ended before this one: the step that runs
-    // a branch or a loop has only the time behind the last of its steps.
+    // On the host. `start_ns` is the time when the step that ended before this one had ended: the
+    // step that runs a branch or a loop has only the time behind the last step within it.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.
@@ -39,11 +39,11 @@ struct RunSpan {
     std::shared_ptr<std::atomic<int64_t>> done_ns;  // 0: not done yet, or the end is unknown
   };
   std::shared_ptr<const Plan> plan;
-  int lane = 0;            // the thread that ran it: 0, 1, … in the order in which threads appear
-  int64_t start_ns = 0;    // the search for the plan begins; it includes making a new one
-  int64_t planned_ns = 0;  // the run begins
-  int64_t stop_ns = 0;     // the run has ended
-  std::vector<Step> steps;  // in the order in which they ended
+  int lane = 0;             // the thread that ran it: 0, 1, … in the order of their first EndRun
+  int64_t start_ns = 0;     // the search for the plan begins; it includes making a new one
+  int64_t planned_ns = 0;   // the run begins
+  int64_t stop_ns = 0;      // the run has ended
+  std::vector<Step> steps;  // in the order in which they ended; a loop's steps once for each pass
   std::vector<Queued> queued;
 };
 
@@ -78,8 +78,8 @@ class RunRecorder {
 };
 
 // One run while it is recorded, on one thread: BeginRun, EndStep for each step, EndRun, which hands
-// the span to the recorder. A run that never begins leaves nothing. The recorder must outlive this
-// object.
+// the span to the recorder. A recording without EndRun leaves nothing. The recorder must outlive
+// this object.
 class RunRecording {
  public:
   explicit RunRecording(RunRecorder& recorder)
@@ -88,7 +88,7 @@ class RunRecording {
   }
   // The plan is there, and the run begins.
   void BeginRun(std::shared_ptr<const Plan> plan);
-  // The step has ended; it began when the one before it ended.
+  // Step `index` of plan->steps has ended. Takes as its beginning the end of the step before it.
   void EndStep(size_t index) {
     const int64_t now = recorder_.Now();
     if (span_.steps.size() < room_) {
@@ -111,9 +111,9 @@ class RunRecording {
 
 // The description of a step for people. Views refer to the plan's graph.
 struct StepLabel {
-  std::string_view node;    // its node; empty: the step belongs to no node
+  std::string_view node;    // its node's name; empty: the step belongs to no node
   std::string what;         // the node's op; of a copy, a wait and the like: what the step does
-  std::string_view device;  // the node's device, as "/device:CPU:0"
+  std::string_view device;  // the node's device, as "/device:CPU:0"; empty: none
 };
 StepLabel LabelOf(const Plan& plan, uint32_t index);
 

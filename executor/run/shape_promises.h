@@ -13,21 +13,23 @@
 
 namespace tenon {
 
-// Returns `status` with a payload, which says that an output of node n has another shape than
-// promised. The payload stays when the message is annotated.
+// Returns `status`, an error, with a payload, which says that an output of node n has another shape
+// than promised. The payload stays when the message is annotated.
 absl::Status BrokenPromise(NodeId n, absl::Status status);
 
 // For one graph, which all calls must pass. Thread-safe after Note.
 class ShapePromises {
  public:
-  // Takes the nodes that the runs compute. Runs are repeatable if no node has a lasting effect. To
-  // be called once, before all else; without it no plug-in's shape function is relied on.
+  // Takes the nodes that the runs compute. If one of them has a lasting effect, or has an unknown
+  // op, no plug-in's shape function is relied on. To be called once, before all else; without it
+  // none is relied on either.
   void Note(const Graph& graph, absl::Span<const NodeId> nodes);
   // Whether a plan may rely on the promised shapes of node n, whose op must be known. Always true
   // for an op with a built-in shape function.
   bool Believed(const Graph& graph, NodeId n) const;
-  // If `status` comes from BrokenPromise for a plug-in's shape function: warns, stops relying on
-  // node n's shapes and returns true. Else returns false.
+  // If `status` comes from BrokenPromise(n) for a node n of which a plug-in has the shape function:
+  // warns, stops relying on the promised shapes of n and returns true. A second call for n does the
+  // same. Else returns false.
   bool Disbelieve(const Graph& graph, const absl::Status& status);
 
  private:

@@ -71,8 +71,8 @@ struct LatePreparations {
 // Runs a CPU kernel that makes its output tensors in the run. The kernel is prepared while
 // planning; if shapes or values are not known then, it is prepared in the run. The step keeps the
 // kMaxPrepared preparations that were used last, by the shapes and the deciding values of the
-// inputs. Runs that need the same preparation at once wait until one of them has made it; no run
-// waits for a preparation that it does not need.
+// inputs. Runs that need the same preparation at once wait until one of them has made it; if it
+// fails, the next one tries. No run waits for a preparation that it does not need.
 //
 // Errors are those of PrepareKernel and ComputeOutputs; INTERNAL if an output has another shape
 // than promised.
@@ -86,9 +86,10 @@ class KernelStep : public SlowStep {
     const NodeTypes* types;
     const CpuKernelSpec* spec;
   };
-  // `constants`: by input, the value that the kernel may look at while it is prepared; null where
-  // it is not known. `outputs`: by output, its slot; -1 if the plan gives the output the place of
-  // an input. `promised`: by output, the shape that the plan relies on; nullopt: none.
+  // `constants`: by input, the value that the kernel may look at while it is prepared; null: only a
+  // run knows the value. Not owned, as `session` and `counts`. `outputs`: by output, its slot; -1
+  // if the plan gives the output the place of an input. `promised`: by output, the shape that the
+  // plan relies on; nullopt: none.
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
              SessionState& session, LatePreparations& counts)

@@ -10,8 +10,9 @@
 
 namespace tenon {
 
-// The serialized message: the number of devices of each type, threads, placement, and options of
-// passes. Never fails.
+// The serialized message: the number of devices of each type; options.threads, which must be the
+// number itself and not 0; soft placement; and of the passes the iterations (if 1 or 2), the
+// smallest graph, and whether opt_level 0 switches them off. Never fails.
 std::string ConfigProto(const SessionOptions& options, absl::Span<Device* const> devices);
 
 }  // namespace tenon

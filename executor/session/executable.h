@@ -41,10 +41,11 @@ class Executable {
                                                           const std::vector<std::string>& fetches,
                                                           const SessionParts& parts);
 
-  // Returns the values of the fetches in order, in host memory. Errors: a feed that the graph
-  // refuses, or that of the first node that failed. `recorder` may be null. If a plug-in's shape
-  // function proves wrong, the run is repeated with a plan that does not rely on it; effects of
-  // nodes that ran before then happen again.
+  // Returns the values of the fetches in order, in host memory, as RunPlan does. Builds a plan if
+  // there is none for these shapes. Errors are those of CheckFeeds, BuildPlan and RunPlan, and
+  // Compiled::runnable's. `recorder` may be null. If a plug-in's shape function proves wrong, the
+  // run is repeated with a plan that does not rely on it. That happens only if no node of the run
+  // has a lasting effect (ShapePromises); the recorder gets each repetition.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
   // The reports of executor/session/reports.h, which says what they hold.
@@ -52,7 +53,7 @@ class Executable {
   Times times() const;
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;
-  // Null before the first run.
+  // Null before the first plan is built, and after plans were dropped for a wrong shape function.
   std::shared_ptr<const Plan> last_plan() const { return plans_.last(); }
   std::vector<PluginKernelReport> plugin_kernels() const;
 

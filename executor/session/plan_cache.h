@@ -25,13 +25,14 @@ struct CachedPlan {
 // Shares the ownership of plans: a dropped plan lives until its last run ends. Thread-safe.
 class PlanCache {
  public:
+  // Holds at most `max_plans` plans; a number below 1 counts as 1.
   explicit PlanCache(int max_plans) : max_plans_(static_cast<size_t>(std::max(max_plans, 1))) {}
 
   // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan. Types
   // are not compared, since the graph fixes them.
   std::shared_ptr<CachedPlan> Find(const std::vector<Tensor>& feeds);
   // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
-  // entry. Counts as a use.
+  // entry. Counts as a use. A full cache first drops the plan that was least recently used.
   std::shared_ptr<CachedPlan> Add(const std::vector<Tensor>& feeds,
                                   std::shared_ptr<const Plan> plan);
   // Drops all plans.

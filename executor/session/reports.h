@@ -14,29 +14,32 @@ namespace tenon {
 
 class Executable;
 
-// Durations of stages in milliseconds. `plan` is that of the first plan, `first_run` that of the
-// first run without its plan; 0 before they happen.
+// Durations of stages in milliseconds (CompileTimes for the first two). `plan`: building the first
+// plan. `first_run`: the first run, after its plan was there. 0 before they happen.
 struct Times {
   double optimize = 0, place = 0, plan = 0, first_run = 0;
 };
 
-// Bytes in memory. Those of the arena are of the plan that was used last; 0 before the first run.
+// Bytes in memory. Those of the arena are for one run of the plan that was used last, each run at
+// once has an arena; 0 before the first plan.
 struct MemoryReport {
   int64_t arena_bytes = 0;
-  int64_t arena_lower_bound_bytes = 0;  // the largest sum of buffers that live at one time
+  int64_t arena_lower_bound_bytes = 0;  // the largest sum of buffers that are in use in one step
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
-// Counts of plans, one for each set of feed shapes, and of late preparations, one for each step and
-// set of input shapes that only a run knows. `builds` and `late_builds` count what was made, `hits`
-// and `late_hits` what was found. The cache of plans holds at most `max_plans`, the cache of a step
-// at most `max_late`; both drop the least recently used entry.
+// Counts of plans, one for each list of feed shapes, and of late preparations, one for each step
+// and list of input shapes and deciding values that only a run knows. `builds` and `late_builds`
+// count what was made so far, `hits` and `late_hits` how often a run found what it needed. `plans`:
+// the plans that the cache holds now, at most `max_plans`. The cache of a step holds at most
+// `max_late` preparations. Both drop the least recently used entry.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;
 };
 
-// A copy between devices that a plan makes in each run.
+// A copy between devices: of a value, by each run that reaches the copy; or of a constant, once,
+// while the plan was built.
 struct CopyReport {
   std::string tensor;
   std::string from, to;  // short names of devices
@@ -50,9 +53,9 @@ struct PluginKernelReport {
 
 // The graph after the passes, before calls and loops are lowered.
 const Graph& OptimizedGraph(const Executable& e);
-// A copy of the optimized graph in the form that is written to a file. A node that `original` has
-// asks for the device that it asks for there. A new node on the CPU asks for no device; a new node
-// on another device keeps that device.
+// A copy of the optimized graph in the form that is written to a file. A node whose name `original`
+// has gets the device string that it has there. A new node on the CPU gets an empty one; a new node
+// on another device keeps the name of that device.
 Graph GraphToWrite(const Executable& e, const Graph& original);
 // The passes that ran, with their rewrites and times.
 const PipelineReport& OptimizerReport(const Executable& e);
@@ -61,10 +64,10 @@ const std::vector<NodePlacement>& PlacementReport(const Executable& e);
 Times TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);
-// The plan that was used last, one line for each step: order, stream, events, offsets of buffers,
-// reuse in place. Empty before the first run.
+// The plan that was used last, in the form of PlanToText: order, streams, offsets of buffers, reuse
+// in place. Empty before the first plan.
 std::string PlanText(const Executable& e);
-// The copies of the plan that was used last. Empty before the first run.
+// The copies of the plan that was used last. Empty before the first plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);
 // In the order of node ids.
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);

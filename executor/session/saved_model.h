@@ -11,8 +11,9 @@
 
 namespace tenon {
 
-// The files that kernels of such a session must be allowed to read: the checkpoint of the variables
-// and the assets. NOT_FOUND if the folder is gone.
+// For SessionOptions::files of a session of the model's graph: access, for reading only, to the
+// files that its kernels must read, which are the checkpoint of the variables and the assets.
+// NOT_FOUND if the folder is gone.
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
 // The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a
@@ -23,17 +24,18 @@ absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& m
 // May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
-// Runs `node` for its effects and feeds it the paths of the assets. `session` must be a session of
-// the model's graph. NOT_FOUND if the graph has no such node. Errors start with "running the
-// initializer: ".
+// Runs `node` ("node", "node:0" or "^node") for its effects and feeds the result of AssetPaths.
+// `session` must be a session of the model's graph. NOT_FOUND if the graph has no such node. Errors
+// start with "running the initializer: ".
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
                             const BeforeRun& before_run = {});
 
-// Restores the variables from the checkpoint if the folder has one, then runs the initializer if
-// the model has one. A variable that the graph's own restore node leaves empty gets the value that
-// the object graph of the model gives it. `session` must be a session of the model's graph. After
-// an error part of the variables may have values. Errors of a node name the step; errors of the
-// checkpoint name its file.
+// In this order: runs the graph's own restore node, if the model has one and its folder has a
+// checkpoint; gives each variable that is still empty the value that the object graph of the model
+// names in the checkpoint; runs the initializer, if the model has one. `session` must be a session
+// of the model's graph. After an error part of the variables may have values. Errors of the restore
+// node start with "restoring the variables: ", those of the initializer as in RunInitializer;
+// errors of the checkpoint name its file.
 absl::Status RestoreState(Session& session, const SavedModel& model,
                           const BeforeRun& before_run = {});
 

@@ -37,33 +37,39 @@ class Session {
                                                          SessionOptions options);
   ~Session();
 
-  // Prepares feeds ("node" or "node:port") and fetches for many runs: optimizes and places. A
-  // second call with equal lists returns the same executable. The session owns the executable,
-  // which lives as long as the session. A failure is not kept. Errors name the feed, the fetch, or
-  // the Placeholder that must be fed (FAILED_PRECONDITION). One executable is made at a time; other
-  // callers wait.
+  // Prepares feeds and fetches (names as in ResolveRequest) for many runs: optimizes and places. A
+  // second call with equal lists, in equal order, returns the same executable. The session owns the
+  // executable, which lives as long as the session. A failure is not kept: the next call tries
+  // again. Errors are those of Compile, and FAILED_PRECONDITION if a fetch may change a fixed
+  // variable. They name the feed, the fetch, the variable, or the Placeholder that must be fed. One
+  // executable is made at a time; other callers that need a new one wait.
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
 
   // Runs `executable`, which must be of this session, on the calling thread and, inside large
   // kernels, on the threads of the session. `feeds` are in the order that Prepare was given.
-  // Returns the values of the fetches in order, in host memory. A feed with a type or shape that
-  // contradicts the graph is an error. UNIMPLEMENTED if the graph was optimized for TensorFlow and
-  // cannot run here. `recorder` may be null; otherwise it records when each step ran.
+  // Returns the values of the fetches in order, in host memory; an uninitialized tensor for a node
+  // that only runs. INVALID_ARGUMENT for a feed with a type or shape that contradicts the graph.
+  // UNIMPLEMENTED if the graph was optimized for TensorFlow and cannot run here. Errors of nodes
+  // name the first node that failed. `recorder` may be null; otherwise it records when each step
+  // ran.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
                                           RunRecorder* recorder = nullptr);
   // Prepare and Run in one call. Looks the executable up by name in each call.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);
 
-  // Fixes the variables that none of these nodes or outputs may change, at the values that they
-  // have now. Executables that are prepared later read constants in their place, and Prepare
-  // refuses one that would change them (FAILED_PRECONDITION). Executables that were prepared before
-  // must not change them any more. A variable without a value is left. With opt_level 0 the call
-  // does nothing. A second call is FAILED_PRECONDITION. Only right if nodes and functions of this
-  // graph alone change its variables.
+  // `entries`: all nodes or outputs that will run ("node", "node:1" or "^node"); unknown names are
+  // skipped. Fixes the variables that a run of them needs and does not change (UseOfVariables), at
+  // the values that they have now. Executables that are prepared later read constants in their
+  // place, and Prepare refuses a new one that would change them (FAILED_PRECONDITION). Executables
+  // that were prepared before must not change them any more; no run may change them during the
+  // call. A variable without a value is left. With opt_level 0 the call does nothing. After a call
+  // that succeeded, another is FAILED_PRECONDITION; other errors are those of FixedVariables::Make.
+  // Only right if nodes and functions of this graph alone change its variables, and if no two nodes
+  // of the graph stand for one variable.
   absl::Status FixVariables(absl::Span<const std::string> entries);
-  // The result of FixVariables; null if there is none. The session owns it.
+  // The result of FixVariables; null if there is none. The session owns it, and never changes it.
   const FixedVariables* fixed_variables() const;
 
   // The graph as Create was given it.

@@ -13,12 +13,13 @@ namespace tenon {
 // Immutable once made, so const calls are thread-safe. Owns its graph.
 class FixedVariables {
  public:
-  // Makes a constant for each node of `variables` that has a value in host memory. A variable
-  // without a name, without a value, or of a type that is neither plain bytes nor strings gets
-  // none. The value moves into the storage of the graph, and the variable in `resources` then
-  // shares these bytes: numbers are in memory once. Strings are in memory twice. `variables` are
-  // nodes of `graph`, as UseOfVariables names them. No run may change these variables meanwhile.
-  // Errors are those of reading a variable and of adding a node.
+  // Makes a constant for each node of `variables` with a value; one in a device's memory is copied
+  // to the host. A variable without a name, without a value, or of a type that is neither plain
+  // bytes nor strings gets none. The value moves into the storage of the graph, and the variable in
+  // `resources` then shares these bytes, in host memory: numbers are in memory once. Strings are in
+  // memory twice. `variables` are nodes of `graph`, as UseOfVariables names them. No run may change
+  // these variables meanwhile. Errors are those of reading a variable and of adding a node; after
+  // an error all variables keep their values.
   static absl::StatusOr<FixedVariables> Make(const Graph& graph, absl::Span<const NodeId> variables,
                                              ResourceManager& resources);
 
@@ -28,11 +29,14 @@ class FixedVariables {
   // of the graph that Make was given.
   const absl::flat_hash_map<NodeId, NodeId>& constants() const { return constants_; }
 
-  // Lets nodes of `graph` read a constant in place of a variable. `graph` must be a copy of the
-  // graph that Make was given, or made from such a copy with the same ids of variables. Handles are
-  // followed through Identity, and through loops and branches that are lowered to Switch, Merge and
-  // Enter. Reads inside a function stay. A reader keeps its control inputs, except those from nodes
-  // that can neither fail nor be dead. After an error `graph` is half changed.
+  // Lets nodes of `graph` read a constant in place of a variable: ReadVariableOp, ResourceGather
+  // and ResourceGatherNd with the variable's dtype, and Identity of a reference variable. `graph`
+  // must be a copy of the graph that Make was given, or made from such a copy with the same ids of
+  // variables; an id that is no variable there is skipped. Handles are followed through Identity,
+  // and through loops and branches that are lowered to Switch, Merge and Enter; a handle that a
+  // Merge may mix with another variable's is not. Reads inside a function stay. A reader keeps its
+  // control inputs, except some of those from nodes that can neither fail, be dead nor change
+  // anything. After an error `graph` is half changed.
   absl::Status ReplaceReads(Graph& graph) const;
 
  private:

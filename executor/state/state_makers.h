@@ -17,8 +17,8 @@
 namespace tenon {
 
 // A node that a search has reached: a node of the graph, or a node in the body of a function. The
-// views point into the graph and into `body`. A copy is valid while the graph lives and the node
-// stays as it is.
+// views point into the graph and into `body`, which copies share. A copy is valid while the graph
+// lives; that of a node of the graph, while the node stays as it is.
 struct ReachedNode {
   NodeId node = kNoNode;      // the node of the graph; kNoNode for a node in a body
   std::string_view function;  // the function of the body; empty for a node of the graph
@@ -41,8 +41,10 @@ ReachedNode ReachedInGraph(const Graph& graph, NodeId n);
 // kNoNode are skipped. Looks into no functions.
 std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots);
 
-// Calls `visit` for the roots and all nodes that they need, in the order of the graph, then for all
-// nodes of the functions that these call, each function once. `visit` may keep copies of the nodes.
+// Calls `visit` for the roots and all nodes that they need, by id, then for all nodes of each
+// function that these call directly or through other functions. Each function is visited once,
+// however many nodes call it; the order of functions is not defined. `visit` may keep copies of the
+// nodes.
 void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
                   absl::FunctionRef<void(const ReachedNode&)> visit);
 
@@ -51,14 +53,14 @@ void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
 bool MakesState(const ReachedNode& node);
 bool IsTable(const OpFacts& op);  // a table of any kind
 
-// Equal texts for nodes that stand for the same resource: those with equal `container` and
-// `shared_name`. A node without `shared_name` equals no other node.
+// A text that is equal for two nodes if both have a `shared_name`, and it and `container` are
+// equal: they stand for the same resource. A node without `shared_name` equals no other node.
 std::string IdentityOf(const ReachedNode& maker);
 
 // Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the
 // body of a function. Constants that `maker` takes are added too. Returns the new node.
 // UNIMPLEMENTED if `maker` shares no name, takes an input that is no constant, or has attributes
-// that depend on the call.
+// that depend on the call. After an error some constants may have been added.
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker);
 
 }  // namespace tenon
