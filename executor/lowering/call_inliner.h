@@ -16,7 +16,8 @@ namespace tenon {
 // it. Not thread-safe.
 class LoweringInliner : public CallInliner {
  public:
-  // `nodes`: the nodes that a run computes; calls among them are inlined, but for those that
+  // `nodes`: the nodes that a run computes, best with producers first (Lowering::Run); calls among
+  // them are inlined, but for those that
   // input.feeds or Lowering::CallsOnly excludes. If a call is fetched, a node with its name and
   // outputs stays. `sites` records the origin of the new nodes. `budget` is for all calls of a
   // graph, or of all bodies. `sites` and `budget` are borrowed and must outlive the inliner;

@@ -32,9 +32,8 @@ class Lowering {
   static constexpr int32_t kMaxNodes = 1'000'000;
   static constexpr size_t kMaxNameBytes = size_t{1} << 28;
 
-  // `devices`: by node id, for each node id of the graph, the device string that the nodes get
-  // which the node becomes. Nodes of a called function without their own device string inherit that
-  // of the call.
+  // `devices`: by node id, one for each node id of the graph: the device string of what the node
+  // becomes. Nodes of a called function that have no device string inherit that of the call.
   Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
       : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
 
@@ -61,8 +60,9 @@ class Lowering {
   };
   void InlineOnly(CallsOnly calls);
   // Lowers the functional nodes among `nodes`, and those in their bodies; after InlineOnly, calls
-  // alone. To be called once. `nodes` has producers first: the last node is lowered first, so that
-  // what its body leaves unread is not computed. Errors name the node and its calls.
+  // alone. To be called once. The last of `nodes` is lowered first: if producers come first in
+  // `nodes`, results that no lowered reader needs are not computed. Errors name the node and its
+  // calls.
   // RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a gradient of a function, or a call
   // on another task. INVALID_ARGUMENT: a function calls itself, or calls nest too deep.
   // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. After an error the graph is half lowered and

@@ -88,8 +88,7 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //   has a cycle, or there are more than 64 device types. For a request or a group the message names
 //   the node, its op, its request and its group.
 // * UNIMPLEMENTED: a default device or a rule must be met, but the device has no kernel for the
-// node
-//   or its group.
+//   node or its group.
 // * The error of the registry, if registrations of kernels contradict each other.
 absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  absl::Span<Device* const> devices,

@@ -13,9 +13,8 @@
 namespace tenon {
 
 // Owns the idle frames. All frames belong to one plan, which must outlive the pool. Each frame has
-// an arena. The pool keeps as many frames as ran at once lately: after every kWindow calls of
-// Return it frees those that were idle all the time since then. A pool that nobody uses frees
-// nothing.
+// an arena. The pool keeps as many frames as ran at once lately: after every kWindow runs it frees
+// those that were idle during all of these runs. A pool that nobody uses frees nothing.
 // Thread-safe.
 class FramePool {
  public:

@@ -20,8 +20,8 @@ struct Times {
   double optimize = 0, place = 0, plan = 0, first_run = 0;
 };
 
-// Bytes in memory. Those of the arena are for one run of the plan that was used last, each run at
-// once has an arena; 0 before the first plan.
+// Bytes in memory. `arena_bytes` is the size of one arena of the plan that was used last; runs at
+// once have one each. 0 before the first plan.
 struct MemoryReport {
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound_bytes = 0;  // the largest sum of buffers that are in use in one step

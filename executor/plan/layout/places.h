@@ -30,8 +30,8 @@ class Places {
 // Lets a step compute an output over an input that no later step reads, if its kernel allows that.
 // First the next value of a loop variable takes the place of the variable, then all other outputs
 // are tried. Only storages of equal size in the arena share a place. On return, the entry in
-// `lifetimes` of the storage that represents a place covers the lifetimes of all its storages; the
-// entries of the others are of no use.
+// `lifetimes` of the storage that represents a place covers the lifetimes of all its storages. The
+// entries of the others stay as they were.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon

@@ -18,7 +18,8 @@ class PluginSteps {
   // Adds the step of node n, which the plug-in's kernel `def` serves on `device` (the host too),
   // with the copies of its inputs. node_alive[n] must be set. Creates the plug-in's kernel object,
   // unless an earlier plan has. Outputs are slots; a step with an asynchronous kernel begins a
-  // call. Errors are those of KernelStore::Create and of Operands::Get; they do not name the node.
+  // call. Errors are those of KernelStore::Create and of Operands::Get, and RESOURCE_EXHAUSTED
+  // without memory to align a constant; they do not name the node.
   absl::Status Add(NodeId n, const KernelDef& def, Device* device);
 
  private:
