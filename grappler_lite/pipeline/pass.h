@@ -198,8 +198,8 @@ struct PassEntry {
   // Not empty: the pass is off unless the user asks for it, for this reason. A pass without
   // rewrites stays off even then.
   std::string_view off = {};
-  // The field of RewriterConfig that switches the pass; empty: the field has the pass's name. A
-  // user's name of the field means every pass that the field switches.
+  // The field of RewriterConfig that switches the pass; empty: the field has the pass's name, if
+  // there is one. A user's name of the field means every pass that the field switches.
   std::string_view field = {};
 };
 // Returns the built-in passes, in the order in which they run. A name may come twice.

@@ -102,8 +102,8 @@ class PassGolden : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(unplaced.ok()) << unplaced.status();
     const absl::StatusOr<PipelineReport> report = RunPipeline(graph, input, options);
     ASSERT_TRUE(report.ok()) << report.status();
-    const absl::StatusOr<std::vector<PassReport>> bodies =
-        OptimizeBodies(graph, input, {{host.get()}, KernelRegistry::Global(), PlacerOptions(), {}}, options);
+    const absl::StatusOr<std::vector<PassReport>> bodies = OptimizeBodies(
+        graph, input, {{host.get()}, KernelRegistry::Global(), PlacerOptions(), {}}, options);
     ASSERT_TRUE(bodies.ok()) << bodies.status();
     for (const auto* rows : {&unplaced->passes, &report->passes, &*bodies}) {
       for (const PassReport& row : *rows) {
@@ -126,7 +126,9 @@ TEST_P(PassGolden, GraphBecomesTheExpectedOne) {
     std::ofstream(out) << ExportText(graph).value();
     return;
   }
-  EXPECT_EQ(Lines(graph), Lines(LoadGraph(out).value()));
+  const absl::StatusOr<Graph> expected = LoadGraph(out);
+  ASSERT_TRUE(expected.ok()) << expected.status() << "; TENON_WRITE_GOLDEN=1 writes the file";
+  EXPECT_EQ(Lines(graph), Lines(*expected));
 }
 
 // The same numbers before and after.
