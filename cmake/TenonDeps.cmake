@@ -51,7 +51,7 @@ target_link_libraries(
   INTERFACE "${TENON_DEPS_PREFIX}/lib/libprotobuf.a"
             absl::any_invocable absl::btree absl::cleanup absl::cord absl::fixed_array
             absl::flat_hash_map absl::flat_hash_set absl::function_ref absl::hash
-            absl::inlined_vector absl::int128 absl::node_hash_map absl::random_random absl::span
+            absl::inlined_vector absl::int128 absl::node_hash_map absl::span
             absl::status absl::statusor absl::str_format absl::strings absl::synchronization
             absl::time
             LibLZMA::LibLZMA ZLIB::ZLIB PNG::PNG ICU::uc ${TENON_SLEEF} ${TENON_RE2}

@@ -21,7 +21,7 @@ struct TF_FunctionLibraryDefinition {
 namespace tenon {
 namespace {
 
-constexpr char kType[] = "TF_FunctionLibraryDefinition";
+constexpr char kLibraryType[] = "TF_FunctionLibraryDefinition";
 
 // A GraphDef of the functions alone; nullopt for bytes that are no GraphDef. Passes ask several
 // times, for graphs with all their weights: nodes are checked and not copied.
@@ -73,11 +73,11 @@ TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* g
   absl::StatusOr<tenon::Graph> graph = tenon::GraphOf(graph_buf);
   tenon::StatusToC(graph.status(), status);
   if (!graph.ok()) return nullptr;
-  return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kType, *std::move(graph));
+  return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kLibraryType, *std::move(graph));
 }
 
 void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {
-  tenon::DeleteForPlugin(tenon::kType, fn_lib);
+  tenon::DeleteForPlugin(tenon::kLibraryType, fn_lib);
 }
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf,

@@ -23,7 +23,7 @@ struct TF_GraphProperties {
 namespace tenon {
 namespace {
 
-constexpr char kType[] = "TF_GraphProperties";
+constexpr char kPropertiesType[] = "TF_GraphProperties";
 
 // Infers all shapes again. Without `assume_valid_feeds` a caller may feed any shape, so nothing is
 // known of a fed output or of what follows from it.
@@ -90,11 +90,11 @@ absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int
 extern "C" {
 
 TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
-  return tenon::NewForPlugin<TF_GraphProperties>(tenon::kType, item);
+  return tenon::NewForPlugin<TF_GraphProperties>(tenon::kPropertiesType, item);
 }
 
 void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
-  tenon::DeleteForPlugin(tenon::kType, graph_properties);
+  tenon::DeleteForPlugin(tenon::kPropertiesType, graph_properties);
 }
 
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,

@@ -45,7 +45,7 @@ size_t DisplayWidth(std::string_view s) {
 
 namespace {
 
-constexpr size_t kGap = 2;         // between columns
+constexpr size_t kColumnGap = 2;   // between columns
 constexpr size_t kNarrowest = 10;  // that a column is made
 
 // Bytes at the front that are colour codes.
@@ -98,7 +98,7 @@ void AddRow(const std::vector<std::string>& cells, const std::vector<size_t>& wi
     for (size_t c = 0; c < cells.size(); ++c) {
       const std::string cell = i < lines[c].size() ? lines[c][i] : "";
       const std::string pad(widths[c] - std::min(widths[c], DisplayWidth(cell)), ' ');
-      absl::StrAppend(&line, c == 0 ? "" : std::string(kGap, ' '), right[c] ? pad : "", cell,
+      absl::StrAppend(&line, c == 0 ? "" : std::string(kColumnGap, ' '), right[c] ? pad : "", cell,
                       right[c] ? "" : pad);
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -157,7 +157,7 @@ std::string Table::Text(const Style& style, std::string_view indent) const {
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], DisplayWidth(row[c]));
   }
   if (style.width() > 0) {
-    const size_t between = indent.size() + kGap * (widths.size() - 1);
+    const size_t between = indent.size() + kColumnGap * (widths.size() - 1);
     const size_t room = style.width() - std::min(style.width(), between);
     std::vector<size_t> least = widths, whole_words = LongestWords(widths);
     for (size_t c = 0; c < widths.size(); ++c) {

@@ -4,18 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/functions/function_fields.h"
 #include "graph/wire/wire.h"
 
 namespace tenon {
 namespace {
 
-// Fields of FunctionDef, NodeDef, map entries, AttrValue, AttrValue.ListValue and NameAttrList.
-constexpr uint32_t kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
-constexpr uint32_t kFunctionControlRet = 6, kFunctionArgAttr = 7;
-constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4, kNodeAttr = 5;
-constexpr uint32_t kKey = 1, kValue = 2;
-constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
-constexpr uint32_t kFuncAttr = 2, kArgAttrsAttr = 1;
 constexpr int kMaxDepth = 32;  // of functions named in attributes of functions
 
 Attr ParseEntry(std::string_view entry) {
@@ -156,7 +150,7 @@ absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& functi
   WireReader reader(function.wire);
   WireField f;
   while (reader.Next(&f)) {
-    if (f.number != kFunctionArgAttr || f.type != WireType::kBytes) continue;
+    if (f.number != kArgAttr || f.type != WireType::kBytes) continue;
     uint64_t number = 0;
     std::vector<Attr> attrs;
     WireReader entry(f.bytes);

@@ -8,6 +8,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/functions/body_sources.h"
 #include "graph/functions/function_body.h"
+#include "graph/functions/function_fields.h"
 #include "graph/ir/library_access.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/op_defs/arg_ranges.h"
@@ -16,13 +17,6 @@
 
 namespace tenon {
 namespace {
-
-// Fields of FunctionDef, OpDef, NodeDef and map entries.
-constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
-constexpr uint32_t kArgAttr = 7, kArgUniqueId = 8;  // maps of numbers of arguments
-constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
-constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
-constexpr uint32_t kKey = 1, kValue = 2;
 
 bool IsOneTensor(const ArgDef& arg) {
   return arg.type != DataType::kInvalid && arg.number_attr.empty() && arg.type_list_attr.empty() &&

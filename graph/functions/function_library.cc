@@ -6,17 +6,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "graph/functions/function_fields.h"
 #include "graph/ir/library_access.h"
 #include "graph/wire/wire.h"
 
 namespace tenon {
 namespace {
-
-// Fields of AttrValue, AttrValue.ListValue, NameAttrList and map entries.
-constexpr uint32_t kAttrList = 1, kAttrFunc = 10, kListFunc = 9;
-constexpr uint32_t kFuncName = 1, kFuncAttr = 2, kEntryValue = 2;
-// Fields of FunctionDefLibrary, GradientDef and RegisteredGradient.
-constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
 
 constexpr std::string_view kGradientOfNode = "_gradient_op_type";
 
@@ -36,7 +31,7 @@ std::optional<Part> PartOf(Part message, uint32_t field) {
       if (field == kFuncAttr) return Part::kEntry;
       break;
     case Part::kEntry:
-      if (field == kEntryValue) return Part::kAttr;
+      if (field == kValue) return Part::kAttr;
       break;
   }
   return std::nullopt;

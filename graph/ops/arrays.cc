@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kArraysOps[] = {
     {"BatchMatrixBandPart",
      "input: T; num_lower: int64; num_upper: int64",
      "band: T",
@@ -263,6 +263,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Arrays() { return kOps; }
+absl::Span<const OpSpec> Arrays() { return kArraysOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kBasicOps[] = {
     {"AccumulateNV2", "inputs: N * T", "sum: T", "N: int; T: numbertype; shape: shape",
      ExplicitShape, kCommutative | kAggregate},
     {"_Arg", "", "output: T", "T: type; index: int >= 0", ArgShape, kStateful,
@@ -123,6 +123,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Basic() { return kOps; }
+absl::Span<const OpSpec> Basic() { return kBasicOps; }
 
 }  // namespace tenon::ops

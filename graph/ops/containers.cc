@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kContainersOps[] = {
     {"AnonymousHashTable", "", "table_handle: resource", "key_dtype: type; value_dtype: type",
      ScalarShape, kStateful, OpFacts{.state = State::kFilledTable, .anonymous = true}},
     {"AnonymousMutableDenseHashTable", "empty_key: key_dtype; deleted_key: key_dtype",
@@ -545,6 +545,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Containers() { return kOps; }
+absl::Span<const OpSpec> Containers() { return kContainersOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kControlFlowOps[] = {
     {"Abort", "", "", "error_msg: string = ''; exit_without_error: bool = false", nullptr},
     // Stateful, but nothing lasts: a run that fails may be made again.
     {"Assert", "condition: bool; data: T", "", "T: list(type); summarize: int = 3", nullptr,
@@ -86,6 +86,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> ControlFlow() { return kOps; }
+absl::Span<const OpSpec> ControlFlow() { return kControlFlowOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kDataOps[] = {
     {"AnonymousIterator", "", "handle: resource",
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1", nullptr, kStateful},
     {"AnonymousIteratorV2", "", "handle: resource; deleter: variant",
@@ -270,6 +270,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Data() { return kOps; }
+absl::Span<const OpSpec> Data() { return kDataOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kDistributionOps[] = {
     {"Batch", "in_tensors: T", "batched_tensors: T; batch_index: int64; id: int64",
      "num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; "
      "batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; "
@@ -192,6 +192,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Distribution() { return kOps; }
+absl::Span<const OpSpec> Distribution() { return kDistributionOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kElementwiseOps[] = {
     {"Abs", "x: T", "y: T", "T: {bfloat16, half, float, double, int8, int16, int32, int64}",
      UnchangedShape, kPure,
      OpFacts{.safe = Safe::kAlways,
@@ -530,6 +530,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Elementwise() { return kOps; }
+absl::Span<const OpSpec> Elementwise() { return kElementwiseOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kFilesOps[] = {
     {"FileSystemSetConfiguration", "scheme: string; key: string; value: string", "", "", nullptr,
      kStateful},
     {"FixedLengthRecordReader",
@@ -109,6 +109,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Files() { return kOps; }
+absl::Span<const OpSpec> Files() { return kFilesOps; }
 
 }  // namespace tenon::ops

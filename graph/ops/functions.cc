@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kFunctionsOps[] = {
     {"_ArrayToList", "input: N * T", "output: out_types", "T: type; N: int; out_types: list(type)",
      nullptr},
     {"Case", "branch_index: int32; input: Tin", "output: Tout",
@@ -66,6 +66,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Functions() { return kOps; }
+absl::Span<const OpSpec> Functions() { return kFunctionsOps; }
 
 }  // namespace tenon::ops

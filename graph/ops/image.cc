@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kImageOps[] = {
     {"AdjustContrast",
      "images: T; contrast_factor: float; min_value: float; max_value: float",
      "output: float",
@@ -173,6 +173,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Image() { return kOps; }
+absl::Span<const OpSpec> Image() { return kImageOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kLinalgOps[] = {
     {"BandedTriangularSolve", "matrix: T; rhs: T", "output: T",
      "lower: bool = true; adjoint: bool = false; T: {double, float, half, complex64, complex128}",
      nullptr},
@@ -218,6 +218,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Linalg() { return kOps; }
+absl::Span<const OpSpec> Linalg() { return kLinalgOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kNnOps[] = {
     {"ApproxTopK", "input: T", "values: T; indices: int32",
      "k: int >= 0; reduction_dimension: int = -1; recall_target: float = 0.95; "
      "is_max_k: bool = true; reduction_input_size_override: int = -1; "
@@ -551,6 +551,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Nn() { return kOps; }
+absl::Span<const OpSpec> Nn() { return kNnOps; }
 
 }  // namespace tenon::ops

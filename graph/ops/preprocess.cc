@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kPreprocessOps[] = {
     {"AudioSpectrogram", "input: float", "spectrogram: float",
      "window_size: int; stride: int; magnitude_squared: bool = false", AudioSpectrogramShape},
     {"BatchNormWithGlobalNormalization",
@@ -240,6 +240,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Preprocess() { return kOps; }
+absl::Span<const OpSpec> Preprocess() { return kPreprocessOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kQuantizeOps[] = {
     {"Dequantize", "input: T; min_range: float; max_range: float", "output: dtype",
      "T: quantizedtype; mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'; "
      "narrow_range: bool = false; axis: int = -1; dtype: {bfloat16, float} = DT_FLOAT",
@@ -78,6 +78,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Quantize() { return kOps; }
+absl::Span<const OpSpec> Quantize() { return kQuantizeOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kQuantizedNnOps[] = {
     {"_FusedQuantizedConv2D", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
      "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
      "Tinput: quantizedtype = DT_QUINT8; Tfilter: quantizedtype = DT_QINT8; "
@@ -355,6 +355,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> QuantizedNn() { return kOps; }
+absl::Span<const OpSpec> QuantizedNn() { return kQuantizedNnOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kRandomOps[] = {
     {"AllCandidateSampler", "true_classes: int64",
      "sampled_candidates: int64; true_expected_count: float; sampled_expected_count: float",
      "num_true: int >= 1; num_sampled: int >= 1; unique: bool; seed: int = 0; seed2: int = 0",
@@ -185,6 +185,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Random() { return kOps; }
+absl::Span<const OpSpec> Random() { return kRandomOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kReductionOps[] = {
     {"All", "input: bool; reduction_indices: Tidx", "output: bool",
      "keep_dims: bool = false; Tidx: {int32, int64} = DT_INT32", ReductionShape, kPure,
      OpFacts{.safe = Safe::kIfReduction, .dims = DimRule::kReduction}},
@@ -203,6 +203,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Reduction() { return kOps; }
+absl::Span<const OpSpec> Reduction() { return kReductionOps; }
 
 }  // namespace tenon::ops

@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kSelectionOps[] = {
     {"DynamicPartition", "data: T; partitions: int32", "outputs: num_partitions * T",
      "num_partitions: int; T: type", DynamicPartitionShape, kPure,
      OpFacts{.precision = Precision::kClear}},
@@ -136,6 +136,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Selection() { return kOps; }
+absl::Span<const OpSpec> Selection() { return kSelectionOps; }
 
 }  // namespace tenon::ops

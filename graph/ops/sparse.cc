@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kSparseOps[] = {
     {"AddManySparseToTensorsMap", "sparse_indices: int64; sparse_values: T; sparse_shape: int64",
      "sparse_handles: int64", "T: type; container: string = ''; shared_name: string = ''",
      AddManySparseShape, kStateful},
@@ -168,6 +168,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Sparse() { return kOps; }
+absl::Span<const OpSpec> Sparse() { return kSparseOps; }
 
 }  // namespace tenon::ops

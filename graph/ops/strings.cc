@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kStringsOps[] = {
     {"AsString", "input: T", "output: string",
      "T: {realnumbertype, complex64, complex128, bool, variant, string}; precision: int = -1; "
      "scientific: bool = false; shortest: bool = false; width: int = -1; fill: string = ''",
@@ -94,6 +94,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Strings() { return kOps; }
+absl::Span<const OpSpec> Strings() { return kStringsOps; }
 
 }  // namespace tenon::ops

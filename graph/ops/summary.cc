@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kSummaryOps[] = {
     {"AudioSummary",
      "tag: string; tensor: float",
      "summary: string",
@@ -88,6 +88,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Summary() { return kOps; }
+absl::Span<const OpSpec> Summary() { return kSummaryOps; }
 
 }  // namespace tenon::ops

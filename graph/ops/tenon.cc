@@ -49,7 +49,7 @@ absl::Status ProjectionsShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kTenonOps[] = {
     // softmax(query * key^T * scale + mask) * value. The mask broadcasts to [batch, heads, rows of
     // the query, rows of the key]; the other tensors are [batch, rows, heads, columns], or with
     // heads_first [batch, heads, rows, columns].
@@ -70,6 +70,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Tenon() { return kOps; }
+absl::Span<const OpSpec> Tenon() { return kTenonOps; }
 
 }  // namespace tenon::ops

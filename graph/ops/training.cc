@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kTrainingOps[] = {
     {"ApplyAdaMax",
      "var: Ref(T); m: Ref(T); v: Ref(T); beta1_power: T; lr: T; beta1: T; beta2: T; epsilon: T; "
      "grad: T",
@@ -226,6 +226,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Training() { return kOps; }
+absl::Span<const OpSpec> Training() { return kTrainingOps; }
 
 }  // namespace tenon::ops

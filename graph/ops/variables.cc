@@ -5,7 +5,7 @@
 namespace tenon::ops {
 namespace {
 
-constexpr OpSpec kOps[] = {
+constexpr OpSpec kVariablesOps[] = {
     {"AccumulatorApplyGradient", "handle: Ref(string); local_step: int64; gradient: dtype", "",
      "dtype: numbertype", nullptr},
     {"AccumulatorNumAccumulated", "handle: Ref(string)", "num_accumulated: int32", "", nullptr},
@@ -177,6 +177,6 @@ constexpr OpSpec kOps[] = {
 
 }  // namespace
 
-absl::Span<const OpSpec> Variables() { return kOps; }
+absl::Span<const OpSpec> Variables() { return kVariablesOps; }
 
 }  // namespace tenon::ops

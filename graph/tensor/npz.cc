@@ -26,7 +26,7 @@ constexpr int kStored = 0;
 constexpr uint64_t kMostBytes = 0xFFFFFFFF;
 constexpr uLong kDate = 0x21 << 16;  // 1980-01-01, so that the same arrays are the same bytes
 
-absl::Status Bad(std::string_view what) {
+absl::Status BadArchive(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npz archive: ", what));
 }
 
@@ -87,12 +87,13 @@ zlib_filefunc64_def MemoryFile::functions() {
 // take longer than all the rest.
 absl::StatusOr<FileBytes> Look(unzFile zip, const unz_file_info64& info, const FileBytes& archive) {
   const uint64_t at = unzGetCurrentFileZStreamPos64(zip), size = info.uncompressed_size;
-  if (info.compressed_size != size) return Bad("an entry does not have the size that it claims");
+  if (info.compressed_size != size)
+    return BadArchive("an entry does not have the size that it claims");
   if (at > archive.bytes.size() || archive.bytes.size() - at < size)
-    return Bad("an entry is cut off");
+    return BadArchive("an entry is cut off");
   const std::string_view content = archive.bytes.substr(at, size);
   if (crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), size) != info.crc)
-    return Bad("an entry's checksum does not match");
+    return BadArchive("an entry's checksum does not match");
   return FileBytes{content, archive.owner};
 }
 
@@ -106,13 +107,14 @@ absl::StatusOr<FileBytes> Unpack(unzFile zip, uint64_t size) {
     const size_t at = content.size();
     content.resize(at + std::min(kPiece, limit - at + 1));
     const int n = unzReadCurrentFile(zip, content.data() + at, content.size() - at);
-    if (n < 0) return Bad("an entry is cut off or corrupt");
+    if (n < 0) return BadArchive("an entry is cut off or corrupt");
     content.resize(at + n);
     if (n == 0) break;
-    if (content.size() > limit) return Bad("an entry is larger than the machine's memory allows");
+    if (content.size() > limit)
+      return BadArchive("an entry is larger than the machine's memory allows");
   }
-  if (content.size() != size) return Bad("an entry does not have the size that it claims");
-  if (unzCloseCurrentFile(zip) != UNZ_OK) return Bad("an entry's checksum does not match");
+  if (content.size() != size) return BadArchive("an entry does not have the size that it claims");
+  if (unzCloseCurrentFile(zip) != UNZ_OK) return BadArchive("an entry's checksum does not match");
   return BytesOf(std::move(content));
 }
 
@@ -138,7 +140,7 @@ absl::Status NpzReader::ReadDirectory() {
   MemoryFile file{.archive = bytes_.bytes};
   zlib_filefunc64_def functions = file.functions();
   unzFile zip = unzOpen2_64(nullptr, &functions);
-  if (zip == nullptr) return Bad("it has no directory");
+  if (zip == nullptr) return BadArchive("it has no directory");
   const absl::Cleanup close = [zip] { unzClose(zip); };
   std::string name(size_t{1} << 16, '\0');  // longer than any can be
   int result = unzGoToFirstFile(zip);
@@ -148,14 +150,15 @@ absl::Status NpzReader::ReadDirectory() {
     if (unzGetFilePos64(zip, &place) != UNZ_OK ||
         unzGetCurrentFileInfo64(zip, &info, name.data(), name.size(), nullptr, 0, nullptr, 0) !=
             UNZ_OK)
-      return Bad("its directory is damaged");
+      return BadArchive("its directory is damaged");
     if ((info.flag & 1) != 0) return absl::UnimplementedError("encrypted archives are not read");
     const std::string_view file_name(name.data(), info.size_filename);
     entries_.push_back({.name = std::string(absl::StripSuffix(file_name, ".npy")),
                         .place = place.pos_in_zip_directory,
                         .number = place.num_of_file});
   }
-  return result == UNZ_END_OF_LIST_OF_FILE ? absl::OkStatus() : Bad("its directory is damaged");
+  return result == UNZ_END_OF_LIST_OF_FILE ? absl::OkStatus()
+                                           : BadArchive("its directory is damaged");
 }
 
 std::vector<std::string> NpzReader::Keys() const {
@@ -168,18 +171,18 @@ absl::StatusOr<FileBytes> NpzReader::Extract(const Entry& e) const {
   MemoryFile file{.archive = bytes_.bytes};
   zlib_filefunc64_def functions = file.functions();
   unzFile zip = unzOpen2_64(nullptr, &functions);
-  if (zip == nullptr) return Bad("it has no directory");
+  if (zip == nullptr) return BadArchive("it has no directory");
   const absl::Cleanup close = [zip] { unzClose(zip); };
   const unz64_file_pos place{e.place, e.number};
   unz_file_info64 info;
   if (unzGoToFilePos64(zip, &place) != UNZ_OK ||
       unzGetCurrentFileInfo64(zip, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
-    return Bad("its directory is damaged");
+    return BadArchive("its directory is damaged");
   if (info.compression_method != kStored && info.compression_method != Z_DEFLATED) {
     return absl::UnimplementedError(
         absl::StrCat("zip compression method ", info.compression_method, " is not read"));
   }
-  if (unzOpenCurrentFile(zip) != UNZ_OK) return Bad("an entry is damaged");
+  if (unzOpenCurrentFile(zip) != UNZ_OK) return BadArchive("an entry is damaged");
   return info.compression_method == kStored ? Look(zip, info, bytes_)
                                             : Unpack(zip, info.uncompressed_size);
 }

@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<std::string>> FilesToCheck(const CheckFlags& flags) {
   return files;
 }
 
-struct Counts {
+struct CheckCounts {
   int64_t passed = 0, failed = 0, unimplemented = 0, crashed = 0;
 
   void Add(CaseStatus status) {
@@ -185,8 +185,8 @@ std::string Number(int64_t n) { return n == 0 ? "-" : absl::StrCat(n); }
 
 // The table. Without --verbose it has no rows for ops of which all cases passed, and one line for
 // ops of which no case has a kernel.
-std::string CheckText(const std::map<std::string, Counts>& ops, const Counts& all, bool verbose,
-                      const Style& style) {
+std::string CheckText(const std::map<std::string, CheckCounts>& ops, const CheckCounts& all,
+                      bool verbose, const Style& style) {
   Table table({"op", ">cases", ">passed", ">failed", ">unimplemented", ">crashed"});
   std::vector<std::string> missing;
   int64_t complete = 0;
@@ -221,9 +221,9 @@ absl::Status Check(const CheckFlags& flags, Invocation& invocation) {
   }
   const bool plugins = !checked.plugins.empty();
   PluginCoverage coverage(checked.plugins);
-  Counts all;
+  CheckCounts all;
   int64_t invalid_files = 0;
-  std::map<std::string, Counts> ops;
+  std::map<std::string, CheckCounts> ops;
   Json cases = Json::Array();
   for (CaseRecord& record : checked.records) {
     const std::string& path = files[record.file];

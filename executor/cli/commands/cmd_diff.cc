@@ -38,13 +38,13 @@ Json ChangeJson(const Graph& a, const Graph& b, const NodeChange& change) {
   return json;
 }
 
-struct Counts {
+struct DiffCounts {
   int64_t added = 0, removed = 0, changed = 0;
 };
 
 // Adds the changes to `list` and to `counts`.
 void AddChanges(const Graph& a, const Graph& b, const std::vector<NodeChange>& changes, Json& list,
-                Counts& counts) {
+                DiffCounts& counts) {
   for (const NodeChange& change : changes) {
     ++(change.before == kNoNode  ? counts.added
        : change.after == kNoNode ? counts.removed
@@ -53,7 +53,7 @@ void AddChanges(const Graph& a, const Graph& b, const std::vector<NodeChange>& c
   }
 }
 
-std::string CountsText(const Counts& counts) {
+std::string CountsText(const DiffCounts& counts) {
   return absl::StrCat(Plural(counts.changed, "node"), " changed, ", counts.added, " added, ",
                       counts.removed, " removed");
 }
@@ -92,7 +92,7 @@ class FunctionDiff {
     const Graph before = BodyOf(a_, was, functions_of_a_), after = BodyOf(b_, is, functions_of_b_);
     const std::vector<NodeChange> changes = ChangesBetween(before, after);
     Json nodes = Json::Array();
-    Counts counts;
+    DiffCounts counts;
     AddChanges(before, after, changes, nodes, counts);
     Json json = Json::Object();
     json.Set("name", name).Set("change", change).Set("changes", std::move(nodes));
@@ -130,7 +130,7 @@ absl::Status Diff(const DiffFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const Graph b, Load(flags.paths[1], flags));
   const std::vector<NodeChange> changes = ChangesBetween(a, b);
   Json list = Json::Array();
-  Counts counts;
+  DiffCounts counts;
   AddChanges(a, b, changes, list, counts);
   FunctionDiff functions(a, b, invocation.style);
   invocation.doc.Set("nodes_before", a.num_nodes())

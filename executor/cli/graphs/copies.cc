@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::string_view kHostName = "/device:CPU:0";
 
-class Finder {
+class CopyFinder {
  public:
-  Finder(const Graph& graph, const std::vector<NodePlacement>& placement)
+  CopyFinder(const Graph& graph, const std::vector<NodePlacement>& placement)
       : graph_(graph), placement_(placement) {
     // Only for the sizes: copies are found without them.
     absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(graph);
@@ -76,7 +76,7 @@ class Finder {
 
 std::vector<std::vector<EdgeCopy>> CopiesInto(const Graph& graph,
                                               const std::vector<NodePlacement>& placement) {
-  return Finder(graph, placement).Run();
+  return CopyFinder(graph, placement).Run();
 }
 
 }  // namespace tenon::cli

@@ -13,9 +13,9 @@
 namespace tenon::cli {
 namespace {
 
-class Finder {
+class MissingKernelFinder {
  public:
-  Finder(absl::Span<Device* const> devices, Imported& imported)
+  MissingKernelFinder(absl::Span<Device* const> devices, Imported& imported)
       : graph_(imported.graph),
         defects_(imported.defects),
         oracle_({devices.begin(), devices.end()}, KernelRegistry::Global()) {
@@ -67,7 +67,7 @@ class Finder {
 }  // namespace
 
 void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported) {
-  Finder(devices, imported).Run();
+  MissingKernelFinder(devices, imported).Run();
 }
 
 }  // namespace tenon::cli

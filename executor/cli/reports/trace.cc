@@ -18,7 +18,7 @@ namespace {
 // Processes are only rows of the viewer: 1 is the host, then come streams and planes.
 constexpr int kProcess = 1;
 
-double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
+double TraceTime(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 // Writes events as they come: a trace may be too large to hold it in memory as one document.
 class TraceFile {
@@ -74,7 +74,8 @@ class Writer {
   void AddRun(const RunSpan& run, size_t number) {
     const int thread = run.lane + 1;
     const auto span = [&](std::string_view name, int64_t start, int64_t stop) {
-      file_.Add(TraceSpan(name, "run", kProcess, thread, Micros(start), Micros(stop - start)));
+      file_.Add(
+          TraceSpan(name, "run", kProcess, thread, TraceTime(start), TraceTime(stop - start)));
     };
     span(absl::StrCat("run ", number), run.start_ns, run.stop_ns);
     span("plan", run.start_ns, run.planned_ns);
@@ -88,7 +89,7 @@ class Writer {
     Json args = Json::Object();
     args.Set("op", label.what).Set("device", label.device).Set("step", step.index);
     Json event = TraceSpan(label.node.empty() ? label.what : label.node, label.what, row.process,
-                           row.thread, Micros(start_ns), Micros(stop_ns - start_ns));
+                           row.thread, TraceTime(start_ns), TraceTime(stop_ns - start_ns));
     event.Set("args", std::move(args));
     file_.Add(event);
   }

@@ -88,9 +88,10 @@ class GuardTree {
 // Schedules a graph with control flow, in three steps: finds the loop and the guard of each node,
 // in the given order; sorts the items of each loop topologically (list scheduling, with GuardTree
 // as the ready list); writes the sorted lists out, inner loops in the places of their items.
-class Scheduler {
+class NodeScheduler {
  public:
-  Scheduler(const Graph& graph, absl::Span<const NodeId> order, const std::vector<bool>& fed_only)
+  NodeScheduler(const Graph& graph, absl::Span<const NodeId> order,
+                const std::vector<bool>& fed_only)
       : graph_(graph), given_(order), fed_only_(fed_only) {}
 
   absl::StatusOr<Schedule> Run() {
@@ -369,7 +370,7 @@ bool HasControlFlow(const Graph& graph, absl::Span<const NodeId> order) {
 
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only) {
-  if (HasControlFlow(graph, order)) return Scheduler(graph, order, fed_only).Run();
+  if (HasControlFlow(graph, order)) return NodeScheduler(graph, order, fed_only).Run();
   Schedule schedule;
   schedule.order.assign(order.begin(), order.end());
   return schedule;

@@ -7,9 +7,9 @@ namespace {
 // each look at their flag.
 constexpr int32_t kMaxRowDepth = 128;
 
-class Scheduler {
+class StepScheduler {
  public:
-  explicit Scheduler(const StepGraph& graph) : graph_(graph), opens_(graph.steps.size(), -1) {
+  explicit StepScheduler(const StepGraph& graph) : graph_(graph), opens_(graph.steps.size(), -1) {
     for (size_t l = 0; l < graph.loops.size(); ++l)
       opens_[graph.loops[l].open_step] = static_cast<int32_t>(l);
   }
@@ -95,6 +95,6 @@ int32_t StepSchedule::CommonRow(int32_t a, int32_t b) const {
   return a;
 }
 
-StepSchedule ScheduleSteps(const StepGraph& graph) { return Scheduler(graph).Run(); }
+StepSchedule ScheduleSteps(const StepGraph& graph) { return StepScheduler(graph).Run(); }
 
 }  // namespace tenon

@@ -9,13 +9,14 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kLine = 64;
+constexpr uint64_t kCacheLine = 64;
 constexpr size_t kMaxForQuadratic = 1500;  // buffers; BestGap looks at all buffers placed before
 
 uint64_t RoundUp(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
 uint64_t RoundedSize(uint64_t bytes) {
-  return bytes < kLine ? std::bit_ceil(std::max<uint64_t>(bytes, 4)) : RoundUp(bytes, kLine);
+  return bytes < kCacheLine ? std::bit_ceil(std::max<uint64_t>(bytes, 4))
+                            : RoundUp(bytes, kCacheLine);
 }
 
 using Ids = std::vector<int32_t>;
@@ -66,8 +67,8 @@ uint64_t PlaceSmall(absl::Span<const BufferRequest> requests, const Sweep& sweep
         const uint64_t size = RoundedSize(requests[id].bytes);
         std::vector<uint64_t>& stack = places(size);
         if (stack.empty()) {
-          for (uint64_t at = kLine; at >= size; at -= size) stack.push_back(end + at - size);
-          end += kLine;
+          for (uint64_t at = kCacheLine; at >= size; at -= size) stack.push_back(end + at - size);
+          end += kCacheLine;
         }
         offsets[id] = stack.back();
         stack.pop_back();
@@ -184,13 +185,13 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   for (int32_t id = 0; id < static_cast<int32_t>(requests.size()); ++id) {
     if (requests[id].bytes == 0) continue;
     all.push_back(id);
-    (requests[id].bytes < kLine ? small : large).push_back(id);
+    (requests[id].bytes < kCacheLine ? small : large).push_back(id);
   }
   ArenaLayout layout;
   layout.offsets.resize(requests.size(), 0);
   layout.lower_bound = LowerBound(requests, Sweep(requests, all));
   const uint64_t small_end =
-      RoundUp(PlaceSmall(requests, Sweep(requests, small), layout.offsets), kLine);
+      RoundUp(PlaceSmall(requests, Sweep(requests, small), layout.offsets), kCacheLine);
   uint64_t large_end = PlaceBySweep(requests, Sweep(requests, large), layout.offsets);
   if (large.size() <= kMaxForQuadratic) {
     std::vector<uint64_t> offsets(requests.size(), 0);

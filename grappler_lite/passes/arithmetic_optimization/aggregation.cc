@@ -166,7 +166,7 @@ bool MinimizeBroadcasts(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kAggregationRewrites[] = {
     {"small_sum_to_multiple", Exactness::kExact, SmallSumToMultiple, "Add AddV2 AddN"},
     {"sum_to_multiple", Exactness::kFastMath, SumToMultiple, "AddN"},
     {"hoist_common_factor", Exactness::kFastMath, HoistCommonFactor, "Add AddV2 AddN"},
@@ -176,6 +176,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Aggregation() { return kRewrites; }
+std::span<const Rewrite> Aggregation() { return kAggregationRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -113,7 +113,7 @@ bool MoveAfterNarrowing(Sweep& s, NodeId n) {
          Swap(s, n, move, move, To(g, n));
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kCastsRewrites[] = {
     {"remove_redundant_cast", Exactness::kExact, RemoveRedundantCast, "Cast Bitcast"},
     {"merge_casts", Exactness::kExact, MergeCasts, "Cast"},
     {"merge_bitcasts", Exactness::kExact, MergeBitcasts, "Bitcast"},
@@ -123,6 +123,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Casts() { return kRewrites; }
+std::span<const Rewrite> Casts() { return kCastsRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -49,13 +49,13 @@ bool FoldMultiplyIntoWeights(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kContractionsRewrites[] = {
     {"fold_multiply_into_weights", Exactness::kToleranced, FoldMultiplyIntoWeights,
      "Conv2D Conv3D DepthwiseConv2dNative MatMul"},
 };
 
 }  // namespace
 
-std::span<const Rewrite> Contractions() { return kRewrites; }
+std::span<const Rewrite> Contractions() { return kContractionsRewrites; }
 
 }  // namespace tenon::arithmetic

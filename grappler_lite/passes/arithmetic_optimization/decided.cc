@@ -61,7 +61,7 @@ bool DecidedTruth(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kDecidedRewrites[] = {
     {"zero_integer_product", Exactness::kExact, ZeroIntegerProduct, "Mul"},
     {"zero_product", Exactness::kFastMath, ZeroProduct, "Mul"},
     {"zero_integer_difference", Exactness::kExact, ZeroIntegerDifference, "Sub"},
@@ -73,6 +73,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Decided() { return kRewrites; }
+std::span<const Rewrite> Decided() { return kDecidedRewrites; }
 
 }  // namespace tenon::arithmetic

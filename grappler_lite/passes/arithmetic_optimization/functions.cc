@@ -202,7 +202,7 @@ bool MaximumToLeakyRelu(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kFunctionsRewrites[] = {
     {"pow_to_square", Exactness::kToleranced, PowToSquare, "Pow"},
     {"pow_to_cube", Exactness::kToleranced, PowToCube, "Pow"},
     {"pow_to_reciprocal", Exactness::kToleranced, PowToReciprocal, "Pow"},
@@ -221,6 +221,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Functions() { return kRewrites; }
+std::span<const Rewrite> Functions() { return kFunctionsRewrites; }
 
 }  // namespace tenon::arithmetic

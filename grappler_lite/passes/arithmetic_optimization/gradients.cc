@@ -111,12 +111,12 @@ bool DropSumOverNothing(Sweep& s, NodeId n) {
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kGradientsRewrites[] = {
     {"drop_sum_over_nothing", Exactness::kToleranced, DropSumOverNothing, "Reshape"},
 };
 
 }  // namespace
 
-std::span<const Rewrite> Gradients() { return kRewrites; }
+std::span<const Rewrite> Gradients() { return kGradientsRewrites; }
 
 }  // namespace tenon::arithmetic

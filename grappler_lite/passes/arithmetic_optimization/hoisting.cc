@@ -73,13 +73,13 @@ bool HoistOutOfSplit(Sweep& s, NodeId n) {
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kHoistingRewrites[] = {
     {"hoist_unary_out_of_concat", Exactness::kExact, HoistOutOfConcat, "ConcatV2 Pack"},
     {"hoist_unary_out_of_split", Exactness::kExact, HoistOutOfSplit, "Split SplitV Unpack"},
 };
 
 }  // namespace
 
-std::span<const Rewrite> Hoisting() { return kRewrites; }
+std::span<const Rewrite> Hoisting() { return kHoistingRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -135,7 +135,7 @@ bool RemoveLogicalNot(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kInversePairsRewrites[] = {
     {"remove_involution", Exactness::kExact, RemoveInvolution, "Neg LogicalNot Invert Conj"},
     {"remove_involution_across_moves", Exactness::kExact, RemoveInvolutionAcrossMoves,
      "Neg LogicalNot Invert Conj"},
@@ -153,6 +153,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> InversePairs() { return kRewrites; }
+std::span<const Rewrite> InversePairs() { return kInversePairsRewrites; }
 
 }  // namespace tenon::arithmetic

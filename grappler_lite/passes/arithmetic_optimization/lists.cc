@@ -282,7 +282,7 @@ bool SliceOfConcat(Sweep& s, NodeId n) {
   return piece >= 0 && CannotStop(s, pieces) && s.ReplaceOutputs(n, {&pieces[piece], 1});
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kListsRewrites[] = {
     {"remove_single_element_list", Exactness::kExact, RemoveSingleElementList,
      "AddN ConcatV2 Split SplitV"},
     {"unpack_of_pack", Exactness::kExact, UnpackOfPack, "Unpack"},
@@ -296,6 +296,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Lists() { return kRewrites; }
+std::span<const Rewrite> Lists() { return kListsRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -142,7 +142,7 @@ bool RemoveDecidedSelect(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kNeutralElementsRewrites[] = {
     {"remove_mul_by_one", Exactness::kExact, RemoveMulByOne, "Mul"},
     {"remove_neutral_fill", Exactness::kExact, RemoveNeutralFill, "Mul RealDiv Div Sub"},
     {"mul_by_ones_to_broadcast", Exactness::kExact, MulByOnesToBroadcast, "Mul"},
@@ -157,6 +157,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> NeutralElements() { return kRewrites; }
+std::span<const Rewrite> NeutralElements() { return kNeutralElementsRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -173,7 +173,7 @@ bool HoistMonotonic(Sweep& s, NodeId n) {
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kReductionsRewrites[] = {
     {"remove_trivial_reduction", Exactness::kExact, RemoveTrivialReduction, "Prod Max Min All Any"},
     // A sum may begin with 0, which makes 0 of -0.
     {"remove_trivial_sum", Exactness::kToleranced, RemoveTrivialReduction, "Sum Mean"},
@@ -188,6 +188,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Reductions() { return kRewrites; }
+std::span<const Rewrite> Reductions() { return kReductionsRewrites; }
 
 }  // namespace tenon::arithmetic

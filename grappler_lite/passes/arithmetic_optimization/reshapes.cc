@@ -152,7 +152,7 @@ bool RemoveRedundantBroadcast(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kReshapesRewrites[] = {
     {"remove_redundant_reshape", Exactness::kExact, RemoveRedundantReshape,
      "Reshape Squeeze ExpandDims EnsureShape"},
     {"remove_reshape_to_own_sizes", Exactness::kExact, RemoveReshapeToOwnSizes, "Reshape"},
@@ -172,6 +172,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Reshapes() { return kRewrites; }
+std::span<const Rewrite> Reshapes() { return kReshapesRewrites; }
 
 }  // namespace tenon::arithmetic

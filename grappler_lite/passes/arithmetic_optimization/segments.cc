@@ -65,13 +65,13 @@ bool LookUpAtOnce(Sweep& s, NodeId n) {
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kSegmentsRewrites[] = {
     {"remove_cast_of_indices", Exactness::kExact, RemoveCastOfIndices, kReductions},
     {"look_up_at_once", Exactness::kExact, LookUpAtOnce, kReductions},
 };
 
 }  // namespace
 
-std::span<const Rewrite> Segments() { return kRewrites; }
+std::span<const Rewrite> Segments() { return kSegmentsRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -136,7 +136,7 @@ bool FoldTransposeIntoMatMul(Sweep& s, NodeId n) {
   return false;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kTransposesRewrites[] = {
     {"remove_identity_transpose", Exactness::kExact, RemoveIdentityTranspose, "Transpose"},
     {"cancel_transposes", Exactness::kExact, CancelTransposes, "Transpose"},
     {"cancel_transposes_around_unary", Exactness::kExact, CancelTransposesAroundUnary, "Transpose"},
@@ -148,6 +148,6 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> Transposes() { return kRewrites; }
+std::span<const Rewrite> Transposes() { return kTransposesRewrites; }
 
 }  // namespace tenon::arithmetic

@@ -20,9 +20,9 @@ constexpr RewriteInfo kFoldWhile = {"fold_while", Exactness::kExact};
 
 constexpr uint32_t kAttrFunc = 10;  // of AttrValue
 
-class Folder {
+class BranchFolder {
  public:
-  explicit Folder(PassContext& context)
+  explicit BranchFolder(PassContext& context)
       : c_(context),
         g_(context.graph),
         known_(g_, context.evaluator, context.feeds, context.gate) {}
@@ -132,7 +132,7 @@ class Folder {
 std::vector<RewriteInfo> ConstantBranches() { return {kFoldIf, kFoldCase, kFoldWhile}; }
 
 bool FoldConstantBranches(PassContext& context) {
-  return HasFunctions(context.graph) && Folder(context).Run();
+  return HasFunctions(context.graph) && BranchFolder(context).Run();
 }
 
 }  // namespace tenon

@@ -8,13 +8,6 @@
 namespace tenon {
 namespace {
 
-SP_Stream ToC(StreamHandle handle) { return static_cast<SP_Stream>(handle); }
-
-// As in pluggable_device.cc: no payload.
-SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
-  return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
-}
-
 // The function that HostCallback queues.
 using Queued = std::function<absl::Status()>;
 

@@ -24,14 +24,6 @@ namespace {
 constexpr int kSpinPolls = 64;
 constexpr auto kPollPause = std::chrono::microseconds(20);
 
-// The plug-in gets back the address that it gave out, or one within: its payload is not kept, as in
-// TensorFlow.
-SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
-  return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
-}
-
-SP_Stream ToC(StreamHandle handle) { return static_cast<SP_Stream>(handle); }
-
 std::string Text(const char* s) { return s == nullptr ? "" : s; }
 
 }  // namespace

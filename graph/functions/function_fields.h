@@ -1,0 +1,26 @@
+// The numbers of the fields of protobuf messages that this folder reads and writes. Private to
+// graph/functions/.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon {
+
+// FunctionDef, and its maps of numbers of arguments.
+inline constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
+inline constexpr uint32_t kFunctionControlRet = 6, kArgAttr = 7, kArgUniqueId = 8;
+inline constexpr uint32_t kArgAttrsAttr = 1;
+// FunctionDefLibrary, GradientDef and RegisteredGradient.
+inline constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
+// OpDef.
+inline constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
+// NodeDef.
+inline constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
+inline constexpr uint32_t kNodeAttr = 5;
+// Map entries.
+inline constexpr uint32_t kKey = 1, kValue = 2;
+// AttrValue, AttrValue.ListValue and NameAttrList.
+inline constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
+inline constexpr uint32_t kFuncName = 1, kFuncAttr = 2;
+
+}  // namespace tenon
