@@ -15,14 +15,11 @@ using Chooser = std::pair<const void*, int32_t>;
 class FlagTree {
  public:
   static constexpr int32_t kAlways = 0;  // the flag that always lives
-  // A flag that is added below a flag of this depth becomes a child of kAlways. So walks up the
-  // tree are short, but the tree no longer tells that the flag implies the flags around it:
-  // branches there are not jumped over as a whole.
-  static constexpr int32_t kMaxDepth = 64;
 
   struct Flag {
     int32_t parent = 0;                 // lives whenever this flag lives
     int32_t depth = 0;                  // of kAlways: 0
+    int32_t jump = 0;                   // a flag above it, most often far above (see flag_tree.cc)
     int32_t family = 0;                 // the first flag of its family; 0: it has none
     int32_t family_size = 0;            // the number of flags in its family
     Chooser chosen_by = {nullptr, -1};  // of a family: what its Switch decides by
@@ -38,6 +35,8 @@ class FlagTree {
   // Adds the flags of one Switch's outputs: exactly one of them lives while the parent lives.
   int32_t AddFamily(int32_t count, int32_t parent, Chooser chosen_by);
 
+  // These two take time in the logarithm of the depth, so branches may nest as deeply as they like.
+  //
   // Whether `other` lives whenever `flag` lives, as far as the tree tells: true is certain. A flag
   // implies itself.
   bool Implies(int32_t flag, int32_t other) const;
@@ -45,6 +44,10 @@ class FlagTree {
   int32_t Common(int32_t a, int32_t b) const;
 
  private:
+  int32_t JumpOfChildren(int32_t parent) const;
+  // The flag of this depth that `flag` is or hangs below; `flag` itself if it is no deeper.
+  int32_t AtDepth(int32_t flag, int32_t depth) const;
+
   std::vector<Flag> flags_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <random>
 #include <set>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -44,14 +45,18 @@ TEST(FlagTree, FamiliesAreNumberedOneAfterTheOther) {
   EXPECT_EQ(flags[parent].family, 0);
 }
 
-TEST(FlagTree, IsNoDeeperThanItsLimit) {
+TEST(FlagTree, KnowsEachFlagAboveADeepOne) {
+  constexpr int32_t kDeep = 1000;
   FlagTree flags;
-  int32_t deepest = FlagTree::kAlways;
-  for (int32_t i = 0; i < 10 * FlagTree::kMaxDepth; ++i) {
-    deepest = flags.Add(1, deepest);
-    EXPECT_LE(flags[deepest].depth, FlagTree::kMaxDepth);
+  std::vector<int32_t> trunk = {FlagTree::kAlways};
+  while (trunk.size() <= kDeep) trunk.push_back(flags.Add(1, trunk.back()));
+  for (int32_t depth = 0; depth <= kDeep; ++depth) {
+    EXPECT_EQ(flags[trunk[depth]].depth, depth);
+    EXPECT_TRUE(flags.Implies(trunk[kDeep], trunk[depth]));
+    const int32_t twig = flags.Add(1, trunk[depth]);
+    EXPECT_FALSE(flags.Implies(trunk[kDeep], twig));
+    EXPECT_EQ(flags.Common(trunk[kDeep], twig), trunk[depth]);
   }
-  EXPECT_FALSE(flags.Implies(deepest, 1));  // true, but not known
 }
 
 }  // namespace

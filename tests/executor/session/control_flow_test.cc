@@ -370,6 +370,36 @@ TEST(Branches, ReadWhatOtherBranchesGave) {
 
 // Each decided by a copy of the copy before: looking for what they copy one by one would take time
 // with the square of their number.
+// Each Switch lies on the true side of the one before. x goes in as far as the Switches take it and
+// comes out negative, each Merge on the way adding what the Switch's own side has added.
+TEST(Branches, NestAsDeeplyAsTheyLike) {
+  constexpr int kDeep = 200;  // deeper than plans jump over branches as a whole
+  std::string text =
+      Placeholder("x", "") + Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1");
+  std::string in = "x";
+  for (int k = 0; k < kDeep; ++k) {
+    const std::string p = absl::StrCat("p", k), s = absl::StrCat("s", k), v = absl::StrCat("v", k);
+    text += Placeholder(p, "", "DT_BOOL") + Node(s, "Switch", {in, p}) +
+            Node(v, "AddV2", {s + ":1", "one"}) + Node(absl::StrCat("f", k), "Neg", {s});
+    in = v;
+  }
+  for (int k = kDeep - 1; k >= 0; --k) {
+    const std::string m = absl::StrCat("m", k), n = absl::StrCat("n", k);
+    text += Node(m, "Merge", {in, absl::StrCat("f", k)}, "attr { key: 'N' value { i: 2 } }") +
+            Node(n, "AddV2", {m, "one"});
+    in = n;
+  }
+  auto session = MakeSession(text);
+  for (const int taken : {0, 1, 62, 63, 64, 65, 127, 128, 129, kDeep - 1, kDeep}) {
+    std::vector<Session::NamedTensor> feeds = {{"x", Floats({5}, {})}};
+    for (int k = 0; k < kDeep; ++k) feeds.push_back({absl::StrCat("p", k), Bool(k < taken)});
+    const auto out = session->Run(feeds, {"n0"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    const int inside = taken == kDeep ? 5 + kDeep : 1 - (5 + taken);
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(static_cast<float>(inside + taken))) << taken;
+  }
+}
+
 TEST(Branches, AreDecidedByCopiesOfCopies) {
   constexpr int kBranches = 20000;
   Graph graph = testing::Parse(Placeholder("x", "") + Placeholder("flag", "", "DT_BOOL"));
