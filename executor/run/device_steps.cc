@@ -27,7 +27,7 @@ PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> 
       promised_(std::move(promised)),
       plugin_(std::move(plugin)) {
   const auto rank_of = [](const std::optional<Shape>& shape) {
-    return shape.has_value() ? static_cast<int8_t>(shape->rank()) : kAnyRank;
+    return shape.has_value() ? static_cast<uint8_t>(shape->rank()) : kAnyRank;
   };
   for (const Input& input : inputs_) {
     sources_.push_back({.dtype = input.from.dtype,
@@ -133,7 +133,7 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
 }
 
 inline bool PluginStep::KeepsPromise(size_t i, const Shape& shape) const {
-  const int8_t rank = targets_[i].rank;
+  const uint8_t rank = targets_[i].rank;
   return rank == kAnyRank || (rank == shape.rank() && (rank == 0 || *promised_[i] == shape));
 }
 

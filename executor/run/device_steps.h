@@ -67,19 +67,20 @@ class PluginStep : public SlowStep {
  private:
   // What a call needs to know of an input or output, in as few bytes as will do: a call costs
   // little more than the memory that it touches.
-  static constexpr int8_t kAnyRank = -1;
+  static constexpr uint8_t kAnyRank = 255;
+  static_assert(kMaxRank < kAnyRank);
   struct Source {
     int32_t index = 0;  // of the slot or feed
     DataType dtype = DataType::kInvalid;
     // kSlot, kFeed, or kConst for a constant of this step. kNone: MakeInput makes the tensor.
     Where where = Where::kNone;
-    int8_t rank = kAnyRank;  // of the shape that the plan knows
+    uint8_t rank = kAnyRank;  // of the shape that the plan knows
     bool on_host = false;
     bool last_use = false;  // the kernel may have the buffer
   };
   struct Target {
     int32_t slot;
-    int8_t rank;  // of the promised shape
+    uint8_t rank;  // of the promised shape
   };
   void Prefetch() const;
   // Input i, if a tensor exists just as the kernel wants it; else null.

@@ -78,6 +78,20 @@ TEST(Apu, ConstantsAndFeedsAndChains) {
   EXPECT_EQ((*empty)[0].shape(), Shape({0}));
 }
 
+TEST(Apu, TensorsOfAnyRank) {
+  for (const int rank : {0, 127, 128, 200, kMaxRank}) {
+    std::string dims;
+    for (int i = 0; i < rank; ++i) dims += "dim { size: 1 } ";
+    auto session =
+        Make(Placeholder("x", dims) + Node("r0", "Relu", {"x"}) + Node("r1", "Relu", {"r0"}));
+    const Shape shape(std::vector<int64_t>(rank, 1));
+    const auto out = session->Run({{"x", Floats({3}, shape)}}, {"r1"});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(Values((*out)[0]), ElementsAre(3));
+    EXPECT_TRUE((*out)[0].shape() == shape);
+  }
+}
+
 // 60 of them would not fit into the device's 806 MB.
 TEST(Apu, WhatOnlyAPlanKnowsLeavesTheDeviceWithIt) {
   auto session =
