@@ -15,13 +15,24 @@ absl::Status Await(Device& device, StreamHandle stream, double timeout_s) {
   return status;
 }
 
+// Waits for a copy that is queued. If that fails, the device may still read `from` and write `to`:
+// both leak, since nothing tells when it has ended.
+absl::Status AwaitCopy(const Tensor& from, const Tensor& to, Device& device, StreamHandle stream,
+                       double timeout_s) {
+  const absl::Status done = Await(device, stream, timeout_s);
+  if (done.ok()) return done;
+  from.buffer()->Ref();
+  to.buffer()->Ref();
+  return done;
+}
+
 // The copy waits for the compute stream: queued kernels may still use the target's memory, which
 // the allocator gave out again at once.
 absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
   const StreamHandle stream = device.host_to_device_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
   TENON_RETURN_IF_ERROR(device.CopyHostToDevice(stream, from, to));
-  return Await(device, stream, timeout_s);
+  return AwaitCopy(from, to, device, stream, timeout_s);
 }
 
 // The copy waits for the compute stream, on which kernels write the value.
@@ -31,12 +42,8 @@ absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double ti
   const StreamHandle stream = device.device_to_host_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
   TENON_RETURN_IF_ERROR(device.CopyDeviceToHost(stream, value, copy));
-  const absl::Status done = Await(device, stream, timeout_s);
-  if (done.ok()) return copy;
-  // The device may still read and write these. Both leak, since nobody learns when it has ended.
-  copy.buffer()->Ref();
-  value.buffer()->Ref();
-  return done;
+  TENON_RETURN_IF_ERROR(AwaitCopy(value, copy, device, stream, timeout_s));
+  return copy;
 }
 
 }  // namespace
