@@ -21,62 +21,70 @@ class Sharing {
  private:
   using Candidates = absl::Span<const InPlace>;  // of one step
 
-  // The uses of each storage in one loop, by storage. Nothing is cleared between loops, so that a
-  // loop costs no more than its arguments: a count of writes starts anew if the last use stands
-  // before the loop. In a loop within a loop the counts come out too high, which only costs a copy.
-  struct Uses {
-    // The last step that uses the storage, the last step that writes it, the number of writes.
-    std::vector<int32_t> last, writer, writes;
+  // How the steps of one loop use a storage.
+  struct Use {
+    int32_t loop = -1;    // of StepGraph::loops
+    int32_t last = -1;    // the last step that uses the storage
+    int32_t writer = -1;  // the last step that writes it
+    int32_t writes = 0;   // the number of writes
   };
 
   // Lets the next value of a variable be computed right over the variable, if no step reads the old
   // value later in the pass. Comes before ShareInPlace: a storage that shares a place already
   // cannot move to the variable's place.
   void ShareLoopVariables() {
-    const size_t count = graph_.storages.size();
-    Uses uses{std::vector<int32_t>(count, -1), std::vector<int32_t>(count, -1),
-              std::vector<int32_t>(count, 0)};
-    for (const PlanLoop& loop : graph_.loops) {
-      CountUses(loop, uses);
-      for (const LoopVariable& v : loop.variables) {
-        if (MayGoOver(loop, v.follow.storage, v.storage, uses))
-          places_.Share(v.follow.storage, v.storage);
+    uses_.resize(graph_.storages.size());
+    for (int32_t l = 0; l < static_cast<int32_t>(graph_.loops.size()); ++l) {
+      FindUses(l);
+      for (const LoopVariable& v : graph_.loops[l].variables) {
+        if (MayGoOver(l, v.follow.storage, v.storage)) places_.Share(v.follow.storage, v.storage);
       }
     }
   }
 
-  void CountUses(const PlanLoop& loop, Uses& uses) const {
+  // Nothing is cleared between loops, so that a loop costs no more than its arguments. A loop
+  // within another one starts from what was found for that one: each entry names its loop.
+  void FindUses(int32_t l) {
+    const PlanLoop& loop = graph_.loops[l];
     for (int32_t k = loop.open_step + 1; k < loop.close_step; ++k) {
       const GraphStep& step = graph_.steps[k];
       const absl::Span<const int32_t> args = graph_.Args(step);
       for (uint32_t a = 0; a < args.size(); ++a) {
         const int32_t s = args[a];
         if (s < 0) continue;
-        if (uses.last[s] <= loop.open_step) uses.writes[s] = 0;
-        uses.last[s] = k;
+        Use& use = uses_[s];
+        if (use.loop != l) use = {.loop = l};
+        use.last = k;
         if (a < step.num_inputs) continue;
-        uses.writer[s] = k;
-        ++uses.writes[s];
+        use.writer = k;
+        ++use.writes;
       }
     }
   }
 
-  // Whether storage `next`, the next value of a variable, may lie in the variable's storage.
-  bool MayGoOver(const PlanLoop& loop, int32_t next, int32_t variable, const Uses& uses) const {
+  Use UseIn(int32_t loop, int32_t storage) const {
+    return uses_[storage].loop == loop ? uses_[storage] : Use();
+  }
+
+  // Whether storage `next`, the next value of a variable of loop l, may lie in the variable's
+  // storage.
+  bool MayGoOver(int32_t l, int32_t next, int32_t variable) const {
+    const PlanLoop& loop = graph_.loops[l];
     const Storage &from = graph_.storages[next], &to = graph_.storages[variable];
     const bool fits = next != variable && from.where == Where::kArena &&
                       to.where == Where::kArena && from.bytes == to.bytes && to.bytes > 0 &&
                       !places_.IsShared(next) && lifetimes_.first[next] > loop.open_step &&
-                      lifetimes_.last[next] <= loop.close_step && uses.writes[next] == 1;
+                      lifetimes_.last[next] <= loop.close_step && UseIn(l, next).writes == 1;
     if (!fits) return false;
-    const int32_t k = uses.writer[next];
+    const int32_t k = UseIn(l, next).writer;
     const GraphStep& step = graph_.steps[k];
     // The step that computes it must run in every pass that has a next pass: else the variable
     // would keep a value that another step left there.
     if (step.loop != graph_.steps[loop.close_step].loop ||
         !graph_.flags.Implies(step.guard, loop.again))
       return false;
-    if (uses.last[variable] != k) return uses.last[variable] < k;
+    const int32_t last = UseIn(l, variable).last;
+    if (last != k) return last < k;
     return OnlyReadBy(step, CandidatesOf(k), variable, next);
   }
 
@@ -131,6 +139,7 @@ class Sharing {
 
   const StepGraph& graph_;
   Lifetimes& lifetimes_;
+  std::vector<Use> uses_;  // by storage, while loop variables are shared
   Places places_;
 };
 

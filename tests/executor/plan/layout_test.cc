@@ -33,20 +33,21 @@ class LayoutTest : public ::testing::Test {
     if (over) graph_.in_place.push_back({graph_.num_steps() - 1, 0, 0});
     return graph_.num_steps() - 1;
   }
-  // A loop of one variable, which `next` becomes.
+  // A loop of one variable, which `next` becomes. Within an open loop, a loop of that one.
   void OpenLoop(int32_t first, int32_t variable) {
     PlanLoop loop;
+    loop.parent = graph_.open_loop;
     loop.open_step = Step({first}, {variable});
     loop.variables.push_back({0, 0, variable, {first, DataType::kFloat, {}}, {}});
-    graph_.open_loop = 0;
+    graph_.open_loop = static_cast<int32_t>(graph_.loops.size());
     graph_.loops.push_back(loop);
   }
   void CloseLoop(int32_t next) {
-    PlanLoop& loop = graph_.loops[0];
+    PlanLoop& loop = graph_.loops[graph_.open_loop];
     loop.variables[0].follow.storage = next;
     loop.close_step = Step({next}, {loop.variables[0].storage});
     graph_.steps.back().fn = nullptr;
-    graph_.open_loop = -1;
+    graph_.open_loop = loop.parent;
   }
   void Fetch(int32_t storage) {
     PlanValue& v = graph_.values.emplace_back();
@@ -127,6 +128,20 @@ TEST_F(LayoutTest, ALoopVariableIsComputedWhereItIs) {
   const absl::StatusOr<Layout> layout = Make();
   ASSERT_TRUE(layout.ok()) << layout.status();
   EXPECT_EQ(layout->places.Find(next), variable);
+}
+
+TEST_F(LayoutTest, AVariableOfALoopWithinALoopIsComputedWhereItIs) {
+  const int32_t first = Storage(8), outer = Storage(8), inner = Storage(8), next = Storage(8);
+  Step({}, {first});
+  OpenLoop(first, outer);
+  OpenLoop(outer, inner);
+  Step({inner}, {next}, true);
+  CloseLoop(next);
+  CloseLoop(inner);
+  const absl::StatusOr<Layout> layout = Make();
+  ASSERT_TRUE(layout.ok()) << layout.status();
+  EXPECT_EQ(layout->places.Find(next), inner);
+  EXPECT_FALSE(layout->places.IsShared(inner));  // two steps set it in each pass of the outer loop
 }
 
 TEST_F(LayoutTest, ALoopVariableThatIsReadAfterItsNextValueIsCopied) {
