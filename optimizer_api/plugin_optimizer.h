@@ -92,8 +92,9 @@ std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                           std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);
 
-// The bytes of the graph on which a plug-in's pass is working; null if no pass is. Safe to call
-// from a signal handler.
+// The bytes of the graph on which a plug-in's pass works on this thread, or else on any thread;
+// null if no pass runs. On another thread the pass may end at any time, and its graph with it. Safe
+// to call from a signal handler.
 const std::string* GraphInPluginPass();
 
 }  // namespace tenon

@@ -38,18 +38,49 @@ Graph WithDefaults(const Graph& graph) {
   return full;
 }
 
-std::atomic<const std::string*> graph_in_pass{nullptr};
+// A graph that a plug-in works on. Passes on several threads overlap and end in any order, so each
+// has an entry of its own. Entries are never freed, only used again: a signal handler may walk the
+// list without a lock.
+struct GraphInPass {
+  std::atomic<const std::string*> graph{nullptr};  // null: no pass uses the entry
+  GraphInPass* next = nullptr;
+};
+std::atomic<GraphInPass*> graphs_in_passes{nullptr};
 
-// Notes, for the signal handler, that a plug-in works on the graph while this object lives.
+// The graph of the innermost pass of this thread. Thread-local storage of this model is never
+// allocated on first use, so a signal handler may read it.
+[[gnu::tls_model("initial-exec")]] thread_local const std::string* graph_of_thread = nullptr;
+
+// An entry for the graph that was free, or a new one at the head of the list.
+GraphInPass* TakeEntry(const std::string& graph) {
+  for (GraphInPass* entry = graphs_in_passes.load(); entry != nullptr; entry = entry->next) {
+    const std::string* none = nullptr;
+    if (entry->graph.compare_exchange_strong(none, &graph)) return entry;
+  }
+  auto* const entry = new GraphInPass;
+  entry->graph.store(&graph);
+  entry->next = graphs_in_passes.load();
+  while (!graphs_in_passes.compare_exchange_weak(entry->next, entry)) {
+  }
+  return entry;
+}
+
+// Notes, for signal handlers and the watchdog, that a plug-in works on the graph while this object
+// lives. Belongs to one thread.
 class WorkOnGraph {
  public:
-  explicit WorkOnGraph(const std::string& graph) : outer_(graph_in_pass.exchange(&graph)) {}
-  ~WorkOnGraph() { graph_in_pass.store(outer_); }
+  explicit WorkOnGraph(const std::string& graph)
+      : entry_(TakeEntry(graph)), outer_(std::exchange(graph_of_thread, &graph)) {}
+  ~WorkOnGraph() {
+    graph_of_thread = outer_;
+    entry_->graph.store(nullptr);
+  }
   WorkOnGraph(const WorkOnGraph&) = delete;
   WorkOnGraph& operator=(const WorkOnGraph&) = delete;
 
  private:
-  const std::string* outer_;
+  GraphInPass* const entry_;
+  const std::string* const outer_;
 };
 
 // Bytes in pages of their own, outside of the heap.
@@ -231,6 +262,12 @@ std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                       kernels);
 }
 
-const std::string* GraphInPluginPass() { return graph_in_pass.load(); }
+const std::string* GraphInPluginPass() {
+  if (graph_of_thread != nullptr) return graph_of_thread;
+  for (GraphInPass* entry = graphs_in_passes.load(); entry != nullptr; entry = entry->next) {
+    if (const std::string* const graph = entry->graph.load()) return graph;
+  }
+  return nullptr;
+}
 
 }  // namespace tenon

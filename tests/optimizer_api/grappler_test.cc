@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "graph/ir/graph.h"
 #include "graph/op_defs/op_registry.h"
@@ -143,6 +145,59 @@ TEST(Grappler, StatusAndExceptionOfThePluginAreReturned) {
   EXPECT_EQ(status.message(), "no graph for you");
   EXPECT_THAT(std::string(InitPluginOptimizer(Init<6>, "p.so").status().message()),
               ::testing::HasSubstr("thrown"));
+}
+
+class AllKernels : public KernelOracle {
+ public:
+  bool HasKernel(std::string_view, std::string_view, const AttrSet&) const override { return true; }
+};
+
+// Two passes on two threads: the first one begins and ends before the second one does.
+struct Overlap {
+  absl::Notification first_works, second_works, first_is_over;
+};
+Overlap* overlap = nullptr;
+
+void OptimizeFirst(void*, const TF_Buffer*, const TF_GrapplerItem*, TF_Buffer*, TF_Status* status) {
+  overlap->first_works.Notify();
+  overlap->second_works.WaitForNotification();
+  TF_SetStatus(status, TF_ABORTED, "");
+}
+
+void OptimizeSecond(void*, const TF_Buffer* in, const TF_GrapplerItem*, TF_Buffer*,
+                    TF_Status* status) {
+  overlap->second_works.Notify();
+  overlap->first_is_over.WaitForNotification();
+  const std::string* const noted = GraphInPluginPass();
+  EXPECT_TRUE(noted != nullptr && noted->data() == in->data);
+  TF_SetStatus(status, TF_ABORTED, "");
+}
+
+TEST(Grappler, PassesThatOverlapHaveTheirOwnGraphs) {
+  Overlap now;
+  overlap = &now;
+  const auto run = [](decltype(TP_Optimizer::optimize_func) optimize) {
+    const AllKernels kernels;
+    PluginOptimizer optimizer = *InitPluginOptimizer(Init<0>, "plugin.so");
+    optimizer.fns.optimize_func = optimize;
+    Graph graph = MakeGraph(kDevice);
+    const absl::StatusOr<bool> changed =
+        MakePluginPass("pass", std::make_shared<const PluginOptimizer>(optimizer), OptimizerItem(),
+                       &kernels)
+            ->Run(graph);
+    EXPECT_TRUE(changed.ok() && !*changed) << changed.status();
+  };
+  std::thread first([&] {
+    run(OptimizeFirst);
+    now.first_is_over.Notify();
+  });
+  std::thread second([&] {
+    now.first_works.WaitForNotification();
+    run(OptimizeSecond);
+  });
+  first.join();
+  second.join();
+  EXPECT_EQ(GraphInPluginPass(), nullptr);
 }
 
 using ListSizeFn = void (*)(const TF_GrapplerItem*, int*, size_t*, TF_Status*);
