@@ -34,6 +34,13 @@ std::string NodeDefWire(const Graph& graph, NodeId n, absl::Span<const std::stri
 
 absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
                                                    const Device& device) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const KernelDef> def, FindShared(graph, n, device));
+  return def.get();  // found_ keeps it
+}
+
+absl::StatusOr<std::shared_ptr<const KernelDef>> KernelStore::FindShared(const Graph& graph,
+                                                                         NodeId n,
+                                                                         const Device& device) {
   const NodeKind& kind = graph.kind(n);
   TENON_RETURN_IF_ERROR(kind.types_status);
   const std::pair key(&kind, &device);
@@ -47,15 +54,17 @@ absl::StatusOr<const KernelDef*> KernelStore::Find(const Graph& graph, NodeId n,
     TENON_RETURN_IF_ERROR(kernel.status());
     it = found_.emplace(key, *std::move(kernel)).first;
   }
-  return it->second.get();
+  return it->second;
 }
 
-absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, Device* device) {
-  TENON_RETURN_IF_ERROR(Find(graph, n, *device).status());
+std::shared_ptr<const KernelSurroundings> KernelStore::Surroundings() {
   absl::MutexLock lock(&mutex_);
-  // By node: a node has one device, and kernels of TensorFlow keep state per node.
-  auto it = created_.find(n);
-  if (it != created_.end()) return it->second.get();
+  if (surroundings_ == nullptr)
+    surroundings_ = std::make_shared<const KernelSurroundings>(describe_());
+  return surroundings_;
+}
+
+KernelNode KernelStore::Describe(const Graph& graph, NodeId n, const Device& device) {
   const NodeKind& kind = graph.kind(n);
   KernelNode node;
   node.name = graph.name(n);
@@ -65,14 +74,31 @@ absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, 
   for (const Output& from : graph.data_inputs(n))
     node.input_names.push_back(graph.OutputName(from));
   node.node_def_wire = NodeDefWire(graph, n, node.input_names);
-  node.device_name = device->full_name();
+  node.device_name = device.full_name();
   node.graph_def_version = graph.producer();
-  if (surroundings_ == nullptr)
-    surroundings_ = std::make_shared<const KernelSurroundings>(describe_());
-  node.surroundings = surroundings_;
+  node.surroundings = Surroundings();
+  return node;
+}
+
+PluginKernel* KernelStore::Created(NodeId n) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = created_.find(n);
+  return it == created_.end() ? nullptr : it->second.get();
+}
+
+absl::StatusOr<PluginKernel*> KernelStore::Create(const Graph& graph, NodeId n, Device* device) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const KernelDef> def, FindShared(graph, n, *device));
+  // By node: a node has one device, and kernels of TensorFlow keep state per node.
+  if (PluginKernel* const created = Created(n)) return created;
+  // Without the lock: create_func is the plug-in's, and may wait, or call what needs the store.
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<PluginKernel> kernel,
-                         PluginKernel::Create(found_[{&kind, device}], std::move(node), device));
-  return created_.emplace(n, std::move(kernel)).first->second.get();
+                         PluginKernel::Create(def, Describe(graph, n, *device), device));
+  absl::MutexLock lock(&mutex_);
+  // Of two threads that created one at a time, the first has inserted its own. The other kernel is
+  // destroyed when this call ends, behind the lock.
+  const auto [it, inserted] = created_.try_emplace(n);
+  if (inserted) it->second.swap(kernel);
+  return it->second.get();
 }
 
 std::vector<std::pair<NodeId, const KernelDef*>> KernelStore::Computed() {

@@ -17,10 +17,10 @@
 
 namespace tenon {
 
-// Finds the kernel of a node once, and creates the kernel of a plug-in once. Owns the kernels that
-// it creates. The registry and the devices must outlive the store. All calls must pass the same
-// graph, or graphs that share its storage, with the same ids for nodes with kernels of plug-ins;
-// that storage must outlive the store. Thread-safe, but for DescribeWith.
+// Finds the kernel of a node once, and keeps one kernel of a plug-in for each node. Owns the
+// kernels that it creates. The registry and the devices must outlive the store. All calls must pass
+// the same graph, or graphs that share its storage, with the same ids for nodes with kernels of
+// plug-ins; that storage must outlive the store. Thread-safe, but for DescribeWith.
 class KernelStore {
  public:
   explicit KernelStore(const KernelRegistry& registry) : registry_(registry) {}
@@ -39,13 +39,22 @@ class KernelStore {
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   // The plug-in's kernel object for node n, created on the first call. A later call returns the
   // same object, even if it names another device that has a kernel. Runs the plug-in's create_func
-  // under the store's lock. Errors are those of Find and of PluginKernel::Create; after an error
-  // the next call tries again. The pointer is valid as long as this store.
+  // without a lock; of two first calls at a time both run it, and one of the two kernels is
+  // destroyed. Errors are those of Find and of PluginKernel::Create; after an error the next call
+  // tries again. The pointer is valid as long as this store.
   absl::StatusOr<PluginKernel*> Create(const Graph& graph, NodeId n, Device* device);
   // The created kernels that have computed at least once, in the order of their node ids.
   std::vector<std::pair<NodeId, const KernelDef*>> Computed();
 
  private:
+  absl::StatusOr<std::shared_ptr<const KernelDef>> FindShared(const Graph& graph, NodeId n,
+                                                              const Device& device);
+  // The session as kernels see it; made on the first call.
+  std::shared_ptr<const KernelSurroundings> Surroundings();
+  // What a kernel for node n is told. It points into the graph's storage.
+  KernelNode Describe(const Graph& graph, NodeId n, const Device& device);
+  PluginKernel* Created(NodeId n);  // null if there is none yet
+
   const KernelRegistry& registry_;
   DescribeFn describe_;
   absl::Mutex mutex_;
