@@ -154,6 +154,20 @@ class Worker {
 
 // --- The parent's side.
 
+// The number of the next file, in memory that the workers share: each takes a file when it is free.
+struct Unmap {
+  void operator()(std::atomic<size_t>* counter) const { munmap(counter, sizeof(*counter)); }
+};
+using SharedCounter = std::unique_ptr<std::atomic<size_t>, Unmap>;
+
+absl::StatusOr<SharedCounter> MakeSharedCounter() {
+  void* const memory = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return absl::ResourceExhaustedError("no memory to share with the workers");
+  return SharedCounter(new (memory) std::atomic<size_t>(0));
+}
+
 struct Child {
   pid_t pid = -1;
   int fd = -1;
@@ -176,16 +190,10 @@ class Parent {
         timeout_s_(flags.timeout_s.value_or(kDefaultCallbackTimeout)) {}
 
   absl::StatusOr<CheckedCases> Run() {
-    void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-      return absl::ResourceExhaustedError("no memory to share with the workers");
-    // In memory that the workers share, so that each takes the next file when it is free.
-    next_file_ = new (shared) std::atomic<size_t>(0);
+    TENON_ASSIGN_OR_RETURN(next_file_, MakeSharedCounter());
     const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
     for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
     while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
-    munmap(shared, sizeof(std::atomic<size_t>));
     std::vector<CaseRecord>& records = cases_.records;
     std::sort(records.begin(), records.end(), [](const CaseRecord& a, const CaseRecord& b) {
       return std::pair(a.file, a.index) < std::pair(b.file, b.index);
@@ -344,7 +352,7 @@ class Parent {
   const std::function<void(size_t)>& done_;
   const double timeout_s_;
   const int poll_ms_ = static_cast<int>(std::clamp(timeout_s_ * 1000 / 20, 1.0, 200.0));
-  std::atomic<size_t>* next_file_ = nullptr;
+  SharedCounter next_file_;
   std::vector<std::unique_ptr<Child>> children_;
   CheckedCases cases_;
   size_t finished_ = 0;
