@@ -1,14 +1,15 @@
 // Stands in front of the C library's exec functions. A plug-in that called one on a thread of the
 // command would replace the program, and the command would end without a message. A sanitizer has
 // functions of its own in these places.
+#include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 
 #include "tenon/graph_run.h"
 
@@ -16,20 +17,21 @@
 
 namespace {
 
-// The arguments of execl and its like, up to a null pointer. Those beyond the first 1023 are cut.
-class Arguments {
- public:
-  Arguments(const char* first, va_list rest) {
-    size_t n = 0;
-    for (const char* arg = first; arg != nullptr && n < values_.size() - 1;
-         arg = va_arg(rest, const char*))
-      values_[n++] = const_cast<char*>(arg);
-  }
-  char* const* get() const { return values_.data(); }
-
- private:
-  std::array<char*, 1024> values_{};
-};
+// Calls `exec` with the arguments of execl and its like, as an array that ends in a null pointer.
+// The array lies on the stack, as in the C library: between vfork and exec nothing may be
+// allocated.
+template <typename Exec>
+int WithArguments(const char* first, va_list rest, Exec exec) {
+  va_list counted;
+  va_copy(counted, rest);
+  size_t count = 0;
+  for (const char* arg = first; arg != nullptr; arg = va_arg(counted, const char*)) ++count;
+  va_end(counted);
+  auto** const values = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
+  values[0] = const_cast<char*>(first);
+  for (size_t i = 1; i <= count; ++i) values[i] = va_arg(rest, char*);
+  return exec(values);
+}
 
 }  // namespace
 
@@ -67,17 +69,19 @@ __attribute__((visibility("default"))) int execvp(const char* file, char* const 
 __attribute__((visibility("default"))) int execl(const char* path, const char* arg, ...) noexcept {
   va_list rest;
   va_start(rest, arg);
-  const Arguments arguments(arg, rest);
+  const int result = WithArguments(
+      arg, rest, [&](char* const* arguments) { return execve(path, arguments, environ); });
   va_end(rest);
-  return execve(path, arguments.get(), environ);
+  return result;
 }
 
 __attribute__((visibility("default"))) int execlp(const char* file, const char* arg, ...) noexcept {
   va_list rest;
   va_start(rest, arg);
-  const Arguments arguments(arg, rest);
+  const int result = WithArguments(
+      arg, rest, [&](char* const* arguments) { return execvpe(file, arguments, environ); });
   va_end(rest);
-  return execvpe(file, arguments.get(), environ);
+  return result;
 }
 
 }  // extern "C"

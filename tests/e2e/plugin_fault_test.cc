@@ -332,6 +332,12 @@ TEST(PluginFaults, ThatAPluginHandlesItselfAreNone) {
 }
 #endif
 
+TEST(PluginFaults, AProgramThatAPluginStartsGetsAllItsArguments) {
+  const Finished run =
+      GraphRun({"run", RogueGraph(), "--plugin", TestPlugin("rogue") + ";ROGUE=compute_child"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
 TEST(PluginFaults, RoundingIsSetBack) {
   const std::string graph = TempFile(
       "round.pbtxt",

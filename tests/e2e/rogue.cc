@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cfenv>
@@ -18,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tensorflow/c/experimental/grappler/grappler.h"
 #include "tensorflow/c/kernels.h"
@@ -70,6 +72,21 @@ __attribute__((no_sanitize("address"))) void FreeTwice() {
   std::free(block);
 }
 
+// Runs a program on as many arguments in a child process, and ends if the program gets another
+// number.
+template <size_t... kArguments>
+void RunChild(std::index_sequence<kArguments...>) {
+  const std::string script = "test $# = " + std::to_string(sizeof...(kArguments));
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", script.c_str(), "sh", (static_cast<void>(kArguments), "x")...,
+          nullptr);
+    std::abort();
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) std::exit(9);
+}
+
 void Do(const std::string& way) {
   if (way == "segv") Crash();
   if (way == "memcpy") {
@@ -96,6 +113,7 @@ void Do(const std::string& way) {
   }
   if (way == "overflow") Overflow(0);
   if (way == "exec") execl("/bin/true", "true", nullptr);
+  if (way == "child") RunChild(std::make_index_sequence<1500>());
   if (way == "unheard_segv") {
     std::signal(SIGSEGV, SIG_IGN);
     std::signal(SIGSEGV, SIG_DFL);
