@@ -12,9 +12,11 @@
 #include "executor/freeze/fold_variables.h"
 #include "executor/freeze/kept_state.h"
 #include "executor/session/saved_model.h"
+#include "executor/state/state_makers.h"
 #include "graph/base/status_macros.h"
 #include "graph/io/io.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -201,17 +203,38 @@ class Freezer {
       // A failed fold leaves the message half rewritten, so each try starts with a fresh copy. Each
       // failure adds a variable to `kept`, so that the tries end.
       pb::GraphDef folded_def = def;
+      KeepWholeVariables(kept);
       VariableFolder folder(folded_def, kept, /*keep_in_functions=*/keep_state);
       absl::StatusOr<std::vector<std::string>> variables = folder.Run();
-      if (!variables.ok() && keep_state && kept.insert(folder.written()).second) continue;
+      if (keep_state && !folder.written().empty() && kept.insert(folder.written()).second) continue;
       if (!variables.ok()) return variables;
       TENON_ASSIGN_OR_RETURN(Imported folded,
                              ImportBinary(BytesOf(folded_def), original_.source_name()));
       folded.graph.InheritPositions(frozen_.graph);
       // The names that state_ holds stay valid: they point into storage that original_ shares.
       frozen_.graph = std::move(folded.graph);
-      for (const std::string& name : kept) state_.KeepVariable(original_, name);
+      std::set<std::string> filled;  // by one node each, however many a variable has
+      for (const std::string& name : kept) {
+        if (filled.insert(VariableOf(original_, name)).second) state_.KeepVariable(original_, name);
+      }
       return variables;
+    }
+  }
+
+  static std::string VariableOf(const Graph& graph, std::string_view node) {
+    return IdentityOf(ReachedInGraph(graph, graph.FindNode(node)));
+  }
+
+  // Adds the other nodes of the variables whose nodes are in `kept`: if one node of a variable were
+  // folded, its readers would not see what is written by way of another.
+  void KeepWholeVariables(std::set<std::string>& kept) const {
+    const Graph& graph = frozen_.graph;
+    std::set<std::string> whole;
+    for (const std::string& name : kept) whole.insert(VariableOf(graph, name));
+    for (NodeId n = 0; n < graph.num_node_ids() && !whole.empty(); ++n) {
+      if (graph.alive(n) && graph.facts(n).state == State::kVariable &&
+          whole.contains(VariableOf(graph, graph.name(n))))
+        kept.emplace(graph.name(n));
     }
   }
 

@@ -29,11 +29,6 @@ void Put(ResourceManager& resources, const VariableName& name, const ObjectRef<T
   resources.LookupOrCreate<T>(name.container, name.name, [&] { return resource; });
 }
 
-VariableName NameOf(const ReachedNode& variable) {
-  return NameOfVariable(variable.op_name != "VarHandleOp", variable.TextAttr("container"),
-                        variable.TextAttr("shared_name"), variable.name);
-}
-
 absl::Status Assign(Variable& variable, Tensor value) {
   return variable.Assign(std::move(value), nullptr, [](const Tensor&) { return absl::OkStatus(); });
 }
@@ -133,7 +128,7 @@ absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManage
   VisitReached(graph, LiveNodes(graph), [&](const ReachedNode& node) {
     if (!MakesState(node)) return;
     if (node.facts().state == State::kVariable) {
-      status.Update(CopyVariable(NameOf(node), from, to));
+      status.Update(CopyVariable(NameOfVariable(node), from, to));
       return;
     }
     const std::string_view shared = node.TextAttr("shared_name");
@@ -149,7 +144,7 @@ absl::Status MadeUpState::Fill(const Graph& graph, ResourceManager& state) {
   for (const NodeId n : LiveNodes(graph)) {
     if (graph.facts(n).state != State::kVariable) continue;
     const ReachedNode variable = ReachedInGraph(graph, n);
-    const VariableName name = NameOf(variable);
+    const VariableName name = NameOfVariable(variable);
     if (Find<Variable>(state, name)) continue;
     const auto [value, fresh] =
         values_.try_emplace(absl::StrCat(name.container, "|", name.name), Tensor());

@@ -6,11 +6,13 @@
 #include <map>
 #include <thread>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/compile/passes/evaluator.h"
 #include "executor/session/executable.h"
 #include "executor/state/fixed_variables.h"
+#include "executor/state/state_makers.h"
 #include "executor/state/variable_use.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/plugin_hold.h"
@@ -54,8 +56,11 @@ struct Session::Impl {
   absl::Status CheckChangesNoFixed(const std::vector<std::string>& fetches) const {
     const FixedVariables* variables = fixed.load();
     if (variables == nullptr || variables->constants().empty()) return absl::OkStatus();
+    absl::flat_hash_set<std::string> constants;
+    for (const auto& [variable, constant] : variables->constants())
+      constants.insert(IdentityOf(ReachedInGraph(graph, variable)));
     for (const NodeId n : UseOfVariables(graph, NodesOf(graph, fetches)).changed) {
-      if (variables->constants().contains(n)) {
+      if (constants.contains(IdentityOf(ReachedInGraph(graph, n)))) {
         return NodeError(graph, n,
                          absl::FailedPreconditionError(
                              "is changed by what is to run, and others have it as a constant"));

@@ -252,8 +252,7 @@ absl::StatusOr<FixedVariables> FixedVariables::Make(const Graph& graph,
 
 absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
   const ReachedNode node = ReachedInGraph(graph_, variable);
-  const VariableName name = NameOfVariable(!IsHandle(graph_, variable), node.TextAttr("container"),
-                                           node.TextAttr("shared_name"), node.name);
+  const VariableName name = NameOfVariable(node);
   // Only looks the variable up: this maker makes none.
   const ObjectRef<Variable> held = resources.LookupOrCreate<Variable>(
       name.container, name.name, [] { return ObjectRef<Variable>(); });

@@ -105,10 +105,21 @@ bool MakesState(const ReachedNode& node) {
   return node.op != nullptr && node.op->FindAttr("shared_name") != nullptr;
 }
 
+VariableName NameOfVariable(const ReachedNode& maker) {
+  return NameOfVariable(maker.op_name != "VarHandleOp", maker.TextAttr("container"),
+                        maker.TextAttr("shared_name"), maker.name);
+}
+
 std::string IdentityOf(const ReachedNode& maker) {
   const std::string_view shared = maker.TextAttr("shared_name");
-  if (!shared.empty()) return absl::StrCat(maker.TextAttr("container"), "|", shared);
-  return absl::StrCat("|", maker.function, "|", maker.name);
+  const bool own_name = shared.empty() && maker.op_name != "VarHandleOp";
+  if (maker.facts().anonymous || (own_name && maker.in_function()))
+    return absl::StrCat("own|", maker.function, "|", maker.name);
+  if (maker.facts().state == State::kVariable) {
+    const VariableName name = NameOfVariable(maker);
+    return absl::StrCat("variable|", name.container, "|", name.name);
+  }
+  return absl::StrCat("other|", maker.TextAttr("container"), "|", own_name ? maker.name : shared);
 }
 
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker) {

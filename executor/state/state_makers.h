@@ -13,6 +13,7 @@
 #include "graph/functions/function_body.h"
 #include "graph/ir/graph.h"
 #include "graph/op_defs/op_facts.h"
+#include "plugin/kernels/variable.h"
 
 namespace tenon {
 
@@ -53,8 +54,13 @@ void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
 bool MakesState(const ReachedNode& node);
 bool IsTable(const OpFacts& op);  // a table of any kind
 
-// A text that is equal for two nodes if both have a `shared_name`, and it and `container` are
-// equal: they stand for the same resource. A node without `shared_name` equals no other node.
+// The key under which a session keeps the variable that a node makes.
+VariableName NameOfVariable(const ReachedNode& maker);
+
+// A text that is equal for two nodes if they stand for the same resource of a session. A node
+// without a `shared_name` goes by its own name, but for VarHandleOp, whose variable then has the
+// empty name. The text equals no other node's if the node makes a resource without a name, or goes
+// by its own name in the body of a function, since each call gives it another.
 std::string IdentityOf(const ReachedNode& maker);
 
 // Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the

@@ -113,13 +113,14 @@ class Search {
   VariableUse Run(absl::Span<const NodeId> roots) {
     VisitFunctions(roots);
     const Scope scope = ScopeOfGraph(roots);
-    VariableUse use;
+    // Several nodes may stand for one variable, and one that changes it speaks for all.
+    absl::flat_hash_set<std::string> changed = in_functions_;
     for (const NodeId n : variables_) {
-      const bool changed = gives_handles_ ||
-                           in_functions_.contains(IdentityOf(ReachedInGraph(graph_, n))) ||
-                           MayChangeInGraph(scope, n);
-      (changed ? use.changed : use.read_only).push_back(n);
+      if (gives_handles_ || MayChangeInGraph(scope, n)) changed.insert(IdentityInGraph(n));
     }
+    VariableUse use;
+    for (const NodeId n : variables_)
+      (changed.contains(IdentityInGraph(n)) ? use.changed : use.read_only).push_back(n);
     return use;
   }
 
@@ -212,6 +213,8 @@ class Search {
     }
     return scope;
   }
+
+  std::string IdentityInGraph(NodeId n) const { return IdentityOf(ReachedInGraph(graph_, n)); }
 
   // A variable of version 1 is changed by a node that takes it by reference.
   bool MayChangeInGraph(const Scope& scope, NodeId variable) const {

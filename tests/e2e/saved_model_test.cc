@@ -124,6 +124,28 @@ TEST(SavedModels, WhatNothingChangesIsConstant) {
   EXPECT_EQ(constants({"run", Folder("recurrent"), "--input", "seq=1x2x3xf32=ones"}), 2);
 }
 
+// Two nodes of the graph find one variable by its shared name: what one changes the other must
+// read.
+TEST(SavedModels, WhatAnotherNodeOfTheVariableChangesIsNotConstant) {
+  const std::string dtype = "attr { key: 'dtype' value { type: DT_FLOAT } }";
+  const std::string model =
+      WriteSavedModel("two_nodes",
+                      TextVarHandle("v", "shared") + TextVarHandle("w", "shared") +
+                          TextNode("add", "AssignAddVariableOp", "input: 'w' input: 'x'", dtype) +
+                          TextNode("y", "ReadVariableOp", "input: 'v' input: '^add'", dtype),
+                      {"v"});
+  const json doc = Document({"run", model, "--input", "x=2xf32=10", "--session-runs", "2"});
+  EXPECT_EQ(doc["constant_variables"], 0);
+  EXPECT_EQ(doc["fetches"][0]["values"], json({22, 23}));
+  // Both stay in what is frozen, and one node fills them.
+  const std::string out = TempPath("two_nodes.pb");
+  const json frozen = Document({"freeze", model, "-o", out, "--keep-state"});
+  EXPECT_EQ(frozen["kept"].size(), 1);
+  const json again = Document({"run", out, "--init", frozen["init"], "--input", "x=2xf32=10",
+                               "--output", "y", "--session-runs", "2"});
+  EXPECT_EQ(again["fetches"][0]["values"], json({22, 23}));
+}
+
 TEST(SavedModels, OtherCommandsTakeThem) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"lint", Folder("recurrent")},

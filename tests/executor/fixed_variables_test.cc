@@ -149,6 +149,21 @@ TEST_F(Fixed, AreNotThoseThatSomeEntryChanges) {
   EXPECT_THAT(Run("y"), ElementsAre(2, 3));
 }
 
+TEST_F(Fixed, AreNotThoseThatAnotherNodeOfTheVariableChanges) {
+  const std::string text = Begin() + VarHandle("w", "v") +
+                           Op("add", "AssignAddVariableOp", {"w", "x"}, kDtype) +
+                           Op("y", "ReadVariableOp", {"v", "^add"}, kDtype) + Read("z", "v");
+  Make(text);
+  ASSERT_TRUE(session_->FixVariables({"y"}).ok());
+  EXPECT_EQ(Constants(), 0);
+  EXPECT_THAT(Run("y"), ElementsAre(12, 103));
+  Make(text);
+  ASSERT_TRUE(session_->FixVariables({"z"}).ok());
+  EXPECT_EQ(Constants(), 1);
+  EXPECT_EQ(session_->Prepare({"x"}, {"^add"}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(Fixed, StayVariablesWithoutAnOptimizer) {
   Make(Begin() + Read("y", "v"), 0);
   ASSERT_TRUE(session_->FixVariables({"y"}).ok());
@@ -229,6 +244,20 @@ TEST_F(Fixed, AreThoseOfVersionOneThatIdentitiesRead) {
   EXPECT_THAT(Run("y"), ElementsAre(-2, -3));
   EXPECT_EQ(session_->Prepare({"x"}, {"add"}).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// By the name of the node that has no shared name.
+TEST_F(Fixed, AreNotThoseOfVersionOneThatAnotherNodeChanges) {
+  const std::string facts = kDtype + "attr { key: 'shape' value { shape { dim { size: 2 } } } } ";
+  const std::string types = Type("T", "DT_FLOAT");
+  Make(absl::StrReplaceAll(Begin(), {{"name: 'set'", "name: 'set_v'"}}) +
+       Op("w", "VariableV2", {}, facts) +
+       Op("w2", "VariableV2", {}, facts + "attr { key: 'shared_name' value { s: 'w' } }") +
+       Op("set", "Assign", {"w", "x"}, types) + Op("add", "AssignAdd", {"w2", "x"}, types) +
+       Op("read", "Identity", {"w", "^add"}, types) + Node("y", "Neg", {"read"}));
+  ASSERT_TRUE(session_->FixVariables({"y"}).ok());
+  EXPECT_EQ(Constants(), 0);
+  EXPECT_THAT(Run("y"), ElementsAre(-12, -103));
 }
 
 }  // namespace
