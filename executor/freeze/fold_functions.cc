@@ -129,7 +129,8 @@ absl::StatusOr<VariableFolder::Instance> VariableFolder::Instantiate(
   std::string key = name;
   for (const std::optional<Handle>& arg : args)
     absl::StrAppend(&key, " ", arg.has_value() ? absl::StrCat(arg->dtype) : "-");
-  if (const auto known = instances_.find(key); known != instances_.end()) return known->second;
+  if (const auto known = instances_.find(key); known != instances_.end())
+    return known->second.CalledWith(args);
 
   pb::FunctionDef function = original->second;
   pb::OpDef& signature = *function.mutable_signature();
@@ -149,7 +150,7 @@ absl::StatusOr<VariableFolder::Instance> VariableFolder::Instantiate(
     arg.clear_experimental_full_type();
     function.mutable_arg_attr()->erase(i);
     function.mutable_resource_arg_unique_id()->erase(i);
-    scope.handles[absl::StrCat(arg.name(), ":0")] = *args[i];
+    scope.handles[absl::StrCat(arg.name(), ":0")] = {args[i]->dtype, args[i]->variable, i};
   }
   TENON_RETURN_IF_ERROR(RewriteNodes(scope, *function.mutable_node_def()));
   Instance instance{name, {}};
@@ -171,7 +172,16 @@ absl::StatusOr<VariableFolder::Instance> VariableFolder::Instantiate(
     function.mutable_attr()->erase("_input_shapes");
     library_[instance.name].Swap(&function);
   }
-  return instances_[key] = instance;
+  return (instances_[key] = std::move(instance)).CalledWith(args);
+}
+
+VariableFolder::Instance VariableFolder::Instance::CalledWith(
+    absl::Span<const std::optional<Handle>> args) const {
+  Instance called = *this;
+  for (std::optional<Handle>& result : called.results) {
+    if (result.has_value()) result = args[result->argument];
+  }
+  return called;
 }
 
 std::string VariableFolder::UniqueFunctionName(const std::string& base) const {

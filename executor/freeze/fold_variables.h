@@ -44,6 +44,7 @@ class VariableFolder {
   struct Handle {
     pb::DataType dtype;
     std::string variable;  // its node in the graph
+    int argument = -1;     // in a function: the argument by which it came
   };
   // By argument or result; empty for one that is no variable.
   using Handles = std::vector<std::optional<Handle>>;
@@ -51,7 +52,11 @@ class VariableFolder {
   // A function in the form that takes values for some arguments in place of variables.
   struct Instance {
     std::string name;  // in the library
-    Handles results;   // the results that are variables, which become values
+    // The results that are variables, which become values. Each came by an argument.
+    Handles results;
+
+    // The same with the variables that a call passes in `args`.
+    Instance CalledWith(absl::Span<const std::optional<Handle>> args) const;
   };
 
   // The graph, or the body of a function.
@@ -98,8 +103,8 @@ class VariableFolder {
   absl::Status RewriteTypes(const Scope& scope, pb::NodeDef& node,
                             absl::Span<const std::optional<Handle>> handles,
                             const std::string& types, const std::string& shapes) const;
-  // The form of a function in which the arguments in `args` are values. Makes it at the first call;
-  // recursive, at most kMaxDepth deep.
+  // The form of a function in which the arguments in `args` are values, with the results of a call
+  // that passes them. Makes it at the first call; recursive, at most kMaxDepth deep.
   absl::StatusOr<Instance> Instantiate(const std::string& name,
                                        absl::Span<const std::optional<Handle>> args, int depth);
   std::string UniqueFunctionName(const std::string& base) const;

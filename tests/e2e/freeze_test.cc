@@ -260,6 +260,33 @@ TEST(Freeze, RefusesVariablesThatAreWritten) {
       GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
 }
 
+// Two calls of one function, which returns the handle that it takes. What the second gives back is
+// written.
+TEST(Freeze, TellsTheVariablesOfTwoCallsApart) {
+  const std::string dtype = "attr { key: 'dtype' value { type: DT_FLOAT } }";
+  const auto call = [](const std::string& name, const std::string& variable) {
+    const std::string types = "value { list { type: DT_RESOURCE } } } ";
+    return TextNode(name, "StatefulPartitionedCall", "input: '" + variable + "'",
+                    "attr { key: 'Tin' " + types + "attr { key: 'Tout' " + types +
+                        "attr { key: 'f' value { func { name: 'same' } } }");
+  };
+  const std::string model = WriteSavedModel(
+      "two_calls",
+      TextVarHandle("a", "a") + TextVarHandle("b", "b") + call("of_a", "a") + call("of_b", "b") +
+          TextNode("read", "ReadVariableOp", "input: 'of_a'", dtype) +
+          TextNode("add", "AssignAddVariableOp", "input: 'of_b' input: 'x'", dtype) +
+          TextNode("y", "Mul", "input: 'read' input: 'x' input: '^add'",
+                   "attr { key: 'T' value { type: DT_FLOAT } }") +
+          "library { function { signature { name: 'same' input_arg { name: 'h' type: DT_RESOURCE } "
+          "output_arg { name: 'r' type: DT_RESOURCE } } ret { key: 'r' value: 'h' } } }\n",
+      {"a", "b"});
+  const std::string out = TempPath("two_calls.pb");
+  EXPECT_THAT(GraphRun({"freeze", model, "-o", out}).err,
+              HasSubstr("variable 'b' is written by node 'add'"));
+  const json frozen = Document({"freeze", model, "-o", out, "--keep-state"});
+  EXPECT_EQ(frozen["kept"], json({"b"}));
+}
+
 TEST(Freeze, KeepsVariablesThatAreWrittenWhereAsked) {
   const std::string out = TempPath("count.pbtxt");
   const json frozen = Document(
