@@ -2,11 +2,13 @@
 // diff.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
+#include "tests/e2e/saved_model_util.h"
 #include "tests/support/paths.h"
 
 namespace tenon::testing {
@@ -314,6 +316,23 @@ TEST(ReduceCommand, NeedsNoFolderForWhatItWrites) {
   const json again = Document({"bisect", out, "--inputs", doc["inputs"].get<std::string>(),
                                "--output", doc["output"].get<std::string>(), "--max-ulp", "0"});
   EXPECT_TRUE(again["wrong"]);
+}
+
+// With --output no signature need be in use.
+TEST(ReduceCommand, TakesResultsThatNoSignatureInUseNames) {
+  const std::string out = TempPath("no_signature.pbtxt");
+  const Finished run =
+      GraphRun({"reduce", Folder("branches"), "-o", out, "--output=StatefulPartitionedCall:0"});
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("there is nothing to reduce"));
+}
+
+TEST(ReduceCommand, TellsThatAModelIsDamaged) {
+  const std::string model = CopyOf("keras_classifier", "reduce_damaged");
+  std::filesystem::resize_file(model + "/variables/variables.index", 10);
+  const Finished run = GraphRun({"reduce", model, "-o", TempPath("damaged.pbtxt")});
+  EXPECT_EQ(run.exit, 4) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("variables.index"));
 }
 
 // What a pass keeps from call to call is not in what is written.

@@ -48,26 +48,23 @@ absl::Status FillInputs(ProofTask& task, const RequestFlags& flags) {
   return absl::OkStatus();
 }
 
-// Freezes the model. Names that are fetched or fed must be names of the signature, which are kept.
+// Freezes the model for what the case fetches and feeds. Results of the signature do not count:
+// with --output a model may have no signature in use, and other nodes may be asked for.
 absl::Status FoldVariables(ProofTask& task) {
   const Workbench& bench = task.bench;
   FailingCase& failing = task.failing;
   FreezeOptions freeze;
   freeze.keep_state = true;
   freeze.inits = bench.inits;
-  TENON_ASSIGN_OR_RETURN(FrozenModel frozen,
-                         Freeze(*bench.saved, bench.graph(), *bench.signature, freeze,
-                                bench.host->devices(), bench.session_options));
-  failing.graph = std::move(frozen.graph);
-  std::vector<std::string> needed = failing.fetches;
-  for (const auto& [name, value] : failing.inputs.at(0).feeds) needed.push_back(name);
-  for (const std::string& name : needed) {
-    if (failing.graph.ParseOutput(name).ok()) continue;
-    return UsageError(absl::StrCat("signature '", bench.signature->name, "' does not need '", name,
-                                   "', and what is written would lack the variables of the "
-                                   "folder: ask for what a signature names"));
-  }
-  if (!frozen.init.empty()) failing.inits = {frozen.init};
+  freeze.keep = failing.fetches;
+  for (const auto& [name, value] : failing.inputs.at(0).feeds) freeze.keep.push_back(name);
+  Signature arguments = bench.signature == nullptr ? Signature() : *bench.signature;
+  arguments.outputs.clear();
+  absl::StatusOr<FrozenModel> frozen = Freeze(*bench.saved, bench.graph(), arguments, freeze,
+                                              bench.host->devices(), bench.session_options);
+  if (!frozen.ok()) return FaultOfFreezing(frozen.status());
+  failing.graph = std::move(frozen->graph);
+  if (!frozen->init.empty()) failing.inits = {frozen->init};
   return absl::OkStatus();
 }
 

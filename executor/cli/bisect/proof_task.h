@@ -42,13 +42,12 @@ struct ProofTask {
 // `flags` must outlive the result.
 //
 // `stands_alone` asks for a graph that can be written to a file and needs no folder. It counts for
-// a SavedModel only, which must have a signature in use (Workbench::signature). Then failing.graph
-// is the frozen signature. Variables that the signature only reads are constants. Variables that it
-// writes stay variables, and the node of failing.inits fills them.
+// a SavedModel only. Then failing.graph is what the fetches need, frozen, and the nodes that are
+// fed. Variables that it only reads are constants. Variables that it writes stay variables, and the
+// node of failing.inits fills them.
 //
 // Errors are those of OpenWorkbench and ReadRequest, and kUsage if no inputs can be made up. With
-// `stands_alone` also those of Freeze, and kUsage for an input or output that the signature does
-// not need.
+// `stands_alone` also those of Freeze, after FaultOfFreezing.
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone = false);
 

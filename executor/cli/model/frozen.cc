@@ -7,7 +7,6 @@
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/names.h"
 #include "executor/cli/model/workbench.h"
-#include "executor/session/saved_model.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
@@ -56,8 +55,7 @@ absl::StatusOr<std::vector<std::string>> KeepRequested(const Names& names,
 
 absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options) {
-  TENON_ASSIGN_OR_RETURN(session_options.files,
-                         flags.allow_file_io ? FileAccess::Anything() : FilesOf(*model.saved));
+  TENON_ASSIGN_OR_RETURN(session_options.files, AllowedFiles(flags, model.saved));
   const Names names(model.graph, model.signature);
   FreezeOptions freeze;
   freeze.keep_state = flags.keep_state;
@@ -69,9 +67,7 @@ absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags
   TENON_ASSIGN_OR_RETURN(freeze.keep, KeepRequested(names, flags, frozen.signature));
   absl::StatusOr<FrozenModel> made = Freeze(*model.saved, model.graph, frozen.signature, freeze,
                                             host.devices(), std::move(session_options));
-  // A variable that is written, or a table that nothing fills, is no fault of the files.
-  if (!made.ok())
-    return absl::IsFailedPrecondition(made.status()) ? made.status() : FaultOfFiles(made.status());
+  if (!made.ok()) return FaultOfFreezing(made.status());
   frozen.model = *std::move(made);
   frozen.signature.inputs = Renamed(std::move(frozen.signature.inputs), frozen.model.inputs);
   frozen.signature.outputs = Renamed(std::move(frozen.signature.outputs), frozen.model.outputs);
@@ -111,7 +107,8 @@ std::string InitText(const FrozenModel& frozen, const std::string& path) {
   std::vector<std::string> state = frozen.kept;
   state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
   return absl::StrCat("it keeps state, to be filled first (", absl::StrJoin(state, ", "),
-                      "): graph_run run ", path, " --init ", frozen.init, "\n");
+                      "): graph_run run ", ShellWord(path), " --init ", ShellWord(frozen.init),
+                      "\n");
 }
 
 }  // namespace tenon::cli

@@ -127,11 +127,7 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
   }
   bench.saved = std::move(model.saved);
   bench.signature = model.signature;
-  if (flags.allow_file_io) {
-    session_options.files = FileAccess::Anything();
-  } else if (bench.saved.has_value()) {
-    TENON_ASSIGN_OR_RETURN(session_options.files, FilesOf(*bench.saved));
-  }
+  TENON_ASSIGN_OR_RETURN(session_options.files, AllowedFiles(flags, bench.saved));
   if (flags.verify_each == "numeric") {
     // opt runs no initializer, so each graph that is compared begins with its own.
     const bool initializes = flags.defaults.freezes;
@@ -174,6 +170,19 @@ absl::Status FaultOfFiles(const absl::Status& status) {
   const bool of_ours =
       absl::IsUnimplemented(status) || absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
   return of_ours ? status : WithExit(Exit::kInvalidInput, status);
+}
+
+absl::Status FaultOfFreezing(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) ? status : FaultOfFiles(status);
+}
+
+absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
+                                        const std::optional<SavedModel>& saved) {
+  if (flags.allow_file_io) return FileAccess::Anything();
+  if (!saved.has_value()) return FileAccess();
+  absl::StatusOr<FileAccess> files = FilesOf(*saved);
+  if (!files.ok()) return FaultOfFiles(files.status());
+  return files;
 }
 
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags) {

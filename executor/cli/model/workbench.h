@@ -77,6 +77,14 @@ absl::Status HintAtInit(const Workbench& bench, const absl::Status& status);
 // Returns the status of a restoration with the exit code kInvalidInput, as the files are at fault.
 // OK, UNIMPLEMENTED, INTERNAL and DEADLINE_EXCEEDED are returned as they are: the fault is ours.
 absl::Status FaultOfFiles(const absl::Status& status);
+// The same for the status of Freeze. FAILED_PRECONDITION is returned as it is: a variable that is
+// written, or a table that nothing fills, is no fault of the files.
+absl::Status FaultOfFreezing(const absl::Status& status);
+
+// The files that kernels may touch: all with --allow-file-io, else those that FilesOf allows, and
+// none if there is no SavedModel. The error is that of FilesOf, after FaultOfFiles.
+absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
+                                        const std::optional<SavedModel>& saved);
 
 // Warns of each pass that was rolled back. With --plugin-errors=fail, the first rolled-back pass of
 // a plug-in is an error instead: kPluginFault.
