@@ -114,6 +114,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--place", "x"}, "REGEX=DEVICE"},
         Mistake{{"run", kModel, "--place", "(=APU"}, "no regular expression"},
         Mistake{{"run", kModel, "--device", "/:"}, "--device"},
+        Mistake{{"run", kModel, "--cases", "cases.json", "--report", "page.html"},
+                "--cases: each case may run another graph, and --report writes one"},
+        Mistake{{"run", kModel, "--cases", "cases.json", "--save-optimized", "out.pb"},
+                "and --save-optimized writes one"},
         Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"}));
 
 INSTANTIATE_TEST_SUITE_P(

@@ -140,6 +140,11 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
         "--cases brings its own feeds and fetches; leave out --input, --inputs, "
         "--output and --expect");
   }
+  if (!flags.report.empty() || !flags.save_optimized.empty()) {
+    return UsageError(absl::StrCat("--cases: each case may run another graph, and ",
+                                   flags.report.empty() ? "--save-optimized" : "--report",
+                                   " writes one; run the case alone, with --input and --output"));
+  }
   TENON_ASSIGN_OR_RETURN(const Json cases, ReadCases(flags.cases));
   TENON_RETURN_IF_ERROR(InitializeState(bench, flags, NodesAskedFor(bench, cases, flags)));
   Json list = Json::Array();

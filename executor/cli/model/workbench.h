@@ -92,10 +92,9 @@ absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
 // --save-optimized and --report. `feeds` and `fetches` are those of Session::Prepare. The session
-// owns the executable. A later call overwrites the files. Its page then lists only the changes of
-// passes that ran after the call before, and none if the session had the executable already. Errors
-// are those of these calls, of the files, and of --dump-dir. The caller passes the error of a later
-// run to HintAtInit.
+// owns the executable. With these two flags at most one call for a Workbench: the watchers observe
+// one optimization. Errors are those of these calls, of the files, and of --dump-dir. The caller
+// passes the error of a later run to HintAtInit.
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
                                               const std::vector<std::string>& fetches);
