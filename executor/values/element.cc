@@ -1,7 +1,6 @@
 #include "executor/values/element.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/values/text.h"
 #include "graph/tensor/small_float.h"
 #include "graph/wire/wire_check.h"
 
@@ -68,15 +68,6 @@ int IntegerBits(DataType t) {
     default:
       return static_cast<int>(DataTypeSize(t)) * 8;
   }
-}
-
-template <typename T>
-std::string ShortestText(T value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return std::string(buffer, end.ptr);
 }
 
 std::string RealText(DataType t, double value) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -106,6 +107,15 @@ void AddRow(const std::vector<std::string>& cells, const std::vector<size_t>& wi
   }
 }
 
+template <typename T>
+std::string ShortestNumber(T value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, end.ptr);
+}
+
 }  // namespace
 
 std::vector<std::string> WrapText(std::string_view text, size_t width) {
@@ -183,6 +193,9 @@ std::string ShellWord(std::string_view word) {
   const bool plain = word.find_first_of(" '\"()[]*?&;<>|$`\\#~") == word.npos;
   return plain ? std::string(word) : ShellQuoted(word);
 }
+
+std::string ShortestText(float value) { return ShortestNumber(value); }
+std::string ShortestText(double value) { return ShortestNumber(value); }
 
 std::string Listed(absl::Span<const std::string> items) {
   constexpr size_t kListed = 6;

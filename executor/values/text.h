@@ -68,6 +68,10 @@ std::vector<std::string> WrapText(std::string_view text, size_t width);
 std::string ShellQuoted(std::string_view word);
 std::string ShellWord(std::string_view word);
 
+// The fewest digits that read back as the same number: "0.1", "1e-05", "inf", "nan".
+std::string ShortestText(float value);
+std::string ShortestText(double value);
+
 // The first six items: "a, b, c, d, e, f and 4 more".
 std::string Listed(absl::Span<const std::string> items);
 // "1 node", "2 nodes", "3 copies", "4 mismatches"

@@ -79,7 +79,7 @@ std::string FaultTrial::CommandFor(const std::string& graph, const std::string& 
   std::string line =
       absl::StrCat("run ", ShellWord(graph), " --inputs ", ShellWord(inputs),
                    RequestArguments(failing), OptimizerArguments(flags_), PassArguments(flags_));
-  if (flags_.timeout_s) absl::StrAppend(&line, " --timeout=", *flags_.timeout_s);
+  line += TimeoutArgument(flags_);
   return line;
 }
 

@@ -18,6 +18,12 @@ std::string FullPath(const std::string& path) {
   return error ? path : full.lexically_normal().string();
 }
 
+std::string LibraryPath(const std::string& library) {
+  std::error_code error;
+  const bool is_searched_for = library.find('/') == library.npos && !fs::exists(library, error);
+  return is_searched_for ? library : FullPath(library);
+}
+
 class Arguments {
  public:
   void Add(std::string_view flag) { absl::StrAppend(&text_, " ", flag); }
@@ -27,9 +33,9 @@ class Arguments {
   void AddEach(std::string_view flag, const std::vector<std::string>& values) {
     for (const std::string& value : values) Add(flag, value);
   }
-  template <typename T>
-  void AddIf(std::string_view flag, const std::optional<T>& value) {
-    if (value) Add(flag, absl::StrCat(*value));
+  // All digits: what is repeated must judge as this process does.
+  void AddIf(std::string_view flag, const std::optional<double>& value) {
+    if (value) Add(flag, ShortestText(*value));
   }
   std::string Text() && { return std::move(text_); }
 
@@ -51,7 +57,7 @@ std::string OptimizerArguments(const CompileFlags& flags) {
   for (const std::string& plugin : flags.plugins) {
     const size_t options_begin = std::min(plugin.find(';'), plugin.size());
     arguments.Add("--plugin",
-                  FullPath(plugin.substr(0, options_begin)) + plugin.substr(options_begin));
+                  LibraryPath(plugin.substr(0, options_begin)) + plugin.substr(options_begin));
   }
   if (!flags.device.empty()) arguments.Add("--device", flags.device);
   arguments.AddEach("--place", flags.place);
@@ -80,8 +86,14 @@ std::string JudgeArguments(const ToleranceFlags& flags) {
   Arguments arguments;
   arguments.AddIf("--rtol", flags.rtol);
   arguments.AddIf("--atol", flags.atol);
-  arguments.AddIf("--max-ulp", flags.max_ulp);
+  if (flags.max_ulp) arguments.Add("--max-ulp", absl::StrCat(*flags.max_ulp));
   if (flags.equal_nan) arguments.Add("--equal-nan");
+  return std::move(arguments).Text();
+}
+
+std::string TimeoutArgument(const CommonFlags& flags) {
+  Arguments arguments;
+  arguments.AddIf("--timeout", flags.timeout_s);
   return std::move(arguments).Text();
 }
 

@@ -14,11 +14,14 @@ std::string ProgramWord();
 // text is empty if none of them was given.
 
 // --plugin, --device, --place, --no-fallback, --soft-placement, --disable-rewrite, --fast-math and
-// --target. Plug-ins have their full paths. The flags of PassArguments are not among them.
+// --target. Plug-ins have their full paths, except a bare name of no file here: the system's loader
+// finds its library. The flags of PassArguments are not among them.
 std::string OptimizerArguments(const CompileFlags& flags);
 // --passes, --disable-pass, --config and --opt-level. A file of --config has its full path.
 std::string PassArguments(const OptimizerFlags& flags);
-// --rtol, --atol, --max-ulp and --equal-nan.
+// --rtol, --atol, --max-ulp and --equal-nan. Numbers read back as the same.
 std::string JudgeArguments(const ToleranceFlags& flags);
+// --timeout, which reads back as the same number.
+std::string TimeoutArgument(const CommonFlags& flags);
 
 }  // namespace tenon::cli

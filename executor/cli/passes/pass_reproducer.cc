@@ -70,8 +70,7 @@ class PassReproducer : public PipelineObserver {
     // optimized.
     const bool is_shown_body = !run.function.empty() && run.pass.starts_with("plugin:");
     flags.target = is_shown_body ? "tensorflow" : TargetOf(flags_).name();
-    line += OptimizerArguments(flags);
-    if (flags_.timeout_s) absl::StrAppend(&line, " --timeout=", *flags_.timeout_s);
+    line += OptimizerArguments(flags) + TimeoutArgument(flags);
     absl::StrAppend(
         &line, " --config='fail_on_optimizer_errors: true min_graph_nodes: -1'",
         " --verify-each=", flags_.verify_each.empty() ? "structure" : flags_.verify_each);
