@@ -24,6 +24,8 @@ void Guard(TF_Status* status, Body body) {
     body();
   } catch (const std::exception& error) {
     TF_SetStatus(status, TF_INTERNAL, error.what());
+  } catch (...) {
+    TF_SetStatus(status, TF_INTERNAL, "an exception of an unknown type");
   }
 }
 

@@ -17,15 +17,16 @@ struct DeleteStatus {
 };
 using StatusPtr = std::unique_ptr<TF_Status, DeleteStatus>;
 
-// Runs `body`, and sets `status` to TF_INTERNAL if `body` throws a std::exception: no exception may
-// cross the C interface. An exception of another type is not caught, so `body` must not throw one.
-// Without an exception, `status` stays as `body` leaves it. `status` must not be null.
+// Runs `body`, and sets `status` to TF_INTERNAL if `body` throws: no exception may cross the C
+// interface. Without an exception, `status` stays as `body` leaves it. `status` must not be null.
 template <typename Body>
 void Guard(TF_Status* status, Body body) {
   try {
     body();
   } catch (const std::exception& error) {
     TF_SetStatus(status, TF_INTERNAL, error.what());
+  } catch (...) {
+    TF_SetStatus(status, TF_INTERNAL, "an exception of an unknown type");
   }
 }
 
