@@ -1,7 +1,8 @@
 #include "plugin/kernels/file_access.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -37,6 +38,14 @@ bool IsWithin(const fs::path& path, const fs::path& folder) {
   return !rest.empty() && *rest.begin() != ".." && *rest.begin() != ".";
 }
 
+// What a path leads to, in the folder `root` or below it; nothing if it leads out.
+std::optional<fs::path> Target(const fs::path& path, const fs::path& root) {
+  std::error_code error;
+  fs::path target = fs::weakly_canonical(path, error);
+  if (error || !IsWithin(target, root)) return std::nullopt;
+  return target;
+}
+
 absl::Status Refuse(std::string_view path, std::string_view why) {
   return absl::PermissionDeniedError(
       absl::StrCat(path, ": ", why, "; --allow-file-io would allow it"));
@@ -45,8 +54,17 @@ absl::Status Refuse(std::string_view path, std::string_view why) {
 }  // namespace
 
 struct FileAccess::Folder {
-  fs::path variables;
-  std::set<fs::path> assets;
+  // Whether `path`, which is resolved, lies below the folder of the variables or is an asset. Both
+  // may be links to something else in the SavedModel.
+  bool Allows(const fs::path& path) const {
+    const std::optional<fs::path> values = Target(root / "variables", root);
+    return (values && IsWithin(path, *values)) ||
+           std::any_of(assets.begin(), assets.end(),
+                       [&](const fs::path& asset) { return Target(asset, root) == path; });
+  }
+
+  fs::path root;  // resolved
+  std::vector<fs::path> assets;
 };
 
 FileAccess FileAccess::Anything() {
@@ -60,12 +78,13 @@ absl::StatusOr<FileAccess> FileAccess::SavedModel(const std::string& folder,
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
   if (error) return absl::NotFoundError(absl::StrCat(folder, ": ", error.message()));
+  if (!fs::is_directory(root, error)) return absl::NotFoundError(folder + ": is no folder");
   auto allowed = std::make_shared<Folder>();
-  allowed->variables = root / "variables";
+  allowed->root = root;
   for (const std::string& asset : assets) {
     // The name comes from the model: ".." in it must not leave the folder.
     fs::path path = (root / "assets" / asset).lexically_normal();
-    if (IsWithin(path, root / "assets")) allowed->assets.insert(std::move(path));
+    if (IsWithin(path, root / "assets")) allowed->assets.push_back(std::move(path));
   }
   FileAccess access;
   access.folder_ = std::move(allowed);
@@ -76,7 +95,7 @@ absl::StatusOr<std::string> FileAccess::ForReading(std::string_view path) const 
   TENON_ASSIGN_OR_RETURN(const fs::path resolved, Resolve(path));
   if (anything_) return resolved.string();
   if (folder_ == nullptr) return Refuse(path, "this graph may not read files");
-  if (!IsWithin(resolved, folder_->variables) && !folder_->assets.contains(resolved)) {
+  if (!folder_->Allows(resolved)) {
     return Refuse(path, absl::StrCat("a SavedModel may read its variables and assets only, not ",
                                      resolved.string()));
   }

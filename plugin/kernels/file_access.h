@@ -20,14 +20,14 @@ class FileAccess {
   static FileAccess Anything();
   // For reading only: everything below `folder`/variables, and the files that `assets` names,
   // relative to `folder`/assets (as asset_file_def does). A name that leads out of that folder is
-  // left out. The files need not exist. NOT_FOUND if `folder` itself cannot be found.
+  // left out. The files need not exist. NOT_FOUND if there is no folder of this name.
   static absl::StatusOr<FileAccess> SavedModel(const std::string& folder,
                                                const std::vector<std::string>& assets);
 
   // The path under which a kernel may open the file: absolute, with `..` and symbolic links
-  // resolved. A relative path begins at the process's current folder. The file need not exist. The
-  // resolved path decides, as the links are at the time of the call: a link in a SavedModel that
-  // leads to a file which is not allowed itself is denied.
+  // resolved. A relative path begins at the process's current folder. The file need not exist.
+  // Links are followed as they are at the time of the call. In a SavedModel the variables' folder
+  // and assets may be links to what lies in it; other links to what is not allowed are denied.
   //   PERMISSION_DENIED: the path is not allowed. The message names the path and the setting that
   //   would allow it.
   //   INVALID_ARGUMENT: no file can have this path. In a SavedModel also: the path is neither a

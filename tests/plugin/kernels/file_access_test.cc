@@ -82,6 +82,41 @@ TEST_F(FileAccessTest, LinksOutOfASavedModelAreRefused) {
   }
 }
 
+TEST_F(FileAccessTest, AssetsAndVariablesMayBeLinksWithinTheirSavedModel) {
+  Write("model/shared.txt", "text");
+  fs::create_symlink("../shared.txt", folder_ / "model/assets/linked.txt");
+  fs::create_directories(folder_ / "other/values");
+  Write("other/values/variables.index", "text");
+  fs::create_symlink("values", folder_ / "other/variables");
+  EXPECT_EQ(*Model({"linked.txt"}).ForReading(Path("model/assets/linked.txt")),
+            Path("model/shared.txt"));
+  ExpectRefused(Model().ForReading(Path("model/assets/linked.txt")),
+                Path("model/assets/linked.txt"));
+  const FileAccess other = *FileAccess::SavedModel(Path("other"), {});
+  EXPECT_EQ(*other.ForReading(Path("other/variables/variables.index")),
+            Path("other/values/variables.index"));
+}
+
+// A link to the folder itself or above it would open all that lies there.
+TEST_F(FileAccessTest, VariablesThatAreALinkOutOfTheSavedModelAreRefused) {
+  fs::create_directories(folder_ / "outer/inner");
+  Write("outer/secret", "text");
+  Write("outer/inner/saved_model.pb", "text");
+  for (const char* target : {"..", "."}) {
+    fs::remove(folder_ / "outer/inner/variables");
+    fs::create_symlink(target, folder_ / "outer/inner/variables");
+    const FileAccess access = *FileAccess::SavedModel(Path("outer/inner"), {});
+    for (const char* file : {"outer/inner/variables/secret", "outer/secret",
+                             "outer/inner/variables/saved_model.pb", "outer/inner/saved_model.pb"})
+      ExpectRefused(access.ForReading(Path(file)), Path(file));
+  }
+}
+
+TEST_F(FileAccessTest, AFileIsNoSavedModel) {
+  EXPECT_EQ(FileAccess::SavedModel(Path("secret"), {}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
 TEST_F(FileAccessTest, AssetsOutsideOfTheirFolderAreNotListed) {
   const FileAccess access = Model({"../../secret", "..", "/etc/passwd", ""});
   ExpectRefused(access.ForReading(Path("secret")), "secret");
