@@ -44,7 +44,8 @@ struct CaseOptions {
 
 // Runs case `c` of `file` in a session of its own on the devices of `host`. Never fails itself:
 // each error is a result. If constants are fed, and preparing or running the case is UNIMPLEMENTED,
-// the case is run again with its constants: some kernels need an input that is a constant.
+// the case is run again with its constants: some kernels need an input that is a constant. The
+// result is that of the second run alone.
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options);
 
