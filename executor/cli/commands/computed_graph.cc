@@ -46,17 +46,22 @@ void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
   }
 }
 
-// Adds the bodies that a node calls, with the shapes that it gives them.
-void AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
-               std::vector<Graph>& bodies) {
+// Adds the bodies that a node calls, with the shapes that it gives them. Returns how many it leaves
+// out: those of malformed functions and those beyond kMostBodies.
+int64_t AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
+                  std::vector<Graph>& bodies) {
+  int64_t left_out = 0;
   const std::string_view op = graph.op_name(n);
   // Input 0 of a branch chooses and is no argument.
   const int first = op.ends_with("If") || op.ends_with("Case") ? 1 : 0;
   for (const std::string_view name : CalledBy(op, graph.attrs(n))) {
     const FunctionEntry* function = graph.FindFunction(name);
-    if (function == nullptr || bodies.size() >= kMostBodies) continue;
+    if (function == nullptr) continue;  // the op itself is among the names
+    ++left_out;
+    if (bodies.size() >= kMostBodies) continue;
     absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function);
     if (!body.ok()) continue;
+    --left_out;
     for (size_t i = 0; i < body->args.size(); ++i) {
       const int input = first + static_cast<int>(i);
       if (input < graph.num_inputs(n))
@@ -64,6 +69,7 @@ void AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
     }
     bodies.push_back(std::move(body->graph));
   }
+  return left_out;
 }
 
 std::vector<NodeId> NodesOf(const Graph& graph, const std::vector<SignatureTensor>& tensors) {
@@ -101,14 +107,17 @@ FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shap
   std::vector<Graph> bodies;
   const auto add_bodies = [&](const Graph& caller, const GraphShapes& of_caller) {
     for (NodeId n = 0; n < caller.num_node_ids(); ++n) {
-      if (caller.alive(n)) AddBodies(caller, of_caller, n, bodies);
+      if (caller.alive(n)) whole.unknown_nodes += AddBodies(caller, of_caller, n, bodies);
     }
   };
   add_bodies(graph, shapes);
   for (size_t i = 0; i < bodies.size(); ++i) {
     const Graph body = bodies[i];  // a copy, as `bodies` grows meanwhile
     const absl::StatusOr<GraphShapes> of_body = GraphShapes::Infer(body);
-    if (!of_body.ok()) continue;
+    if (!of_body.ok()) {
+      whole.unknown_nodes += body.num_nodes();
+      continue;
+    }
     const FlopEstimate estimate = EstimateFlops(body, *of_body);
     whole.flops += estimate.flops;
     whole.assumed |= estimate.assumed;

@@ -18,8 +18,9 @@ absl::StatusOr<Graph> ComputedGraph(const Model& model);
 
 // EstimateFlops of the graph and of the functions that its nodes call, such as bodies of loops and
 // branches, and what these call. A body counts once for each node that names it: a loop as one
-// pass, a branch with all its alternatives. At most 10,000 bodies count; the cost of more is left
-// out, as is that of a body without shapes. `shapes` are those of `graph`.
+// pass, a branch with all its alternatives. At most 10,000 bodies count. Each further body that a
+// counted node names adds one to unknown_nodes, and so does a malformed one. Of a body whose shapes
+// cannot be inferred all nodes are unknown. `shapes` are those of `graph`.
 FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes);
 
 // The variables of a model.

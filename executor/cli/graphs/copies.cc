@@ -33,6 +33,7 @@ class CopyFinder {
       if (!graph_.alive(n)) continue;
       for (int i = 0; i < graph_.num_inputs(n); ++i) {
         const Output from = graph_.data_inputs(n)[i];
+        if (from.node == kNoNode) continue;
         const std::string source = DeviceOfOutput(from), target = DeviceOfInput(n, i);
         if (source == target || !seen_.emplace(from, target).second) continue;
         copies[n].push_back({source, target, graph_.OutputName(from), BytesOf(from)});

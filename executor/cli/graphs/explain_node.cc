@@ -55,17 +55,30 @@ absl::Status Unknown(const std::string& name, NamedNodes& model, NamedNodes& opt
                                  name, "'", hint));
 }
 
-// Returns whether there was a history to write.
-bool WriteHistory(const Provenance::History& history, std::string_view name, Graph& graph,
-                  NodeId n) {
-  const auto write = [&](std::string_view attr, const std::vector<std::string>& list) {
-    const std::vector<std::string_view> views(list.begin(), list.end());
-    graph.SetAttr(n, attr, attr::StringList(views));
-  };
-  const bool has_origins = history.origins.size() != 1 || history.origins[0] != name;
-  if (has_origins) write(kOrigins, history.origins);
-  if (!history.rewrites.empty()) write(kRewrites, history.rewrites);
-  return has_origins || !history.rewrites.empty();
+// Sets the attribute to the list, or removes it if the list is empty. Returns whether it changed
+// the node.
+bool WriteList(std::string_view attr, const std::vector<std::string>& list, Graph& graph,
+               NodeId n) {
+  if (list.empty()) {
+    if (graph.attr(n, attr) == nullptr) return false;
+    graph.RemoveAttr(n, attr);
+    return true;
+  }
+  const std::vector<std::string_view> views(list.begin(), list.end());
+  graph.SetAttr(n, attr, attr::StringList(views));
+  return true;
+}
+
+// Returns whether it changed the node.
+bool WriteHistory(Provenance::History history, std::string_view name, Graph& graph, NodeId n) {
+  if (history.origins.size() == 1 && history.origins[0] == name) history.origins.clear();
+  const bool origins = WriteList(kOrigins, history.origins, graph, n);
+  return WriteList(kRewrites, history.rewrites, graph, n) || origins;
+}
+
+// Whether a node of the body may have a history of an earlier optimization.
+bool MayHaveHistory(const FunctionEntry& function) {
+  return absl::StrContains(function.wire, kOrigins) || absl::StrContains(function.wire, kRewrites);
 }
 
 }  // namespace
@@ -105,17 +118,17 @@ void WriteProvenance(const Provenance& provenance, Graph& graph) {
   std::vector<std::string> wires;
   const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
   for (const FunctionEntry& function : graph.functions()) {
-    if (!provenance.KnowsBody(function.name)) continue;
+    if (!provenance.KnowsBody(function.name) && !MayHaveHistory(function)) continue;
     absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function, functions);
     if (!body.ok()) continue;
     const absl::flat_hash_set<NodeId> args(body->args.begin(), body->args.end());
-    bool has_any = false;
+    bool changed = false;
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
       if (args.contains(n)) continue;  // arguments are no nodes of the file
       const std::string name = NameInBody{function.name, body->graph.name(n)}.Text();
-      has_any |= WriteHistory(provenance.Of(name), name, body->graph, n);
+      changed |= WriteHistory(provenance.Of(name), name, body->graph, n);
     }
-    if (has_any) wires.push_back(body->Wire());
+    if (changed) wires.push_back(body->Wire());
   }
   if (!wires.empty()) PutFunctions(graph, wires);
 }

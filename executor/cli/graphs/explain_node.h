@@ -15,8 +15,8 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
 
 // Writes the history of each node of the optimized graph into two attributes of the node, lists of
 // strings: _tenon_origins, unless the node's only origin is itself, and _tenon_rewrites, unless
-// there are none. Does so in bodies of functions too, where passes may have changed a body. Leaves
-// out a body that is malformed. An attribute that is not written stays as it was.
+// there are none. Removes those of an earlier optimization. Does so in bodies of functions too, but
+// leaves out a body that is malformed.
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
 // The two attributes of node n that WriteProvenance writes. A list is empty if n lacks the

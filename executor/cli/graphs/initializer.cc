@@ -34,9 +34,10 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
   return needed;
 }
 
-// Whether these nodes assign each of `variables` variables exactly once and read no feed or file.
-// Two assignments of one variable are a training step, not an initializer.
-bool Initializes(const Graph& graph, const std::vector<NodeId>& needed, size_t variables) {
+// Whether these nodes assign each of `variables`, and nothing else, exactly once and read no feed
+// or file. Two assignments of one variable are a training step, not an initializer.
+bool Initializes(const Graph& graph, const std::vector<NodeId>& needed,
+                 const absl::flat_hash_set<NodeId>& variables) {
   absl::flat_hash_set<NodeId> assigned;
   for (const NodeId n : needed) {
     const std::string_view op = graph.op_name(n);
@@ -44,7 +45,7 @@ bool Initializes(const Graph& graph, const std::vector<NodeId>& needed, size_t v
     if (!IsAssignment(op)) continue;
     if (graph.inputs(n).empty() || !assigned.insert(graph.inputs(n)[0].node).second) return false;
   }
-  return assigned.size() == variables;
+  return assigned == variables;
 }
 
 std::vector<NodeId> TargetNodes(const Graph& graph) {
@@ -80,8 +81,9 @@ std::vector<NodeId> Variables(const Graph& graph) {
 }
 
 std::string Initializer(const Graph& graph) {
-  const size_t variables = Variables(graph).size();
-  if (variables == 0) return "";
+  const std::vector<NodeId> all = Variables(graph);
+  if (all.empty()) return "";
+  const absl::flat_hash_set<NodeId> variables(all.begin(), all.end());
   std::vector<NodeId> targets = TargetNodes(graph);
   targets.resize(std::min(targets.size(), kMostTried));
   NodeId best = kNoNode;

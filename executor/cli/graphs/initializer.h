@@ -17,10 +17,10 @@ std::vector<std::string> Targets(const Graph& graph);
 std::vector<NodeId> Variables(const Graph& graph);
 
 // The name of the target that initializes the variables. Running it assigns each variable exactly
-// once: a target that assigns one twice trains. It needs no Placeholder and no op "Restore…". Other
-// ops that read files do not count. If there are several such targets, the result is the one that
-// needs the fewest nodes. Only the first 100 of Targets are tried. Empty if no target qualifies, or
-// if the graph has no variable.
+// once, and nothing else: a target that assigns one twice trains. It needs no Placeholder and no op
+// "Restore…". Other ops that read files do not count. If there are several such targets, the result
+// is the one that needs the fewest nodes. Only the first 100 of Targets are tried. Empty if no
+// target qualifies, or if the graph has no variable.
 std::string Initializer(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -16,6 +16,8 @@ std::string TextOf(const BodyNode& node) {
   return text;
 }
 
+std::string NameOfResult(const ArgDef& result) { return absl::StrCat(result.name, "/result"); }
+
 }  // namespace
 
 const NamedNodes::Body& NamedNodes::BodyOf(const FunctionEntry& function) {
@@ -32,7 +34,7 @@ const NamedNodes::Body& NamedNodes::BodyOf(const FunctionEntry& function) {
   for (const ArgDef& result : function.signature->outputs) {
     const auto source = sources.find(result.name);
     body->ends.try_emplace(
-        absl::StrCat(result.name, "/result"),
+        NameOfResult(result),
         Entry{"result", absl::StrCat(result.name, ", a result: ",
                                      source == sources.end() ? "nothing" : source->second)});
   }
@@ -76,8 +78,11 @@ std::vector<std::string> NamedNodes::All() {
     const Body& body = BodyOf(function);
     for (const BodyNode& node : body.parsed.nodes)
       names.push_back(NameInBody{function.name, node.name}.Text());
-    for (const auto& [name, entry] : body.ends)
-      names.push_back(NameInBody{function.name, name}.Text());
+    if (function.signature == nullptr) continue;
+    for (const ArgDef& arg : function.signature->inputs)
+      names.push_back(NameInBody{function.name, arg.name}.Text());
+    for (const ArgDef& result : function.signature->outputs)
+      names.push_back(NameInBody{function.name, NameOfResult(result)}.Text());
   }
   return names;
 }

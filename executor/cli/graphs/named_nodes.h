@@ -30,8 +30,8 @@ class NamedNodes {
   // op, an argument has "argument" and a result "result".
   std::string WithPlace(std::string_view name);
   bool HasFunction(std::string_view name) const { return graph_.FindFunction(name) != nullptr; }
-  // The names of all nodes: first of the graph, then of each function its nodes, and its arguments
-  // and results in any order.
+  // The names of all nodes: first of the graph, then of each function its nodes, its arguments and
+  // its results, in the order of the graph.
   std::vector<std::string> All();
 
  private:

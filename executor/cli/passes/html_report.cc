@@ -44,7 +44,9 @@ Json NodeJson(const Graph& graph, NodeId n, const Provenance* provenance,
 
 Json GraphJson(const Graph& graph, const Provenance* provenance) {
   int32_t count = 0;
+  bool complete = true;
   const auto add = [&](const Graph& part, std::string_view function, Json& list) {
+    complete &= part.num_nodes() <= kMostNodes - count;
     for (NodeId n = 0; n < part.num_node_ids() && count < kMostNodes; ++n) {
       if (!part.alive(n)) continue;
       list.Push(NodeJson(part, n, provenance, function));
@@ -55,14 +57,16 @@ Json GraphJson(const Graph& graph, const Provenance* provenance) {
   add(graph, "", nodes);
   const std::shared_ptr<SharedFunctions> functions = SharedFunctions::Of(graph);
   for (const FunctionEntry& function : graph.functions()) {
-    if (count >= kMostNodes) break;
     const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function, functions);
+    complete &= body.ok();
     if (body.ok()) add(body->graph, function.name, bodies);
+    if (!complete && count >= kMostNodes) break;
   }
   Json json = Json::Object();
   json.Set("count", graph.num_nodes())
       .Set("nodes", std::move(nodes))
-      .Set("bodies", std::move(bodies));
+      .Set("bodies", std::move(bodies))
+      .Set("complete", complete);
   return json;
 }
 

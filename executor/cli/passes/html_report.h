@@ -37,7 +37,8 @@ class PassHistory : public PipelineObserver {
 // The page shows the passes on a time line with their changes, and both graphs with the bodies of
 // their functions. Nodes can be searched. A node shows its attributes and, in `after`, where it
 // comes from. Of each graph the page has at most 20,000 nodes, those of bodies included. The nodes
-// of the graph itself come first, then body after body.
+// of the graph itself come first, then body after body. The page says so if nodes are left out,
+// also those of a malformed body; the key "complete" of the graph is then false.
 //
 // Leaves `history` empty, also after an error. Errors name --report and the file.
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,

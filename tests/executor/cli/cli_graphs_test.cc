@@ -1,0 +1,178 @@
+// What commands tell of graphs and of the bodies of their functions.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "executor/cli/commands/computed_graph.h"
+#include "executor/cli/graphs/copies.h"
+#include "executor/cli/graphs/explain_node.h"
+#include "executor/cli/graphs/initializer.h"
+#include "executor/cli/graphs/named_nodes.h"
+#include "executor/cli/model/rank_limit.h"
+#include "executor/cli/passes/html_report.h"
+#include "graph/base/file_bytes.h"
+#include "graph/functions/function_body.h"
+#include "tests/executor/graph_text_util.h"
+#include "tests/support/folder_test.h"
+
+namespace tenon::cli {
+namespace {
+
+using namespace tenon::testing;  // NOLINT: names of nodes in texts
+using ::testing::HasSubstr;
+
+TEST(NamedNodes, HaveTheOrderOfTheGraph) {
+  std::vector<std::string> args, names = {"x"}, results, returns;
+  for (char c = 'a'; c <= 'p'; ++c) args.emplace_back(1, c);
+  std::string rets;
+  for (const std::string& arg : args) {
+    results.push_back("r" + arg);
+    rets += Ret("r" + arg, arg);
+  }
+  const Graph graph = Parse(Placeholder("x", "dim { size: 2 }") +
+                            Library({Function("f", args, results, "", rets)}));
+  for (const std::string& arg : args) names.push_back("f:" + arg);
+  for (const std::string& result : results) names.push_back("f:" + result + "/result");
+  EXPECT_EQ(NamedNodes(graph).All(), names);
+}
+
+// An attribute of an earlier optimization.
+constexpr char kOldOrigins[] = "attr { key: '_tenon_origins' value { list { s: 'gone' } } }";
+constexpr char kOldRewrites[] = "attr { key: '_tenon_rewrites' value { list { s: 'old at n' } } }";
+
+TEST(WriteProvenance, LeavesNothingOfAnEarlierOptimization) {
+  Graph graph = Parse(
+      Placeholder("x", "dim { size: 2 }") +
+      Node("n", "Neg", {"x"}, absl::StrCat(kOldOrigins, kOldRewrites)) + Call("c", "f", {"n"}) +
+      Library(
+          {Function("f", {"a"}, {"r"}, Node("m", "Neg", {"a"}, kOldOrigins), Ret("r", "m:y:0"))}));
+  WriteProvenance(Provenance(), graph);
+  EXPECT_EQ(graph.attr(graph.FindNode("n"), "_tenon_origins"), nullptr);
+  EXPECT_EQ(graph.attr(graph.FindNode("n"), "_tenon_rewrites"), nullptr);
+  const FunctionBody body = ParseFunctionBody(graph, *graph.FindFunction("f"));
+  ASSERT_EQ(body.nodes.size(), 1u);
+  for (const Attr& attr : body.nodes[0].attrs) EXPECT_NE(attr.name, "_tenon_origins");
+}
+
+const std::string kDtype = Type("dtype", "DT_FLOAT");
+
+// A node that assigns something.
+std::string Assign(std::string_view name, std::string_view variable) {
+  return Op(name, "Assign", {std::string(variable), "one"}, Type("T", "DT_FLOAT"));
+}
+
+// What is run at last, after these nodes.
+std::string After(std::string_view name, std::vector<std::string> nodes) {
+  for (std::string& node : nodes) node.insert(0, "^");
+  return Op(name, "NoOp", nodes);
+}
+
+TEST(Initializer, AssignsTheVariablesAndNoOtherNodes) {
+  const std::string shape = "attr { key: 'shape' value { shape {} } }";
+  const std::string nodes = Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+                            Op("v", "VariableV2", {}, kDtype + shape) +
+                            Op("w", "VariableV2", {}, kDtype + shape) +
+                            Op("t", "TemporaryVariable", {}, kDtype + shape) +
+                            Assign("set_v", "v") + Assign("set_w", "w") + Assign("set_t", "t");
+  EXPECT_EQ(Initializer(Parse(nodes + After("half", {"set_v", "set_t"}))), "");
+  EXPECT_EQ(Initializer(Parse(nodes + After("half", {"set_v", "set_t"}) +
+                              After("init", {"set_v", "set_w"}))),
+            "init");
+}
+
+TEST(CopiesInto, LeaveOutInputsThatNameNoNode) {
+  const auto imported = ImportBytes(Node("n", "Neg", {"nowhere"}), "test.pbtxt");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Graph& graph = imported->graph;
+  const NodeId n = graph.FindNode("n");
+  ASSERT_EQ(graph.data_inputs(n)[0].node, kNoNode);
+  const auto copies =
+      CopiesInto(graph, std::vector<NodePlacement>(static_cast<size_t>(graph.num_node_ids())));
+  EXPECT_TRUE(copies[static_cast<size_t>(n)].empty());
+}
+
+// The estimate of a graph and of what it calls.
+FlopEstimate EstimateOf(const std::string& text) {
+  const Graph graph = Parse(text);
+  const auto shapes = GraphShapes::Infer(graph);
+  EXPECT_TRUE(shapes.ok()) << shapes.status();
+  return shapes.ok() ? EstimateFlopsWithBodies(graph, *shapes) : FlopEstimate();
+}
+
+TEST(EstimateFlops, SaysOfWhichBodiesItKnowsNoCost) {
+  const auto model = [](std::string_view shape) {
+    return Placeholder("x", shape) + Call("c", "f", {"x"}) +
+           Library({Function("f", {"a"}, {"r"}, Node("m", "MatMul", {"a", "a"}),
+                             Ret("r", "m:product:0"))});
+  };
+  const FlopEstimate known = EstimateOf(model("dim { size: 2 } dim { size: 2 }"));
+  EXPECT_EQ(known.unknown_nodes, 1) << "the call: its result has no shape here";
+  EXPECT_EQ(known.flops, 16);
+  // The product of these has no shape.
+  EXPECT_GT(EstimateOf(model("dim { size: 2 } dim { size: 3 }")).unknown_nodes, 1);
+}
+
+TEST(EstimateFlops, SaysThatThereAreTooManyBodies) {
+  std::vector<std::string> functions;
+  for (int i = 0; i < 14; ++i) {
+    const std::string next = absl::StrCat("f", i + 1);
+    functions.push_back(Function(absl::StrCat("f", i), {"a"}, {"r"},
+                                 Call("c", next, {"a"}) + Call("d", next, {"c:output:0"}),
+                                 Ret("r", "d:output:0")));
+  }
+  functions.push_back(Function("f14", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0")));
+  const FlopEstimate estimate =
+      EstimateOf(Placeholder("x", "dim { size: 2 }") + Call("c", "f0", {"x"}) + Library(functions));
+  // 20,001 calls, and of what they call the 10,001 bodies beyond the first 10,000.
+  EXPECT_EQ(estimate.unknown_nodes, 30'002);
+}
+
+TEST(MaxRank, HoldsForListsAndForBodies) {
+  const std::string shapes =
+      "list { shape { unknown_rank: true } shape { dim { size: 1 } "
+      "dim { size: 1 } dim { size: 1 } } }";
+  const std::string attr = absl::StrCat("attr { key: '_shapes' value { ", shapes, " } }");
+  Imported imported{Parse(Placeholder("x", "dim { size: 2 }") + Node("n", "Neg", {"x"}, attr) +
+                          Library({Function("f", {"a"}, {"r"}, Node("m", "Neg", {"a"}, attr),
+                                            Ret("r", "m:y:0"))})),
+                    {}};
+  AddRankDefects(3, imported);
+  EXPECT_TRUE(imported.defects.empty());
+  AddRankDefects(2, imported);
+  ASSERT_EQ(imported.defects.size(), 2u);
+  EXPECT_EQ(imported.defects[0].message,
+            "attribute '_shapes' of node 'n' (Neg) has rank 3; --max-rank allows 2");
+  EXPECT_FALSE(imported.defects[0].in_function);
+  EXPECT_EQ(imported.defects[1].message,
+            "function 'f': attribute '_shapes' of node 'm' (Neg) has rank 3; --max-rank allows 2");
+  EXPECT_TRUE(imported.defects[1].in_function);
+}
+
+class HtmlReport : public FolderTest {
+ protected:
+  // The page of two graphs.
+  std::string PageOf(const Graph& before, const Graph& after) const {
+    PassHistory history;
+    const absl::Status written = WriteHtmlReport(Path("page.html"), "model", before, after,
+                                                 PipelineReport(), history, Provenance());
+    EXPECT_TRUE(written.ok()) << written;
+    const auto file = ReadFile(Path("page.html"), size_t{1} << 28);
+    return file.ok() ? std::string(file->bytes) : std::string();
+  }
+};
+
+TEST_F(HtmlReport, SaysWhichGraphItShowsInPart) {
+  const std::string body =
+      Library({Function("f", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0"))});
+  std::string many;
+  for (int i = 0; i < 19'999; ++i) absl::StrAppend(&many, Op(absl::StrCat("n", i), "NoOp", {}));
+  const std::string page = PageOf(Parse(Op("n", "NoOp", {}) + body), Parse(many + body));
+  const size_t after = page.find(",\"after\":{\"count\":19999,");
+  ASSERT_NE(after, page.npos);
+  EXPECT_THAT(page.substr(0, after), HasSubstr("\"complete\":true"));
+  EXPECT_THAT(page.substr(after), HasSubstr("\"complete\":false"));
+}
+
+}  // namespace
+}  // namespace tenon::cli
