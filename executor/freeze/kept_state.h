@@ -15,9 +15,10 @@
 
 namespace tenon {
 
-// Called in this order: Find, KeepVariable for each variable, AddReads, AddInit. Holds views into
-// the storage of the graph that Find was given; copies of that graph share this storage, and one of
-// them must live as long. Not thread-safe.
+// Called in this order: Find, KeepVariable for each variable, AddReads, AddInit. An object that
+// Find did not make has only the variables that KeepVariable adds. Holds views into the storage of
+// the graph that Find was given; copies of that graph share this storage, and one of them must live
+// as long. Not thread-safe.
 class KeptState {
  public:
   // Finds the tables of `graph`, a pruned copy of `model` that holds what a signature needs.

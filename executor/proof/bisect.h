@@ -26,9 +26,10 @@ using RunTrial =
 struct Bisection {
   std::string wrong;         // how the result of all steps is wrong; empty: it is right
   bool without_any = false;  // the result is wrong without any step too; then `faulty` is empty
-  // Steps that are enough to make the result wrong by themselves, the last step first.
+  // The steps that were found, the last step first. They are enough to make the result wrong by
+  // themselves if `wrong_with_faulty` is not empty.
   std::vector<std::string> faulty;
-  std::string wrong_with_faulty;  // how the result is wrong with the faulty steps alone
+  std::string wrong_with_faulty;  // how the result is wrong with `faulty` alone; empty: it is right
   int64_t steps = 0;              // that there are
   int64_t trials = 0;             // that were run
 };

@@ -44,8 +44,9 @@ Answer AnswerOf(const absl::StatusOr<std::vector<Tensor>>& values, size_t fetche
 using RunFetches =
     absl::FunctionRef<absl::StatusOr<std::vector<Tensor>>(const std::vector<std::string>& fetches)>;
 // Runs all fetches at once. If the run fails, runs each half by itself, and so on, so that every
-// fetch that can have a value gets it. After 100 failed runs, and after a RESOURCE_EXHAUSTED run
-// (out of memory or of passes of loops), the fetches that are left share one error.
+// fetch that can have a value gets it. The fetches of a run that fails with RESOURCE_EXHAUSTED (out
+// of memory or of passes of loops) are not run apart: they all have its error. So do those of each
+// run that fails after 100 others have failed.
 Answer AnswerApart(absl::Span<const std::string> fetches, RunFetches run);
 // Whether one fetch at least has a value.
 bool HasValue(const Answer& answer);
@@ -55,10 +56,11 @@ struct AnswerDifference {
   std::string what;        // "of output y element [0] is 1 where 2 is right", "output y fails: …"
   bool of_values = false;  // two values differ; false: one side has an error
 };
-// The first fetch that differs; nothing if none does. `judge` says how the values of fetch i
-// differ. A fetch whose right answer is an error may fail. It may also have a value, as long as
-// another fetch fails: then the run of all fetches fails as it should. A right answer that is
-// RESOURCE_EXHAUSTED is compared with nothing.
+// The first fetch that differs; nothing if none does. Both answers are those of `fetches`. `judge`
+// says how the values of fetch i differ; it is called only if both sides have a value. A fetch
+// whose right answer is an error may fail. It may also have a value, as long as another fetch
+// fails: then the run of all fetches fails as it should. A right answer that is RESOURCE_EXHAUSTED
+// is compared with nothing.
 std::optional<AnswerDifference> CompareAnswers(
     const Answer& right, const Answer& is, absl::Span<const std::string> fetches,
     absl::FunctionRef<std::optional<std::string>(size_t i)> judge);

@@ -27,7 +27,8 @@ class GraphRunner {
   void TakeStateOf(Session* holder) { holder_ = holder; }
 
   // Runs the graph once. Variables that have no value get one that is made up (MadeUpState).
-  // Returns the values of `fetches`, in their order.
+  // Returns the values of `fetches`, in their order. The value of a "^init" among them is
+  // uninitialized.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
   // Runs the graph as often as AnswerApart does, so that one fetch that fails hides no other.
@@ -39,9 +40,10 @@ class GraphRunner {
   absl::StatusOr<Graph> WithCallsInlined(const Graph& graph, const InputSet& inputs,
                                          const std::vector<std::string>& fetches) const;
 
-  // Compares the nodes that both graphs have, in topological order of `after`. Returns the first
-  // node that gives another value, that fails only in `after`, or that fails only in `before`.
-  // Returns "" if there is none, and for graphs with control flow of version 1.
+  // Compares the outputs that both graphs have with the same type, in topological order of `after`;
+  // fed nodes are left out. Returns the name ("node" or "node:1") of the first output that has
+  // another value, that fails only in `after`, or that fails only in `before`. Returns "" if there
+  // is none, and without comparing if `after` has control flow of version 1.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 

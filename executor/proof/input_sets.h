@@ -37,7 +37,8 @@ inline constexpr int64_t kMostLoopPasses = 10'000;
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,
                                                     int64_t usual_size = 3);
-// Makes one tensor of ordinary values. RESOURCE_EXHAUSTED without memory.
+// Makes one tensor of ordinary values. CanMakeUp(type) must be true. RESOURCE_EXHAUSTED without
+// memory.
 absl::StatusOr<Tensor> OrdinaryTensor(DataType type, const Shape& shape, uint64_t seed);
 // Whether the type has values to make up: numbers, bool and string.
 bool CanMakeUp(DataType type);

@@ -44,7 +44,7 @@ class NumericVerifier : public PipelineObserver {
   void set_time_limit(double seconds) { limit_s_ = seconds; }
 
   // Adds the values that the graph is really fed with to the made-up ones. They are used for passes
-  // on graphs that are fed at the same nodes.
+  // on graphs that are fed at the same nodes. A second call replaces the values of the first.
   void AddInputs(std::vector<Session::NamedTensor> feeds);
 
   void BeforePass(const PassRun& run) override;
@@ -53,7 +53,8 @@ class NumericVerifier : public PipelineObserver {
   // the inputs.
   absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass& replay) override;
 
-  int64_t changes() const { return changes_; }  // passes that changed the graph
+  // Passes that changed a graph with outputs to compare.
+  int64_t changes() const { return changes_; }
   int64_t passes_compared() const { return passes_; }
   int64_t runs() const { return runs_; }  // of graphs
   // Passes that the time limit kept from being compared on all inputs.

@@ -22,12 +22,14 @@ struct Reduction {
 
 // Reduces `failing`, which has at least one set of inputs and for which `fails` is true, until no
 // step makes it smaller. The steps, in this order:
-//  - keep one set of inputs, and one output if one fails alone;
+//  - keep one set of inputs, and half of the outputs again and again while a half fails alone;
+//  - put bodies of functions in the place of calls;
 //  - take an earlier node as the output;
 //  - cut nodes off: feed the values that `runner` computes for them;
-//  - let nodes pass on their input;
+//  - let the readers of a node read its first input of the same type and shape instead;
 //  - remove control edges;
-//  - make inputs plain.
+//  - leave out initializers;
+//  - make inputs plain: feed ones for floats.
 // Each step tries halves of the graph first, then quarters and so on: O(k log n) trials for n nodes
 // of which k are needed. Nodes keep their names. `fails` must answer the same for the same case.
 absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,

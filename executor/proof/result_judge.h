@@ -46,14 +46,16 @@ class ResultJudge {
   std::vector<std::string> DropFailing(FailingCase& failing) const;
 
   // Compares the answers with all passes and with none. Returns the first difference ("of output y
-  // element [0] is 1 where 2 is right (inputs 'ordinary')"), or nothing if the answers agree.
+  // element [0] is 1 where 2 is right (inputs 'ordinary')"), or an empty text if the answers agree,
+  // as when every run fails in both.
   std::string OptimizedIsWrong(const FailingCase& failing) const;
 
   // Finds the rewrites that make an answer wrong, or that hide an error. FAILED_PRECONDITION if the
   // graph runs on none of its inputs, with passes or without.
   absl::StatusOr<Bisected> BisectRewrites(const FailingCase& failing) const;
   // Finds the nodes that answer otherwise on their device than on the CPU, without any pass.
-  // Nothing if all nodes are on the CPU.
+  // Nothing if all nodes are on the CPU. There must be a set of inputs. FAILED_PRECONDITION if the
+  // graph runs on none of its inputs with all nodes on the CPU.
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const FailingCase& failing) const;
 
  private:

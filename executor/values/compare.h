@@ -13,7 +13,7 @@ namespace tenon::cli {
 // The magnitude that Tolerance::rtol is a fraction of.
 enum class Scale : uint8_t {
   kElement,  // |want| of the element; of a complex number that of the whole number
-  kLargest,  // the largest finite |want| of the tensor
+  kLargest,  // the largest finite |want| of the tensor; 0 for integers
 };
 
 // What is right. A float element is right if |got - want| <= atol + rtol * scale; each part of a
@@ -30,7 +30,8 @@ struct Tolerance {
   // A denormal equals the zero of its sign: arithmetic flushes it, moving data does not.
   bool flush_denormals = false;
   // Only floats are compared. What values decide may fall the other way: elements of other types
-  // are all right, and dimensions may have other sizes.
+  // are all right, and dimensions may have other sizes (then no element is compared). Types and
+  // ranks must be the same.
   bool floats_only = false;
 };
 
@@ -40,15 +41,17 @@ struct Comparison {
   // What is said of `got`: the first wrong element, "element [1,2] is 3.5 where 3.25 is right,
   // 1048576 ulps away", or if not comparable "is f32[2] where f32[3] is right". Empty if ok.
   std::string problem;
-  double max_abs = 0;   // the largest difference; NaN where only one side is NaN
-  double max_rel = 0;   // the largest difference as a fraction of |want|
+  double max_abs = 0;  // the largest difference; NaN where only one side is NaN
+  // The largest difference as a fraction of |want|; infinite where |want| alone is 0.
+  double max_rel = 0;
   int64_t max_ulp = 0;  // of float types; 0 otherwise
   int64_t mismatches = 0;
   bool nan_both_sides = false;  // an element is wrong that Tolerance::equal_nan allows
 };
 
-// Compares host tensors. Never fails: a wrong dtype or shape is a mismatch of every element. Two
-// tensors without a value are the same.
+// Compares host tensors. The largest differences are those of all elements, also of right ones.
+// Never fails: a wrong dtype or shape is a mismatch of every element. Two tensors without a value
+// are the same.
 Comparison Compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 }  // namespace tenon::cli

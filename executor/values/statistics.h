@@ -29,7 +29,7 @@ double MiddleMean(std::vector<double> samples);
 // The median of independent samples, with its 95 % interval by ranks. The interval holds for every
 // distribution of the samples, and a single outlier cannot move it far. Fewer than
 // kFewestForInterval samples allow no such interval: its ends are then the smallest and the
-// largest.
+// largest. There must be a sample.
 struct MedianEstimate {
   double median = 0, ci95_lo = 0, ci95_hi = 0;
 };

@@ -23,7 +23,8 @@ struct Timing {
 void WriteTiming(const Timing& timing, Json& doc);
 // The same measurements as a few lines of text.
 std::string TimingText(const Timing& timing, const Style& style);
-// "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs".
+// "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs". The interval is that of
+// the median. The samples of `s` are microseconds.
 std::string SpeedText(const RunStatistics& s, const Style& style);
 
 }  // namespace tenon::cli

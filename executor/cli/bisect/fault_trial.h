@@ -24,15 +24,18 @@ class FaultTrial {
   static absl::StatusOr<std::unique_ptr<FaultTrial>> Make(const CompileFlags& flags);
   ~FaultTrial();
 
-  // Optimizes and runs the graph with its first inputs in a child process. Returns what the process
-  // said of the plug-in that ended it or did not return; empty if no plug-in did. Waits for the
-  // process without a limit of its own: --timeout is in the command. Errors are those of files and
-  // processes.
+  // Optimizes and runs the graph with its first inputs in a child process. There must be a set of
+  // inputs. If the process ends with kPluginFault or kTimeout, returns its last line on stderr,
+  // without the program's name and without hints. After any other end, also with an error, returns
+  // an empty text. Waits for the process without a limit of its own: --timeout is in the command.
+  // The returned status is an error only if the files of the trial cannot be written or read, or no
+  // process can be started.
   absl::StatusOr<std::string> Of(const FailingCase& failing) const;
-  // Runs this program with `command`, a command line without its name, and --json. Returns the
-  // document that it printed, of at most 64 MiB.
+  // Runs this program with `command`, a command line without its name, and --json. Returns what it
+  // printed to stdout, at most 64 MiB, whatever its exit code is.
   absl::StatusOr<std::string> DocumentOf(const std::string& command) const;
-  // The command line of such a trial, for a graph and inputs in files.
+  // The command line with which Of would try a graph and inputs that are in these files, without
+  // the program's name.
   std::string CommandFor(const std::string& graph, const std::string& inputs,
                          const FailingCase& failing) const;
 

@@ -1,15 +1,18 @@
 // Reads self-checking graphs: files of cases with their expected results. Each scope of a file
-// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs.
+// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs. A scope
+// that is malformed as a case is no case if another case needs its nodes.
 //
 //   c000/op      the op under test; output i is fetched for every c000/want<i>
 //   c000/fetch   (NoOp) in place of c000/op: its list `fetch` names the tensors to fetch, and
 //                want<i> belongs to the i-th
 //   c000/want<i> (Const) the expected value
 //   c000/error   (NoOp) in place of expected values: the `code` with which import or run must fail.
+//                Without want and fetch nodes, c000/op is fetched.
 //                The node at fault is the one that TensorFlow's `message` names
 //                ("{{node c000/op}}"). If it names none, any node that is fetched may be at fault,
 //                and any node that is needed for it and is no constant
-//   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype
+//   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype, for integers too. A
+//                missing one is 0
 #pragma once
 
 #include <optional>
@@ -31,11 +34,11 @@ struct ExpectedError {
 // One case. Its nodes are those of CheckFile::graph.
 struct CheckCase {
   std::string name;           // "c000"
-  std::vector<NodeId> nodes;  // those of its scope, then the others that these need
+  std::vector<NodeId> nodes;  // those of its scope, then the others that these and the fetches need
   std::vector<std::string> fetches;
   // Index into fetches, and the Const node with the expected value.
   std::vector<std::pair<size_t, NodeId>> wants;
-  std::optional<ExpectedError> error;  // what is right in place of results
+  std::optional<ExpectedError> error;  // of the error node; nothing without one
   std::optional<Tolerance> tolerance;  // of the tol node
   std::vector<Defect> defects;         // of its nodes, in the order of the file
   bool unknown_op = false;             // a node has no OpDef
@@ -48,15 +51,16 @@ struct CheckFile {
   std::vector<CheckCase> cases;  // in the order of the file
 };
 
-// Reads a file. An error for a file that is no graph, or an invalid graph without any case. Defects
-// of nodes are those of their cases.
+// Reads a file. An error for a file that is no graph, or an invalid graph without any case. A
+// defect of a node goes to the case of its scope and to every case that needs the node; without
+// such a case it is dropped.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
 // A copy of the graph with the nodes of one case alone; the ids stay.
 Graph GraphOfCase(const CheckFile& file, const CheckCase& c);
 
-// The tolerance for results of this type in a case without a tol node. Types that are no floats,
-// and floats of 8 bits, must be equal.
+// The tolerance for results of this type in a case without a tol node. Results must be equal if the
+// type is neither a float nor complex, or is a float of 8 bits. Any NaN equals any other.
 Tolerance DefaultTolerance(DataType dtype);
 
 }  // namespace tenon::cli

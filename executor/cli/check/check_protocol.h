@@ -7,19 +7,20 @@
 
 namespace tenon::cli {
 
-// The kinds of messages: the first field. The comments name the fields after it.
+// The kinds of messages: the first field. The comments name the fields after it. `file` and `case`
+// are indices in decimal digits; `status` is the one character of a CaseStatus.
 inline constexpr std::string_view kCaseBegins = "begin";  // file, case, name
 // file, case, name, status, detail
 inline constexpr std::string_view kCaseEnded = "result";
-// These two come before the result of their case. kKernelsRan: plug-in and op of each kernel of a
-// plug-in that ran. kPassesRan: the pass that failed, or an empty text, then the passes that
-// changed the graph.
+// These two come before the result of their case. kKernelsRan: two fields, plug-in and op, for each
+// kernel of a plug-in that ran. kPassesRan: the pass that failed, or an empty text, then the passes
+// that changed the graph.
 inline constexpr std::string_view kKernelsRan = "kernels";
 inline constexpr std::string_view kPassesRan = "passes";
 inline constexpr std::string_view kFileBegins = "file";  // file
 inline constexpr std::string_view kFileEnded = "done";   // file
 inline constexpr std::string_view kNoHost = "nohost";    // exit code, status code, message
-// Path and number of kernels of each plug-in.
+// Two fields, path and number of kernels, for each plug-in that was loaded.
 inline constexpr std::string_view kPlugins = "plugins";
 
 // rule, plug-in, callback, node, detail
@@ -27,8 +28,9 @@ inline constexpr std::string_view kViolation = "violation";
 
 using Message = std::vector<std::string>;
 
-// Writes one message whole, and blocks while the pipe is full. False if the reader is gone. Several
-// writers of one pipe would mix their messages.
+// Writes one message whole, and blocks while the pipe is full. False if writing fails, as when the
+// reader is gone: part of the message may have been sent. SIGPIPE must be ignored. Several writers
+// of one pipe would mix their messages.
 bool SendMessage(int fd, const Message& message);
 
 // Collects bytes and splits them into messages. Trusts them: both ends are the same program.

@@ -32,8 +32,8 @@ void PrepareFaultDocument(std::string_view command, bool json);
 // Ends the process now. No destructor and no exit handler runs. Async-signal-safe.
 [[noreturn]] void EndProcess(Exit exit);
 
-// Opens stdout and stderr again if a plug-in has closed them. Returns what was closed, as a static
-// text; null for nothing.
+// Opens stdout and stderr again if a plug-in has closed them since PrepareFaultDocument. Returns
+// which of them were closed, as a static text; null if neither was.
 const char* ReopenOutput();
 
 // The file descriptor of the command's own output: stdout, or its copy with --json.

@@ -12,23 +12,28 @@ namespace tenon::cli {
 
 // Handles fatal signals and exit() for the whole process; called once, on the main thread, before
 // plug-ins are loaded. Marks that thread as one of the host. A fault within a plug-in writes a line
-// to stderr and, with `json`, a document to stdout, and ends the process with code 5. Within a
-// plug-in means: in a callback, on a thread that is not the host's, or with code of the plug-in on
-// the stack. A fault outside of plug-ins has the effect that it had before. SIGPIPE and SIGXFSZ are
+// to stderr and, with `json`, a document to stdout, and ends the process with code 5, or after
+// WorkIsDone with that code. Within a plug-in means: in a callback, on a thread that MarkHostThread
+// has not marked, or with code of the plug-in on the stack. A fatal signal outside of plug-ins has
+// the effect that it had before. Once a plug-in is noted, a line and the document are written
+// first; a signal that tells of a damaged heap then ends the process with code 5 instead. Signals
+// from other processes and faults in forked children keep their effect. SIGPIPE and SIGXFSZ are
 // ignored, so that writing to a closed pipe or beyond the largest file is an error and not the end.
 void InstallFaultHandlers(std::string_view command, bool json);
 
-// Tells the handlers which code is that of this shared library; nothing if it is not loaded.
-// Remembers 128 ranges of code and drops later ones. Called by one thread at a time.
+// Tells the handlers which code is that of this shared library. `path` must be the name that the
+// loader gives it; does nothing if no library of this name is loaded. Remembers 128 ranges of code
+// and drops later ones. Called by one thread at a time.
 void NotePluginCode(const std::string& path);
 
-// The plug-ins that were noted: "a.so or b.so"; empty for none. The text is static.
-// Async-signal-safe.
+// The plug-ins that were noted: "a.so or b.so"; empty for none. The text is static; NotePluginCode
+// appends to it. Async-signal-safe.
 const char* NamesOfPlugins();
 
-// Whether a call of sigaction() comes from a plug-in and asks for a fatal signal. If so, the
-// request is kept and has effect in the plug-in's code, before the handlers of the command; *old is
-// the plug-in's request before. Async-signal-safe.
+// Whether a call of sigaction() comes from a plug-in and asks for a signal that tells of a fault
+// (not a timer or SIGUSR1 or SIGUSR2). If so, keeps the request: its handler is called for faults
+// in plug-ins' code, before the handlers of the command. *old is then the request that plug-ins
+// made before. `action` and `old` may be null. Async-signal-safe.
 bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
 
 // Tells that the command has done its work and that the process ends with this code, whatever
@@ -49,8 +54,9 @@ void EndIfInPlugin(const char* call);
 void BecomeWorker();
 
 // Starts the thread that ends the process with code 6 when one call into a plug-in takes longer
-// than `callback_s` seconds, or the process longer than `total_s` seconds. Called once. The thread
-// lives as long as the process.
+// than `callback_s` seconds, or when `total_s` seconds have passed since this call (nothing: no
+// limit). After WorkIsDone it gives plug-ins 5 seconds and then ends the process with the code of
+// WorkIsDone. Called once. The thread lives as long as the process.
 void StartWatchdog(double callback_s, std::optional<double> total_s);
 
 }  // namespace tenon::cli

@@ -12,10 +12,10 @@ namespace tenon::cli {
 // The content of the two files. Their names are `base` and a fingerprint of the graph, so that
 // there is one pair for each pass and graph, however often the pass fails on it.
 struct Reproducer {
-  std::string base;                        // path without the fingerprint and ".pb" or ".sh"
+  std::string base;  // path without "_", the fingerprint and ".pb" or ".sh"; its folder must exist
   std::string reason;                      // why the pass failed, in one line
   std::string command;                     // for a shell; names the graph by kReproducedGraph
-  std::vector<std::string_view> literals;  // LiteralsOfPlugins
+  std::vector<std::string_view> literals;  // of LiteralsOfPlugins; must be valid while used
 };
 // The graph's file beside the script, as the script's shell finds it.
 inline constexpr char kReproducedGraph[] = "\"${0%.sh}.pb\"";
@@ -31,8 +31,9 @@ class ScriptPath {
   char text_[4096] = {};
 };
 
-// Writes both files. Returns whether it could. A graph file that is there already stays. `script`
-// is set to the script's path. Async-signal-safe.
+// Writes both files. `graph` is the content of the graph's file. Returns whether it could; a file
+// may be there even if not. A graph file of this user and of the same size stays; any other file of
+// either name is replaced. `script` is set to the script's path. Async-signal-safe.
 bool WriteReproducer(const Reproducer& reproducer, std::string_view graph, ScriptPath& script);
 
 // Says what to write if the plug-in's pass that runs next ends the process or does not return; null

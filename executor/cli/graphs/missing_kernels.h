@@ -8,8 +8,8 @@
 namespace tenon::cli {
 
 // Adds a defect (kKernel) for each node of the graph and its functions that has a known op and no
-// kernel for its types on any of `devices`. Nodes of functions with types that depend on the call
-// are left out.
+// kernel for its types on any of `devices`. Left out are function calls, Placeholders, and nodes in
+// functions whose types depend on the call. Defects that are there already stay.
 void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported);
 
 }  // namespace tenon::cli

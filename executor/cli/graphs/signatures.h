@@ -9,12 +9,14 @@
 
 namespace tenon::cli {
 
-// "name", "dtype" and "shape": null for an unknown rank, -1 for an unknown dimension.
+// An object of "name", "dtype" and "shape". The shape is null if the rank is unknown; an unknown
+// dimension is -1.
 Json NamedTypeJson(std::string_view name, DataType dtype, const PartialShape& shape);
 
 // All signatures of all MetaGraphs, as text.
 std::string SignaturesText(const SavedModel& model, const Style& style);
-// An object for each of them: "name", "tags", "method", "inputs", "outputs".
+// An array with an object for each signature of each MetaGraph: "name", "tags", "method", "inputs",
+// "outputs". Composite tensors, which the text shows, are left out.
 Json SignaturesJson(const SavedModel& model);
 
 }  // namespace tenon::cli

@@ -23,14 +23,17 @@ class Names {
   const Graph& graph() const { return graph_; }
   const Signature* signature() const { return signature_; }
 
-  // Resolves "argument", "node" or "node:port" to a data output. `flag` is the flag to name in
-  // errors. kUsage: there is no such output. UNIMPLEMENTED: the node has an unknown op.
+  // Resolves "argument", "node" or "node:port" to a data output. An argument of the signature comes
+  // before a node of the same name. `flag` is the flag to name in errors. kUsage: there is no such
+  // output. UNIMPLEMENTED: the node has an unknown op.
   absl::StatusOr<Output> Argument(std::string_view flag, std::string_view name) const;
-  // Resolves "result", "node" or "node:port". With --output the name may be a node without outputs,
-  // which is run and returned as its control output. Errors are those of Argument.
+  // Resolves "result", "node" or "node:port". If `flag` is "--output", the name may be that of a
+  // node without outputs; returns its control output, which a run may fetch so that the node runs.
+  // Errors are those of Argument.
   absl::StatusOr<Output> Result(std::string_view flag, std::string_view name) const;
 
-  // The full name of a node that is to be run. kUsage if there is none.
+  // The full name of a node that is to be run. `name` is that of a node of the graph or of one of
+  // its outputs; the signature is not asked. kUsage if there is none.
   absl::StatusOr<std::string> Node(std::string_view flag, std::string_view name) const;
 
   // The names of what a run takes and returns: arguments and results of the signature or, without a
@@ -51,7 +54,8 @@ class Names {
   const Signature* signature_;
 };
 
-// The type and shape that a feed of this output must have, as far as the graph says.
+// The type and shape that a feed of this output must have, as far as the graph says. Only outputs
+// of Placeholders and PlaceholderWithDefault get a shape.
 SpecHint HintFor(const Graph& graph, Output output);
 
 }  // namespace tenon::cli

@@ -22,8 +22,8 @@ const Command* FindCommand(const std::vector<std::string>& args, size_t* words);
 std::string ProgramHelp();
 // "graph_run 0.1.0" and the version of each interface that it implements, one a line.
 std::string VersionText();
-// Sets the same versions as keys: "tensorflow", "graph_def", "stream_executor", "graph_optimizer",
-// "profiler".
+// Sets the versions of the interfaces as keys: "tensorflow", "graph_def", "stream_executor",
+// "graph_optimizer", "profiler".
 void AddVersions(Json& doc);
 
 }  // namespace tenon::cli

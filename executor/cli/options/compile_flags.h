@@ -47,7 +47,8 @@ struct WatchFlags {
   // "graph", "diff", or empty.
   std::string print_changed;
   std::string dump_dir;
-  std::optional<int64_t> bisect_limit;  // -1: all rewrites, with a line for each
+  // Only the first so many rewrites happen; -1: all. If given, a line is printed for each.
+  std::optional<int64_t> bisect_limit;
   std::string save_optimized;
   std::string explain_node;  // a node of the optimized graph or of the model
   std::string report;        // the file of an HTML page
@@ -76,7 +77,7 @@ struct CompileFlags : ModelFlags, PlacementFlags, OptimizerFlags, WatchFlags {
   std::vector<std::string> inits;    // nodes to run before all others, in this order
   bool keep_state = false;           // variables that a signature writes stay variables
   bool allow_file_io = false;
-  uint64_t seed = 0;
+  uint64_t seed = 0;  // of random ops that have none; 0: from the system
 
   // The flags of plug-ins, placement, the optimizer and its reports.
   void DeclareCompiling(Declarer& d);

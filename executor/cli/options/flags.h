@@ -24,8 +24,9 @@ absl::Status TooFewArguments(const Command& command);
 // shell. Errors are kUsage.
 absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
-// Replaces each --flagfile FILE by the lines of the file, one flag a line; '#' starts a comment.
-// Files may name files, 10 deep. kUsage: a file cannot be read, or files nest deeper.
+// Replaces each --flagfile FILE by the lines of the file, one flag a line. A line that begins with
+// '#' is a comment; a '#' elsewhere is not. Files may name files, 10 deep; all paths are relative
+// to the working directory. kUsage: a file cannot be read, or files nest deeper.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
 
 }  // namespace tenon::cli

@@ -10,7 +10,7 @@ namespace tenon::cli {
 
 struct RepeatFlags {
   int64_t warmup = -1, runs = -1;  // -1: the command's default
-  double seconds = -1;             // -1: no limit
+  double seconds = -1;             // -1: not given; see RepetitionFrom
   int concurrency = 1;             // threads that run the model at the same time
 
   // `seconds_do`: the help text of --seconds.

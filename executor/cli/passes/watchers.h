@@ -37,9 +37,11 @@ class Watchers {
   explicit Watchers(const CompileFlags& flags);
   // The observers, in the order in which they are called. Watchers owns them.
   std::vector<PipelineObserver*> observers() const;
-  // Forgets what was optimized so far, as the initializers: reports are about what comes next.
+  // Empties provenance() and history(), so that they tell only of what is optimized from now on,
+  // and not of the initializers. The other observers forget nothing.
   void ForgetGraph();
-  // The first file of --dump-dir that could not be written; OK if there is none.
+  // The first error of --dump-dir: a folder that could not be made, or a file that could not be
+  // written.
   const absl::Status& status() const { return status_; }
 
   // The observer that MakeReproducer made; never null.
@@ -48,7 +50,7 @@ class Watchers {
   // Adds the observer of --verify-each=numeric, which takes at most so many seconds. The devices of
   // `runner` must outlive the watchers. To be called before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
-  // Each is null if no flag asks for it.
+  // Each is null if no flag asks for it; verifier() is null before VerifyNumbers.
   NumericVerifier* verifier() const { return verifier_.get(); }
   const Provenance* provenance() const { return provenance_.get(); }
   PassHistory* history() const { return history_.get(); }

@@ -16,10 +16,12 @@ namespace tenon::cli {
 // be gone by then. One in a process, used by the main thread.
 class Host {
  public:
-  // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. If a named
-  // plug-in fails: kPluginFault with its message. If one fails that was found, also in a folder
-  // that --plugin names: a warning. kUsage: a flag is malformed. Sets variables of the environment
-  // that --plugin gives.
+  // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. Each file
+  // is loaded once: the first mention of it counts. If a plug-in fails whose file --plugin names:
+  // kPluginFault with its message. If one fails that was found in a folder or through
+  // TENON_PLUGIN_PATH: a warning, and it is skipped. kUsage: a flag is malformed, a folder that
+  // --plugin names has no library, or the variable that chooses the CPU's instructions is wrong.
+  // Sets variables of the environment that --plugin gives.
   static absl::StatusOr<std::unique_ptr<Host>> Open(const CommonFlags& flags);
   ~Host();
   Host(const Host&) = delete;

@@ -14,7 +14,7 @@ struct KernelRow {
   std::string op;
   std::string device_type;
   std::string plugin;  // path of the file; empty: built in
-  // "T: f32 f64", one for each type attribute of the op.
+  // "T: f32 f64" or "T: any", one for each type attribute of the op; empty if the op is not known.
   std::vector<std::string> types;
   std::vector<std::string> notes;  // of the op, then arguments in host memory, labels, priorities
 };
@@ -22,7 +22,8 @@ struct KernelRow {
 // The rows of all registered kernels, sorted by op, device type and plug-in.
 std::vector<KernelRow> KernelRows();
 
-// An object for each row, with the names of its members as keys.
+// An array with an object for each row, with the names of its members as keys. The text and the
+// document do not show `plugin`.
 Json KernelsJson(const std::vector<KernelRow>& rows);
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
 // The rows as the document docs/ops.md.

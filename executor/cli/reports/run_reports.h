@@ -10,8 +10,9 @@
 namespace tenon::cli {
 
 // Writes the reports that the flags ask for into files, or into the invocation's text or document.
-// Runs must have ended. Errors: a file that cannot be written, and kPluginFault for a profiler that
-// failed, if --plugin-errors=fail.
+// RunWatch::End must have been called. A trace that cannot be written is an error, and the reports
+// after it are left out. A profiler that failed is a warning; with --plugin-errors=fail it is an
+// error with kPluginFault, after all reports.
 absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            const TimedFlags& flags, Invocation& invocation);
 

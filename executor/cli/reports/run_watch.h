@@ -18,7 +18,7 @@ class RunWatch {
  public:
   // Profilers are those of the plug-ins that are loaded now.
   explicit RunWatch(const RecordFlags& flags);
-  // Whether any flag asks for a recording.
+  // Whether --trace or --op-table asks for a recording.
   bool wanted() const { return wanted_; }
 
   // Starts recording. Returns the recorder for Session::Run, which the RunWatch owns; null if none

@@ -15,9 +15,9 @@
 
 namespace tenon::cli {
 
-// Reads an .npy file, or one `key` of an .npz archive. `as` is the wanted type; it also names types
-// that NumPy lacks. kInvalid: the type that the file has. A file of another type is an error that
-// names both types; nothing is converted.
+// Reads an .npy file if `key` is empty, otherwise the array `key` of an .npz archive. `as` is the
+// wanted type; it also names types that NumPy lacks. kInvalid: the type that the file has. A file
+// of another type is an error that names both types; nothing is converted.
 absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as);
 
 // Reads every array of an .npz archive, in the archive's order. `type_of` returns the type that a

@@ -6,10 +6,10 @@
 
 namespace tenon::cli {
 
-// Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats. A
-// tensor of the type already is returned as it is, with its buffer. INVALID_ARGUMENT where NumPy
-// returns some number instead: an element that does not fit the type ("element [3]: 300 is no u8"),
-// complex numbers for a real type, strings.
+// Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats; a bool
+// says whether the number is other than 0. A tensor of the type already is returned as it is, with
+// its buffer. INVALID_ARGUMENT where NumPy returns some number instead: an element that does not
+// fit the type ("element [3]: 300 is no u8"), complex numbers for a real type, strings.
 absl::StatusOr<Tensor> Cast(const Tensor& tensor, DataType to);
 
 }  // namespace tenon::cli

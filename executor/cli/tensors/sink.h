@@ -24,9 +24,9 @@ struct SinkTensor {
   NamedSink target;
   Tensor value;
 };
-// Writes the files. Tensors for one .npz file become one archive. Tensors for "-" are left to the
-// caller. Errors name the file; files before the one that failed stay. kUsage: a file for a node
-// without outputs.
+// Writes the files, archives last. Tensors for one .npz file become one archive, with the names of
+// the outputs as keys. Tensors for "-" are left to the caller. Errors name the file or the output;
+// files that were written before stay. kUsage: a file for a node without outputs.
 absl::Status WriteSinks(const std::vector<SinkTensor>& tensors);
 
 }  // namespace tenon::cli

@@ -9,8 +9,8 @@
 
 namespace tenon::cli {
 
-// Whether `text` has the form of a generator: a known name, or a name with arguments in
-// parentheses.
+// Whether `text` has the form of a generator: a known name, or any name with arguments in
+// parentheses (a misspelt one is an error of Generate).
 bool IsGenerator(std::string_view text);
 
 // Fills `tensor`, which must be allocated. `random` is uniform in [lo, hi): by default [0, 1) for
