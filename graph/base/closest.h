@@ -8,13 +8,14 @@
 namespace tenon {
 
 // Returns the edit distance of `a` and `b`: the least number of insertions, deletions,
-// substitutions and swaps of neighbouring bytes that turn `a` into `b`. Returns limit + 1 when the
-// distance is above `limit`, and when `a` or `b` has more than 128 bytes. Time is O(|a| * |b|).
+// substitutions and swaps of neighbouring bytes that turn `a` into `b`, where no byte of a swap is
+// edited again ("ca" to "abc" is 3). Returns limit + 1 when the distance is above `limit`, and when
+// `a` or `b` has more than 128 bytes, even if they are equal. Time is O(|a| * |b|). Thread-safe.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
-// Keeps the closest of the names that are offered. A name never wins if its distance is more than a
-// third of the length of `wanted` (at least 1). Of equally close names the first wins. Not
-// thread-safe.
+// Keeps the closest of the names that are offered. A name never wins if its EditDistance to
+// `wanted` is above max(1, bytes of `wanted` / 3, rounded down). Of equally close names the first
+// wins. Names must not be empty. Not thread-safe.
 class ClosestName {
  public:
   // `wanted` must outlive this object.

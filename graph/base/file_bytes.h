@@ -19,9 +19,10 @@ struct FileBytes {
 // Takes over `bytes`, which the result owns.
 FileBytes BytesOf(std::string bytes);
 
-// Reads a whole file. "-" is standard input. Regular files from 256 KiB on are mapped, others are
-// copied. A mapped file must not be made shorter while `owner` lives: reading the lost part would
-// be a bus error.
+// Reads a whole file. "-" is standard input, which is read from its present offset to its end and
+// always copied. Regular files from 256 KiB on are mapped, other files are copied. A mapped file
+// must not be made shorter while `owner` lives: reading the lost part would be a bus error.
+// Throws bad_alloc if there is no memory for a copy.
 // Errors start with the path ("-" or "<stdin>" for standard input):
 // NOT_FOUND, PERMISSION_DENIED: as the system says.
 // INVALID_ARGUMENT: a folder, more than `max_bytes` bytes, or any other error of the system.

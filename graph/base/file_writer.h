@@ -13,7 +13,9 @@ namespace tenon {
 // an error or the end of the process leaves the old file as it was. A process that is killed leaves
 // the temporary file behind, named ".NAME.PID-N.unfinished".
 // - Where `path` is a symbolic link, the link stays and its target is replaced.
-// - The new file has the permissions of the old one and, where the process may set it, the owner.
+// - The new file has the permissions of the old one (not setuid, setgid, sticky) and, where the
+//   process may set them, the owner and the group. Without an old file the umask decides.
+// - Other hard links to the old file keep the old content.
 // - A pipe, a device or another special file (/dev/stdout) is written directly, in pieces of 64
 //   KiB; what was written stays after an error.
 // Messages are "path: cannot be written: the reason". The code follows from errno. Not thread-safe.
@@ -30,8 +32,9 @@ class FileWriter {
   // Appends `bytes`, which are copied or written before the call returns. After an error nothing
   // more is written, and each call returns the first error.
   absl::Status Write(std::string_view bytes);
-  // Writes the rest, syncs a temporary file to the disk and renames it to `path`. Call it once, as
-  // the last call. Without a Finish that succeeds the temporary file is removed.
+  // Writes the rest, syncs a temporary file to the disk and renames it to `path`. The folder is not
+  // synced: after a crash of the machine `path` may be the old file. Call Finish once, as the last
+  // call. After an error the destructor removes the temporary file.
   absl::Status Finish();
 
  private:

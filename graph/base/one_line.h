@@ -7,7 +7,7 @@
 namespace tenon {
 
 // Returns `s` with one blank in place of each run of line feeds, carriage returns and tabs. A run
-// at the begin, at the end or beside a blank is dropped.
+// at the start, at the end or beside a blank is dropped.
 std::string OneLine(std::string_view s);
 
 }  // namespace tenon

@@ -27,14 +27,16 @@ class AbiWatch {
   // Switches the watch off and forgets its records. For tests, while no plug-in is at work.
   static void SwitchOff();
 
-  // Reports a violation of `rule` by the call into a plug-in that is in progress on this thread.
-  // Without such a call, the violation is the host's on a thread of the host, else that of a
-  // plug-in's own thread. The first violation of each text is written to stderr at once;
-  // repetitions are dropped, and so is all beyond 1000. Thread-safe, as all members but SwitchOn
-  // and SwitchOff.
+  // Records a violation of `rule` by the innermost call into a plug-in on this thread. Without such
+  // a call, the violation is the host's if this thread is marked (MarkHostThread), else that of a
+  // thread of some plug-in. Writes the violation to stderr at once. Drops it if one with the same
+  // values in all fields, or 1000 violations, are recorded. Thread-safe, as are all members but
+  // SwitchOn and SwitchOff.
   void Report(std::string_view rule, std::string detail);
+  // The same for a violation whose plug-in, callback and node the caller sets.
   void Report(AbiViolation violation);
-  std::vector<AbiViolation> violations() const;  // in the order of the reports, each once
+  // The recorded violations, the oldest first.
+  std::vector<AbiViolation> violations() const;
   // From now on violations are recorded, but not written to stderr: another process writes them.
   void BeSilent();
 
@@ -47,9 +49,10 @@ class AbiWatch {
   // Frees the memory of a destroyed object, but later: so a second deletion does not meet a new
   // object at the same address. Takes ownership; the memory must come from `operator new`.
   void Bury(void* memory);
-  // Reports a leak for each callback that left objects which no static variable of a library points
-  // to, and each late write to a guarded tensor (tensor_guards.h). Call it when plug-ins are no
-  // longer used.
+  // Reports late writes to guarded tensors (tensor_guards.h). Then reports leaks: the objects that
+  // a plug-in got and never gave back, unless a static variable of a library points to them. The
+  // objects of one type from one plug-in, callback and node are one violation. Call it when
+  // plug-ins are no longer used.
   void ReportWhatIsLeft();
 
  private:
@@ -69,13 +72,15 @@ T* NewForPlugin(const char* type, Args&&... args) {
   return object;
 }
 
-// Whether the caller may delete the object: false for null and, while the watch is on, for an
-// object that was deleted before. Such an object must not be touched.
+// Whether the caller may delete the object, which it must then do. False for null and, while the
+// watch is on, where AbiWatch::TakeBack returns false and reports: the object must then not be
+// touched. While the watch is on, a second call for one object reports a double free.
 inline bool TakenBack(const void* object, const char* type) {
   AbiWatch* const watch = AbiWatch::Active();
   return object != nullptr && (watch == nullptr || watch->TakeBack(object, type));
 }
 
+// Deletes an object for which TakenBack has returned true.
 template <typename T>
 void DestroyTakenBack(T* object) {
   AbiWatch* const watch = AbiWatch::Active();
@@ -87,6 +92,7 @@ void DestroyTakenBack(T* object) {
   }
 }
 
+// Deletes an object that NewForPlugin made with this `type`, if TakenBack allows it.
 template <typename T>
 void DeleteForPlugin(const char* type, T* object) {
   if (TakenBack(object, type)) DestroyTakenBack(object);
