@@ -21,10 +21,10 @@ namespace tenon {
 // as long. Not thread-safe.
 class KeptState {
  public:
-  // Finds the tables of `graph`, a pruned copy of `model` that holds what a signature needs.
-  // `fillers` are the nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a
-  // table that no node fills. UNIMPLEMENTED names a resource that a filler fills and another node
-  // cannot.
+  // Finds what `fillers` fill of the tables of `graph` and of the variables that its functions
+  // make. `graph` is a pruned copy of `model` that holds what a signature needs. `fillers` are the
+  // nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a table that no node
+  // fills. UNIMPLEMENTED names a resource that a filler fills and another node cannot.
   static absl::StatusOr<KeptState> Find(const Graph& graph, const Graph& model,
                                         absl::Span<const NodeId> fillers);
 

@@ -31,8 +31,9 @@ std::complex<double> ElementAsComplex(const Tensor& t, int64_t i);
 // Integer-like and bool elements. A uint64 beyond the range of int64 wraps.
 int64_t ElementAsInt(const Tensor& t, int64_t i);
 
-// Stores `value` rounded to nearest, ties to even, as a conversion in hardware does. Types: numbers
-// and bool. For integers and bools `value` must be in range.
+// Stores `value`. Types: numbers and bool. For floats it is rounded to nearest, ties to even, as a
+// conversion in hardware does. For integers and bools it must be in range, and its fraction is cut
+// off.
 void StoreDouble(const Tensor& t, int64_t i, double value);
 // Stores the low bits of `bits`, as many as an element has. Any type but string.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);

@@ -95,8 +95,9 @@ std::string RefuseExportName(const std::string& path);
 // The target that --target names, or else that of the command.
 Target TargetOf(const CompileFlags& flags);
 
-// The options of a session that these flags describe. Prints warnings for parts of --config that
-// have no effect. kUsage: a device, rule, pass, rewrite or configuration is wrong.
+// The options of a session that these flags describe. The observers and the files that ops may use
+// are left to the caller. Prints warnings for parts of --config that have no effect. kUsage: a
+// device, rule, pass, rewrite or configuration is wrong.
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags);
 
 }  // namespace tenon::cli

@@ -16,17 +16,18 @@ namespace tenon::cli {
 // --print-before, --print-after, --print-changed: prints graphs to stderr.
 std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags);
 // --dump-dir: writes NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, for every pass
-// that changes something; large constants are left out. Makes the folder. The first error is put
-// into `status`, which must outlive the observer; no file is written after it.
+// that changes something; NNN counts all passes. Large constants are left out. Makes the folder.
+// The first error is put into `status`, which must outlive the observer; no file is written after
+// it.
 std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status);
 // The name of a pass as a part of a file name.
 std::string FileWord(std::string_view pass);
 // --bisect-limit: prints a line to stderr for each rewrite, in LLVM's form.
 std::unique_ptr<PipelineObserver> MakeBisectLines();
-// For each pass that fails, writes the graph that it was given and a script that runs it again, to
-// the folder of --dump-dir or that of temporary files, and warns with their names. For a plug-in's
-// pass that ends the process, the last message names them. `flags` must outlive the observer. There
-// may be one at a time in the process.
+// The first time that a pass fails on the graph or on a function, writes the graph that it was
+// given and a script that runs it again, to the folder of --dump-dir or that of temporary files,
+// and warns with their names. For a plug-in's pass that ends the process, the last message names
+// them. `flags` must outlive the observer. There may be one at a time in the process.
 std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 
 // All observers that the flags ask for. They must outlive the sessions that use them, and `flags`

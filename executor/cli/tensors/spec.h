@@ -10,8 +10,12 @@
 //                with or without nested brackets
 //
 // NumPy's names of types are known too: "float32" for "f32". TYPE "(@file.npy)" converts the array
-// to the type; no other form converts. Without TYPE, element type and shape come from the file,
-// from the brackets, or from the graph.
+// to the type; no other form converts. What TYPE leaves out is found so. The element type is that
+// of the graph; where that is not known, that of the file, else string for quoted elements and f32
+// for others. The shape is that of the file or of the brackets. The shape of elements without
+// brackets is that of the graph if their number fits it, else one dimension. One element fills the
+// whole shape. A generator takes the shape of the graph. TYPE of a scalar before a .npy file says
+// nothing of the shape. A raw file needs a TYPE with its shape.
 #pragma once
 
 #include <string_view>

@@ -14,10 +14,12 @@ namespace tenon::cli {
 bool IsGenerator(std::string_view text);
 
 // Fills `tensor`, which must be allocated. `random` is uniform in [lo, hi): by default [0, 1) for
-// floats and [0, 10), or as much of it as the type has, for integers. `normal` has mean 0 and
-// deviation 1, and is for floats and complex numbers. One seed (default 0) gives the same numbers
-// for every float type, up to rounding. INVALID_ARGUMENT quotes a wrong argument, or names a type
-// for which there are no such numbers; strings have only `zeros`, which are empty.
+// floats, [0, 10) for integers, [0, m) for integers whose largest value m is below 10, and either
+// value for bools. `normal` has by default mean 0 and deviation 1, and is for floats and complex
+// numbers. `iota` of integers wraps. One seed (default 0) gives the same numbers for every float
+// type, up to rounding. INVALID_ARGUMENT quotes a wrong argument, or names a type for which there
+// are no such numbers; strings have only `zeros`, which leaves the tensor as it is: its strings
+// must be empty already.
 absl::Status Generate(std::string_view text, const Tensor& tensor);
 
 }  // namespace tenon::cli
