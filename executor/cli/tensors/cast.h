@@ -8,8 +8,10 @@ namespace tenon::cli {
 
 // Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats; a bool
 // says whether the number is other than 0. A tensor of the type already is returned as it is, with
-// its buffer. INVALID_ARGUMENT where NumPy returns some number instead: an element that does not
-// fit the type ("element [3]: 300 is no u8"), complex numbers for a real type, strings.
+// its buffer. A number that is too large for a float type becomes infinite; NaN or the largest
+// number where the type has no infinity. INVALID_ARGUMENT where NumPy returns some number instead:
+// an element that is NaN or outside the range of an integer type ("element [3]: 300 is no u8"),
+// complex numbers for a real type, strings.
 absl::StatusOr<Tensor> Cast(const Tensor& tensor, DataType to);
 
 }  // namespace tenon::cli
