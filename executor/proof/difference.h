@@ -46,7 +46,7 @@ using RunFetches =
 // Runs all fetches at once. If the run fails, runs each half by itself, and so on, so that every
 // fetch that can have a value gets it. The fetches of a run that fails with RESOURCE_EXHAUSTED (out
 // of memory or of passes of loops) are not run apart: they all have its error. So do those of each
-// run that fails after 100 others have failed.
+// run that fails after 100 runs of several fetches have failed.
 Answer AnswerApart(absl::Span<const std::string> fetches, RunFetches run);
 // Whether one fetch at least has a value.
 bool HasValue(const Answer& answer);

@@ -40,8 +40,9 @@ absl::Status Warm(Session& session, Executable* executable, const std::vector<Te
 
 // Runs and measures. All threads start together. Each stops after the run in which an interruption
 // came. The error of a run ends its own thread alone. When all threads have ended, returns the
-// error of the thread with the lowest number, and no measurements. RESOURCE_EXHAUSTED: the system
-// has no more threads; then nothing has run. `allocations` may be null: then nothing is counted.
+// error of the thread with the lowest number, and no measurements. If the system has no more
+// threads, nothing runs: RESOURCE_EXHAUSTED. A run without memory has the same code. `allocations`
+// may be null: then nothing is counted.
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations);

@@ -55,8 +55,8 @@ void BecomeWorker();
 
 // Starts the thread that ends the process with code 6 when one call into a plug-in takes longer
 // than `callback_s` seconds, or when `total_s` seconds have passed since this call (nothing: no
-// limit). After WorkIsDone it gives plug-ins 5 seconds and then ends the process with the code of
-// WorkIsDone. Called once. The thread lives as long as the process.
+// limit). If plug-ins are noted, it ends the process 5 seconds after WorkIsDone, with the code
+// given there. Called once. The thread lives as long as the process.
 void StartWatchdog(double callback_s, std::optional<double> total_s);
 
 }  // namespace tenon::cli
