@@ -62,9 +62,10 @@ struct TF_Shape {
 
 namespace tenon {
 
-// Copies code, message and payloads from one form to the other. StatusToC ignores a null `to`,
-// since a plug-in may pass none. StatusFromC takes null for OK. A code outside TF_Code became
-// UNKNOWN when the plug-in set it; an error without a message gets "(no message)".
+// Copies code, message and payloads from one form to the other. StatusToC replaces what `to` held;
+// it ignores a null `to`, since a plug-in may pass none. StatusFromC takes null for OK. A code
+// outside TF_Code became UNKNOWN when the plug-in set it; an error without a message gets "(no
+// message)".
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
 // Sets the status to OK. ClearStatus does so only where the status is not OK, and ignores null.
@@ -89,10 +90,11 @@ inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); 
 // Returns a new buffer that owns a copy of `bytes`; null when memory is short. The caller deletes
 // it with TF_DeleteBuffer.
 TF_Buffer* NewBuffer(std::string_view bytes);
-// Copies `bytes` into an empty buffer of the caller, which then owns the copy. INVALID_ARGUMENT if
-// the buffer is not empty, RESOURCE_EXHAUSTED when memory is short.
+// Copies `bytes` into a buffer of the caller whose `data` is null; the buffer then owns the copy.
+// INVALID_ARGUMENT if `data` is not null, RESOURCE_EXHAUSTED when memory is short; the buffer is
+// then as it was.
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
-// A view of the buffer's bytes, valid as long as the buffer.
+// A view of the buffer's bytes, valid until they are replaced or the buffer is deleted.
 inline std::string_view BufferBytes(const TF_Buffer& buffer) {
   return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};
 }

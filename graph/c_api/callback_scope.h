@@ -32,15 +32,15 @@ const CallbackInfo* AnyCallback();
 // The path is freed when the plug-in is unloaded. Safe to call from a signal handler.
 CallbackInfo LastCallback();
 
-// A call in progress on some thread, for a watchdog. Two records with the same thread and serial
-// are of the same call. `call` may be read only while ActiveCalls still returns this thread and
-// serial.
+// The innermost call in progress on a thread, for a watchdog. Two records with the same thread and
+// serial are of the same call. One call may have several serials: it gets a new one whenever a call
+// within it ends. `call` may be read only while ActiveCalls still returns this thread and serial.
 struct ActiveCall {
-  const void* thread;
+  const void* thread;  // identifies the thread while it lives; a later thread may get the same
   uint64_t serial;
   const CallbackInfo* call;
 };
-// Thread-safe, without a lock.
+// Returns a record for each thread that is within a call. Thread-safe, without a lock.
 std::vector<ActiveCall> ActiveCalls();
 
 // Marks this thread as one of the host's. While plug-ins are loaded, a fault on a thread without

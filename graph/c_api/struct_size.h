@@ -17,12 +17,13 @@ union Padded {
 };
 
 // Returns the `struct_size` that the host writes before the call: `size`, the size by its own
-// headers. While AbiWatch is on, returns a larger number, as a later host would write, which shows
-// whether the plug-in sets its own size.
+// headers. While AbiWatch is on, returns 509 for any `size`, as a later host might write: this
+// shows whether the plug-in sets its own size.
 size_t PresetStructSize(size_t size);
 
 // Reports a violation by the call in progress if the plug-in left `struct_size` at the preset value
-// or at 0. Does nothing while AbiWatch is off. `name` is the struct, `macro` the right size.
+// or at 0. Does nothing while AbiWatch is off. `name` is the struct's name, `macro` the
+// name of the macro with the right size.
 void WatchStructSize(size_t struct_size, std::string_view name, std::string_view macro);
 
 }  // namespace tenon

@@ -34,8 +34,10 @@ struct TensorUser {
 };
 
 // The guards of all tensors. A tensor is named by its memory and the address of its first element;
-// a null FarMemory means the host's memory. Calls for a tensor without a guard do nothing.
-// Violations are reported to AbiWatch. Thread-safe.
+// a null FarMemory means the host's memory. A FarMemory must live until its guards are forgotten.
+// Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch; what was
+// reported once counts as right from then on. A change that cannot be read is not reported.
+// Thread-safe.
 class TensorGuards {
  public:
   // Bytes of the zone on either side of a tensor. A plug-in's overrun must be shorter than the
@@ -46,7 +48,7 @@ class TensorGuards {
   static TensorGuards& Get();
 
   // Returns `bytes` of host memory between two zones, as a buffer with one reference; null when
-  // memory is short. Freed blocks are kept for a while (64 MB in all) to find late writes.
+  // memory is short. Freed blocks are kept for a while (64 MiB in all) to find late writes.
   Buffer* Allocate(size_t bytes);
   // Puts a guard around `bytes` of memory at `data`. The caller has allocated kZone bytes more on
   // both sides. The call in progress becomes the tensor's user. Adds no guard where the pattern
@@ -55,8 +57,8 @@ class TensorGuards {
   bool IsSurrounded(const FarMemory* memory, const void* data) const;
   // Makes the call in progress the tensor's user.
   void AttributeToCurrentCall(const FarMemory* memory, const void* data);
-  // The tensor has no owner now, but the memory stays: from now on each write to the tensor is a
-  // violation, until Forget or Thaw.
+  // The tensor has no owner now, but the memory stays: checks the tensor and freezes it, within the
+  // limits of Freeze. Violations then say that the write came after the tensor was freed.
   void Retire(const FarMemory* memory, const void* data);
   // Checks the tensor a last time and removes the guard, since the memory is about to be freed.
   void Forget(const FarMemory* memory, const void* data);
@@ -66,8 +68,8 @@ class TensorGuards {
   // Checks the tensor after `user` had access. A damaged zone is reported as the doing of `user`, a
   // change of a frozen tensor as that of the user before. `user` becomes the tensor's user.
   void Check(const FarMemory* memory, const void* data, const TensorUser& user);
-  // Copies the tensor: until Thaw each change is a violation. Tensors above 32 MB are not copied,
-  // and none while the copies take 512 MB.
+  // Copies the tensor: until Thaw or Forget, checks report a change of the tensor. Does nothing for
+  // a tensor above 32 MiB, or if all copies would then take more than 512 MiB.
   void Freeze(const FarMemory* memory, const void* data);
   // Reports a violation if a frozen tensor has changed.
   void CheckFrozen(const FarMemory* memory, const void* data);
@@ -99,14 +101,15 @@ class TensorGuards {
 // Returns a copy of `bytes` bytes at `data`; empty if they cannot be read.
 std::vector<char> BytesOf(FarMemory* memory, const void* data, size_t bytes);
 
-// Describes where `now` differs from `before`: "bytes 4 to 7 are written". Empty if they are equal.
+// Names the first and the last byte of `now` that differ from `before`: "bytes 4 to 7 are written".
+// Bytes between these may be equal. Empty if all are equal.
 std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& now);
 
 // Tensor::Become, with guards while AbiWatch is on. Tensors of strings, resources and variants get
 // none: their elements own memory. Errors are those of Tensor::Become.
 absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape);
 // Returns `tensor` if it has a guard or cannot have one, else a copy with a guard. The tensor must
-// be in host memory.
+// be in host memory, and AbiWatch on: else the copy has no guard.
 absl::StatusOr<Tensor> Guarded(Tensor tensor);
 
 // The host calls this before it writes to a tensor of which it has the only share.

@@ -25,7 +25,7 @@ TF_Tensor* NewTensorHandle(Tensor&& tensor);
 class HandleLoans {
  public:
   HandleLoans() = default;
-  ~HandleLoans();
+  ~HandleLoans();  // only after Settle
   HandleLoans(const HandleLoans&) = delete;
   HandleLoans& operator=(const HandleLoans&) = delete;
 
@@ -58,8 +58,9 @@ class HandleLoans {
     ++out_;
     return handle;
   }
-  // Whether the plug-in still has a lent handle on the buffer. On threads other than the lending
-  // one the answer is true while a call is open: the handle may be out.
+  // Whether the plug-in may still have a lent handle on the buffer. False unless a call is open.
+  // True also if the handle was deleted on another thread than the lending one, and, while a call
+  // is open, for every buffer if this is not the lending thread.
   bool IsOut(const Buffer* buffer) const;
   // Ends all loans; call it before the tensors of the call change hands. A handle that the plug-in
   // has not deleted becomes an ordinary one.
@@ -72,7 +73,7 @@ class HandleLoans {
   // thread.
   static void Return(TF_Tensor* handle);
   // Ends the loan if this thread lent the handle, and keeps the handle for the lender's next call.
-  // False, and nothing is done, otherwise.
+  // Otherwise, and always in sanitizer builds, does nothing and returns false.
   static bool ReturnHere(TF_Tensor* handle);
 
  private:

@@ -14,7 +14,8 @@
 namespace tenon {
 
 // The arguments and nodes of one body by name. `graph` must outlive this object, and so must the
-// bytes that names are views of. Not thread-safe, not even to read: ranges of results are cached.
+// bytes of the names that AddNode and the signature give. Not thread-safe, not even to read: ranges
+// of results are cached.
 class BodySources {
  public:
   explicit BodySources(const Graph& graph) : graph_(graph) {}
@@ -29,8 +30,9 @@ class BodySources {
 
   // Appends the outputs that `text` names to `out`. Forms: "argument", "argument:index",
   // "node:result", "node:result:index", "^node", "^argument". Without an index, `text` names all
-  // tensors of the argument or result. An argument wins over a node of its name. INVALID_ARGUMENT
-  // for a name or index that does not exist; `out` is then as it was.
+  // tensors of the argument or result. An argument wins over a node of its name. The op of the node
+  // must be known (Graph::op not null). INVALID_ARGUMENT for a name or index that does not exist,
+  // and for a node whose attributes do not fit its op; `out` is then as it was.
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:
@@ -47,9 +49,9 @@ class BodySources {
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 
-// Returns OK if `inputs` fit the data inputs of node n in number and type, else INVALID_ARGUMENT. A
-// reference fits where its base type is wanted, but not the reverse. The types of n must be
-// resolved.
+// Returns OK if `inputs`, without control inputs, fit the data inputs of node n in number and type,
+// else INVALID_ARGUMENT. A reference fits where its base type is wanted, but not the reverse. The
+// types of n must be resolved.
 absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> inputs);
 
 // Returns `attrs` with the op's defaults of the attributes that they lack. The result views the

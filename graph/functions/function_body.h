@@ -26,18 +26,21 @@ struct BodyNode {
 
 struct FunctionBody {
   std::vector<BodyNode> nodes;
-  std::vector<Attr> returns;          // value.wire() is a text, no AttrValue
-  std::vector<Attr> control_returns;  // here too; value.wire() is a node's name
-  std::vector<Attr> attrs;            // the function's own, such as _noinline; sorted too
+  // The results by name, in the order of the bytes; names may repeat. value.wire() is no AttrValue
+  // but the input text that fills the result.
+  std::vector<Attr> returns;
+  // The control outputs in the same form; value.wire() is the name of a node.
+  std::vector<Attr> control_returns;
+  std::vector<Attr> attrs;  // the function's own, such as _noinline; sorted as in BodyNode
 };
 
-// Parses the body of `function`, in the order of the bytes. Leaves out what is malformed: the
-// verifier reports defects of the bytes. The ops of nodes are looked up in `graph` and in the
-// registry. The result views the function's bytes.
+// Parses the body of `function`, in the order of the bytes. Leaves out, in each message, the first
+// malformed field and what follows it: the verifier reports defects of the bytes. The ops of nodes
+// are looked up in `graph` and in the registry. The result views the function's bytes.
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
 
 // Returns the attributes of the function's arguments, such as _output_shapes, by the number of the
-// argument. Views of the function's bytes.
+// argument, from 0; arguments without attributes are left out. Views of the function's bytes.
 absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function);
 
 // Returns the input text that fills each result, by the name of the result; of equal names the

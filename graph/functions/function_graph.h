@@ -31,21 +31,23 @@ class FunctionGraph {
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,
                                             std::shared_ptr<SharedFunctions> functions = nullptr);
 
-  // The nodes of the body under their names. Edits must keep the ids of `args`, `results` and
-  // `effects`. To remove an argument or a result from the function, remove its node and set the
-  // entry to kNoNode.
+  // The nodes of the body under their names. Edits must keep the nodes in `args`, `results` and
+  // `effects`, and the names of arguments and control outputs. To remove an argument or a result
+  // from the function, remove its node and set the entry to kNoNode.
   Graph graph;
   std::vector<NodeId> args;     // a Placeholder for each argument, with its name
   std::vector<NodeId> results;  // an Identity for each result, added or of the body
   // Nodes that a call runs although no result needs them: the control outputs and the stateful
   // nodes.
   std::vector<NodeId> effects;
-  AttrSet attrs;  // the function's own, such as _noinline
+  // The function's own, such as _noinline. To read only: Wire takes them from the function that
+  // Make was given.
+  AttrSet attrs;
 
   // Returns FunctionDef bytes of the graph's present state, under the function's own name or under
   // another. Fields that the graph does not hold come from the function that Make was given. Under
-  // another name the attributes that promise the old interface (_input_shapes, api_implements) are
-  // left out.
+  // another name the attributes that promise the old interface (_input_shapes, _implements,
+  // api_implements) are left out.
   std::string Wire() const { return Wire(function_.name); }
   std::string Wire(std::string_view name) const;
 

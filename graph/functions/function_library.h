@@ -27,7 +27,7 @@ bool IsMarkedForXla(const AttrSet& attrs);
 
 // Returns the functions that a file of the graph holds. For the graph of a function's body these
 // are first the functions that the body reaches among those shared with the owner, in the order of
-// the walk, then the graph's own.
+// the walk, then the graph's own. Gradient functions that no node names are not reached.
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
 // Adds functions given as FunctionDef bytes, which are copied into the graph's storage. A function
