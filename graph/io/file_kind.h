@@ -6,7 +6,7 @@
 namespace tenon {
 
 // Returns what a file with this content is instead of a graph, and how to use it: "is a NumPy
-// array, not a graph: …". Empty for what may be a GraphDef, text or binary. Reads the begin, the
+// array, not a graph: …". Empty for what may be a GraphDef, text or binary. Reads the start, the
 // end and single fields only. The text is a constant.
 std::string_view WhatItIsInstead(std::string_view content);
 

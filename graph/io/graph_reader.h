@@ -43,8 +43,9 @@ class GraphReader {
   // Reads a graph. An input that does not resolve becomes a hole (kNoNode) and is reported in
   // `defects`, since only the reader sees the text; all other checks are left to the verifier.
   // Inputs may name later nodes. Of nodes of one name, inputs mean the first. Takes linear time.
-  // INVALID_ARGUMENT "file: byte N: …" (for text "file:line:column: …"): malformed bytes, or a
-  // limit that is exceeded. `defects` is then of no use.
+  // INVALID_ARGUMENT "file: byte N: …" (in nodes of a text "file:line:column: …"): malformed bytes,
+  // or too deep nesting. INVALID_ARGUMENT "file: …": too many nodes or edges. `defects` is then of
+  // no use.
   static absl::StatusOr<Graph> Read(ReadSource source, const ImportLimits& limits,
                                     DefectLog* defects);
 

@@ -23,8 +23,11 @@ struct Imported {
 // `source_name` stands for the file in messages. A status error means that there is no graph:
 // NOT_FOUND, PERMISSION_DENIED: the file cannot be read.
 // INVALID_ARGUMENT: malformed content ("file:line:column: …" for text, "file: byte N: …" else),
-// another kind of file, an empty file, or an exceeded limit.
+// another kind of file, an exceeded limit, any other error of the system, or, for ImportFile, an
+// empty file. ImportBytes returns an empty graph for no bytes.
 // RESOURCE_EXHAUSTED: no memory to unpack.
+// The graph may map a binary file that is not packed: the file must then not be changed in place
+// while the graph, a copy of it or a tensor view of it lives.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits = {});
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
                                      const ImportLimits& limits = {});
@@ -45,12 +48,14 @@ absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits = {});
 
 // Returns GraphDef bytes of the live nodes in id order, attributes by name. Loses nothing that was
-// imported.
+// imported, but inputs that did not resolve, which are defects.
 std::string ExportBinary(const Graph& graph);
 // ExportBinary, but functions keep only signature and attributes, without bodies, which are most of
 // the bytes.
 std::string ExportWithoutBodies(const Graph& graph);
-absl::StatusOr<std::string> ExportText(const Graph& graph);  // INVALID_ARGUMENT above 2 GiB
+// Returns the text form. INVALID_ARGUMENT if ExportBinary's bytes are more than 2 GiB or protobuf
+// cannot parse them. The text itself may be longer than 2 GiB; imports then refuse it.
+absl::StatusOr<std::string> ExportText(const Graph& graph);
 // ExportFile writes a file. The name's ending decides on format and compression: .pb or .pbtxt,
 // then perhaps .xz or .gz. The file is written as a whole or not at all (graph/base/file_writer.h).
 // CheckExportName returns INVALID_ARGUMENT for a name without such an ending, before any work is

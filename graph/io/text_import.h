@@ -18,8 +18,8 @@ struct TextGraph {
 
 // Parses the text of a GraphDef. `name` stands for the file in messages. INVALID_ARGUMENT
 // "name:line:column: …" for the first error: syntax, unknown fields and enumerators, nesting beyond
-// `max_depth` (at most 1000). INVALID_ARGUMENT "name: …" for text or bytes above 2 GiB, protobuf's
-// limit.
+// `max_depth` (taken as 1000 if above). INVALID_ARGUMENT "name: …" for text or bytes above 2 GiB,
+// protobuf's limit.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
 // ParseGraphText with protobuf's parser alone, without the quick way of plain_text.h.
@@ -34,11 +34,13 @@ struct TextSavedModel {
 absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const std::string& name,
                                                    int64_t max_depth);
 
-// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes and above 2 GiB.
+// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes and for bytes above 2
+// GiB; the text may be longer. INTERNAL if protobuf cannot print.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire);
 
 // Whether these bytes look like text. Judges by the first 4096 bytes and the first node. A damaged
-// file counts as the form of most of its bytes, so that its error is reported in that form.
+// file counts as the form of most of its bytes, so that its error is reported in that form. No
+// bytes and blanks count as text.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace tenon

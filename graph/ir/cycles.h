@@ -11,13 +11,15 @@ namespace tenon {
 // Whether the edge closes a legal loop, which is an edge from a NextIteration into a Merge.
 bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer);
 
-// Returns each maximal set of nodes that reach one another without loop edges; a node with an edge
-// to itself is such a set. Ids ascend within a set; sets are ordered by their first id. Empty if
-// the graph has no illegal cycle. Time is linear up to the sorting.
+// Returns each maximal set of two or more nodes that reach one another without loop edges, and each
+// node with an edge to itself, as a set of one if it is in no larger set. Ids ascend within a set;
+// sets are ordered by their first id. Empty if the graph has no illegal cycle. Time is linear up to
+// the sorting.
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph);
 
 // Returns the text of a shortest cycle through the first node of a set from FindCycles: "'a' -> 'b'
-// -> 'a'". Names at most 10 nodes.
+// -> 'a'", from producers to consumers. Of a longer cycle names the first 10 nodes and the number
+// of all.
 std::string DescribeCycle(const Graph& graph, const std::vector<NodeId>& cycle);
 
 }  // namespace tenon

@@ -17,7 +17,8 @@ class NameIndex {
  public:
   static uint64_t Hash(std::string_view name) { return absl::HashOf(name); }
 
-  // Makes room for `names` names, so that Insert does not grow the table.
+  // Makes room for `names` names in all, so that Insert does not grow the table up to this number,
+  // as long as nothing is erased.
   void Reserve(size_t names) {
     if (names * 2 > slots_.size()) Rehash(std::bit_ceil(names * 2 + 8));
   }

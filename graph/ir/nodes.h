@@ -28,8 +28,9 @@ NodeId NodeOfOutput(const Graph& graph, std::string_view text);
 absl::Status UnknownOpError(const Graph& graph, NodeId n);
 std::string UnknownOpText(std::string_view op);
 
-// Returns `status` with "file:line:col: node 'x' (Op): " before its message; without a place for a
-// node that a pass made. Code and payloads stay. For kNoNode returns `status` as it is.
+// Returns `status` with "file:line:col: node 'x' (Op): " before its message, for binary files with
+// "file: byte N: node 'x' (Op): ", for a node that a pass made with "node 'x' (Op): ". Code and
+// payloads stay. For kNoNode returns `status` as it is.
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);
 
 }  // namespace tenon

@@ -15,8 +15,8 @@ absl::Status MakeAlignedConst(Graph& graph, NodeId n, const Tensor& value);
 // Both graphs must be copies of one graph, so that they share its storage.
 void BecomeSharedConst(Graph& graph, NodeId n, const Graph& holder, NodeId constant);
 
-// Whether `value`, which views a constant of the graph, lies where kernels can read it without a
-// copy.
+// Whether MakeAlignedConst has put the elements that `value` views into the storage of `graph`, so
+// that kernels can read them without a copy. False for all other constants, aligned or not.
 bool IsAligned(const Graph& graph, const Tensor& value);
 
 }  // namespace tenon

@@ -22,7 +22,7 @@ class ArgRanges {
   // attributes that do not fit the op.
   static absl::StatusOr<ArgRanges> Of(const OpDef& op, const AttrSet& attrs,
                                       const std::vector<ArgDef>& args);
-  // Null if the op has no argument of this name.
+  // Null if `args` has none of this name.
   const Range* Find(std::string_view name) const {
     const auto it = by_name_.find(name);
     return it == by_name_.end() ? nullptr : &it->second;
@@ -33,7 +33,7 @@ class ArgRanges {
 };
 
 // Returns the number of tensors of `arg`, from the node's attributes or the op's defaults.
-// INVALID_ARGUMENT for attributes that do not fit, and for more than a million tensors.
+// INVALID_ARGUMENT for attributes that do not fit, and for more than a million tensors of `arg`.
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg);
 
 }  // namespace tenon
