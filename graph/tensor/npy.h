@@ -11,7 +11,8 @@
 // only after sizes are compared with the file.
 // UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
 // other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
-// NOT_FOUND, PERMISSION_DENIED: the file cannot be read.
+// NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files
+// are those of FileWriter (graph/base/file_writer.h).
 // RESOURCE_EXHAUSTED: memory is short.
 // All functions are thread-safe.
 #pragma once
@@ -34,7 +35,8 @@ absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted = Da
 // The tensor must be in host memory.
 absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 
-// Error messages start with the path. WriteNpy writes the file as a whole or not at all.
+// ReadNpy reads standard input for "-". Messages start with the path, but for tensors that have no
+// NumPy form. WriteNpy writes the file as a whole or not at all.
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted = DataType::kInvalid);
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 

@@ -24,7 +24,7 @@ class DataFile {
   int64_t size() const { return size_; }  // in bytes, when the file was opened
   // Reads `n` bytes from byte `offset` on into `to`, which has room for them. Extends `*crc`, a
   // CRC-32C, by the bytes unless `crc` is null. DATA_LOSS where the file ends before; other codes
-  // follow from errno.
+  // follow from errno. After an error `to` and `*crc` may be changed.
   absl::Status Read(int64_t offset, int64_t n, void* to, uint32_t* crc) const;
 
  private:
