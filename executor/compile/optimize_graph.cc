@@ -28,12 +28,12 @@ OptimizerItem ItemFor(const Placed& placed, NodeEvaluator& evaluator) {
   return item;
 }
 
-// The names of the nodes that the graph or a rule has pinned to a device: views of the storage,
-// which stays when a pass changes the graph.
+// The names of the nodes that passes must leave on their devices: views of the storage, which stays
+// when a pass changes the graph.
 absl::flat_hash_set<std::string_view> PinnedNodes(const Placed& placed) {
   absl::flat_hash_set<std::string_view> pinned;
   for (NodeId n = 0; n < placed.graph.num_node_ids(); ++n) {
-    if (placed.graph.alive(n) && placed.placement[n].reason == PlaceCode::kPinned)
+    if (placed.graph.alive(n) && !FactsOf(placed.placement[n].reason).yields_to_passes)
       pinned.insert(placed.graph.name(n));
   }
   return pinned;

@@ -20,13 +20,21 @@ class Groups::Sets {
   boost::disjoint_sets<NodeId*, NodeId*> sets_;
 };
 
-Groups::Groups(size_t count) : sets_(std::make_unique<Sets>(count)), groups_(count) {
+Groups::Groups(size_t count) : sets_(std::make_unique<Sets>(count)), groups_(count), next_(count) {
+  std::iota(next_.begin(), next_.end(), 0);
   for (size_t n = 0; n < count; ++n) groups_[n].first = static_cast<NodeId>(n);
 }
 
 Groups::~Groups() = default;
 
 NodeId Groups::Root(NodeId n) { return sets_->Root(n); }
+
+std::vector<NodeId> Groups::Members(NodeId n) const {
+  std::vector<NodeId> members = {n};
+  for (NodeId i = next_[n]; i != n; i = next_[i]) members.push_back(i);
+  std::ranges::sort(members);
+  return members;
+}
 
 // Merges the request of `b` into that of `a`. All requests are of this task, so only types and
 // ordinals can differ. A request of the graph or of a rule goes before the default device. A
@@ -71,6 +79,7 @@ void Groups::JoinTwo(NodeId a, NodeId b, bool by_resource) {
   joined.by_resource |= by_resource | other.by_resource;
   sets_->Join(from, into);
   groups_[Root(into)] = joined;
+  std::swap(next_[from], next_[into]);  // makes one ring of two
 }
 
 NodeId Groups::Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits) {

@@ -52,6 +52,8 @@ class Groups {
   // The group of node n. The reference stands for the group until the next Join.
   Group& Of(NodeId n) { return groups_[Root(n)]; }
   bool IsAlone(NodeId n) { return Of(n).size == 1; }
+  // All members of n's group, the smallest id first. Takes the time to sort them.
+  std::vector<NodeId> Members(NodeId n) const;
 
   // Joins the groups that the pairs connect. A device type serves a component if it is in the masks
   // of all its groups. With `splits`, a component that no device type serves is not joined at all;
@@ -67,6 +69,7 @@ class Groups {
 
   std::unique_ptr<Sets> sets_;
   std::vector<Group> groups_;         // by root; entries of other nodes are out of date
+  std::vector<NodeId> next_;          // the next member of the node's group, in a ring
   std::deque<DeviceRequest> merged_;  // merged requests; groups point to them, so they never move
 };
 

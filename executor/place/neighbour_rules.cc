@@ -4,14 +4,15 @@
 namespace tenon {
 namespace {
 
-// Moves node n to a neighbour's device if n is alone in its group, asks for no device and may run
-// there. A node that was kept from before the passes stays; if it is there already, it counts as
-// near.
+// Moves node n to a neighbour's device if n is alone in its group, asks for no device, may run
+// there, and is where it is for a reason that yields. A node that was kept from before the passes
+// stays; if it is there already, it counts as near.
 void StayNear(Placing& p, NodeId n, Device* device) {
   Group& group = p.groups.Of(n);
   if (p.kept[n]) group.near = group.device == device;
   if (device == nullptr || group.size > 1 || group.request != nullptr || p.kept[n]) return;
-  if ((group.mask & p.types.Bit(device)) == 0) return;
+  if ((group.mask & p.types.Bit(device)) == 0 || !FactsOf(group.reason).yields_to_neighbours)
+    return;
   if (group.device != device) group.reason = PlaceCode::kGreedy;
   group.device = device;
   group.near = true;

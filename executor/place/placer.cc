@@ -75,10 +75,8 @@ class Placer {
     // groups are of the node, so they outlive the op.
     placing_.requested[n] = before->requested;
     const bool same_op = before->op == placing_.graph.op_name(n);
-    const bool outlives =
-        before->reason == PlaceCode::kPinned || before->reason == PlaceCode::kColocation ||
-        before->reason == PlaceCode::kResource || (before->reason == PlaceCode::kGreedy && same_op);
-    if (outlives) {
+    const PlaceCodeFacts& facts = FactsOf(before->reason);
+    if (facts.outlives_op || (facts.of_neighbours && same_op)) {
       group.reason = before->reason;
     } else if (placing_.Best(n, group.mask) == device) {
       group.reason = group.movers_only ? PlaceCode::kGreedy : PlaceCode::kPriority;
@@ -100,8 +98,8 @@ class Placer {
     const Group& group = p.groups.Of(n);
     const NodePlacement* before = p.kept[n] ? Before(n) : nullptr;
     const bool as_before = before != nullptr && before->op == p.graph.op_name(n);
-    // The reason kGreedy speaks of neighbours, which may have moved: it is found anew.
-    if (as_before && before->reason != PlaceCode::kGreedy) return *before;
+    // Neighbours may have moved: what speaks of them is found anew.
+    if (as_before && !FactsOf(before->reason).of_neighbours) return *before;
     NodePlacement placement;
     placement.device = group.device;
     placement.op = p.graph.op_name(n);

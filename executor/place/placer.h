@@ -6,30 +6,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/place/place_codes.h"
 #include "graph/ir/device_string.h"
 #include "graph/ir/graph.h"
 #include "plugin/device/device.h"
 #include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
-
-// Why a node is on its device (NodePlacement::reason), or why it is not on another device
-// (RejectedDevice::code). The command line prints the names in capitals. As a reason, kNoKernel
-// says that no device has a kernel for the node, or that the device it asks for has none.
-enum class PlaceCode : uint8_t {
-  kNoKernel,     // NO_KERNEL: the device type has no kernel of the op
-  kDtype,        // DTYPE: the device type has a kernel of the op, but for other dtypes
-  kHostMemory,   // HOST_MEMORY: the node's values (strings, resources, variants) lie in host memory
-  kColocation,   // COLOCATION: the node follows its colocation group
-  kResource,     // RESOURCE: the node follows the nodes that share its resource or reference
-  kPinned,       // PINNED: the node, a rule or the default device asks for the device
-  kPassMoved,    // PASS_MOVED: an optimization pass put the node there
-  kPriority,     // PRIORITY: the device of highest priority that has a kernel
-  kGreedy,       // GREEDY: the node stays beside its neighbours, where it causes the fewest copies
-  kUnavailable,  // UNAVAILABLE: the requested device does not exist
-};
-// "NO_KERNEL", "DTYPE", …
-std::string_view PlaceCodeName(PlaceCode code);
 
 // A device on which a node was not placed.
 struct RejectedDevice {

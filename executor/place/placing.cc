@@ -10,9 +10,8 @@ namespace {
 std::string DescribeMembers(Placing& p, NodeId n) {
   constexpr size_t kMost = 10;
   std::vector<std::string> members;
-  const NodeId root = p.groups.Root(n);
-  for (NodeId i = 0; i < p.graph.num_node_ids() && members.size() < kMost; ++i) {
-    if (!p.graph.alive(i) || p.groups.Root(i) != root) continue;
+  for (const NodeId i : p.groups.Members(n)) {
+    if (members.size() == kMost) break;
     members.push_back(absl::StrCat(
         "'", p.graph.name(i), "' (", p.graph.op_name(i), ")",
         p.requested[i].empty() ? "" : absl::StrCat(" asks for '", p.requested[i], "'")));
@@ -25,9 +24,8 @@ std::string DescribeMembers(Placing& p, NodeId n) {
 // does, else the group's first member.
 NodeId Asker(Placing& p, NodeId n) {
   if (!p.requested[n].empty()) return n;
-  const NodeId root = p.groups.Root(n);
-  for (NodeId i = 0; i < p.graph.num_node_ids(); ++i) {
-    if (p.graph.alive(i) && !p.requested[i].empty() && p.groups.Root(i) == root) return i;
+  for (const NodeId i : p.groups.Members(n)) {
+    if (!p.requested[i].empty()) return i;
   }
   return p.groups.Of(n).first;
 }

@@ -15,21 +15,26 @@ std::string WhyGreedy(const Placing& p, const Group& group) {
   return "its neighbours were there before the passes";
 }
 
-// Why `device`, on which n could run, is not the chosen one. In the order of the cases: reasons of
-// the node's neighbours, of passes and of its group go before its own request, and priorities come
-// last.
-RejectedDevice PassedOver(Placing& p, NodeId n, Device* device) {
+// Why n is on its device and not on `device`, where it could run, as its reason's row in
+// place_codes.cc says. Where the reason is about a request, a group or priorities, what the group
+// allows goes before n's own request, and priorities come last.
+RejectedDevice WhyPassedOver(Placing& p, NodeId n, Device* device) {
   const Group& group = p.groups.Of(n);
+  const PlaceCodeFacts& facts = FactsOf(group.reason);
   const std::string there = group.device->short_name();
   const std::string asked = p.Asked(n);
+  if (facts.passed_over == PassedOver::kByNeighbours)
+    return {device, facts.code, WhyGreedy(p, group)};
+  if (facts.passed_over == PassedOver::kByPass)
+    return {device, facts.code, absl::StrCat("a pass put it on ", there)};
+  const bool group_allows = (group.mask & p.types.Bit(device)) != 0;
+  if (facts.passed_over == PassedOver::kByItself && group_allows)
+    return {device, facts.code, std::string(facts.means)};
   const bool asks_for_type =
-      group.reason == PlaceCode::kPinned ||
+      facts.passed_over == PassedOver::kByRequest ||
       (group.request != nullptr && group.request->type == group.device->type());
-  if (group.reason == PlaceCode::kGreedy) return {device, PlaceCode::kGreedy, WhyGreedy(p, group)};
-  if (group.reason == PlaceCode::kPassMoved)
-    return {device, PlaceCode::kPassMoved, absl::StrCat("a pass put it on ", there)};
-  if (group.reason == PlaceCode::kColocation || group.reason == PlaceCode::kResource ||
-      (asks_for_type && asked.empty()) || (group.mask & p.types.Bit(device)) == 0) {
+  if (facts.passed_over == PassedOver::kByGroup || (asks_for_type && asked.empty()) ||
+      !group_allows) {
     const bool resource = group.by_resource || group.reason == PlaceCode::kResource;
     return {device, resource ? PlaceCode::kResource : PlaceCode::kColocation,
             absl::StrCat("its group is on ", there)};
@@ -51,7 +56,7 @@ std::vector<RejectedDevice> WhyNotOtherDevices(Placing& p, NodeId n) {
     if (device == group.device) continue;
     const uint64_t bit = p.types.Bit(device);
     if ((support.mask & bit) != 0) {
-      rejected.push_back(PassedOver(p, n, device));
+      rejected.push_back(WhyPassedOver(p, n, device));
       continue;
     }
     const PlaceCode code = support.mover                   ? PlaceCode::kHostMemory

@@ -1,6 +1,6 @@
 // The rules of placement, as tables in the order in which they are tried. To add a rule: a function
 // and a row in rules.cc or neighbour_rules.cc, a case in placer_test.cc, and, if none of the codes
-// says why, a code in placer.h and its name in place_codes.cc. Private to executor/place/.
+// says why, a code in place_codes.h and its row in place_codes.cc. Private to executor/place/.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,8 @@ namespace tenon {
 struct GroupRule {
   std::string_view what;  // the rule in one sentence
   // Sets device and reason of n's group and returns true, or changes nothing and returns false. An
-  // error ends the placement.
+  // error ends the placement. n is the first member in the order; what another member may say is
+  // asked of all of them (Groups::Members).
   absl::StatusOr<bool> (*decide)(Placing& p, NodeId n);
 };
 absl::Span<const GroupRule> GroupRules();

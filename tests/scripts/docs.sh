@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs.sh BUILD_DIR: the pages speak of what there is. Each path that they name exists, each command of graph_run that they name is
-# one, and the table of docs/graph_run.md has all commands.
+# one, and the tables of docs/graph_run.md have all commands, and all reasons of placement with their meanings.
 set -euo pipefail
 build=$1
 failed=0
@@ -31,4 +31,11 @@ for page in README.md docs/*.md; do
     [[ " ${commands[*]} " == *" $command "* || $command == plugin ]] || complain "$page uses graph_run $command, which is no command"
   done < <(sed -nE 's/^    (\$ )?(build\/release\/bin\/)?graph_run ([a-z]+)( .*|$)/\3/p; s/^\| `([a-z]+) [A-Z ]+.*/\1/p' "$page" | sort -u)
 done
+
+# Names and meanings alternate.
+mapfile -t reasons < <(grep -oE '\.(name|means) = "[^"]*"' executor/place/place_codes.cc | sed -E 's/.*"(.*)"/\1/')
+[[ ${#reasons[@]} -ge 20 ]] || complain "place_codes.cc names only $((${#reasons[@]} / 2)) reasons"
+diff <(for ((i = 0; i < ${#reasons[@]}; i += 2)); do echo "| \`${reasons[i]}\` | ${reasons[i + 1]} |"; done) \
+     <(sed -n '/^## Placement$/,/^## P/ { /^| `[A-Z_]*` |/p }' docs/graph_run.md) ||
+  complain "the table of reasons in docs/graph_run.md (>) is not that of executor/place/place_codes.cc (<)"
 exit "$failed"

@@ -1,6 +1,11 @@
 #include "executor/place/placer.h"
 
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
+#include "executor/place/reasons.h"
 #include "gmock/gmock.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_registry.h"
@@ -10,6 +15,7 @@
 namespace tenon {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A device that can be placed on, no more.
@@ -253,6 +259,38 @@ TEST_F(PlacerTest, ReasonsAreTrueAndHaveDetails) {
   }
 }
 
+// The node could run on the CPU, which is passed over for each code as its row says.
+TEST_F(PlacerTest, OnlyReasonsOfPriorityAreToldAsPriorities) {
+  ASSERT_TRUE(PlaceText(X() + N("a", "Relu", "x")).ok());
+  const NodeId a = graph_.FindNode("a");
+  for (const PlaceCodeFacts& facts : AllPlaceCodes()) {
+    Placing p{graph_,
+              options_,
+              DeviceTypes(devices_, KernelRegistry::Global()),
+              {},
+              Groups(graph_.num_node_ids()),
+              std::vector<std::string_view>(graph_.num_node_ids(), "PLACER:0"),
+              {}};
+    ASSERT_TRUE(p.types.Check().ok());
+    Group& group = p.groups.Of(a);
+    group.mask = p.types.Support(graph_, a).mask;
+    group.device = &placer0_;
+    group.reason = facts.code;
+    const std::vector<RejectedDevice> rejected = WhyNotOtherDevices(p, a);
+    const auto cpu = std::ranges::find(rejected, &cpu_, &RejectedDevice::device);
+    ASSERT_NE(cpu, rejected.end()) << facts.name;
+    const bool by_priority = facts.passed_over == PassedOver::kByPriority;
+    EXPECT_EQ(cpu->code == PlaceCode::kPriority, by_priority) << facts.name << " " << cpu->detail;
+    EXPECT_EQ(absl::StrContains(cpu->detail, "priority"), by_priority) << facts.name;
+    if (facts.passed_over != PassedOver::kByItself) continue;
+    EXPECT_EQ(PlaceCodeName(cpu->code), facts.name);
+    EXPECT_EQ(cpu->detail, facts.means);
+    // A device that another member of the group cannot use is not the reason's doing.
+    group.mask = p.types.Bit(&placer0_);
+    EXPECT_EQ(WhyNotOtherDevices(p, a)[0].code, PlaceCode::kColocation) << facts.name;
+  }
+}
+
 // Without soft placement every request is binding, without fallback those of the options.
 TEST_F(PlacerTest, WhoMayRelax) {
   struct Row {
@@ -388,6 +426,32 @@ TEST_F(PlacerTest, NeighboursThatMoveAwayAreNoReasonAnyMore) {
 TEST_F(PlacerTest, ANodeWithoutAnyKernelIsNoErrorYet) {
   const auto placement = PlaceText(X() + N("a", "CudnnRNN", "x"));
   EXPECT_EQ(Where(placement, "a"), "CPU:0 NO_KERNEL");
+}
+
+TEST(PlaceCodes, EveryCodeHasARowOfItsOwn) {
+  const absl::Span<const PlaceCodeFacts> rows = AllPlaceCodes();
+  ASSERT_EQ(rows.size(), static_cast<size_t>(PlaceCode::kCount));
+  std::set<std::string_view> names, meanings;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(rows[i].code), i) << rows[i].name;
+    EXPECT_EQ(&FactsOf(rows[i].code), &rows[i]);
+    EXPECT_EQ(rows[i].name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), std::string::npos)
+        << rows[i].name;
+    EXPECT_TRUE(!rows[i].name.empty() && names.insert(rows[i].name).second) << rows[i].name;
+    EXPECT_TRUE(!rows[i].means.empty() && meanings.insert(rows[i].means).second) << rows[i].name;
+  }
+}
+
+TEST(PlaceGroups, EveryMemberKnowsAllMembers) {
+  Groups groups(6);
+  for (NodeId n = 0; n < 6; ++n) groups.Of(n).mask = 1;
+  const NodePair first[] = {{4, 1}, {1, 4}, {3, 0}}, second[] = {{0, 4}, {3, 1}};
+  EXPECT_THAT(groups.Members(4), ElementsAre(4));
+  groups.Join(first, /*by_resource=*/false, /*splits=*/true);
+  EXPECT_THAT(groups.Members(4), ElementsAre(1, 4));
+  groups.Join(second, /*by_resource=*/false, /*splits=*/true);
+  for (const NodeId n : {0, 1, 3, 4}) EXPECT_THAT(groups.Members(n), ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(groups.Members(5), ElementsAre(5));
 }
 
 TEST(DeviceRequest, Spellings) {
