@@ -1,6 +1,7 @@
 // A device whose memory the host cannot touch.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,7 @@ T* Near(void* p) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(p) & ~kFar);
 }
 
-inline int live_buffers = 0;
+inline std::atomic<int> live_buffers = 0;
 // What was copied, in order.
 inline std::vector<std::string>* FarLog() {
   static auto* const log = new std::vector<std::string>;
