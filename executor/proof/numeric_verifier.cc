@@ -22,6 +22,7 @@ bool IsFinite(const Tensor& value) {
 // In order of name, once each.
 std::vector<std::string> NodesOf(const std::vector<Session::NamedTensor>& feeds) {
   std::vector<std::string> nodes;
+  nodes.reserve(feeds.size());
   for (const auto& [name, value] : feeds) nodes.push_back(name.substr(0, name.find(':')));
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());

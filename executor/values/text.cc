@@ -220,7 +220,7 @@ std::string Count(double n) {
     ++unit;
   }
   if (unit == 0) return absl::StrFormat("%.0f", n);
-  return absl::StrFormat(n < 10 ? "%.2f%s" : n < 100 ? "%.1f%s" : "%.0f%s", n, kUnits[unit]);
+  return absl::StrFormat("%.*f%s", n < 10 ? 2 : n < 100 ? 1 : 0, n, kUnits[unit]);
 }
 
 std::string Bytes(int64_t bytes) {
@@ -230,7 +230,7 @@ std::string Bytes(int64_t bytes) {
 
 std::string Millis(double ms) {
   if (ms >= 1000) return absl::StrFormat("%.2f s", ms / 1000);
-  return absl::StrFormat(ms < 10 ? "%.2f ms" : "%.1f ms", ms);
+  return absl::StrFormat("%.*f ms", ms < 10 ? 2 : 1, ms);
 }
 
 }  // namespace tenon::cli

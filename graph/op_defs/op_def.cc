@@ -1,5 +1,6 @@
 #include "graph/op_defs/op_def.h"
 
+#include "absl/strings/str_join.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/arg_ranges.h"

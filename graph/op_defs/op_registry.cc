@@ -1,6 +1,9 @@
 #include "graph/op_defs/op_registry.h"
 
+#include <deque>
+
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"

@@ -59,7 +59,7 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
 
 absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                    const WindowPadding& padding, int axis) {
-  const absl::StatusOr<int64_t> d = WindowedDim(in, size, dilation, stride, padding, axis);
+  absl::StatusOr<int64_t> d = WindowedDim(in, size, dilation, stride, padding, axis);
   if (d.ok() || stride <= 0) return d;
   if (dilation <= 0) return AtRunTime(d);
   int64_t window;
@@ -74,7 +74,7 @@ namespace {
 // A list attribute with one value per dimension.
 absl::StatusOr<std::vector<int64_t>> PerDim(InferenceContext& c, std::string_view name, int rank) {
   if (!c.HasAttr(name)) return std::vector<int64_t>(rank, 1);
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, c.AttrIntList(name));
+  TENON_ASSIGN_OR_RETURN(std::vector<int64_t> values, c.AttrIntList(name));
   if (values.empty() && name == "dilations" && c.HasAttr("batch_dims"))
     return std::vector<int64_t>(rank, 1);  // Conv may leave them out
   for (const int64_t value : values) {

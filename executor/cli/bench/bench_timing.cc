@@ -37,7 +37,7 @@ std::string ConditionsText(const Timing& timing) {
 }
 
 std::string Us(double us) {
-  return absl::StrFormat(us < 100 ? "%.2f us" : us < 1e4 ? "%.1f us" : "%.0f us", us);
+  return absl::StrFormat("%.*f us", us < 100 ? 2 : us < 1e4 ? 1 : 0, us);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/check/check_workers.h"
 #include "executor/cli/check/plugin_coverage.h"
 #include "executor/cli/faults/exit_code.h"

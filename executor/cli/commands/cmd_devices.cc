@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/invocation.h"

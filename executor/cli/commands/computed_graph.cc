@@ -112,7 +112,7 @@ FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shap
   };
   add_bodies(graph, shapes);
   for (size_t i = 0; i < bodies.size(); ++i) {
-    const Graph body = bodies[i];  // a copy, as `bodies` grows meanwhile
+    const Graph body = bodies[i];  // NOLINT: a copy, as `bodies` grows meanwhile
     const absl::StatusOr<GraphShapes> of_body = GraphShapes::Infer(body);
     if (!of_body.ok()) {
       whole.unknown_nodes += body.num_nodes();

@@ -275,7 +275,7 @@ std::terminate_handler terminate_before = nullptr;
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::exception& e) {
     std::snprintf(what + size, sizeof(what) - size, " (%s)", e.what());
-  } catch (...) {
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it has no text to add
   }
   EndIfCharged({what, true});
   if (terminate_before != nullptr) terminate_before();

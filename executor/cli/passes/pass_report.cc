@@ -39,7 +39,7 @@ std::string WhatText(const PassReport& pass, const Style& style) {
   if (pass.failed) return style.Red(OneLine(pass.reason));
   if (pass.skipped) return style.Dim(absl::StrCat("skipped: ", OneLine(pass.reason)));
   const std::string rewrites = RewritesText(pass);
-  const std::string what =
+  std::string what =
       rewrites.empty() ? (pass.changed ? "changed" : style.Dim("nothing to do")) : rewrites;
   if (pass.budget_spent.empty()) return what;
   return absl::StrCat(what, style.Yellow(absl::StrCat("; stopped after ", pass.budget_spent)));

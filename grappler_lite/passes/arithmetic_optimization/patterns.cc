@@ -89,7 +89,7 @@ Tensor IntVector(absl::Span<const int64_t> values) {
 }
 
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c) {
-  const PartialShape shape = s.shape(x);
+  const PartialShape& shape = s.shape(x);
   // One element of rank 0 broadcasts to anything; of higher rank it adds dimensions to an x of
   // lower rank.
   if (c.num_elements() == 1) return c.shape().rank() == 0 || shape.rank() >= c.shape().rank();
@@ -154,7 +154,8 @@ bool ShapeOpCannotFail(const Sweep& s, NodeId n) {
     for (int64_t i = 0; i < sizes->num_elements(); ++i) to.push_back(sizes->IntAt(i));
     return ReshapeFits(s.shape(g.data_inputs(n)[0]), to);
   }
-  const PartialShape in = s.shape(g.data_inputs(n)[0]), out = s.shape({n, 0});
+  const PartialShape& in = s.shape(g.data_inputs(n)[0]);
+  const PartialShape& out = s.shape({n, 0});
   if (!in.known_rank() || !out.known_rank()) return false;
   const std::optional<ElementCount> before = CountElements(in.dims());
   const std::optional<ElementCount> after = CountElements(out.dims());

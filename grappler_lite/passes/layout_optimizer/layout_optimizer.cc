@@ -62,7 +62,7 @@ struct LastOperand {
 // broadcasts along the last dimension. nullopt for others.
 std::optional<LastOperand> FindLastOperand(const Sweep& s, Output o, NodeId n) {
   if (const Output source = NhwcSource(s, o, n); source.node != kNoNode) return LastOperand{source};
-  const PartialShape shape = s.shape(o);
+  const PartialShape& shape = s.shape(o);
   if (!shape.fully_defined() || shape.rank() > 4) return std::nullopt;
   const int r = shape.rank();
   if (r == 0 || (r == 1 && shape.dim(0) == 1)) return LastOperand{o};

@@ -39,7 +39,7 @@ absl::StatusOr<Matrix<T>> SolveNormalEquations(const Matrix<T>& a, const Matrix<
     x.noalias() = a.adjoint() * b;
     llt.solveInPlace(x);
   } else {
-    Matrix<T> z = b;
+    Matrix<T> z = b;  // NOLINT: Eigen takes by const reference what it solves in place
     llt.solveInPlace(z);
     x.noalias() = a.adjoint() * z;
   }

@@ -42,8 +42,8 @@ struct Regex {
 absl::Status CheckReplacements(const RE2& regex, std::string_view rewrite, std::string_view text,
                                bool everywhere) {
   // Groups of matches do not overlap, so each one that is named adds the text at most once.
-  const double once =
-      static_cast<double>(text.size()) * static_cast<double>(rewrite.size() / 2 + 1);
+  const size_t most_groups = rewrite.size() / 2;
+  const double once = static_cast<double>(text.size()) * static_cast<double>(most_groups + 1);
   const auto size = static_cast<double>(rewrite.size());
   // Where even the greatest possible result is below 16 MB, matches need not be counted.
   constexpr double kHarmless = 1 << 24;

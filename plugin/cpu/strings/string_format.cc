@@ -42,8 +42,7 @@ absl::Status PrepareFormat(Prepare& p) {
   }
   for (int i = 0; i < p.num_inputs(); ++i)
     s->tensors.emplace_back(p.input_type(i), p.input_shape(i));
-  const Shape scalar;
-  p.set_output_shape(0, scalar);
+  p.set_output_shape(0, Shape());
   p.set_run(&RunFormat, std::move(s));
   return absl::OkStatus();
 }

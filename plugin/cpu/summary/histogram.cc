@@ -21,7 +21,9 @@ const std::vector<double>& Limits() {
     // TensorFlow's buckets: readers of summaries compare histograms of several steps.
     constexpr double kFirst = 1e-12, kBeyond = 1e20, kGrowth = 1.1;
     std::vector<double> above;
-    for (double limit = kFirst; limit < kBeyond; limit *= kGrowth) above.push_back(limit);
+    for (double limit = kFirst; limit < kBeyond; limit *= kGrowth) {  // NOLINT: a float as they do
+      above.push_back(limit);
+    }
     above.push_back(DBL_MAX);
     auto* all = new std::vector<double>;
     for (size_t i = above.size(); i-- > 0;) all->push_back(-above[i]);

@@ -17,7 +17,7 @@ constexpr const char* kLevelNames[] = {"info", "warning", "error", "fatal"};
 // it is not set.
 int EnvLevel(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? 0 : std::atoi(value);
+  return value == nullptr ? 0 : std::atoi(value);  // NOLINT: text that is no number is 0
 }
 
 void Print(const char* level, const char* fmt, va_list args) {

@@ -226,7 +226,7 @@ absl::Status OpenOps(PluginLedger& ledger) {
 // started threads.
 absl::Status Open(PluginLedger& ledger, const PluginOptions& options) {
   const LoadScope scope(ledger);
-  const absl::Status status = ledger.ops_only ? OpenOps(ledger) : OpenPlugin(ledger, options);
+  absl::Status status = ledger.ops_only ? OpenOps(ledger) : OpenPlugin(ledger, options);
   if (!status.ok()) DropAll(ledger);
   return status;
 }
@@ -317,7 +317,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
   }
   ledger->info = PluginInfo();  // of an earlier try
   ledger->info.path = ledger->path;
-  const absl::Status status = Open(*ledger, options);
+  absl::Status status = Open(*ledger, options);
   absl::MutexLock lock(&mutex_);
   ledger->info.status = status;
   ledger->busy = false;

@@ -1,6 +1,7 @@
 // Conversions of types that computation only meets in Cast: complex, float8 and 4-bit integers, to
 // and from the type that stands for them.
 #include <complex>
+#include <cstring>
 
 #include "graph/tensor/small_float.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"

@@ -320,7 +320,7 @@ void ComplexApproximateEqual(const void* const* in, void* out, int64_t n, float 
 }
 
 template <typename C>
-ElementLoop FindComplex(ElementOp op) {
+ElementLoop FindComplex(ElementOp op) {  // NOLINT(readability-function-size): a table
   switch (op) {
     case ElementOp::kNeg:
       return &Unary<CNeg, C>;

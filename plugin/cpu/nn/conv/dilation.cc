@@ -65,22 +65,28 @@ void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, 
   });
 }
 
+// Writes the largest sums of one place of the output, block by block.
+template <typename A, typename Element>
+void PutLargest(const Windows& w, const StepArgs& args, int64_t image, int64_t out, Element element,
+                Found<A>& best) {
+  for (int64_t i = 0; i < ChannelBlock::Count(w.in_channels); ++i) {
+    const ChannelBlock b = ChannelBlock::At(image, i, w.in_channels);
+    FindLargest(w, args, b, out, element, best);
+    const int64_t to = w.OutputAt(b.image, out, b.first);
+    b.ForEach([&](int64_t c) { element.Put(args.out[0], to + c, best.value[c]); });
+  }
+}
+
 absl::Status RunDilation(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
-  const int64_t places = w.out_places(), blocks = ChannelBlock::Count(w.in_channels);
+  const int64_t places = w.out_places();
   const int64_t bytes = w.in_channels * w.covered_places() * 8;
   args.workers->ParallelFor(w.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
     VisitReal(s.type, [&](auto element, auto zero) {
       Found<decltype(zero)> best;
-      for (int64_t t = begin; t < end; ++t) {
-        for (int64_t i = 0; i < blocks; ++i) {
-          const ChannelBlock b = ChannelBlock::At(t / places, i, w.in_channels);
-          FindLargest(w, args, b, t % places, element, best);
-          const int64_t to = t * w.in_channels + b.first;
-          b.ForEach([&](int64_t c) { element.Put(args.out[0], to + c, best.value[c]); });
-        }
-      }
+      for (int64_t t = begin; t < end; ++t)
+        PutLargest(w, args, t / places, t % places, element, best);
     });
   });
   return absl::OkStatus();

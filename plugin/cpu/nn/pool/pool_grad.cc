@@ -127,8 +127,21 @@ absl::Status PrepareAverageGrad(Prepare& p, int spatial_dims) {
   return PrepareGrad(p, input, {.spatial_dims = spatial_dims});
 }
 
-// The gradient of the gradient: each output takes the value at the first place of its window where
-// the input is equal to the output.
+// An output takes the value at the first place of its window where the input is equal to the output.
+template <typename A, typename Element>
+void TakeFromEqual(const Pool& s, const StepArgs& args, int64_t n, int64_t out, int64_t channel,
+                   Element element) {
+  const int64_t at = s.OutputAt(n, out, channel);
+  const A wanted = element.template As<A>(args.in[1], at);
+  int64_t found = -1;
+  s.ForEachInWindow(out, [&](int64_t in, int64_t) {
+    const int64_t from = s.InputAt(n, in, channel);
+    if (found < 0 && element.template As<A>(args.in[0], from) == wanted) found = from;
+  });
+  element.Put(args.out[0], at, found < 0 ? A() : element.template As<A>(args.in[2], found));
+}
+
+// The gradient of the gradient.
 absl::Status RunGradGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Pool*>(state);
   const int64_t places = s.out_places();
@@ -138,16 +151,8 @@ absl::Status RunGradGrad(const void* state, const StepArgs& args) {
       using A = decltype(zero);
       for (int64_t t = begin; t < end; ++t) {
         const int64_t n = t / places, out = t % places;
-        for (int64_t c = 0; c < s.out_channels; ++c) {
-          const int64_t at = s.OutputAt(n, out, c);
-          const A wanted = element.template As<A>(args.in[1], at);
-          int64_t found = -1;
-          s.ForEachInWindow(out, [&](int64_t in, int64_t) {
-            const int64_t from = s.InputAt(n, in, c);
-            if (found < 0 && element.template As<A>(args.in[0], from) == wanted) found = from;
-          });
-          element.Put(args.out[0], at, found < 0 ? A() : element.template As<A>(args.in[2], found));
-        }
+        for (int64_t c = 0; c < s.out_channels; ++c)
+          TakeFromEqual<A>(s, args, n, out, c, element);
       }
     });
   });

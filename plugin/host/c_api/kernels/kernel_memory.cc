@@ -173,7 +173,7 @@ absl::Status SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor) 
   }
   const DataType type = tensor->dtype;
   if (type != declared) {
-    const absl::Status mismatch = absl::InternalError(absl::StrCat(
+    absl::Status mismatch = absl::InternalError(absl::StrCat(
         "Output ", i, " of type ", DataTypeSpecName(type), " does not match declared output type ",
         DataTypeSpecName(declared), " for node {{node ", Info(ctx).name, "}}"));
     ctx->Fail(mismatch);  // also if the plug-in does not look at the status
