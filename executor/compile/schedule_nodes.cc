@@ -27,8 +27,7 @@ absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
                                             const CompileContext& context) {
   const Graph& graph = *runnable.graph;
   if (!runnable.run.Runs(n) || graph.facts(n).in_plan) return nullptr;
-  const absl::StatusOr<const KernelDef*> kernel =
-      context.kernels.Find(graph, n, *runnable.devices[n]);
+  absl::StatusOr<const KernelDef*> kernel = context.kernels.Find(graph, n, *runnable.devices[n]);
   if (kernel.ok()) return kernel;
   absl::Status status = kernel.status();
   if (absl::IsUnimplemented(status) && runnable.placement[n].reason == PlaceCode::kNoKernel)

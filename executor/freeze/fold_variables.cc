@@ -73,7 +73,8 @@ pb::AttrValue TypeAttr(pb::DataType type) {
 
 pb::AttrValue AttrOr(const pb::NodeDef& node, const std::string& name, pb::AttrValue otherwise) {
   const auto it = node.attr().find(name);
-  return it == node.attr().end() ? std::move(otherwise) : it->second;
+  if (it != node.attr().end()) return it->second;
+  return otherwise;
 }
 
 // A scalar Const. The caller adds the element.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/base/annotate.h"
@@ -171,7 +172,8 @@ bool IsPluginFault(const absl::Status& status) { return status.GetPayload(kFault
 void WarnOf(const absl::Status& status) {
   if (status.ok()) return;
   const char* level = std::getenv("TF_CPP_MIN_LOG_LEVEL");
-  if (level != nullptr && std::atoi(level) >= 2) return;
+  int least = 0;
+  if (level != nullptr && absl::SimpleAtoi(level, &least) && least >= 2) return;
   static absl::Mutex mutex(absl::kConstInit);
   // Never destroyed: plug-ins may fail while static objects of the process are being destroyed.
   static auto* const told = new absl::flat_hash_set<std::string>;

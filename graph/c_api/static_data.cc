@@ -23,7 +23,8 @@ void SearchSegment(uintptr_t begin, size_t size, Search& search) {
   constexpr size_t kAtOnce = 1 << 14;
   std::vector<const void*> words(kAtOnce);
   for (size_t done = 0; done < size; done += kAtOnce * sizeof(void*)) {
-    const iovec here{words.data(), std::min(kAtOnce * sizeof(void*), size - done)};
+    const iovec here{static_cast<void*>(words.data()),
+                     std::min(kAtOnce * sizeof(void*), size - done)};
     const iovec there{reinterpret_cast<void*>(begin + done), here.iov_len};
     const ssize_t read = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
     for (ssize_t i = 0; i < read / static_cast<ssize_t>(sizeof(void*)); ++i) {

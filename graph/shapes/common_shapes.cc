@@ -131,7 +131,7 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i) {
 }
 
 std::optional<Dims> ConstantInts(InferenceContext& c, int i) {
-  const std::optional<Dims> v = c.input_as_ints(i);
+  std::optional<Dims> v = c.input_as_ints(i);
   if (!v || c.input_value(i) != nullptr) return v;
   return std::find(v->begin(), v->end(), kUnknownDim) == v->end() ? v : std::nullopt;
 }

@@ -155,9 +155,10 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
   for (uint32_t i = 0; i < range.count; ++i) {
     const auto fed = options.feeds.empty() ? options.feeds.end()
                                            : options.feeds.find(Output{n, static_cast<int>(i)});
-    changed |= Store(range.first + i, fed != options.feeds.end()
-                                          ? fed->second
-                                          : std::move(context.output(static_cast<int>(i))));
+    if (fed != options.feeds.end())
+      changed |= Store(range.first + i, fed->second);
+    else
+      changed |= Store(range.first + i, std::move(context.output(static_cast<int>(i))));
   }
   return changed;
 }

@@ -54,7 +54,7 @@ std::string Declarer::RefuseEmptyList(const std::string& list) {
 
 CLI::Option* Declarer::Add(const char* name, const char* value, const char* what, Setter set,
                            Check wrong) {
-  return app_.add_option_function<std::string>(name, std::move(set), what)
+  return app_.add_option_function<std::string>(name, set, what)
       ->group(group_)
       ->option_text(value)
       ->check(std::move(wrong));
@@ -116,7 +116,7 @@ void Declarer::Seed(const char* name, uint64_t& target, const char* value, const
 
 void Declarer::Choice(const char* name, const std::vector<std::string>& words, const char* value,
                       const char* what, Setter set) {
-  app_.add_option_function<std::string>(name, std::move(set), what)
+  app_.add_option_function<std::string>(name, set, what)
       ->group(group_)
       ->option_text(value)
       ->check(CLI::IsMember(words));

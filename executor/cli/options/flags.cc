@@ -25,7 +25,7 @@ class HelpFormatter : public CLI::Formatter {
   explicit HelpFormatter(const Command& command) : command_(command) {}
   // The library writes a flag with an optional value as "--verify-each{structure}".
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
-    const std::string name = CLI::Formatter::make_option_name(option, positional);
+    std::string name = CLI::Formatter::make_option_name(option, positional);
     const size_t brace = name.find('{');
     if (brace == std::string::npos) return name;
     return absl::StrCat(name.substr(0, brace),
@@ -78,7 +78,7 @@ std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) 
 
 // Says in this program's words why the library refuses the arguments.
 std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::string flag = text.substr(0, text.find(':'));
   const CLI::Option* const option = app.get_option_no_throw(flag);
   if (!absl::EndsWith(text, " missing") || option == nullptr) return text;

@@ -120,7 +120,7 @@ class LayerNormMatcher {
 // Whether `o` holds one value for each of the last dimension's `channels` of a tensor of rank
 // `rank`.
 bool IsChannelParameter(const Sweep& s, Output o, int64_t channels, int rank) {
-  const PartialShape shape = s.shape(o);
+  const PartialShape& shape = s.shape(o);
   return IsChannelVector(shape, channels, true) && shape.rank() <= rank &&
          (shape.rank() == 1 || s.ConstOf(o).has_value());
 }
