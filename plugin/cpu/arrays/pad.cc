@@ -13,7 +13,7 @@ namespace tenon::cpu {
 
 absl::StatusOr<Dims> ReadPaddings(const Prepare& p, int i, int64_t count) {
   TENON_RETURN_IF_ERROR(CheckInputShape(p, i, Shape({count, 2})));
-  TENON_ASSIGN_OR_RETURN(const Dims pads, InputIntsOfAnyRank(p, i));
+  TENON_ASSIGN_OR_RETURN(Dims pads, InputIntsOfAnyRank(p, i));
   for (int64_t pad : pads) {
     if (pad < 0)
       return p.Invalid(absl::StrCat("input ", i, " must hold no negative numbers, not ", pad));
