@@ -82,8 +82,9 @@ std::vector<std::string> NamesOfPasses(
 // Makes the pass of an optimizer, for the graph that `item` describes. A run is a transaction:
 // export, optimize_func, import, verify (structure, fetches with unchanged types, kernels,
 // devices), then adopt the answer or keep the graph of before. Errors name the plug-in: those of
-// its callbacks (ABORTED is its word for "not changed", and no error), and INVALID_ARGUMENT for an
-// answer that does not verify (answer_checks.h, body_ends.h).
+// its callbacks (ABORTED is its word for "not changed", and no error), INVALID_ARGUMENT for an
+// answer that does not verify (answer_checks.h, body_ends.h), and RESOURCE_EXHAUSTED for an answer
+// for which memory is short.
 //
 // Each FinalPass has one optimizer object of the plug-in, if the plug-in has a create_func: the
 // first run makes it, and the pass's destructor calls destroy_func, with a warning if that fails.

@@ -14,8 +14,8 @@
 namespace tenon {
 
 // The set of nodes that some root nodes need: the roots and every node that a data or control edge
-// leads to a root from. The set grows with each Need. The body must outlive the object, and its
-// edges must not change meanwhile. Not thread-safe.
+// leads to a root from. The set grows with each Need. The body must outlive the object, and must
+// get no new nodes or edges meanwhile. Not thread-safe.
 class NeededNodes {
  public:
   explicit NeededNodes(const FunctionGraph& body)
@@ -59,14 +59,14 @@ class CertainNodes {
   std::optional<absl::StatusOr<GraphShapes>> shapes_;  // once they are asked for
 };
 
-// Makes each result read the value itself where only identities lie between them. A caller then
-// sees which results are arguments that come back unchanged. An Identity stays on the path if it
-// has to stay (MustStay), reads a reference, or waits for a node that may fail. The body computes
-// the same.
+// Makes each result read directly the value that Identities pass on to it. A caller then sees which
+// results are arguments that come back unchanged. Going back from the result, the function stops at
+// the first Identity that has to stay (MustStay), reads a reference, or waits for a node that may
+// fail. Identities that no result reads any more stay in the body. The body computes the same.
 void ShortenResults(FunctionGraph& body);
 
-// By node id: whether a node that is no result reads an output of the node. An argument without
-// the mark is unused, or the body only gives it back.
+// By node id: whether a node that is no result reads the node's data; control edges do not count.
+// No value of an argument without the mark is used, but the body may give it back.
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
 }  // namespace tenon

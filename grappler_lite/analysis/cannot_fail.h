@@ -10,18 +10,21 @@
 
 namespace tenon {
 
+// What is known of an output. The functions below ask about the operands of n and about n's
+// outputs.
 using InfoOf = absl::FunctionRef<const TensorInfo&(Output)>;
-// Whether dimension i of tensor a equals dimension j of tensor b in every run, where neither size
-// is known.
+// Whether dimension i of tensor a equals dimension j of tensor b in every run. Is asked only where
+// neither size is known.
 using SameDim = absl::FunctionRef<bool(Output a, int i, Output b, int j)>;
 
-// Whether node n computes its outputs in every run in which its operands have the types, shapes and
-// values that `info` states. The answer is about n alone: the producers of the operands may fail.
+// Whether node n computes its outputs in every run in which its operands have the shapes and values
+// that `info` states. The answer is about n alone: the producers of the operands may fail.
 // Without `same_dim` no two unknown dimensions count as equal.
 bool CannotFail(const Graph& g, NodeId n, InfoOf info);
 bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim);
 
 // The part of CannotFail for convolutions and pools over two dimensions and for their gradients.
+// False for other ops.
 bool WindowsFit(const Graph& g, NodeId n, InfoOf info, SameDim same_dim);
 
 // Whether a Reshape from shape `from` to the sizes `to` succeeds in every run: the number of

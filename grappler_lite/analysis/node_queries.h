@@ -21,6 +21,7 @@ bool ReadsSwitch(const Graph& g, NodeId n);
 
 // Whether a run of the graph may end early, leave nodes out, or do something beside computing
 // values: whether a live node, or a node of a function that one reaches, is stateful or a Switch.
+// A call, branch or loop does not count itself, but its functions do.
 bool MayStopARun(const Graph& graph);
 
 // Whether a control edge from n says less than one from a reader of n's values. A Switch runs
@@ -30,14 +31,14 @@ bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
 // ComputesAllResults: whether a call, branch or loop with these attributes computes every result in
 // each run, even results that no node reads, so that their errors count. TensorFlow's kernels do.
-// Branches and loops that are marked to be written out (kWrittenOut) compute only what is read, but
-// for functions that stay calls even then. StaysCall: whether a function with these attributes is
-// such a function.
+// Calls, branches and loops that are marked to be written out (kWrittenOut) compute only what is
+// read, but for functions that stay calls even then. StaysCall: whether a function with these
+// attributes is such a function.
 bool ComputesAllResults(const AttrSet& attrs);
 bool StaysCall(const AttrSet& function);
 constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
 
-// Whether a device string names the CPU, or no type of device.
+// Whether a device string names the CPU, or no type of device. False for a malformed string.
 bool IsHostDevice(std::string_view device);
 
 // The attribute, or the OpDef's default; false or 0 where there is none or it has another type.

@@ -7,10 +7,11 @@
 
 namespace tenon {
 
-// Looks at reference variables only (outputs of a reference type), and only if some node of the
-// graph writes one: else the set is empty. An Identity of a reference variable copies nothing, so
-// that users of the Identity read what the memory holds when they run. Nodes that are made later
-// are not in the set. Immutable after construction.
+// Looks at reference variables only (outputs of a reference type). If no node of the graph writes
+// one, the set is empty; else all of them count, written or not. A node that reads a reference and
+// does not only pass it on counts as a writer, but for IsVariableInitialized. An Identity of a
+// reference variable copies nothing, so that users of the Identity read what the memory holds when
+// they run. Nodes that are made later are not in the set. Immutable after construction.
 class WrittenMemory {
  public:
   explicit WrittenMemory(const Graph& graph);

@@ -21,7 +21,8 @@ bool NeverFolds(const Graph& graph, NodeId n);
 //   * 1 MiB for the outputs of one node;
 //   * 10^8 units of work (as EstimateWork counts) for one node;
 //   * 10^10 units of work for one run of the pipeline.
-// Keeps every value that it computed. Not thread-safe.
+// The nodes of values that are known already do not count for a value. Keeps every value that it
+// computed. Not thread-safe.
 class KnownValues {
  public:
   // Outputs of the nodes in `unknown` (the fed nodes) count as unknown. `gate` counts the work. All
@@ -33,8 +34,9 @@ class KnownValues {
   // States the value of an output, which Find returns from now on: for the arguments of a body.
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
   // Returns the value of an output, in the memory of the host; nullopt if the value is unknown or
-  // the output is a control output. The first question computes; nodes that failed are not tried
-  // again.
+  // the output is a control output. The first question computes. If its answer is "unknown", later
+  // questions about outputs of the same node get that answer at once; a node on the way to it may
+  // be computed again for another question.
   std::optional<Tensor> Find(Output output);
 
  private:

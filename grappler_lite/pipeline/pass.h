@@ -134,7 +134,7 @@ struct PassContext {
     return fixed_device != nullptr &&
            ((*fixed_device)(graph.name(n)) || also_fixed->contains(graph.name(n)));
   }
-  // Makes n's device fixed for the rest of the pipeline run.
+  // Makes n's device fixed for the rest of the pipeline run. Only where fixed_device is not null.
   void Fix(NodeId n) { also_fixed->emplace(graph.name(n)); }
   // Asks for one application of a rewrite at node n (kNoNode: of the whole graph), and counts the
   // application. False if the rewrite is switched off or a limit is reached: then the pass must not
@@ -166,9 +166,9 @@ class Pass {
   // All rewrites for which Run may ask PassContext::Allow.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
-  // Optimizes context.graph in place. Called once. Returns whether the graph changed; the pipeline
-  // compares the answer with fingerprints. After an error the pipeline restores the graph of
-  // before.
+  // Optimizes context.graph in place. Called once for each object. Returns whether the graph
+  // changed; the pipeline compares the answer with fingerprints. After an error the pipeline
+  // restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
 

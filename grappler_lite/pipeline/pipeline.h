@@ -18,8 +18,9 @@ namespace tenon {
 struct PipelineOptions {
   int iterations = 2;           // after an iteration without a change only final passes run
   int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: none
-  // If not empty: exactly these passes run, in this order. "plugin:TYPE" means the pass of a
-  // plug-in, "plugin:*" the passes of all plug-ins.
+  // If not empty: exactly these passes run, in this order, less those that are disabled. Passes
+  // that bring nodes still run before all others, in RunUnplacedPasses. "plugin:TYPE" means the
+  // passes of all plug-ins for the device type, "plugin:*" the passes of all plug-ins.
   std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> enabled_passes;     // passes that are off by default
@@ -43,7 +44,8 @@ struct PipelineOptions {
   std::vector<PassEntry> custom_passes;      // the embedder's, which run after the built-in ones
 };
 
-// One row for each pass and iteration. The command line's JSON uses the names of these fields.
+// One row for each pass and iteration in which the pass ran. A pass that is skipped has one row, in
+// iteration 0. The command line's JSON uses the names of these fields.
 struct PassReport {
   std::string name;
   std::string function;  // the pass worked on the body of this function; empty: on the graph
@@ -68,8 +70,8 @@ struct PipelineReport {
 };
 
 // A plug-in's pass (optimizer_api implements it). Runs after the built-in passes in every
-// iteration, even where the built-in passes changed nothing, as in TensorFlow; after a failure it
-// runs again only if the graph has changed since.
+// iteration, even where the built-in passes changed nothing, as in TensorFlow. Once it has failed,
+// it runs only in iterations that follow one in which some pass changed the graph.
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
@@ -96,16 +98,18 @@ struct PipelineInput {
 };
 
 // Runs the passes that bring nodes (PassEntry::brings_nodes), once, before nodes are placed,
-// whatever the size of the graph. Node ids, rollback, report and errors are as in RunPipeline.
+// whatever the size of the graph. Each pass is checked by itself. Node ids, rollback, report and
+// errors are as in RunPipeline. input.final_passes must be empty.
 absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInput& input,
                                                  const PipelineOptions& options);
 
 // Runs all other passes on `graph`, in place. Surviving nodes keep their ids. If a pass fails, or
 // its result does not verify, the pipeline rolls the pass back, reports it and goes on; with
 // fail_on_errors the run returns the error, and `graph` is as before that pass. Without final
-// passes, verify_each and observers of every pass, the result is verified once at the end, and only
-// if it does not verify everything runs again with a check after each pass. INVALID_ARGUMENT, with
-// the closest known name, for an unknown pass or rewrite in the options: then nothing has run.
+// passes, verify_each and observers of every pass, the result is verified once at the end. Only if
+// it does not verify, or a pass fails, everything runs again with a check after each pass.
+// INVALID_ARGUMENT, with the closest known name, for an unknown name in `passes`, `disabled_passes`
+// or `disabled_rewrites`: then nothing has run. Unknown names in other options have no effect.
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

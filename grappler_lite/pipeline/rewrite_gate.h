@@ -24,14 +24,15 @@ struct PassBudget {
 // One gate serves one run of the pipeline, on one thread.
 class RewriteGate {
  public:
-  // `options` must outlive the gate. `function`: the passes work on the body of this function;
-  // empty: on the graph.
+  // `function`: the passes work on the body of this function; empty: on the graph. `options` and
+  // the text of `function` must outlive the gate.
   explicit RewriteGate(const PipelineOptions& options, std::string_view function = {});
 
   // Names the pass that runs from now on, and resets its counts.
   void BeginPass(std::string_view pass, PassBudget budget);
-  // Whether the running pass may apply `rewrite` at node n (kNoNode: to the whole graph). Tells the
-  // observers. An empty `rewrite` means the whole work of a plug-in's pass.
+  // Whether the running pass may apply `rewrite` at node n (kNoNode: to the whole graph), and
+  // counts the rewrite if so. Tells the observers, but not of a rewrite that is switched off or
+  // beyond the pass's budget. An empty `rewrite` means the whole work of a plug-in's pass.
   bool Allow(const Graph& graph, std::string_view rewrite, NodeId n);
   // Counts one look at a node. False when the budget of looks is spent.
   bool Visit() { return --visits_left_ >= 0; }

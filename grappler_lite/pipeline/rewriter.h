@@ -63,15 +63,19 @@ class Sweep {
   // Makes every later use of n's output 0, the only one of n that may have uses, a use of `by`, and
   // removes n at the end of the sweep; a preserved n becomes an Identity of `by` instead. Control
   // edges from n become control edges from by's node. Calls Allow itself. False, with nothing
-  // changed, if a use would lose something that n waited for, or if the rewrite is not allowed.
+  // changed, if a use would lose something that n waited for, if `by` is on another device, is a
+  // reference or may lie in written memory, if a preserved n has several outputs or its device has
+  // no Identity, or if the rewrite is not allowed.
   bool ReplaceBy(NodeId n, Output by);
-  // Makes every later use of n's output i a use of by[i]. Calls Allow itself. False, with nothing
-  // changed, if n is preserved or has control edges. The caller must make sure that uses lose
-  // nothing that n waited for through its data inputs.
+  // Makes every later use of n's output i a use of by[i]; `by` has one entry for each output. Calls
+  // Allow itself. False, with nothing changed, if n is preserved or has control edges in or out, if
+  // an entry of `by` is on another device, is a reference or may lie in written memory, or if the
+  // rewrite is not allowed. The caller must make sure that uses lose nothing that n waited
+  // for through its data inputs.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
   // The two steps of ReplaceBy, for a caller that has more to do between them. MayReplace: whether
-  // n is not preserved and uses lose nothing that n waited for. Bypass: moves the uses, without
-  // Allow.
+  // n is not preserved and ReplaceBy would make uses of n uses of `by`, if it is allowed. Bypass:
+  // moves the uses, without Allow.
   bool MayReplace(NodeId n, Output by) const;
   void Bypass(NodeId n, Output by);
 
@@ -93,7 +97,7 @@ class Sweep {
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
   // Adds a Const for n to read. In a graph with loops the Const waits for n's first producer, so
-  // that it belongs to n's iteration. Errors as for Add.
+  // that it belongs to n's iteration: n must have a data input. Errors as for Add.
   Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
   // Whether a single edge leaves the node of `o`, and the node is not preserved. The reader of that
@@ -114,7 +118,7 @@ class Sweep {
   // writes. The time at which n runs then decides on the value: a rewrite must not move n.
   bool ReadsReference(NodeId n) const;
 
-  // The known part of the shape of an output.
+  // The known part of the shape of an output. The reference is valid until the next node is added.
   const PartialShape& shape(Output o) const;
   // Whether both outputs have the same shape in every run; the shape need not be known.
   bool SameShape(Output a, Output b) const;
@@ -126,7 +130,8 @@ class Sweep {
   // else nullopt. A constant with control inputs may be dead in a run, so that its value must not
   // move to another place.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
-  // Whether `o` is a constant of floats or integers with every element equal to `v`.
+  // Whether `o` is a constant of floats or integers, as ConstOf gives it, with every element equal
+  // to `v`. Zeros of both signs are equal, and a NaN equals nothing.
   bool IsSplat(Output o, double v) const;
   // The common value of all elements of such a constant; nullopt where elements differ or the
   // constant is empty.

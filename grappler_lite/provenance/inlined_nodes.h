@@ -35,10 +35,11 @@ struct InlinedNodes {
   absl::flat_hash_set<std::string_view> inlined;  // names of the functions
 };
 
-// Finds inlined nodes by names: "call/mul" is the node "mul" of a function that "call" called, if
-// all nodes of that body are there with their ops. For calls within that body, which may have been
-// inlined too, the same is asked. Of several functions that a call may mean, the one of which the
-// most nodes are there counts; if two tie, none.
+// Finds inlined nodes by names: "call/mul", or "call/mul_1" where that name was taken, is the node
+// "mul" of a function that "call" called, if all nodes of that body are there with their ops and
+// are new in `after`. For calls within that body, which may have been inlined too, the same is
+// asked. Of several functions that a call may mean, the one of which the most nodes are there
+// counts; if two tie, none.
 // `was_rewritten` says whether the node of a name may have another op than in the body. Time is
 // linear in the changes.
 InlinedNodes FindInlinedNodes(const Graph& before, const Graph& after,

@@ -46,11 +46,13 @@ class Provenance : public PipelineObserver {
   };
   // The origins and rewrites of a node of the graph as it is now. Time is linear in the result.
   History Of(std::string_view node) const;
-  // The nodes of the graph `now` that come from the node `origin` of the model. `origin` itself may
-  // be gone.
+  // The nodes of the graph `now`, and of the bodies of its functions, that come from the node
+  // `origin` of the model. `origin` itself may be gone. Nodes of the graph come first, by id; then
+  // those of each function, by name.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
-  // The rewrites that removed a node, or the pass where no rewrite is known. Empty for a node that
-  // is not gone.
+  // The rewrites that removed a node, or the pass where no rewrite is known. For a node of a body
+  // that is still there: what took calls of the function (inlined them, or gave them another
+  // function). Empty for any other node that is not gone.
   std::vector<std::string> EndOf(std::string_view node) const;
   // Whether a pass may have changed nodes of the function's body.
   bool KnowsBody(std::string_view function) const;

@@ -14,7 +14,8 @@ namespace tenon {
 void DropNewDefaults(Graph& graph, const Target& target);
 
 // The oldest TensorFlow 2.x that has every op and attribute of a graph and of its functions.
-// Attributes that DropNewDefaults removes do not count, nor does whether that version has kernels.
+// Attributes that DropNewDefaults removes do not count, nor ops that are not TensorFlow's, nor
+// whether that version has kernels.
 struct Oldest {
   int minor = 0;
   std::string why;  // "op Conv of node 'c'": a use that needs 2.`minor`; empty: 2.0 has everything

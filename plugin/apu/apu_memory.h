@@ -18,7 +18,7 @@ namespace apu {
 // host has no memory for its own lists.
 class DeviceMemory {
  public:
-  // All but `allocations` are bytes.
+  // All but `allocations` are bytes; sizes of blocks are rounded up to 256.
   struct Stats {
     int64_t allocations = 0;  // all that were ever made
     int64_t bytes_in_use = 0;

@@ -37,11 +37,11 @@ struct BfcOptions {
   bool grow = true;        // regions of 2 MiB, 4 MiB, … as needed; else one region of limit_bytes
   std::string name;        // for error messages: "/device:APU:0"
   size_t zone = 0;         // bytes that stay unused on both sides of each chunk; a multiple of 256
-  ChunkWatch* watch = nullptr;  // not owned; must outlive the allocator; may be null
+  ChunkWatch* watch = nullptr;  // not owned; must outlive allocator and buffers; may be null
 };
 
 struct BfcStats {
-  int64_t num_allocs = 0;
+  int64_t num_allocs = 0;  // all that were ever made
   int64_t bytes_in_use = 0;
   int64_t peak_bytes_in_use = 0;
   int64_t region_bytes = 0;
@@ -66,8 +66,8 @@ class BfcAllocator {
   BfcAllocator(const BfcAllocator&) = delete;
   BfcAllocator& operator=(const BfcAllocator&) = delete;
 
-  // A chunk of at least `bytes`; released with the buffer's last reference. RESOURCE_EXHAUSTED
-  // names the device, the request and the bytes in use.
+  // A chunk of at least `bytes`; released with the buffer's last reference. For 0 bytes a buffer
+  // with a null address. RESOURCE_EXHAUSTED names the device, the request and the bytes in use.
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
   BfcStats stats() const;
 

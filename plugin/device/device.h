@@ -53,8 +53,9 @@ class Device {
 
   // Whether CopyDeviceToDevice works, also to another device of the same plug-in and type.
   virtual bool copies_between() const { return true; }
-  // Queue a copy on `stream`. The caller must keep both tensors until an event that was recorded
-  // after the copy is complete.
+  // Queue a copy on `stream`. The tensors must have one type, which is no string, resource or
+  // variant, and the same number of bytes: else INTERNAL. The caller must keep both tensors until
+  // an event that was recorded after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                         const Tensor& device) = 0;
   virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
@@ -73,7 +74,9 @@ class Device {
   // Blocks the calling thread until all queued work of the device is done.
   virtual absl::Status SynchronizeAllActivity() = 0;
   // Queues a call of `callback` behind the work that is queued on `stream`. The plug-in chooses the
-  // thread of the call, and gets the status of `callback`. INTERNAL if the plug-in refuses.
+  // thread of the call, which may be this one, before the method returns: `callback` must not use
+  // the stream. The plug-in gets the status of `callback`. INTERNAL if the plug-in refuses. An
+  // error leaves no call of `callback` pending.
   virtual absl::Status HostCallback(StreamHandle stream,
                                     std::function<absl::Status()> callback) = 0;
 };

@@ -14,12 +14,14 @@ inline constexpr double kCopyTimeoutSeconds = 60;
 // `device` is the host.
 absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device);
 
-// Copies a host tensor into the memory of `device`. DEADLINE_EXCEEDED after `timeout_s` seconds.
+// Copies a host tensor into the memory of `device`. DEADLINE_EXCEEDED after `timeout_s` seconds;
+// the memory of both tensors then leaks, since the device may still use it. So does CopyAcross.
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
 
 // Copies a tensor from the memory of `from` into the memory of `to`, after all work that is queued
-// on the compute stream of `from`. A null device is the host. UNIMPLEMENTED for elements that only
-// the host can hold. If both are the same device, returns `value` itself.
+// on the compute stream of `from`. Null is the host; do not pass the CPU's Device. UNIMPLEMENTED
+// for elements that only the host can hold. If both are the same device, returns `value` itself.
+// Between two devices the copy goes by way of the host. Each copy may take kCopyTimeoutSeconds.
 absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to);
 
 }  // namespace tenon

@@ -14,12 +14,13 @@ struct ExpectedCaller {
   std::string plugin, callback, node;
 };
 
-// Makes a handle for one call that the plug-in must make. `object` must live until the call is
-// taken or dropped.
+// Makes a handle for one call that the plug-in must make. `object`, which is not null, must live
+// until the call is taken or dropped.
 void* PendingCall(void* object, std::shared_ptr<const ExpectedCaller> caller);
 
-// Takes the call: returns the object for the first call with the handle. For any further call
-// returns null and warns (in strict mode reports a violation).
+// Takes the call: returns the object for the first call with the handle. For any further call, for
+// a call after DropPendingCall and for a handle that was never made it returns null and warns (in
+// strict mode reports a violation).
 void* TakePendingCall(void* handle);
 
 // Gives the call up: returns the object, or null if the plug-in has already called.

@@ -58,8 +58,8 @@ struct KernelDef {
 // types.
 bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin);
 
-// Whether both kernels have the same priority and a node may exist that fits both, as far as types
-// tell.
+// Whether two kernels of one op have the same priority, and a node and a device may exist that fit
+// both, as far as types and labels tell.
 bool Compete(const KernelDef& a, const KernelDef& b);
 
 // Thread-safe.
@@ -74,11 +74,14 @@ class KernelRegistry {
   // Whether a session that was prepared with a kernel of this plug-in still holds the kernel.
   bool InUse(std::string_view plugin) const;
 
-  // The kernel for a node on a device type: the one of highest priority with matching constraints.
-  // If the device type has none, a kernel for the type DEFAULT. `device_plugin` is the plug-in that
-  // brought the device; empty: the host. Of the built-in kernels only kernels for DEFAULT serve
-  // devices of plug-ins. NOT_FOUND explains for each registration why it does not match;
-  // INVALID_ARGUMENT if two match with the same priority.
+  // The kernel for a node on a device type: of those with matching constraints and the label of the
+  // node's attribute _kernel, the one of highest priority. At equal priority a plug-in's kernel
+  // goes before a built-in one; of two plug-ins the higher plugin_priority goes first, else the one
+  // that registered first. If no kernel for the device type matches, a kernel for the type DEFAULT.
+  // `device_plugin` is the plug-in that brought the device; empty: the host. Of the built-in
+  // kernels only kernels for DEFAULT serve devices of plug-ins. NOT_FOUND lists the registrations
+  // of the op; INVALID_ARGUMENT if two kernels of one plug-in, or two built-in ones, match at the
+  // same priority.
   absl::StatusOr<std::shared_ptr<const KernelDef>> Find(std::string_view node_name,
                                                         std::string_view op, const AttrSet& attrs,
                                                         const OpDef* op_def,
@@ -88,7 +91,8 @@ class KernelRegistry {
   // Why no kernel that is registered for the op and exactly this device type serves a node.
   struct Misfit {
     bool types = false;  // one kernel would serve the node if type attributes had other values
-    std::string why;  // else the fault of the first kernel: "has the label 'a' …"; empty: no kernel
+    // If `types` is false: the fault of the first kernel, "has the label 'a' …"; empty: no kernel.
+    std::string why;
   };
   Misfit WhyNot(std::string_view op, const AttrSet& attrs, const OpDef* op_def,
                 std::string_view device_type, std::string_view device_plugin) const;

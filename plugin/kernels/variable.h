@@ -24,8 +24,9 @@ struct VariableName {
 VariableName NameOfVariable(bool by_reference, std::string_view container,
                             std::string_view shared_name, std::string_view node_name);
 
-// Thread-safe: each call is atomic. Readers share the value's buffer, and writers copy a buffer
-// that anybody shares: so a value that was read never changes.
+// Thread-safe: each call is atomic. Readers share the value's buffer. A writer (the caller of
+// Update, UpdateHeld or LockedValue) must copy a buffer that anybody shares before it writes to the
+// buffer: so a value that was read never changes.
 //
 // The value lies in the memory of the device that wrote it last. A reader on another device gets a
 // copy, which the variable keeps until the value changes. A writer on another device moves the
@@ -33,7 +34,8 @@ VariableName NameOfVariable(bool by_reference, std::string_view container,
 class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
-  // `dtype` is the type of the values that the variable may hold; kInvalid: any type.
+  // `dtype` is the type of the values that the variable may hold; kInvalid: any type. Callers check
+  // it; the variable does not.
   explicit Variable(std::string_view name, DataType dtype = DataType::kInvalid)
       : Resource(name), dtype_(dtype) {}
   std::string_view kind() const override { return kKind; }
@@ -73,8 +75,9 @@ class Variable : public Resource {
   absl::Status UpdateHeld(UpdateFn update, Device* device);
   void AssignHeld(Tensor value, Device* device);
 
-  // Whether some kernel changes parts of the value where they lie. From then on an assigned value
-  // is copied, so that the variable has a buffer of its own.
+  // Whether some kernel changes parts of the value where they lie. From then on a plug-in's kernel
+  // that assigns a value must copy it, so that the variable has a buffer of its own; Assign and
+  // AssignHeld do not copy.
   bool changes_in_place() const { return changes_in_place_; }
   void set_changes_in_place() { changes_in_place_ = true; }
 

@@ -1,6 +1,6 @@
 // What rewrites of arithmetic ask about nodes and shapes. False, kNoNode and nullopt also mean "not
-// known". The functions that take a `Sweep&` change n and must be asked for by Allow, unless they
-// say that they call it.
+// known". The functions that take a `Sweep&` change n. Their caller asks Sweep::Allow first, unless
+// the function says that it calls Allow itself.
 #pragma once
 
 #include <initializer_list>
@@ -16,12 +16,14 @@
 namespace tenon::arithmetic {
 
 // Returns the producer of n's data input i, if its op is one of `names` and n may take over its
-// work: the producer is on n's device, has no control inputs, is not fed and reads no variable by
-// reference (a read must stay at its time). Else kNoNode.
+// work: the producer is of a known op, is on n's device, has no control inputs, is not fed and
+// reads no variable by reference (a read must stay at its time). It may have other readers. Else
+// kNoNode.
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 // Producer of any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
-// Producer, if n is its only reader and it is not preserved: it goes when n reads past it.
+// Producer, if it is not preserved and the edge to n is the only one that leaves it. Nothing needs
+// the producer any more once n reads past it. kNoNode if n reads it twice.
 NodeId OwnProducer(const Sweep& s, NodeId n, int i);
 NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 
@@ -51,7 +53,7 @@ bool SameAttrs(const Graph& g, NodeId a, NodeId b);  // of the op, as OpAttrs sa
 // False, with nothing changed, where n's device has no such kernel or the rewrite is not allowed.
 bool BecomeTyped(Sweep& s, NodeId n, std::string_view op, std::initializer_list<Output> inputs);
 
-Tensor IntVector(absl::Span<const int64_t> values);  // of int32
+Tensor IntVector(absl::Span<const int64_t> values);  // of int32, which the values must fit
 
 // Whether combining tensor `x` with constant `c` elementwise keeps x's shape in every run.
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
@@ -59,8 +61,9 @@ bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
 bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v);
 // Whether `o` is a boolean constant of which every element is `v`.
 bool AllAre(const Sweep& s, Output o, bool v);
-// Whether both shapes are the same in every run: they are known alike, with at most one unknown
-// dimension, which follows if both tensors have as many elements. The caller knows that they do.
+// Whether tensors of these shapes have the same shape in every run. The caller must know that both
+// have the same number of elements. True if what is known of the shapes is equal, with at most one
+// unknown dimension, and no dimension is 0.
 bool SameShape(const PartialShape& a, const PartialShape& b);
 // Whether broadcasting `from` together with `to` gives `to` in every run: each dimension of `from`
 // is 1 or known to be the same.
@@ -79,11 +82,11 @@ bool RestIsConst(const Sweep& s, NodeId n);
 // in every run.
 bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 
-// Whether these outputs have a value in every run: no node that they are made of, up to 64 nodes,
-// can fail or make them dead. Then a rewrite may drop a use of them.
+// Whether these outputs have a value in every run: no node that they are made of can fail or make
+// them dead. False beyond 64 nodes. Where it is true, a rewrite may drop a use of them.
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
-// CannotStop, but nodes that `awaited` waits for (up to 256 of them) count as there: the result
-// waits for `awaited` anyway.
+// CannotStop, but the node of `awaited`, and the nodes that it reads directly or through others,
+// may fail: the result waits for `awaited` anyway. Of these nodes, only the nearest 256 are known.
 bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited);
 
 // Returns the permutation of Transpose n, each entry in [0, rank); nullopt unless it is a constant

@@ -13,13 +13,13 @@ namespace tenon {
 // The slots that become bfloat16, in groups: a group changes as a whole or not at all, since loops
 // and tensor lists must agree on one type.
 struct Bfloat16Choice {
-  std::vector<bool> chosen;    // by slot: whether the slot becomes bfloat16
-  std::vector<NodeId> leader;  // by node: the first node of the node's group
+  std::vector<bool> chosen;    // by slot of `floats`: whether the slot becomes bfloat16
+  std::vector<NodeId> leader;  // by node: the node of its group with the least id
 };
 
-// Chooses the slots; changes nothing. FAILED_PRECONDITION if the graph has ops that gain from
-// bfloat16, but the devices have a bfloat16 kernel for none of these ops. INVALID_ARGUMENT for a
-// cycle.
+// Chooses the slots; changes nothing. Slots of preserved nodes stay. FAILED_PRECONDITION if other
+// nodes have ops that gain from bfloat16, but no device has both the bfloat16 kernel of its node
+// and the casts. INVALID_ARGUMENT for a cycle outside of loops.
 absl::StatusOr<Bfloat16Choice> ChooseBfloat16(const PassContext& context,
                                               const PrecisionLists& lists, const TypeSlots& floats);
 

@@ -19,8 +19,9 @@ class PrecisionLists {
   // Reads the environment. INVALID_ARGUMENT where it adds an op to a list while the op is on
   // another.
   static absl::StatusOr<PrecisionLists> Make();
-  // The class of the op of this name, which has these facts. An op that the environment has put on
-  // no list is kNone.
+  // The class of the op of this name, which has these facts; kNone if the op is on no list. The
+  // facts put it on a list, as far as the environment does not change that. An op that the
+  // environment adds to a list and removes from the same list is not on it.
   Precision Of(std::string_view op, const OpFacts& facts) const;
 
  private:

@@ -24,8 +24,8 @@ struct TypeSlot {
 NewAttrs AttrsWith(const Graph& g, NodeId n, absl::Span<const TypeSlot> slots, DataType type);
 
 // All slots of a graph that hold one type, numbered in order of node ids. Nodes with reference
-// inputs or outputs have no slots here. The views live as long as the graph's kinds; later changes
-// of the graph do not show.
+// inputs or outputs, and nodes of unknown ops, have no slots here. The views live as long as the
+// graph's kinds; later changes of the graph do not show, and later nodes must not be asked about.
 class TypeSlots {
  public:
   static constexpr int kNone = -1;
@@ -48,7 +48,8 @@ class TypeSlots {
   int OfOutput(Output o) const {
     return o.is_control() ? kNone : Of(o.node, layouts_[layout_[o.node]].outputs, o.port);
   }
-  // The slot of the attribute `attr` of node n; kNone if the attribute holds another type.
+  // The first slot of the attribute `attr` of node n; kNone if n has none: the attribute is missing
+  // or holds other types.
   int Find(NodeId n, std::string_view attr) const;
 
  private:

@@ -17,8 +17,8 @@ namespace tenon {
 // get there: such a value is freed as soon as its last user is folded. Not thread-safe.
 class FoldedConstants {
  public:
-  // `uses`: the uses of nodes before the run. `preserve`: nodes that stay, used or not. `graph` and
-  // `uses` must outlive the object.
+  // `uses`: the uses of nodes before the run. `preserve`: nodes that stay, used or not; nodes that
+  // control edges leave stay too. `graph` and `uses` must outlive the object.
   FoldedConstants(Graph& graph, const Fanouts& uses, const absl::flat_hash_set<NodeId>& preserve);
 
   // Whether a Const can hold the value: the tensor is initialized, and has strings or elements that
@@ -28,8 +28,8 @@ class FoldedConstants {
   // keeps its control inputs.
   void BecomeConst(NodeId n, const Tensor& value);
   // Adds a Const of `value` with these control inputs, in place of `output`, which is one of
-  // several outputs of a node. The caller moves the uses. The device is the one of output's node.
-  // Returns the graph's error if the node cannot be added.
+  // several outputs of a node. `name` must be free. The caller moves the uses. The device is the
+  // one of output's node. Returns the graph's error if the node cannot be added.
   absl::StatusOr<NodeId> AddConst(std::string_view name, Output output, const Tensor& value,
                                   absl::Span<const Output> controls);
   // States that no node uses n's data when the run is over: Finish removes n, unless n stays.

@@ -15,9 +15,10 @@ namespace tenon {
 class FoldedOrigins {
  public:
   // Notes that n, which still has its data inputs, becomes `constant`; the two may be one node.
+  // Call it for producers before users.
   void Note(const Graph& graph, NodeId n, NodeId constant);
-  // Adds the control edges. `shapes` describes the graph before the run and may be null: then fewer
-  // nodes are known not to fail.
+  // Adds the control edges. Call it once, at the end of the run, before nodes are removed. `shapes`
+  // describes the graph before the run and may be null: then fewer nodes are known not to fail.
   void KeepErrors(PassContext& context, const GraphShapes* shapes) const;
 
  private:

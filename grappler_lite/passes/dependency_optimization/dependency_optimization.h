@@ -15,8 +15,8 @@ inline constexpr RewriteInfo kBypassAwaitedIdentity = {"bypass_identity", Exactn
 inline constexpr RewriteInfo kBypassIdentityN = {"bypass_identity_n", Exactness::kExact};
 inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exactness::kExact};
 
-// Whether n reads an output of a node such as Switch, which runs whichever of its outputs is dead.
-// A control edge from such a node would not tell which output is dead.
+// Whether n reads an output of a Switch, call, branch or loop (IsAwaitedByValueOnly). A node that
+// waits for n waits for that value; a control edge from the Switch or call would say less.
 bool StandsForValue(const Graph& g, NodeId n);
 
 // Turns nodes into NoOps whose values no node reads and which cannot fail; then the producers whose

@@ -11,7 +11,8 @@ namespace tenon {
 // is reachable from the one before. The label of a node has one entry for each chain: the last
 // place of the chain from which the node is reachable. Entries that no later question needs are
 // dropped, so that a label is as long as the graph is wide there. A label keeps at most 256
-// entries, the latest places; questions about dropped places get kUnknown. Not thread-safe.
+// entries, the latest places, and fewer once all labels together take 32 MiB and 128 bytes for each
+// node; questions about dropped places get kUnknown. Not thread-safe.
 class PathLabels {
  public:
   enum class Answer : uint8_t { kNoPath, kPath, kUnknown };
@@ -23,8 +24,8 @@ class PathLabels {
   PathLabels(std::vector<int32_t> last_asked, std::vector<int32_t> last_read);
 
   // Adds the node of the next place. `inputs`: the places of its inputs, distinct, latest first.
-  // Sets answers[i] to whether a path leads from inputs[i] to another input. The answer is valid
-  // only if last_asked[inputs[i]] allows the question.
+  // Makes `answers` as long as `inputs`, and sets answers[i] to whether a path leads from inputs[i]
+  // to another input. answers[i] is valid only if last_asked[inputs[i]] is at least the new place.
   void Add(std::span<const int32_t> inputs, std::vector<Answer>& answers);
 
  private:

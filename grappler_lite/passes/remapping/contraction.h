@@ -28,8 +28,8 @@ const Contraction* FindContraction(std::string_view op);
 
 // The attribute fused_ops of a contraction; empty if the node has no such attribute.
 std::vector<std::string_view> FusedOps(const Graph& g, NodeId n);
-// IsNhwc: whether the channels of n's images are last, and not second. SameFormat: whether IsNhwc
-// agrees for both nodes.
+// IsNhwc: whether the channels of n's images are last, and not second; true for a node without
+// data_format. SameFormat: whether IsNhwc agrees for both nodes.
 bool IsNhwc(const Graph& g, NodeId n);
 bool SameFormat(const Graph& g, NodeId a, NodeId b);
 // The number of channels of a contraction's output; -1: unknown.
@@ -40,7 +40,7 @@ absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value);
 // `constant`, which has the value `value`, or a new Const of the same elements with the shape [C].
 absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value);
-// n's attributes with these names. The result views `names`.
+// n's attributes with these names, as far as n has them. The result views `names`.
 NewAttrs AttrsOf(const Graph& g, NodeId n, absl::Span<const std::string_view> names);
 // The control inputs of a and of b, without duplicates.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);

@@ -11,7 +11,8 @@
 
 namespace tenon {
 
-// Whether `a` equals `b` up to a relative error of 1e-6, about the rounding of a float.
+// Whether `a` differs from `b` by at most 1e-6 of `b`, about the rounding of a float. Only 0 is
+// near a `b` of 0.
 bool Near(double a, double b);
 
 // scale * factors[0] * factors[1] * …; a power repeats its factor.
@@ -38,9 +39,10 @@ class Expression {
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)
       : s_(sweep), root_(root), sharing_(sharing) {}
 
-  // Returns the product that computes `o`. A scalar constant is a scale without factors; where `o`
-  // is no product, `o` is the only factor. Factors are not looked into beyond a limit, and at most
-  // 6 are given: a product of 6 may have more.
+  // Returns the product that computes `o`, of Mul, Neg, Square, RealDiv by a scalar constant and
+  // Pow by 2 or 3. A scalar constant is a scale without factors; where `o` is no product, `o` is
+  // the only factor. Factors are not looked into beyond a limit, and at most 6 are given: a product
+  // of 6 may have more.
   Product ProductAt(Output o);
   // Returns the sum that computes `o`, if `o` is an Add or AddV2; its operands are not looked into,
   // but for scalar constants.

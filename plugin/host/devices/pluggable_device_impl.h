@@ -70,7 +70,8 @@ class PluggableDevice final : public Device, public RegionSource {
   // --- The rest of a plug-in's table (pluggable_calls.cc). Each method is one callback, whose
   // error it returns.
 
-  // INTERNAL "Failed to allocate host memory" for null. The caller frees the memory.
+  // INTERNAL "Failed to allocate host memory" for null, unless `bytes` is 0. The caller frees the
+  // memory.
   absl::StatusOr<void*> AllocateHostMemory(size_t bytes);
   void FreeHostMemory(void* data);
   // UNIMPLEMENTED unless the platform supports unified memory. The caller frees the memory.

@@ -37,8 +37,8 @@ class StreamExecutorPlatform {
   // null.
   const SP_StreamExecutor* unwatched_se() const { return unwatched_se_.get(); }
 
-  // Calls get_device_count. Returns 0 if the function is missing, fails, or answers a negative or
-  // an absurd number; `why`, which may be null, then gets the reason.
+  // Calls get_device_count. Returns 0 if the function is missing, fails, or answers a number that
+  // is negative or above 1024; `why`, which may be null, then gets the reason. Else `why` stays.
   int DeviceCount(std::string* why) const;
 
  private:

@@ -13,8 +13,9 @@ struct Dependency {
 };
 
 // The libraries that the library at `path` needs, directly or through others, in the loader's
-// order. Leaves out libraries that the process already has and libraries that Tenon replaces. Reads
-// files only and loads nothing. A file that is no library needs nothing.
+// order; at most 1000. Leaves out libraries that the process already has and libraries that Tenon
+// replaces, with what these need. Reads files only and loads nothing. A file that is no library
+// needs nothing.
 std::vector<Dependency> MissingInProcess(const std::string& path);
 
 // The chain of needs that leads from `path` to dependency i: "x.so needs a.so, which needs b.so".

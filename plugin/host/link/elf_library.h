@@ -19,7 +19,7 @@ struct ElfSymbol {
 
 struct ElfLibrary {
   std::string soname;
-  std::string run_path;  // folders to look for `needed` in, parted by ':'
+  std::string run_path;  // folders to look for `needed` in, parted by ':'; keeps $ORIGIN
   std::vector<std::string> needed;
   std::vector<ElfSymbol> undefined;   // in the file's order
   std::vector<std::string> exported;  // sorted

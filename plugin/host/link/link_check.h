@@ -1,6 +1,6 @@
 // Checks whether a plug-in would find here what it needs: the libraries of its DT_NEEDED, the
-// libraries that they need, and the symbols that all of them leave undefined. Reads files only and
-// loads nothing.
+// libraries that they need, and the symbols that all of them leave undefined. Reads the files of
+// these libraries and loads none of them. Calls PrepareForPlugins, since some symbols are Tenon's.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct NeededLibrary {
 
 enum class SymbolState : uint8_t {
   kHost,     // Tenon defines the symbol
-  kLibrary,  // a needed library defines it
+  kLibrary,  // a needed library, the plug-in itself or another library of the process defines it
   kWeak,     // not defined, but the symbol is weak: it may stay so
   kMissing,  // not defined: the plug-in cannot be loaded
 };
@@ -32,16 +32,18 @@ struct SymbolFinding {
   ElfSymbol symbol;
   std::string by;  // file name of the library that needs the symbol
   SymbolState state = SymbolState::kMissing;
-  bool cxx = false;           // a C++ name
-  std::string readable;       // the name, demangled
-  std::string library;        // file name of the library that defines it, or should; empty: unknown
+  bool cxx = false;      // a C++ name
+  std::string readable;  // the name, demangled
+  // File name of the library that defines the symbol. For kMissing: of the library that should
+  // define it, or the answer of LikelyOwner. Empty: unknown, or kHost.
+  std::string library;
   std::string wrong_version;  // if the library lacks the version: its newest version
 };
 
 struct LinkReport {
   std::string path;  // canonical
   ElfLibrary file;
-  std::vector<std::string> entry_points;  // functions that a host calls, in call order
+  std::vector<std::string> entry_points;  // functions that some host calls, in call order
   std::vector<NeededLibrary> needed;      // the plug-in's DT_NEEDED first, then their needs
   std::vector<SymbolFinding> symbols;     // all of the plug-in's, then those its libraries lack
 };

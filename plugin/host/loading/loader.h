@@ -52,11 +52,12 @@ struct PluginOptions {
 // Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph
 // and TF_InitProfiler in this order, each only if the library exports it. The registrations of the
 // plug-in are staged and published at once at the end: a plug-in that fails leaves nothing
-// registered. A path that was loaded before, by its canonical form or another name of the same
-// file, gives the answer of then; `options` count at the first load only. A load of the same
-// plug-in on another thread is waited for.
+// registered, but a library that was opened stays mapped. A path that was loaded before, by its
+// canonical form or another name of the same file, gives the answer of then, which may be an error;
+// `options` count at the first load only. A load of the same plug-in on another thread is waited
+// for: two plug-ins that load each other must not be loaded on two threads at once.
 //
-// Errors start with the path and name the call that failed:
+// Errors start with "plug-in PATH: " and name the call that failed:
 //   NOT_FOUND, with the system loader's text, for a file that cannot be opened. Another call may
 //   succeed.
 //   FAILED_PRECONDITION for a plug-in that loads itself, that has no devices to name `device_type`,
@@ -72,8 +73,9 @@ absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptio
 // meanwhile.
 //
 // Errors:
-//   FAILED_PRECONDITION while something is in use: a kernel, the pass, the profiler, the devices by
-//   a session, a tensor that a function of the plug-in frees, or ops by TF_LoadLibrary.
+//   FAILED_PRECONDITION while the plug-in is being loaded, or something of it is in use: a
+//   kernel, the pass, the profiler, the devices by a session, a tensor that a function of the
+//   plug-in frees, or ops by TF_LoadLibrary.
 //   NOT_FOUND if LoadPlugin was not called for it.
 absl::Status UnloadPlugin(const std::string& path);
 
@@ -92,8 +94,8 @@ absl::StatusOr<std::vector<Device*>> PluginDevices();
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
 // Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
-// libraries mapped, since they may have threads. No session may exist any more. For the end of a
-// process, and for tests.
+// libraries mapped, since they may have threads. No session may exist any more, and no other
+// function of this header may run meanwhile. For the end of a process, and for tests.
 void ShutdownPlugins();
 
 // Opens a library for the ops and kernels that its static constructors register, and returns the

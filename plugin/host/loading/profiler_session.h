@@ -31,9 +31,11 @@ class ProfilerSession {
  public:
   explicit ProfilerSession(std::vector<std::shared_ptr<PluginProfiler>> profilers);
 
-  // Calls `start` of each. A profiler that fails is neither stopped nor asked for data.
+  // Calls `start` of each. A profiler that fails is neither stopped nor asked for data. A session
+  // that has started must be finished: the destructor stops nothing.
   void Start();
-  // Calls `stop` of each, then collect_data_xspace. A wrong answer of a plug-in (garbage, wrong
+  // Calls `stop` of each, then collect_data_xspace of those that have stopped. Returns one profile
+  // for each profiler, in the order of the constructor. A wrong answer of a plug-in (garbage, wrong
   // sizes) makes only the status of its own profile an error. Call it once.
   std::vector<PluginProfile> Finish();
 

@@ -53,7 +53,8 @@ class DeviceWatch {
   // Notes that memory is freed, and returns its zone. Returns nothing, and reports a violation, for
   // memory that is not allocated: the caller must not hand it to the plug-in.
   virtual std::optional<uint64_t> Freed(const void* address) = 0;
-  // The same for memory of host_memory_allocate, which has no zone.
+  // The same for memory of host_memory_allocate, which has no zone. HostFreed returns false, and
+  // reports a violation, for memory that is not allocated; null is no violation.
   virtual void HostAllocated(const void* address, uint64_t size) = 0;
   virtual bool HostFreed(const void* address) = 0;
 

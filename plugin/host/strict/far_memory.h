@@ -17,7 +17,8 @@ class CopiedMemory final : public FarMemory {
  public:
   CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real)
       : plugin_(std::move(plugin)), device_(device), real_(real) {}
-  // Both return false if the plug-in fails or takes longer than a minute.
+  // Both return false if the plug-in fails or takes longer than a minute. After a minute the copy
+  // may still be under way: the plug-in may use the host's memory later.
   bool Read(const void* from, void* to, size_t bytes) override;
   bool Write(void* to, const void* from, size_t bytes) override;
 

@@ -40,9 +40,9 @@ struct KernelNode {
   std::shared_ptr<const KernelSurroundings> surroundings;
 };
 
-// Which inputs and outputs of a node lie in host memory for a kernel. Three things decide:
-// HostMemory declarations of the kernel, the type (string, resource), and the attributes
-// _input_hostmem and _output_hostmem.
+// Which inputs and outputs of a node lie in host memory for a kernel. Any one of three things puts
+// a tensor there: a HostMemory declaration of the kernel, the type (string, resource), or the
+// attributes _input_hostmem and _output_hostmem.
 struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
@@ -63,7 +63,9 @@ ContextPtr NewContext();
 struct ComputeArgs {
   struct Input {
     Tensor* tensor = nullptr;  // valid while the kernel computes
-    bool last_use = false;     // no later step reads the tensor: its buffer may become an output
+    // No later step reads the tensor: its buffer may become an output. An asynchronous kernel moves
+    // the tensor away.
+    bool last_use = false;
   };
   std::span<const Input> inputs;
   std::span<Tensor* const> outputs;  // empty tensors, which the kernel sets
@@ -77,8 +79,9 @@ struct ComputeArgs {
 // context of its own.
 class PluginKernel {
  public:
-  // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]". The targets of the
-  // node's views and pointers must outlive the kernel.
+  // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]"; INTERNAL for an
+  // exception; those of ResolveMemoryTypes. The targets of the node's views and pointers, and
+  // `device`, must outlive the kernel. A null `device` is the host.
   static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(
       std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device);
   virtual ~PluginKernel() = default;  // calls delete_func
@@ -96,11 +99,13 @@ class PluginKernel {
   // and End are then the two halves of Compute; between them the caller may do other work and begin
   // other calls.
   virtual bool is_async() const = 0;
-  // Begins a call, which keeps its own references to the inputs. The caller must end every call.
+  // Begins a call of an asynchronous kernel. The call keeps its own references to the inputs, and
+  // takes of args.outputs only their number. The caller must end every call.
   virtual ContextPtr Begin(const ComputeArgs& args) = 0;
-  // Waits for the call; DEADLINE_EXCEEDED timeout_s after its begin. Fills `outputs`.
+  // Waits for the call, and fills `outputs`, as many as Begin was told. Errors are those of
+  // Compute; DEADLINE_EXCEEDED comes timeout_s after the begin, and leaves `outputs` alone.
   virtual absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) = 0;
-  // Whether Compute was called.
+  // Whether Compute or Begin was called.
   virtual bool has_computed() const = 0;
   virtual const KernelDef& def() const = 0;
   // Brings the memory that Compute reads first into the cache.
