@@ -10,34 +10,37 @@ namespace tenon::cpu {
 inline constexpr uint64_t kAccumulatorTypes =
     TypeBits(DataType::kHalf, DataType::kFloat, DataType::kDouble);
 
-// Sums gradients until a caller takes the sum. Gradients of a step before the current one are
-// ignored. Thread-safe: each call is atomic.
+// The base of the conditional accumulators: counts gradients and keeps the current step, at first
+// 0. A derived class holds the sum, and touches it only inside of `add` and `take`. Thread-safe:
+// each call is atomic.
 class Accumulator : public Resource {
  public:
   struct Options {
     DataType dtype = DataType::kInvalid;
-    PartialShape shape;
-    bool mean = true;  // TakeGradient divides by the number of gradients; false: the sum
+    PartialShape shape;  // of a gradient; dimensions may be unknown
+    bool mean = true;    // the derived class gives out the mean of gradients; false: their sum
   };
-  // Reads attributes dtype, shape and reduction_type. INVALID_ARGUMENT if one is missing.
+  // Reads attributes dtype, shape and reduction_type (SUM: not `mean`). INVALID_ARGUMENT if one is
+  // missing.
   static absl::StatusOr<Options> OptionsOf(const Prepare& p);
   Accumulator(std::string_view name, Options options)
       : Resource(name), options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
 
-  // Runs `add` under the lock and counts one gradient more, unless local_step lies before the
-  // current step: then returns OK. Returns the error of `add`, which then counts nothing. `add`
-  // must not call this object.
+  // If local_step lies before the current step, returns OK and does nothing: the gradient is
+  // ignored. Else runs `add` under the lock, and counts one gradient more if `add` succeeds.
+  // Returns the error of `add`. `add` must not call this object.
   absl::Status Apply(int64_t local_step, absl::FunctionRef<absl::Status()> add);
-  // Waits for `required` gradients, then runs `take` with their number, under the lock, and begins
-  // a new step with no gradients. If `take` fails, step and count stay, and Take returns the error.
+  // Waits until at least `required` gradients are counted. Then runs take(count), where `count` is
+  // the number of all that are counted, under the lock. If `take` succeeds, raises the current step
+  // by 1 and sets the count to 0; if it fails, both stay, and Take returns the error.
   // INVALID_ARGUMENT unless required > 0. DEADLINE_EXCEEDED after kPatience. `take` must not call
   // this object.
   absl::Status Take(int64_t required, absl::FunctionRef<absl::Status(int64_t count)> take);
-  // Returns the number of gradients since the last Take.
+  // Returns the number of gradients that were counted since the last successful Take.
   int64_t count();
-  // Makes `step` the current step, whether greater or less than before.
+  // Makes `step` the current step, whether greater or less than before. The count stays.
   void SetGlobalStep(int64_t step);
 
   // Returns INVALID_ARGUMENT unless the accumulator's gradients have type `dtype`.

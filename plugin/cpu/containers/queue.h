@@ -44,34 +44,41 @@ class Queue : public Resource {
   std::string_view kind() const override { return kKind; }
 
   struct Options {
-    TypeVector types;
+    TypeVector types;                  // one per component
     std::vector<PartialShape> shapes;  // one per component; empty: any shape
     int64_t capacity = -1;             // negative: any number of tuples
     int64_t min_left = 0;              // Take leaves so many tuples while the queue is open
-    bool pads = false;                 // tensors taken together are padded with 0 to the largest
+    // For the kernels that stack the tuples of one Take: the kernel pads tensors with 0 to the
+    // largest of them. The queue itself changes no tensor.
+    bool pads = false;
   };
   Queue(std::string_view name, Options options, std::unique_ptr<WaitingTuples> tuples)
       : Resource(name), options_(std::move(options)), tuples_(std::move(tuples)) {}
 
   const Options& options() const { return options_; }
 
-  // Waits until the queue has room for all tuples, then adds the tuples. The caller has checked
-  // types and shapes. CANCELLED if the queue is closed before the call, or closed with
-  // `cancel_pending` during the wait. DEADLINE_EXCEEDED after kPatience, also for more tuples than
-  // the capacity.
+  // Waits until the queue has room for all tuples, then adds them in their order. An error adds
+  // none. The caller has checked types and shapes. CANCELLED if the queue is closed before the
+  // call, or closed with `cancel_pending` during the wait. DEADLINE_EXCEEDED after kPatience, also
+  // for more tuples than the capacity.
   absl::Status Put(std::vector<Tuple> tuples);
-  // Waits until `count` tuples may be taken, then removes and returns them. If the queue is closed
-  // and no Put waits: `up_to` permits fewer tuples, at least one; OUT_OF_RANGE if there are still
-  // too few. DEADLINE_EXCEEDED after kPatience.
+  // Waits until `count` tuples may be taken, then removes and returns them, in the order in which
+  // they come out. The wait also ends when the queue is closed and no Put waits, or after
+  // kPatience. If there are too few tuples then:
+  //   closed, and `up_to`: returns all that are there, if there is one at least
+  //   closed, otherwise: OUT_OF_RANGE
+  //   open: DEADLINE_EXCEEDED
+  // An error takes no tuple. count >= 0.
   absl::StatusOr<std::vector<Tuple>> Take(int64_t count, bool up_to);
 
   int64_t size();
   bool closed();
-  // Closes the queue: later calls of Put fail. Calls of Put that wait already go on waiting, unless
-  // `cancel_pending`. Tuples in the queue can still be taken.
+  // Closes the queue for good: later calls of Put fail. Calls of Put that wait go on waiting, or
+  // fail if `cancel_pending`. Tuples in the queue can still be taken. May be called again, to
+  // cancel.
   void Close(bool cancel_pending);
-  // Returns a queue of the same name and state that holds the same tuples. The tensors' buffers are
-  // shared.
+  // Returns a queue of the same name and options, closed if this one is, that holds the same
+  // tuples. The tensors' buffers are shared. The copy is no resource of the session.
   ObjectRef<Queue> Copy();
 
  private:

@@ -11,30 +11,33 @@ namespace tenon::cpu {
 // is an uninitialized tensor.
 using StagedTuple = std::vector<Tensor>;
 
-// The most that may be staged. 0 stands for any amount.
+// The most that an area may hold. 0 stands for any amount.
 struct StagingLimits {
-  int64_t capacity = 0, memory = 0;  // elements, bytes
+  int64_t capacity = 0, memory = 0;  // number of elements, bytes of all together
 
-  // Reads attributes capacity and memory_limit.
+  // Reads attributes capacity and memory_limit. INVALID_ARGUMENT if one is missing.
   static absl::StatusOr<StagingLimits> Of(const Prepare& p);
   // Returns whether an area of `elements` elements and `bytes` bytes takes one more element, of
   // `more_bytes` bytes.
   bool HaveRoom(int64_t elements, int64_t bytes, int64_t more_bytes) const {
     return (capacity == 0 || elements < capacity) && (memory == 0 || bytes + more_bytes <= memory);
   }
-  // Returns RESOURCE_EXHAUSTED if `bytes` can never fit.
+  // Returns RESOURCE_EXHAUSTED, with the area's name, if an element of `bytes` bytes does not fit
+  // even into an empty area.
   absl::Status Check(std::string_view name, int64_t bytes) const;
 };
 
-// Returns the bytes of the components that are there.
+// Returns the bytes of the components that are initialized.
 int64_t BytesOf(const StagedTuple& tuple);
-// Returns the error of a wait for room that took kPatience: DEADLINE_EXCEEDED.
+// Returns the error of an area without room after a wait of kPatience: DEADLINE_EXCEEDED, with the
+// area's name.
 absl::Status IsFull(std::string_view name);
 
 // Returns the tensors of inputs [begin, end), which the caller then owns (RunState::TakeInput).
 absl::StatusOr<StagedTuple> TakeTuple(const StepArgs& args, size_t begin, size_t end);
-// Makes the components outputs `begin` and following. `types` are the types of all outputs of the
-// node. INVALID_ARGUMENT if the components differ from these types in number or type.
+// Makes component k output begin + k. `types` are the types of all outputs of the node.
+// INVALID_ARGUMENT if the components differ from types[begin...] in number or type, as an
+// uninitialized one does; outputs before it are set then.
 absl::Status SetTuple(const StepArgs& args, size_t begin, const TypeVector& types,
                       StagedTuple tuple);
 // Makes output 0 the int32 scalar `count`, or the greatest int32 if `count` is greater.

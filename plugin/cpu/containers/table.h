@@ -34,40 +34,48 @@ class Table : public Resource {
   const Options& options() const { return options_; }
 
   // Returns the values of `keys`. The keys' shape is [batch..., key_shape...], the result's shape
-  // is [batch..., value_shape...]. A key without an entry gets `missing`: one value for all keys,
-  // or one for each. INVALID_ARGUMENT for a wrong type or shape, or for a key in `no_keys`.
-  // FAILED_PRECONDITION while a table that is filled once is not filled.
+  // is [batch..., value_shape...]. A key without an entry gets its value from `missing`, which has
+  // value_shape (one value for all keys) or the result's shape (one for each key). INVALID_ARGUMENT
+  // for a wrong type or shape, or for a key in `no_keys`. FAILED_PRECONDITION while a table that is
+  // filled once is not filled.
   absl::StatusOr<Tensor> Find(const Tensor& keys, const Tensor& missing);
-  // Fills a table that is filled once. A second call changes nothing: OK if `keys` has as many
-  // elements as the table has entries, whatever their values, else FAILED_PRECONDITION.
-  // FAILED_PRECONDITION also for a key that comes twice with different values; the table is then
-  // empty. INVALID_ARGUMENT for a wrong type or shape.
+  // Fills a table that is filled once; must not be called for a mutable table. `keys` and `values`
+  // have the shapes of the keys and the result of Find.
+  //   INVALID_ARGUMENT: a wrong type or shape.
+  //   FAILED_PRECONDITION: a key comes twice with different values. The table is then empty.
+  //   RESOURCE_EXHAUSTED: memory is short. The table is then not filled, but keeps some entries.
+  // A second call changes nothing: OK if `keys` has as many elements as the table has entries,
+  // whatever keys and values are, else FAILED_PRECONDITION.
   absl::Status Initialize(const Tensor& keys, const Tensor& values);
-  // Adds entries, or replaces the values of known keys. UNIMPLEMENTED for a table that is filled
-  // once. INVALID_ARGUMENT for a wrong type or shape, or for a key in `no_keys`.
+  // Adds entries, or replaces the values of known keys. Of a key that comes twice, the last value
+  // stays. Shapes as in Initialize. UNIMPLEMENTED for a table that is filled once. INVALID_ARGUMENT
+  // for a wrong type or shape, or for a key in `no_keys`; the table stays as it is.
+  // RESOURCE_EXHAUSTED if memory is short; some entries may be added.
   absl::Status Insert(const Tensor& keys, const Tensor& values);
-  // Replaces all entries. A dense table also takes keys and values as matrices, one row per entry,
-  // and skips keys in `no_keys`: TensorFlow exports them too. Errors as of Insert.
+  // Replaces all entries. Errors as of Insert, but keys in `no_keys` are skipped, since TensorFlow
+  // exports them. A dense table also takes keys and values as matrices, one row per entry.
   absl::Status Import(const Tensor& keys, const Tensor& values);
-  // Removes the entries of these keys. Ignores keys without an entry. Errors as of Insert.
+  // Removes the entries of these keys. Ignores keys without an entry. UNIMPLEMENTED and
+  // INVALID_ARGUMENT as of Insert.
   absl::Status Remove(const Tensor& keys);
   // Returns whether Initialize has filled the table. False for mutable tables.
   bool filled();
-  // Returns the number of entries; 0 for a table that is not filled.
+  // Returns the number of entries. Never fails.
   absl::StatusOr<int64_t> Size();
   struct Entries {
     Tensor keys, values;
   };
-  // Returns copies of all entries: keys [count, key_shape...] and values [count, value_shape...],
-  // of a dense table as matrices of `count` rows. FAILED_PRECONDITION while a table that is filled
-  // once is not filled.
+  // Returns copies of all entries, in the order of their insertion; an entry that was added after a
+  // Remove takes the place of a removed entry. The shapes are [count, key_shape...] and [count,
+  // value_shape...]; of a dense table, both are matrices of `count` rows, without the keys in
+  // `no_keys`. FAILED_PRECONDITION while a table that is filled once is not filled.
   absl::StatusOr<Entries> Export();
-  // Returns a table of the same name that holds copies of the entries. RESOURCE_EXHAUSTED if memory
-  // is short.
+  // Returns a table of the same name and options that holds copies of the entries. The copy is no
+  // resource of the session. RESOURCE_EXHAUSTED if memory is short.
   absl::StatusOr<ObjectRef<Table>> Copy();
 
-  // Returns a text that tells key i from other keys of the same type, where a key has `size`
-  // elements: the elements' bytes. Strings carry their lengths if a key has several.
+  // Returns a text that tells key i from other keys of the same type and size, where a key has
+  // `size` elements: the elements' bytes. Strings carry their lengths if a key has several.
   static std::string KeyOf(const Tensor& keys, int64_t i, int64_t size);
 
  private:

@@ -21,14 +21,16 @@ struct ResizeProblem {
   Shape images, output;
   Scaling scaling;
 };
-// Reads the images' shape from input 0 and the size from value input 1. INVALID_ARGUMENT if they do
-// not fit the op; UNIMPLEMENTED as in CheckImages.
+// Reads the images' shape from input 0, and the size, [rows, columns], from input 1, whose value
+// must be known. Sets no output shape. INVALID_ARGUMENT unless the size has two positive numbers
+// and the images pass CheckImages, or as of ReadScaling. UNIMPLEMENTED as of CheckImages, for
+// images and output.
 absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p);
 // Reads attributes align_corners and half_pixel_centers, where the op has them. INVALID_ARGUMENT if
 // both are set.
 absl::StatusOr<Scaling> ReadScaling(const Prepare& p);
-// Returns INVALID_ARGUMENT unless the images have rank 4, rows and columns. UNIMPLEMENTED for more
-// rows or columns than a float can number exactly.
+// Returns INVALID_ARGUMENT unless the images have rank 4, a row and a column at least.
+// UNIMPLEMENTED for more than 2^24 rows or columns, which a float cannot number exactly.
 absl::Status CheckImages(const Prepare& p, const Shape& images);
 
 // An output between two inputs: in[lower] + (in[upper] - in[lower]) * share.
@@ -37,12 +39,13 @@ struct Blend {
   float share;
 };
 // Return one blend for each of `out` outputs from `in` inputs, both at least 1. Nearest blends have
-// share 0. Inputs beyond the ends are those at the ends.
+// share 0. `lower` and `upper` are limited to [0, in - 1].
 std::vector<Blend> BilinearBlends(const Scaling& scaling, int64_t in, int64_t out);
 std::vector<Blend> NearestBlends(const Scaling& scaling, int64_t in, int64_t out);
 
 // A sparse matrix: output i is the sum of weight * in[index] over its taps, in the order of AddTap.
-// One thread builds the axis; afterwards it is immutable.
+// Several taps of an output may have the same index. One thread builds the axis; afterwards it is
+// immutable.
 class ResizeAxis {
  public:
   struct Tap {
@@ -51,7 +54,8 @@ class ResizeAxis {
   };
 
   explicit ResizeAxis(int64_t in) : in_(in) {}
-  // Adds a tap to the current output. EndOutput() ends that output and begins the next.
+  // Adds a tap to the current output, of an index in [0, in). EndOutput() ends that output and
+  // begins the next. The last output must be ended, too.
   void AddTap(int64_t index, float weight) { taps_.push_back({index, weight}); }
   void EndOutput() { ends_.push_back(static_cast<int64_t>(taps_.size())); }
 
@@ -61,8 +65,8 @@ class ResizeAxis {
     const int64_t begin = output == 0 ? 0 : ends_[output - 1];
     return absl::MakeConstSpan(taps_).subspan(begin, ends_[output] - begin);
   }
-  // Returns the transposed matrix: the axis of the gradient. Taps of one input keep the outputs'
-  // order.
+  // Returns the transposed matrix, the axis of the gradient: its inputs are this axis's outputs.
+  // The taps of each of its outputs are in ascending order of index.
   ResizeAxis Transposed() const;
 
  private:
@@ -76,7 +80,8 @@ using MakeAxis = ResizeAxis (*)(const Scaling& scaling, int64_t in, int64_t out)
 ResizeAxis BilinearAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis NearestAxis(const Scaling& scaling, int64_t in, int64_t out);
 ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out);
-// Each output is the mean of the inputs that it covers.
+// Each output is the mean of the inputs that it covers, weighted by the covered length. Does not
+// look at half_pixel_centers.
 ResizeAxis AreaAxis(const Scaling& scaling, int64_t in, int64_t out);
 
 }  // namespace tenon::cpu

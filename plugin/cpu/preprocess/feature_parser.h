@@ -11,7 +11,8 @@
 
 namespace tenon::cpu {
 
-// The source of a feature's name: element `at` of input `input`, or `text` if `input` is negative.
+// The source of a feature's name: element `at` of input number `input`, or `text` if `input` is
+// negative.
 struct FeatureKey {
   int input = -1;
   int64_t at = 0;
@@ -21,40 +22,48 @@ struct FeatureKey {
   std::string_view Name(const StepArgs& args) const;
 };
 
-// Returns the keys in a vector's elements. INVALID_ARGUMENT if the input is no vector.
+// Returns one key for each element of input `input`. INVALID_ARGUMENT unless the input is a vector.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfVector(const Prepare& p, int input);
-// Returns the keys in the scalar inputs [begin, end).
+// Returns one key for each of the inputs [begin, end). INVALID_ARGUMENT unless they are scalars.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfScalars(const Prepare& p, int begin, int end);
-// Returns the keys in attribute `attr`, a list of strings.
+// Returns one key for each string of attribute `attr`. INVALID_ARGUMENT if the attribute is no list
+// of strings.
 absl::StatusOr<std::vector<FeatureKey>> KeysOfAttr(const Prepare& p, std::string_view attr);
 
 // The keys of all features that a node asks for.
 struct FeatureKeys {
   std::vector<FeatureKey> sparse, dense, ragged;
 
-  // Returns the number of outputs of these features: indices, values and shapes of all sparse
-  // features, then the dense features, then values and row splits of the ragged features.
+  // Returns the number of outputs of these features. Their order: the indices of all sparse
+  // features, the values of all sparse features, the shapes of all sparse features, the dense
+  // features, the values of all ragged features, the row splits of all ragged features.
   int num_outputs() const {
     return static_cast<int>(3 * sparse.size() + dense.size() + 2 * ragged.size());
   }
 };
 
-// Reads the features of the messages in input 0, a scalar or a vector of strings, into the first
-// outputs. Immutable once made; several runs share it.
+// Reads the features of the tf.Example messages in input 0, a scalar or a vector of strings, into
+// the first outputs, in the order of FeatureKeys. Immutable once made; several runs share it.
 class FeatureParser {
  public:
-  // `first_default` is the input number of the first dense feature's default; the others follow.
-  // Attribute `shapes_attr` lists the dense features' shapes. INVALID_ARGUMENT if numbers of keys,
-  // types, shapes and defaults do not fit each other.
+  // `first_default` is the input number of the first dense feature's default; the others follow. A
+  // default without elements means that the feature has none. Attribute `shapes_attr` lists the
+  // dense features' shapes, whose first dimension may be open (unknown). Then all examples get the
+  // length of the longest; the default, one element or none (0), fills them up. Otherwise the
+  // default has the feature's shape.
+  // INVALID_ARGUMENT if numbers of keys, types, shapes and defaults do not fit each other.
   static absl::StatusOr<FeatureParser> Make(const Prepare& p, FeatureKeys keys, int first_default,
                                             std::string_view shapes_attr);
-  // Reads all messages and sets the outputs. INVALID_ARGUMENT for a malformed message, a value of
-  // another type, a dense feature of a wrong size, a missing feature without a default, or a name
-  // asked for twice; the message names feature and example.
+  // Reads all messages and sets the outputs. A missing feature has no values if it is sparse or
+  // ragged, and its default if it is dense.
+  //   INVALID_ARGUMENT: a malformed message (named by its number), a name that two keys have, or,
+  //   with feature and example in the message: a value of another type, a dense feature of a wrong
+  //   size, or one that is missing, has no default and is not open.
+  //   RESOURCE_EXHAUSTED: an open dense feature would take more than CheckStringBytes permits.
   absl::Status Run(const StepArgs& args) const;
 
-  bool batch() const { return batch_; }  // input 0 is a vector
-  int64_t examples() const { return examples_; }
+  bool batch() const { return batch_; }           // input 0 is a vector
+  int64_t examples() const { return examples_; }  // messages in input 0
 
  private:
   enum class Kind { kSparse, kDense, kRagged };
@@ -91,13 +100,14 @@ class FeatureParser {
   int64_t examples_ = 0;
 };
 
-// Sets output `output` to the row splits, as type int32 or int64. INVALID_ARGUMENT if int32 cannot
-// hold them.
+// Sets output `output` to the row splits, given in ascending order, as type int32 or int64.
+// INVALID_ARGUMENT if int32 cannot hold the last.
 absl::Status StoreSplits(absl::Span<const int64_t> splits, DataType type, int output,
                          const StepArgs& args);
-// Sets output `output` to these values.
+// Sets output `output` to a vector of all values.
 absl::Status StoreFeatureValues(const FeatureValues& values, int output, const StepArgs& args);
-// Returns the same status with the names of the feature and the example in its message.
+// Returns an error with the feature's name and the example's number put before its message. OK
+// stays OK.
 absl::Status InFeature(const absl::Status& status, std::string_view name, int64_t example);
 
 }  // namespace tenon::cpu

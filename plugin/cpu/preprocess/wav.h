@@ -9,12 +9,13 @@
 
 namespace tenon::cpu {
 
-// Returns INVALID_ARGUMENT unless channels are in [1, 65535] and the file's length fits its 32
-// bits.
+// Returns INVALID_ARGUMENT unless `channels` is in [1, 65535] and the length of a file of `samples`
+// samples per channel fits the 32 bits that WAV has for it.
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels);
 
 // Returns a WAV file of 16-bit PCM samples. `values` are [samples, channels] in [-1, 1); values
-// beyond are limited, NaN is silence. `rate` is samples per second. The sizes have passed CheckWav.
+// beyond are limited, NaN is silence. `rate` is samples per second and channel, and positive. The
+// sizes have passed CheckWav.
 std::string WavFile(const float* values, int64_t samples, int64_t channels, int32_t rate);
 
 }  // namespace tenon::cpu

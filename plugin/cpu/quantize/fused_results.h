@@ -15,46 +15,52 @@ namespace tenon::cpu {
 
 // The steps of one op, in this order: bias, summand, activation, requantize or dequantize.
 struct Fusion {
-  // Input 2 is added per channel; a tensor of the result's shape is added.
+  // bias: input 2, one value per channel, is added. summand: a tensor of the result's shape is
+  // added.
   bool bias = false, summand = false;
   Activation activation = Activation::kNone;
-  // requantize: the result has the range that two inputs ask for. dequantize: the result is
-  // floating point. Neither: the result is qint32, with the range of the sums.
+  // requantize: the result is an integer in the range that two inputs ask for. dequantize: the
+  // result is floating point. Neither: the result is qint32, in the range of the sums. Never both.
   bool requantize = false, dequantize = false;
-  float alpha = 0;         // LeakyRelu's slope
-  bool in_lists = false;   // the op has lists of inputs: the summand follows the bias
-  bool symmetric = false;  // the range that is asked for is widened to one around 0
+  float alpha = 0;  // LeakyRelu's slope
+  // The op has lists of inputs: the summand is floating point, follows the bias, and has no range.
+  bool in_lists = false;
+  bool symmetric = false;  // the range to report is the one asked for, widened to [-m, m]
 
   // Returns whether two inputs ask for a range. Ops with lists do not ask when they dequantize.
   bool AsksForRange() const { return requantize || (dequantize && !in_lists); }
 };
 
 // Turns the int32 sums of a quantized product into results. Inputs 0 and 1 are the factors. Behind
-// them follow bias, ranges of both factors, the range asked for, and the summand with its range.
-// The second factor's range may be two vectors: one range for each of the result's channels, its
-// last dimension. Immutable once made; several runs share it.
+// them follow the bias, min and max of the first factor, of the second factor, and of the range
+// asked for (AsksForRange), then the summand and, to requantize, its min and max; with in_lists the
+// summand stands behind the bias. The second factor's min and max may be vectors: one range for
+// each of the result's channels, its last dimension. Immutable once made; several runs share it.
 class FusedResults {
  public:
-  // Checks these inputs and sets the outputs' shapes: `out` for output 0, ranges for all others.
-  // INVALID_ARGUMENT if a shape does not fit.
+  // Checks the shapes of these inputs and sets the outputs' shapes: `out` for output 0; scalars for
+  // all others if the op asks for a range, else the shape of the second factor's min. Reserves no
+  // scratch memory. INVALID_ARGUMENT if a shape does not fit.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // The numbers of one channel. The result is the sum * factor + offset + summand * summand_factor,
-  // rounded, in steps of `step`.
+  // The numbers of one channel. An integer result is sum * factor + offset + summand *
+  // summand_factor, after the activation and rounded; it stands for the result times `step`. A
+  // floating-point result has step 1 and is not rounded.
   struct Channel {
     double factor, offset, summand_factor, step;
   };
-  // Returns the bytes at the start of args.scratch that Start fills. They are a multiple of
-  // kTensorAlignment.
+  // Returns the bytes at the start of args.scratch that Start fills; the caller reserves them. They
+  // are a multiple of kTensorAlignment.
   size_t ChannelBytes() const;
-  // Computes all channels into args.scratch, once per run, and stores the result's range, unless
-  // the op dequantizes. Returns the channels, which live as long as the scratch memory.
-  // INVALID_ARGUMENT for ranges without width. UNIMPLEMENTED for a float bias of values that
-  // MIN_FIRST has shifted.
+  // Computes all channels into args.scratch, once per run, and stores the result's range in outputs
+  // 1 and 2, unless the op dequantizes. Returns one Channel for each channel; they live as long as
+  // the scratch memory. INVALID_ARGUMENT if the range of the first factor, all ranges of the second
+  // factor, or the range asked for give no positive scale, as [0, 0] does. UNIMPLEMENTED for a
+  // float bias of values that MIN_FIRST has quantized from another min than 0.
   absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
 
-  // Stores `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0. Integers
-  // saturate. Thread-safe for disjoint elements.
+  // Stores the results of `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0.
+  // Integers saturate. Thread-safe for disjoint elements.
   void Store(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
              int64_t i) const {
     switch (out_type_) {

@@ -12,27 +12,29 @@ struct ValueRange {
   float min, max;
 };
 
-// Reads a range from inputs i and i + 1, each of one float.
+// Reads min from input i and max from input i + 1, each of one float.
 inline ValueRange InputRange(const StepArgs& args, int i) {
   return {*static_cast<const float*>(args.in[i]), *static_cast<const float*>(args.in[i + 1])};
 }
-// Stores a range in outputs i and i + 1.
+// Stores min in output i and max in output i + 1, each of one float.
 inline void StoreRange(const StepArgs& args, int i, const ValueRange& range) {
   *static_cast<float*>(args.out[i]) = range.min;
   *static_cast<float*>(args.out[i + 1]) = range.max;
 }
 
-// Returns INVALID_ARGUMENT, with `name`, unless max > min. NaN fails, too.
+// Returns INVALID_ARGUMENT, with the inputs' names min_`name` and max_`name`, unless max > min. NaN
+// fails, too.
 absl::Status CheckRange(const ValueRange& range, std::string_view name);
-// Returns INVALID_ARGUMENT unless each of the inputs [begin, end) has one value.
+// Returns INVALID_ARGUMENT unless each of the inputs [begin, end) has one element, of any rank.
 absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
 // Sets the shapes: output 0 has shape `shape`, outputs 1 and 2 are the scalars of its range.
 void SetQuantizedOutput(Prepare& p, const Shape& shape);
 
-// Returns the integer that stands for 0 in the range. It may lie outside of the type's integers.
+// Returns the integer that stands for 0 in the range (QuantizeUnclamped). It may lie outside of the
+// type's integers; beyond int32, its low 32 bits are returned.
 int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
-// Returns the range of a qint32 whose steps are the products of a step of a's range and a step of
-// b's range: integer products of the two are then right without any scaling.
+// Returns the range of a qint32 in which one step is a step of a's range times a step of b's range.
+// Products of integers of the two are then right without any scaling.
 ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
                         const QuantizedType& b_type, const ValueRange& b);
 

@@ -52,24 +52,23 @@ inline int32_t TruncateToInt32(float x) {
                                       : std::numeric_limits<int32_t>::min();
 }
 
+// If min == max, all functions below turn each finite x into the lowest integer, and each integer
+// into min.
+
 // --- One value in double precision.
 
-//
-// If min == max, each x becomes the lowest integer, and each integer becomes min.
-//
-// Returns the integer nearest to x, not limited to the type's integers. 0 for NaN and for numbers
-// beyond 2^62 in magnitude.
+// Returns the integer for x, not limited to the type's integers. x and min are rounded to whole
+// numbers of steps separately. 0 if x is NaN or the integer is beyond 2^62 in magnitude.
 int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float max);
-// The same, limited to the type's integers.
+// QuantizeUnclamped, limited to the type's integers.
 int32_t Quantize(const QuantizedType& type, float x, float min, float max);
-// Returns the number that q stands for. min is first rounded to a whole number of steps, so that 0
-// is one of the numbers.
+// Returns the number that q stands for. min is first rounded to a whole number of steps, so that
+// one integer stands for 0.
 float Dequantize(const QuantizedType& type, int32_t q, float min, float max);
 
 // --- Many values in single precision: one multiplication and one addition each, no division.
 
-// Integers to numbers of the range [min, max].
-
+// Turns integers into the numbers that they stand for. min is rounded as in Dequantize.
 class Dequantizer {
  public:
   Dequantizer(const QuantizedType& type, float min, float max);
@@ -79,9 +78,9 @@ class Dequantizer {
   float scale_, zero_;
 };
 
-// Numbers to the nearest integers, limited to the type's integers. NaN becomes the lowest int32, of
-// which a shorter type stores the low bits: 0. Of qint32, the greatest result is 2147483520, the
-// greatest float below 2^31.
+// Turns numbers into the nearest integers, limited to the type's integers. NaN becomes the lowest
+// int32, of which a shorter type stores the low bits: 0. Of qint32, the greatest result is
+// 2147483520, the greatest float below 2^31.
 class Quantizer {
  public:
   Quantizer(const QuantizedType& type, float min, float max);

@@ -13,21 +13,23 @@
 
 namespace tenon::cpu {
 
-// The arrays of a session that have names. Thread-safe.
+// The session's tensor arrays by the names in their string handles. Such a name is not
+// TensorArray::name(): several arrays may share that one. Thread-safe.
 class NamedArrays : public Resource {
  public:
   static constexpr std::string_view kKind = "names of tensor arrays";
   std::string_view kind() const override { return kKind; }
   using Resource::Resource;
 
-  // Returns the session's object, which the first call makes.
+  // Returns the session's only object of this class, never null. The first call makes it.
   static ObjectRef<NamedArrays> Of(const Prepare& p);
-  // Returns the array of this name, or null if there is none.
+  // Returns the array that Add gave this name, or null if no handle with the name is left.
   ObjectRef<TensorArray> Find(std::string_view name);
 
  private:
   friend class ArrayHandle;
-  // Adds the array under a new name and returns the name. No other array ever had that name.
+  // Adds the array under a new name and returns the name. No array of the session ever had that
+  // name.
   std::string Add(const ObjectRef<TensorArray>& array);
   // Forgets a name that Add returned.
   void Remove(const std::string& name);
@@ -37,7 +39,8 @@ class NamedArrays : public Resource {
   std::map<std::string, ObjectRef<TensorArray>, std::less<>> arrays_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The handle of a named array. The array keeps its name for the life of the handle.
+// The handle of a named array. Construction gives the array a new name, which is the handle's
+// name() too. The name is forgotten with the handle.
 class ArrayHandle : public NamedHandle {
  public:
   static constexpr std::string_view kKind = "handle of a tensor array";
@@ -46,7 +49,7 @@ class ArrayHandle : public NamedHandle {
       : NamedHandle(names->Add(array)), names_(std::move(names)), array_(std::move(array)) {}
 
   const ObjectRef<TensorArray>& array() const { return array_; }
-  // A vector of two strings; the array's name is the second.
+  // Returns a vector of two strings: a constant, then name(). The tensor keeps the handle alive.
   Tensor AsStrings() override;
 
  private:

@@ -18,7 +18,9 @@ class RaggedValue : public Object {
   RaggedValue(std::vector<Tensor> splits, Tensor values)
       : splits(std::move(splits)), values(std::move(values)) {}
 
-  const std::vector<Tensor> splits;  // outermost first, all of one integer type
+  // Row splits, outermost level first: vectors, all int32 or all int64. Without splits, the value
+  // is the plain tensor `values`. The constructor checks nothing.
+  const std::vector<Tensor> splits;
   const Tensor values;
 };
 

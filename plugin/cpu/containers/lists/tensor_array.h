@@ -14,7 +14,8 @@
 
 namespace tenon::cpu {
 
-// Each run of the op makes an array. The array lives as long as its last handle. Thread-safe.
+// Each run of op TensorArrayV3 (or a predecessor) makes an array of its own. The array lives as
+// long as the last reference to it. Thread-safe.
 class TensorArray : public Resource {
  public:
   static constexpr std::string_view kKind = "tensor array";
@@ -26,36 +27,46 @@ class TensorArray : public Resource {
     bool dynamic_size = false;
     bool clear_after_read = true;
     bool identical_shapes = false;
-    bool adds_up = false;  // several writes to one place are summed: arrays of gradients
+    bool adds_up = false;  // further writes of an element are added to it: arrays of gradients
   };
   TensorArray(std::string_view name, Options options)
       : Resource(name), dtype_(options.dtype), options_(std::move(options)) {}
 
-  // Sets the number of elements; a new element is not written. INVALID_ARGUMENT if size < 0.
-  // RESOURCE_EXHAUSTED above 2^24 elements.
+  // Sets the number of elements, of a closed array too. Elements beyond the new end are dropped;
+  // new elements count as not written. INVALID_ARGUMENT if size < 0. RESOURCE_EXHAUSTED above 2^24
+  // elements.
   absl::Status Resize(int64_t size);
-  // Stores `value` as element i, without a copy. Grows the array if dynamic_size. If adds_up, a
-  // further write adds `value` to the element instead. INVALID_ARGUMENT for a closed array, an
-  // index out of range, an element that was written (unless adds_up) or read, and a dtype or shape
-  // that does not fit.
+  // Stores `value` as element i, without a copy. With dynamic_size, an i beyond the end makes the
+  // array grow to i + 1 elements. With adds_up, a write of an element that was written adds `value`
+  // to it.
+  //   INVALID_ARGUMENT: a closed array, an index out of range, another dtype, a shape that
+  //   element_shape or, for a sum, the element does not allow, an element that was written (unless
+  //   adds_up), an element that a Read has returned.
+  //   RESOURCE_EXHAUSTED: the array would have more than 2^24 elements.
+  //   UNIMPLEMENTED: a sum of a dtype without addition.
   absl::Status Write(int64_t i, Tensor value);
   // Returns element i. With clear_after_read, the array gives the element up, and a second Read
-  // fails. An element that was not written is read as zeros if a shape is known. INVALID_ARGUMENT
+  // fails. An element that was not written is read as zeros, of the shape that element_shape or, in
+  // an array of gradients, the source's element gives; it can still be written. INVALID_ARGUMENT
   // for a closed array, an index out of range, a cleared element, and an unwritten element without
   // a known shape.
   absl::StatusOr<Tensor> Read(int64_t i);
   // Returns the number of elements. INVALID_ARGUMENT for a closed array.
   absl::StatusOr<int64_t> Size();
-  // Drops all elements. Later calls of Write, Read, Size and Gradient fail.
+  // Drops all elements. Later calls of Write, Read, Size and Gradient fail. Arrays of gradients
+  // stay open. A second call changes nothing.
   void Close();
-  // Returns the array of gradients for `source`, which adds up. The first call for a name makes the
-  // array, with as many elements; from then on this array does not grow. An element of the gradient
-  // has the element's shape with `prepended` in front. INVALID_ARGUMENT for a closed array.
+  // Returns the array of gradients named `source`, which has adds_up and clear_after_read. The
+  // first call for a `source` makes it, with as many elements as this array has; later calls return
+  // it again, whatever `prepended` is. This array loses dynamic_size. The gradient of an element
+  // has the element's shape with the dimensions `prepended` in front. INVALID_ARGUMENT for a closed
+  // array, or if the resulting shape is too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }
-  bool dynamic_size();
-  // With identical_shapes, the first Write makes this the shape of its value.
+  bool dynamic_size();  // false once Gradient was called
+  // Returns Options::element_shape. With identical_shapes, the first Write replaces it by the shape
+  // of its value.
   PartialShape element_shape();
 
  private:

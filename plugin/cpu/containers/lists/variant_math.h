@@ -14,11 +14,12 @@
 
 namespace tenon::cpu {
 
-// Limits the recursion into values that contain values. Values may share parts: a walk can visit
-// many more values than exist. The limits are 64 levels and 2^24 visits.
+// Limits the recursion into values that contain values. Values may share parts, so that a walk can
+// visit many more values than exist. The limits are 64 levels and, over the life of the object,
+// 2^24 visits.
 class NestingLimit {
  public:
-  // Counts one more value, at depth `depth`. RESOURCE_EXHAUSTED beyond a limit.
+  // Counts a visit to a value at depth `depth`. RESOURCE_EXHAUSTED beyond a limit.
   absl::Status Count(int depth);
 
  private:
@@ -26,8 +27,10 @@ class NestingLimit {
 };
 
 // Adds tensors that may hold lists, optionals and ragged tensors. INVALID_ARGUMENT for values of
-// different kinds, types or shapes, or of a kind without sums. RESOURCE_EXHAUSTED beyond
-// NestingLimit, which counts over the life of the adder. One thread uses an adder.
+// different kinds, types or shapes, for lists of different lengths, optionals of different
+// components, or ragged tensors of different row splits, for an empty variant element, and for a
+// kind without sums. RESOURCE_EXHAUSTED beyond NestingLimit; the visits of all calls are counted
+// together. One thread uses an adder.
 class VariantAdder {
  public:
   // Adds two tensors of equal type and shape. The type is not variant.
@@ -35,8 +38,8 @@ class VariantAdder {
   // The function that `add` refers to must outlive the adder.
   explicit VariantAdder(AddFn add) : add_(add) {}
 
-  // Returns the sum. If one tensor is uninitialized, the sum is the other tensor. `depth` is 0 from
-  // outside; the recursion counts with it.
+  // Returns the sum, or the error of `add`. An uninitialized tensor counts as zeros: the sum is the
+  // other tensor, itself. `depth` is for the recursion; callers leave it 0.
   absl::StatusOr<Tensor> Add(const Tensor& a, const Tensor& b, int depth = 0);
 
  private:
@@ -51,8 +54,8 @@ class VariantAdder {
   NestingLimit limit_;
 };
 
-// Makes zeros of tensors that may hold lists, optionals and ragged tensors. Errors, limits and
-// threads as of VariantAdder.
+// Makes zeros of tensors that may hold lists, optionals and ragged tensors. INVALID_ARGUMENT for an
+// empty variant element or a kind without zeros; RESOURCE_EXHAUSTED and threads as of VariantAdder.
 class VariantZeros {
  public:
   // Returns zeros of the type and shape of `like`. The type is not variant.
@@ -60,8 +63,9 @@ class VariantZeros {
   // The function that `zeros` refers to must outlive this object.
   explicit VariantZeros(ZerosFn zeros) : zeros_(zeros) {}
 
-  // Returns zeros in the form of `tensor`: lists keep their lengths, ragged tensors their row
-  // splits, optionals their lack of a value. An uninitialized tensor stays uninitialized.
+  // Returns zeros in the form of `tensor`, or the error of `zeros`. Lists keep their lengths and
+  // unset elements, ragged tensors their row splits, optionals their lack of a value. An
+  // uninitialized tensor stays uninitialized. `depth` as in VariantAdder::Add.
   absl::StatusOr<Tensor> Like(const Tensor& tensor, int depth = 0);
 
  private:

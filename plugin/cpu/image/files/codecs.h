@@ -1,6 +1,7 @@
 // Decoders and encoders of image files. Decoders do not trust a file: they return INVALID_ARGUMENT
-// for a malformed file, and compare sizes with the file's length before they allocate memory. All
-// functions are thread-safe.
+// for a malformed file. Before they ask for memory, the PNG, GIF and BMP decoders compare sizes
+// with the file's length, and the JPEG decoder refuses 2^29 samples or more; for WebP, only the
+// caller's AllocatePixels limits the size. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,69 +16,83 @@
 
 namespace tenon::cpu {
 
-// Returns memory for pixels of shape `shape`, which the caller of the decoder owns. A decoder calls
-// it at most once per file, and then fills the memory or returns an error. A decoder returns an
-// error of this function.
+// Returns memory for pixels of shape `shape`. The caller of the decoder owns the memory, and knows
+// the type of the elements from the decoder. A decoder calls the function at most once per file,
+// then fills the memory or returns an error. If the function fails, the decoder returns its error.
 using AllocatePixels = absl::FunctionRef<absl::StatusOr<void*>(const Shape& shape)>;
 
-// A part of an image, in pixels of the decoded image. INVALID_ARGUMENT unless the image contains
-// it.
+// A part of an image, in pixels of the whole decoded image, after JpegDecoding::ratio. `y` and `x`
+// are the first row and column. INVALID_ARGUMENT unless the image contains the part and the part
+// has pixels.
 struct CropWindow {
   int64_t y, x, height, width;
 };
 
 struct JpegDecoding {
-  int channels = 0;  // 1 or 3; 0: those of the file, 3 for CMYK
-  int ratio = 1;     // 1, 2, 4 or 8: height and width are so many times smaller
+  int channels = 0;  // 1 (not for CMYK) or 3; 0: those of the file, 3 for CMYK
+  int ratio = 1;     // 1, 2, 4 or 8: divides height and width, rounded up
   bool fancy_upscaling = true;
+  // libjpeg fills in the pixels that a truncated file lacks; else such a file is an error.
   bool try_recover_truncated = false;
-  float acceptable_fraction = 1;  // of the lines: fewer are an error; missing lines are black
-  bool accurate = false;          // the slower of libjpeg's two inverse transforms
-  std::optional<CropWindow> crop;
+  // Fewer lines than this fraction from libjpeg are an error; lines that it does not give are
+  // black. Lines that libjpeg has filled in count as given.
+  float acceptable_fraction = 1;
+  bool accurate = false;           // the slower of libjpeg's two inverse transforms
+  std::optional<CropWindow> crop;  // the output is this part of the image
 };
 
-// Decodes a JPEG file to uint8 [height, width, channels]. CMYK becomes RGB.
+// Decodes a JPEG file to uint8 [height, width, channels]. CMYK becomes RGB. INVALID_ARGUMENT also
+// for options that do not fit the file.
 absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
                         AllocatePixels allocate);
 
-// Returns [height, width, channels] from the file's header.
+// Returns [height, width, channels] of the file, from its header. CMYK has 4 channels here, though
+// DecodeJpeg gives 3.
 absl::StatusOr<Dims> JpegDimensions(std::string_view contents);
 
 struct JpegEncoding {
-  int quality = 95;
+  int quality = 95;  // 0 to 100
   bool progressive = false;
   bool optimize_size = false;
   bool chroma_downsampling = true;
   bool per_centimetre = false;  // the densities; else per inch
   uint16_t x_density = 300, y_density = 300;
-  std::string xmp_metadata;
+  std::string xmp_metadata;  // the XMP packet; empty: none
 };
 
-// Returns a JPEG file of pixels [height, width, channels], 1 or 3 channels. INTERNAL if libjpeg
-// refuses.
+// Returns a JPEG file of pixels [height, width, channels], 1 or 3 channels. INTERNAL for sizes or
+// options that libjpeg refuses.
 absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const Shape& shape,
                                        const JpegEncoding& options);
 
-// Decodes a PNG file to uint8 or (`wide`) uint16 [height, width, channels]. `channels` is 1 to 4,
-// or 0 for the file's number. Bits are widened so that the greatest value stays the greatest.
-// RESOURCE_EXHAUSTED if libpng gets no memory.
+// Decodes a PNG file to uint8 or (`wide`) uint16 [height, width, channels]. `channels` is 1 (grey),
+// 2 (grey, alpha), 3 (RGB) or 4 (RGB, alpha), to which the pixels are converted, or 0 for the
+// file's number. Fewer bits are widened so that the greatest value stays the greatest; of 16 bits,
+// uint8 gets the upper 8. Alpha that the file lacks is the greatest value. RESOURCE_EXHAUSTED if
+// libpng gets no memory.
 absl::Status DecodePng(std::string_view contents, int channels, bool wide, AllocatePixels allocate);
 
-// Returns a PNG file of pixels [height, width, channels], 1 to 4 channels, with zlib's default
-// compression. INVALID_ARGUMENT for sizes that PNG does not hold.
+// Returns a PNG file of pixels [height, width, channels], with zlib's default compression.
+// INVALID_ARGUMENT unless there are 1 to 4 channels, as in DecodePng, and 1 to 10^6 rows and
+// columns. RESOURCE_EXHAUSTED if libpng gets no memory.
 absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape);
 
-// Decodes a GIF file to uint8 [frames, height, width, 3], or [height, width, 3] of the first frame.
-// Each frame is drawn over the frames before.
+// Decodes a GIF file to uint8 [frames, height, width, 3] or, unless `all_frames`, to [height,
+// width, 3] of the first frame. Height and width are the largest of all frames. Each frame is drawn
+// over the frame before, at its own place; its transparent pixels are left out, and the parts
+// beyond the edges are cut off. Pixels that no frame covers are 0. RESOURCE_EXHAUSTED if the frames
+// have more pixels in all than CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,
-// 4, or 0 for the file's number. Missing alpha is 255.
+// 4, or 0 for the file's number: 1, 3 or 4. Bytes of 8-bit pixels are taken as grey, without the
+// file's palette. Missing alpha is 255.
 absl::Status DecodeBmp(std::string_view contents, int channels, AllocatePixels allocate);
 
-// Decodes a WebP file to uint8 [frames, height, width, channels], or [height, width, channels] of
-// the first frame. `channels` is 3, 4, or 0 for the file's number; INVALID_ARGUMENT for another
-// number than the file's. Animations have 4.
+// Decodes a WebP file to uint8 [frames, height, width, channels] or, unless `all_frames`, to
+// [height, width, channels] of the first frame. The file has 4 channels with alpha, else 3.
+// `channels` is 0, or the file's number; INVALID_ARGUMENT for another number. An animation is
+// always decoded to 4 channels; for one without alpha, only `channels` 0 is accepted.
 absl::Status DecodeWebP(std::string_view contents, int channels, bool all_frames,
                         AllocatePixels allocate);
 

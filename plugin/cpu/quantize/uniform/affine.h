@@ -25,19 +25,21 @@ absl::StatusOr<int> ReadQuantizationAxis(const Prepare& p, std::string_view name
 absl::StatusOr<Slices> CheckScales(const Prepare& p, int i, const Shape& shape, int axis);
 
 // Returns INVALID_ARGUMENT, with `name`, unless the first `n` scales in input i are all positive.
+// NaN is not; infinity is.
 absl::Status CheckPositive(const StepArgs& args, int i, int64_t n, std::string_view name);
 
-// The least and the greatest integer of a result.
+// The least and the greatest integer of a result. Clamp gives `min` if min > max.
 struct QuantizedLimits {
   int32_t min, max;
 
   int32_t Clamp(int32_t q) const { return std::max(std::min(q, max), min); }
 };
 // Reads attributes quantization_min_val and quantization_max_val, with `prefix` before their names.
-// INVALID_ARGUMENT if int32 does not hold a value.
+// INVALID_ARGUMENT if int32 does not hold a value. The values are not compared.
 absl::StatusOr<QuantizedLimits> ReadQuantizedLimits(const Prepare& p, std::string_view prefix);
 
-// Return scale or zero point i of input `input`, which the preparation has checked.
+// Return scale or zero point number i of input `input`. The caller has checked the input's type and
+// number of elements (CheckScales).
 inline float ScaleAt(const StepArgs& args, int input, int64_t i) {
   return static_cast<const float*>(args.in[input])[i];
 }
@@ -53,11 +55,11 @@ inline int32_t AffineQuantize(float x, float inverse_scale, int32_t zero,
 }
 
 // A positive factor in fixed point: 31 bits and a shift. Products are rounded once, halves upwards,
-// and saturate at the limits of int32.
+// and are limited to int32.
 class FixedFactor {
  public:
-  // INVALID_ARGUMENT unless the factor is positive and finite. A factor below 2^-32 becomes 0, a
-  // factor of 2^30 or more the greatest that 31 bits hold.
+  // Returns the nearest factor. INVALID_ARGUMENT unless `factor` is positive and finite. Below
+  // 2^-32 it becomes 0; from 2^30 on it becomes the greatest one, 2^30 - 0.5.
   static absl::StatusOr<FixedFactor> Of(double factor);
 
   // Returns x * factor.
