@@ -21,7 +21,7 @@ struct FileFacts : NodeFacts {
 // has exactly one element.
 absl::StatusOr<std::string> TextInput(const StepArgs& args, int i, std::string_view what);
 
-// Sets the step's only output to the scalar `text`.
+// Makes output 0 the scalar `text`. RESOURCE_EXHAUSTED if memory is short.
 absl::Status SetTextOutput(const StepArgs& args, std::string_view text);
 
 }  // namespace tenon::cpu

@@ -12,15 +12,15 @@
 namespace tenon::cpu {
 
 // Returns the generator that the two seeds start. If both are 0, the session's seed and the node's
-// name start it or, if the session's seed is 0 too, the system does.
+// name start it; if the session's seed is 0 too, the system's random device does.
 Philox SeededGenerator(const Prepare& p, int64_t seed, int64_t seed2);
 
 // Thread-safe. Concurrent runs of a node get different blocks; which run gets which is open.
 class GeneratorState : public NodeState {
  public:
   explicit GeneratorState(const Philox& start) : philox_(start) {}
-  // Returns the generator for a run that uses at most `blocks` blocks of four words. The next run's
-  // generator begins behind them.
+  // Returns the generator for a run that uses at most `blocks` blocks of four words. The generator
+  // of the next call begins behind these blocks.
   Philox Reserve(uint64_t blocks);
 
  private:
@@ -28,9 +28,10 @@ class GeneratorState : public NodeState {
   Philox philox_;
 };
 
-// Returns the node's generator, which SeededGenerator starts at the node's first preparation.
+// Returns the session's generator for the node, never null. The first preparation of the node makes
+// it by SeededGenerator; later ones get the same, and their seeds are not looked at.
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2);
-// The same, seeded by the node's attributes seed and seed2.
+// The same, seeded by the node's attributes seed and seed2. INVALID_ARGUMENT if one is missing.
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p);
 
 }  // namespace tenon::cpu

@@ -19,7 +19,7 @@ struct Philox {
   PhiloxWords counter = {};
   r123::Philox4x32::key_type key = {};
 
-  // Adds `count` to the 128-bit counter.
+  // Passes over `count` blocks: adds `count` to the 128-bit counter.
   void Skip(uint64_t count) {
     const uint64_t low = (static_cast<uint64_t>(counter[1]) << 32 | counter[0]) + count;
     if (low < count && ++counter[2] == 0) ++counter[3];
@@ -35,8 +35,8 @@ struct Philox {
   }
 };
 
-// Returns the generator of a stateless op. One block of a fixed key, TensorFlow's, mixes the two
-// seeds into key and counter.
+// Returns the generator of a stateless op with this seed. One block of a fixed key, TensorFlow's,
+// mixes the two numbers into key and counter.
 inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
   Philox mixer;
   mixer.counter = {static_cast<uint32_t>(seed0), static_cast<uint32_t>(seed0 >> 32),
@@ -49,8 +49,9 @@ inline Philox StatelessPhilox(uint64_t seed0, uint64_t seed1) {
   return philox;
 }
 
-// Numbers of [0, 1) from the low bits of a word: as many bits as the type's mantissa has. The bits
-// become the mantissa of a number of [1, 2), from which 1 is subtracted.
+// Return a number of [0, 1) from the low bits of a word: as many bits as the type's mantissa has,
+// as a binary fraction. Of UniformDouble, the low 20 bits of word0 are the high bits and word1 the
+// low ones.
 inline float UniformHalf(uint32_t word) { return static_cast<float>(word & 0x3ff) / 1024.0f; }
 inline float UniformBfloat16(uint32_t word) { return static_cast<float>(word & 0x7f) / 128.0f; }
 inline float UniformFloat(uint32_t word) {
@@ -67,9 +68,9 @@ inline double UniformDouble(uint32_t word0, uint32_t word1) {
   return d - 1.0;
 }
 
-// Returns two normal deviates from two uniform numbers of [0, 1), by the method of Box and Muller.
-// As in TensorFlow, u0 is raised to 1e-7, which keeps the logarithm finite, and the angle is
-// multiplied in double before it is rounded to T.
+// Returns two normal deviates, by sine and cosine, from two uniform numbers of [0, 1), by the
+// method of Box and Muller. As in TensorFlow, u0 is raised to at least 1e-7, which keeps the
+// logarithm finite, and the angle is multiplied in double before it is rounded to T.
 template <typename T>
 std::array<T, 2> BoxMuller(T u0, T u1) {
   constexpr T kSmallest = static_cast<T>(1.0e-7);
@@ -78,7 +79,8 @@ std::array<T, 2> BoxMuller(T u0, T u1) {
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
 
-// The words of a generator, one after the other. One thread uses a stream.
+// The words of a generator, one after the other, from its current block on. Works on a copy of the
+// generator. One thread uses a stream.
 class PhiloxStream {
  public:
   explicit PhiloxStream(Philox philox) : philox_(philox) {}
@@ -90,19 +92,20 @@ class PhiloxStream {
     }
     return block_[used_++];
   }
-  // The first of two words is the low half.
+  // Takes two words. The first is the low half.
   uint64_t Next64() {
     const uint64_t low = Next32();
     return static_cast<uint64_t>(Next32()) << 32 | low;
   }
   float NextFloat() { return UniformFloat(Next32()); }
-  // The first of two words holds the high bits of the mantissa.
+  // Takes two words. The first holds the high bits of the mantissa.
   double NextDouble() {
     const uint32_t word = Next32();
     return UniformDouble(word, Next32());
   }
-  // Uniform in [0, n) for n > 0. The lowest 2^32 mod n words are passed over: they would favour low
-  // numbers. The number of words that a call takes therefore varies.
+  // Return a number uniform in [0, n), for n > 0. The lowest 2^32 mod n words (of NextBelow64: 2^64
+  // mod n values of Next64) are passed over, since they would favour low numbers. The number of
+  // words that a call takes therefore varies.
   uint32_t NextBelow(uint32_t n) {
     const uint32_t passed = (0u - n) % n;
     uint32_t word = Next32();

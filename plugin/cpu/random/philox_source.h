@@ -1,6 +1,8 @@
-// Where a random kernel's words come from, by the inputs that its op has: a generator that the node
-// keeps over runs (attributes seed and seed2, or none), an input `seed`, inputs `key`, `counter`
-// and `alg`, or a variable with the generator's state, input `resource`.
+// Where a random kernel's words come from. The first of these that the op has decides:
+//   input `seed`                        a stateless generator
+//   inputs `key`, `counter` and `alg`   a generator in this state
+//   input `resource`                    a variable with the generator's state
+//   attributes seed and seed2, or none  a generator that the node keeps over runs
 #pragma once
 
 #include <cstdint>
@@ -19,23 +21,25 @@ namespace tenon::cpu {
 // without lists of inputs, where numbers of inputs and of tensors are the same.
 int InputNamed(const OpDef& op, std::string_view name);
 
-// Returns the generator of a stateless op. `seed` points to two integers of type int32, uint32,
-// int64 or uint64.
+// Returns the generator of a stateless op (StatelessPhilox). `seed` points to two integers of type
+// int32, uint32, int64 or uint64.
 Philox PhiloxFromSeed(const void* seed, DataType type);
 
 // Immutable once made; several runs share it.
 class PhiloxSource {
  public:
-  // Reads the op's inputs, in the order: `seed`, `key`, `resource`, attributes. INVALID_ARGUMENT
-  // for inputs of another shape.
+  // Looks for the source of the node's words in the order above. INVALID_ARGUMENT unless `seed` has
+  // shape [2], `key` [1], `counter` [2] or more, `alg` and `algorithm` are scalars, and `resource`
+  // has one element.
   static absl::StatusOr<PhiloxSource> Of(const Prepare& p);
 
-  // Returns whether the generator's state is a variable.
+  // Returns whether the generator's state is a variable: input `resource`.
   bool in_variable() const { return resource_ >= 0; }
 
   // Returns the generator for a run that uses at most `blocks` blocks of four words. A generator of
-  // the node or of a variable is moved on by `blocks`; inputs give the same generator in each run.
-  // Errors as of Reserve and CheckAlgorithm (variable_generator.h).
+  // the node or of a variable moves on by `blocks`; one from `seed` or `key` does not: equal inputs
+  // give the same generator in each run. Errors as of CheckAlgorithm, GeneratorInput and Reserve
+  // (variable_generator.h).
   absl::StatusOr<Philox> Start(const StepArgs& args, uint64_t blocks) const;
 
  private:

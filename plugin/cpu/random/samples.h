@@ -17,25 +17,26 @@ struct SampleLayout {
   int64_t samples = 0, distributions = 0;
 };
 
-// Sets output 0's shape. The value of input `shape`, a vector, gives all dimensions of the output
-// if `whole`; they must then end with `parameters`, the shape of the distributions. If not `whole`,
-// the value gives the dimensions of the samples, and `parameters` is put behind them.
-// INVALID_ARGUMENT for any other value.
+// Sets output 0's shape from the value of the op's input named `shape`, a vector. If `whole`, it
+// gives all dimensions of the output, and must end with `parameters`, the shape of the
+// distributions. Otherwise it gives the dimensions of the samples, and `parameters` is put behind
+// them. INVALID_ARGUMENT for any other value, or for an output that CheckedShape refuses.
 absl::StatusOr<SampleLayout> PrepareSamples(Prepare& p, const Shape& parameters, bool whole);
 
 // Calls draw(distribution, first, last, at) for samples [first, last) of one distribution, split
-// over `workers`, at the same time. Samples are numbered distribution by distribution: sample i of
-// the distribution is value number at + i - first of the generator. Every sample thus has words of
-// its own, and the result does not depend on the number of threads.
+// over `workers`, at the same time. Sample i of the distribution is element [i, distribution] of
+// output 0. Samples are numbered distribution by distribution, so not in the order of the output:
+// sample i has number at + i - first. `draw` takes the random words of a sample by its number
+// alone, so that the result does not depend on the number of threads.
 void ForSamples(
     const SampleLayout& layout, Workers& workers,
     absl::FunctionRef<void(int64_t distribution, int64_t first, int64_t last, int64_t at)> draw);
 
 // Doubles of one generator. A block of four words gives two doubles, and the second comes out
-// first, as in TensorFlow. Uniform and normal doubles come from different blocks.
+// first, as in TensorFlow. Uniform() and Normal() take blocks in turn, and never share one.
 class BackwardDraws {
  public:
-  // Begins `blocks` blocks behind the place of `philox`.
+  // Begins `blocks` blocks behind the current block of `philox`.
   BackwardDraws(const Philox& philox, uint64_t blocks) : philox_(philox) { philox_.Skip(blocks); }
 
   // In [0, 1).
@@ -63,8 +64,8 @@ class BackwardDraws {
   int uniforms_left_ = 0, normals_left_ = 0;
 };
 
-// Stores x as element i of `out`: int32, int64, half, bfloat16, float or double. Integers lose the
-// fraction and saturate; NaN becomes the lowest integer.
+// Stores x as element i of `out`: int32, int64, half, bfloat16, float or double; nothing for any
+// other type. Integers lose the fraction and saturate; NaN becomes the lowest integer.
 void StoreSample(DataType type, void* out, int64_t i, double x);
 
 // Returns element i of a tensor of type float, double, half, bfloat16, int32 or int64. 0 for any

@@ -1,5 +1,6 @@
-// Generators whose state is the value of a variable, an int64 vector: in some ops first the
-// algorithm's number, then two numbers of the counter and one of the key.
+// Generators whose state is the value of a variable, an int64 vector: two numbers for the counter,
+// the lower first, and one for the key. In some ops the algorithm's number stands before them.
+// Elements behind them are not used.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +26,19 @@ absl::Status CheckAlgorithm(int64_t algorithm);
 // counter, state[2] is the key.
 Philox PhiloxFromState(const int64_t* state);
 
-// Returns the variable of handle input i, which lives until the run function returns.
-// INVALID_ARGUMENT if the input holds another object.
+// Returns the variable in input i, a handle of one element. The variable lives until the run
+// function returns. INVALID_ARGUMENT if the input holds another object or none.
 absl::StatusOr<Variable*> GeneratorInput(const StepArgs& args, int i);
 
 // Returns the generator of the state that begins at element `first` of the variable's value, and
 // moves the state `blocks` blocks on. Both happen as one step: concurrent calls get different
 // blocks. If first > 0, element 0 is the algorithm's number. NOT_FOUND if the variable has no
-// value. INVALID_ARGUMENT for a value of another form. Errors as of CheckAlgorithm.
+// value. INVALID_ARGUMENT for a value of another form. Errors of element 0 as of CheckAlgorithm.
+// After an error the state is as before.
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks);
-// x
+// The same. Calls read(state) with the whole value before it changes, under the variable's lock:
+// `read` must not call the variable. An error of `read` is returned.
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks,
-                               // x
                                absl::FunctionRef<absl::Status(const Tensor& state)> read);
 
 }  // namespace tenon::cpu

@@ -14,39 +14,43 @@ namespace tenon::cpu {
 // The geometry of points in a target. A point has as many coordinates as `size` has dimensions, and
 // stands for a piece: the elements behind those coordinates, which are contiguous.
 struct Points {
-  Dims size;          // of the leading dimensions, which coordinates stand for
-  int64_t count = 0;  // points
+  Dims size;          // the target's leading dimensions: one for each coordinate of a point
+  int64_t count = 0;  // points; 0 for any number of points without coordinates and elements
   int64_t piece = 1;  // elements that one point stands for
   DataType index_type = DataType::kInt32;
-  bool skip = false;  // leave out points that lie outside; else they are errors
+  bool skip = false;  // the kernel leaves out points that lie outside; else they are errors
   bool wrap = false;  // coordinates are taken modulo their dimension
 
-  // Returns the number of the piece at point i, or -1 if the point lies outside.
+  // Returns the number of the piece at point i: it begins at element number * piece of the target.
+  // -1 if the point lies outside, whether `skip` or not. `indices` are `count` rows of coordinates.
   int64_t PieceOf(const void* indices, int64_t i) const;
   // Returns the error INVALID_ARGUMENT with the coordinates of point i.
   absl::Status Outside(const void* indices, int64_t i) const;
 };
 
-// Returns INVALID_ARGUMENT if indices of type `index_type` cannot number all of `size` places.
+// Returns INVALID_ARGUMENT if `size` exceeds the greatest number of `index_type`, taken as signed:
+// indices could not reach all of `size` elements.
 absl::Status CheckIndexRange(const Prepare& p, DataType index_type, int64_t size);
 // The same without the op's name in messages.
 absl::Status CheckIndexRange(DataType index_type, int64_t size);
 
-// Returns the points of `target` that indices of shape [..., depth] name. Sets *updates, unless
-// null, to the shape of values for these points: `indices` without the last dimension, then a
-// piece's. INVALID_ARGUMENT for indices of rank 0, for more coordinates than the target has
-// dimensions, or for updates that no memory holds.
+// Returns the points of `target` that indices of shape [..., depth] name, with `skip` and `wrap`
+// false. Sets *updates, unless null, to the shape of values for these points: `indices` without the
+// last dimension, then a piece's. INVALID_ARGUMENT for indices of rank 0, for more coordinates than
+// the target has dimensions, or for updates that Shape::Make refuses, or CheckedShape.
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
 // The same without the op's name in messages.
 absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
-// Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points.
+// Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points. The
+// rank of `indices` is at least 1.
 absl::Status CheckPointsExist(const Shape& indices, const Shape& target);
 // Returns INVALID_ARGUMENT if updates or target are scalars, or the target is empty while indices
 // or updates are not.
 absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const Shape& target);
-// Reads attribute bad_indices_policy into points->skip. INVALID_ARGUMENT for an unknown policy.
+// Reads attribute bad_indices_policy into points->skip: true for IGNORE; false for DEFAULT, ERROR
+// and an empty policy. INVALID_ARGUMENT for any other policy.
 absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points);
 
 // A scatter: values replace the target's elements at points, or are combined with them. Immutable
@@ -57,11 +61,12 @@ struct Scatter {
   ElementStep combine;  // of two pieces; without a loop, values replace elements
 
   Scatter(Points where, DataType type) : points(std::move(where)), copy(type) {}
-  // Makes the scatter combine by `op`. Returns false if `op` has no loop for the type.
+  // Makes the scatter set elements to op(element, value). Returns false if `op` has no loop for the
+  // type; the scatter must not run then.
   bool CombineBy(ElementOp op, DataType type);
   // Applies the points in their order, repeated points included, in the calling thread. `updates`
-  // has one piece per point. INVALID_ARGUMENT for the first point outside of the target, unless
-  // points.skip; the points before have changed the target.
+  // has one piece per point, and does not overlap `target`. INVALID_ARGUMENT for the first point
+  // outside of the target, unless points.skip; the points before have changed the target.
   absl::Status Run(const void* indices, const void* updates, void* target) const;
 };
 

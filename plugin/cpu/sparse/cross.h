@@ -1,5 +1,5 @@
-// Crossed features: columns of rows of values, strings or int64, and all combinations of one value
-// of each column of a row.
+// Crossed features: columns of values, strings or int64, with any number of values in each row. A
+// combination (cross) takes one value of each column from one row.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace tenon::cpu {
 
-// One column. Row r holds the values numbered from starts[r] up to starts[r + 1], all rows in
-// `values`.
+// One column. `values` has the values of all rows, one row after the other: row r holds values
+// number starts[r] to starts[r + 1] - 1.
 struct CrossColumn {
   Tensor values;
   std::vector<int64_t> starts;
-  bool dense = false;
+  bool dense = false;  // made by DenseColumn
 
   int64_t CountAt(int64_t row) const { return starts[row + 1] - starts[row]; }
   bool strings() const { return values.dtype() == DataType::kString; }
@@ -26,25 +26,27 @@ struct CrossColumn {
   std::string_view StringOf(int64_t i) const;
   // Value i as text, an integer in decimal.
   std::string TextOf(int64_t i) const;
-  // The 64-bit farmhash fingerprint of a string; an integer itself.
+  // The 64-bit farmhash fingerprint of value i; if the value is an integer, the integer itself.
   uint64_t Fingerprint(int64_t i) const;
 };
 
 // Returns the column of a matrix: as many values in each row as the matrix has columns.
 CrossColumn DenseColumn(const Tensor& matrix);
 
-// The numbers of combinations. starts[r] counts the combinations in the rows before row r.
+// The numbers of combinations. starts[r] counts the combinations in the rows before row r; the last
+// element counts those of all rows.
 struct CrossSizes {
   std::vector<int64_t> starts = {0};
-  int64_t most = 0;  // in one row
+  int64_t most = 0;  // the most combinations of one row
   int64_t total() const { return starts.back(); }
 };
-// Counts the combinations of rows [0, rows). RESOURCE_EXHAUSTED if the combinations would take more
-// bytes than CheckStringBytes permits.
+// Counts the combinations of rows [0, rows). A row in which a column has no value has none.
+// RESOURCE_EXHAUSTED if all combinations, of 24 bytes each, exceed CheckStringBytes.
 absl::StatusOr<CrossSizes> CountCrosses(const std::vector<CrossColumn>& columns, int64_t rows);
 
-// Calls put(at, chosen) for each combination: `at` counts from 0, chosen[c] is the number of column
-// c's value. Combinations come row by row; within a row, the last column's value changes fastest.
+// Calls put(at, chosen) for each combination that `sizes`, from CountCrosses, counts. `at` counts
+// from 0 over all rows; chosen[c] is the number of the value of column c, for StringOf and its
+// like. Combinations come row by row; within a row, the last column's value changes fastest.
 void ForEachCross(const std::vector<CrossColumn>& columns, const CrossSizes& sizes,
                   absl::FunctionRef<void(int64_t at, const std::vector<int64_t>& chosen)> put);
 
@@ -58,7 +60,7 @@ uint64_t JoinFingerprints(uint64_t a, uint64_t b);
 // turn.
 uint64_t CrossFingerprint(const std::vector<CrossColumn>& columns,
                           const std::vector<int64_t>& chosen, uint64_t start);
-// Returns fingerprint modulo `buckets`; modulo the greatest int64 for 0 buckets.
+// Returns fingerprint modulo `buckets`, or modulo the greatest int64 if buckets <= 0.
 int64_t BucketOf(uint64_t fingerprint, int64_t buckets);
 
 }  // namespace tenon::cpu

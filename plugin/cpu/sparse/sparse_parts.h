@@ -16,23 +16,29 @@ struct SparseParts {
   Tensor indices, values, shape;
 };
 
-// Returns INVALID_ARGUMENT unless the parts' shapes fit each other. The indices' values are not
-// checked. `which` is put behind the shapes in the message.
+// Returns INVALID_ARGUMENT unless the parts' shapes fit each other. The elements of the indices are
+// not checked. The message has `which` right behind the shapes: begin it with a space.
 absl::Status CheckSparseParts(const SparseParts& t, std::string_view which);
 
 // Returns inputs 0 to 2 after CheckSparseParts. The result must not outlive the run function.
 absl::StatusOr<SparseParts> SparseInputs(const StepArgs& args);
 
-// Splits `t`, of at least two dimensions, along the first dimension. Calls begin(rows), then
-// row(number, entries of the row) once or twice for each row. If a row has two calls, the first
-// call has no entries. INVALID_ARGUMENT unless the entries are sorted and lie in the shape. An
-// error of `begin` or `row` ends the split.
+// Splits `t`, a tensor that has passed CheckSparseParts, along its first dimension. First calls
+// begin(rows), where `rows` is that dimension as the input has it: `begin` must refuse a negative
+// or too large one. Then calls row(number, entries) without entries for each row, in ascending
+// order. Then calls row(number, entries) once more for each row that has entries, in ascending
+// order. `entries` lack the first coordinate and the first dimension.
+// INVALID_ARGUMENT, before any call, unless `t` has at least two dimensions and its entries are
+// sorted (CheckSorted) and lie in the shape. An error of `begin` or `row` ends the split and is
+// returned.
 absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_t rows)> begin,
                      absl::FunctionRef<absl::Status(int64_t number, SparseParts entries)> row);
 
-// Sets outputs 0 to 2 to one sparse tensor that joins `all`, one tensor or more. An entry's
-// coordinates are the coordinates of its tensor within `outer`, then the entry's own. Each
-// dimension is the largest of all tensors. INVALID_ARGUMENT if the tensors' ranks differ.
+// Sets outputs 0 to 2 to one sparse tensor that joins `all`. There is one tensor or more, one for
+// each element of `outer`, in row-major order. All have passed CheckSparseParts and have one value
+// type. An entry's coordinates are the coordinates of its tensor within `outer`, then the entry's
+// own. The shape is `outer`, then each dimension's maximum over all tensors. INVALID_ARGUMENT if
+// the tensors' ranks differ, or if Shape::Make refuses the shape.
 absl::Status SetJoinedSparse(absl::Span<const SparseParts> all, const Shape& outer,
                              const StepArgs& args);
 

@@ -1,5 +1,5 @@
 // The rules by which optimizers change a variable and its slots, element by element. A rule
-// computes in float or double; the caller converts half and bfloat16, and checks shapes.
+// computes in the type of its function; the caller converts half and bfloat16, and checks shapes.
 #pragma once
 
 #include <complex>
@@ -34,7 +34,8 @@ enum class HyperName : uint8_t {
 // Returns the input's name in OpDefs, e.g. "beta1_power".
 std::string_view NameOf(HyperName name);
 
-// The hyperparameters of one update. A scalar that the op does not have is 0.
+// The hyperparameters of one update. A scalar that the op does not have is 0. The flags are the
+// op's attributes of the same names.
 template <typename C>
 struct Hyper {
   C values[static_cast<int>(HyperName::kCount)] = {};
@@ -45,24 +46,24 @@ struct Hyper {
   C operator[](HyperName name) const { return values[static_cast<int>(name)]; }
 };
 
-// Updates n elements, in the calling thread. v[0] is the variable, v[1], v[2] … its slots in the
-// order of the op's inputs. `gradient` must not overlap them. A rule has no errors: a division by 0
-// gives infinity or NaN, as in TensorFlow.
+// Updates n elements, in the calling thread. v[0] is the variable, v[1], v[2] … are its slots in
+// the order of the op's inputs. `gradient` must not overlap any of these arrays. A rule has no
+// errors: a division by 0 gives infinity or NaN, as in TensorFlow.
 template <typename C>
 using RuleFn = void (*)(const Hyper<C>& h, C* const* v, const C* gradient, int64_t n);
 
 struct OptimizerRule {
-  std::string_view name;   // "Adam": the op's behind Apply, ResourceApply …
+  std::string_view name;   // "Adam": the op's name without Apply, ResourceApply …
   RuleFn<float> of_float;  // also for half and bfloat16
   RuleFn<double> of_double;
-  RuleFn<std::complex<float>> of_complex64;  // null where numbers must have an order
+  RuleFn<std::complex<float>> of_complex64;  // both null if the rule compares numbers
   RuleFn<std::complex<double>> of_complex128;
-  // The caller refuses a learning rate that is not positive, a positive lr_power, and any other
-  // scalar that is negative.
+  // Before the rule, the caller refuses with INVALID_ARGUMENT a scalar that is NaN, a positive
+  // lr_power, any other negative scalar and, unless multiply_linear_by_lr, an lr of 0.
   bool checks_hyper = false;
 };
 
-// Returns all rules. The names are different. Thread-safe.
+// Returns all rules, each under another name. Thread-safe.
 absl::Span<const OptimizerRule> OptimizerRules();
 
 }  // namespace tenon::cpu

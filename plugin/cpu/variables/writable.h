@@ -8,15 +8,16 @@
 
 namespace tenon::cpu {
 
-// Copies the tensor into a buffer of its own, unless no other tensor shares the buffer. Afterwards
-// the caller may write to the elements. RESOURCE_EXHAUSTED if memory is short.
+// Lets the caller write to the tensor's elements. If another tensor shares the buffer, first gives
+// the tensor a buffer of its own, with a copy of the elements. The tensor must be initialized.
+// RESOURCE_EXHAUSTED if memory is short; the tensor is unchanged then.
 absl::Status MakeWritable(Tensor& tensor);
 
 // Returns whether CombineInto has loops for `op` on elements of type `type`.
 bool CanCombine(ElementOp op, DataType type);
 // Computes target = op(target, value), element by element, split over `workers`. Both tensors have
 // the same number of elements and the same type. The caller may write to the target's memory
-// (MakeWritable). UNIMPLEMENTED unless CanCombine(op, type).
+// (MakeWritable). UNIMPLEMENTED unless CanCombine(op, type); the target is unchanged then.
 absl::Status CombineInto(ElementOp op, const Tensor& value, const Tensor& target, Workers* workers);
 
 }  // namespace tenon::cpu

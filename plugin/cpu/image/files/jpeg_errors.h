@@ -8,11 +8,11 @@
 
 namespace tenon::cpu {
 
-// Fills `errors` in: warnings are counted and dropped; errors call `error_exit`, which must not
-// return and may call JpegMessage.
+// Fills `errors` in, for the field `err` of a libjpeg object, which it must outlive. Warnings are
+// counted and dropped. Errors call `error_exit`, which must not return and may call JpegMessage.
 void SetUpJpegErrors(jpeg_error_mgr* errors, void (*error_exit)(j_common_ptr));
 
-// Writes the last error's message to `text`.
+// Writes the last error's message to `text`; "unknown error" if libjpeg has no text for it.
 void JpegMessage(const jpeg_error_mgr& errors, char (&text)[JMSG_LENGTH_MAX]);
 
 }  // namespace tenon::cpu
