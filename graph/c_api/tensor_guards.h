@@ -18,11 +18,12 @@
 
 namespace tenon {
 
-// Access to memory that the host cannot read directly, such as a device's.
+// Access to memory that the host cannot read directly, such as a device's. Thread-safe.
 class FarMemory {
  public:
   virtual ~FarMemory() = default;
-  // Copy `bytes` after all work that is queued on the device, and wait. False: the copy failed.
+  // Read copies `bytes` bytes to host memory, Write from host memory. Both copy after all work that
+  // is queued on the device, and wait. False: the copy failed.
   virtual bool Read(const void* from, void* to, size_t bytes) = 0;
   virtual bool Write(void* to, const void* from, size_t bytes) = 0;
 };
@@ -35,9 +36,9 @@ struct TensorUser {
 
 // The guards of all tensors. A tensor is named by its memory and the address of its first element;
 // a null FarMemory means the host's memory. A FarMemory must live until its guards are forgotten.
-// Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch; what was
-// reported once counts as right from then on. A change that cannot be read is not reported.
-// Thread-safe.
+// Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch; while it is
+// off they are lost. Damage that was found once counts as right from then on. A change that cannot
+// be read is not reported. Thread-safe.
 class TensorGuards {
  public:
   // Bytes of the zone on either side of a tensor. A plug-in's overrun must be shorter than the
@@ -47,18 +48,21 @@ class TensorGuards {
   // The guards of the process; never destroyed.
   static TensorGuards& Get();
 
-  // Returns `bytes` of host memory between two zones, as a buffer with one reference; null when
-  // memory is short. Freed blocks are kept for a while (64 MiB in all) to find late writes.
+  // Returns `bytes` of host memory between two zones, as a buffer with one reference, aligned to
+  // kTensorAlignment; null when memory is short. The call in progress becomes the tensor's user.
+  // When the last reference goes, the tensor is checked. Its block is kept for a while to find late
+  // writes: the blocks that were freed last, up to 64 MiB in all with their zones.
   Buffer* Allocate(size_t bytes);
   // Puts a guard around `bytes` of memory at `data`. The caller has allocated kZone bytes more on
   // both sides. The call in progress becomes the tensor's user. Adds no guard where the pattern
-  // cannot be written and read back.
+  // cannot be written and read back. Replaces a guard of the same memory and address, unchecked.
   void Surround(FarMemory* memory, void* data, size_t bytes);
   bool IsSurrounded(const FarMemory* memory, const void* data) const;
   // Makes the call in progress the tensor's user.
   void AttributeToCurrentCall(const FarMemory* memory, const void* data);
   // The tensor has no owner now, but the memory stays: checks the tensor and freezes it, within the
-  // limits of Freeze. Violations then say that the write came after the tensor was freed.
+  // limits of Freeze. A change that is found later is reported as a write after the tensor was
+  // freed.
   void Retire(const FarMemory* memory, const void* data);
   // Checks the tensor a last time and removes the guard, since the memory is about to be freed.
   void Forget(const FarMemory* memory, const void* data);
@@ -68,8 +72,9 @@ class TensorGuards {
   // Checks the tensor after `user` had access. A damaged zone is reported as the doing of `user`, a
   // change of a frozen tensor as that of the user before. `user` becomes the tensor's user.
   void Check(const FarMemory* memory, const void* data, const TensorUser& user);
-  // Copies the tensor: until Thaw or Forget, checks report a change of the tensor. Does nothing for
-  // a tensor above 32 MiB, or if all copies would then take more than 512 MiB.
+  // Copies the tensor: until Thaw or Forget, checks report a change of the tensor. A second call
+  // takes the present content as right, without a check. Does nothing for a tensor above 32 MiB, or
+  // if all copies would then take more than 512 MiB. A tensor that cannot be read is not frozen.
   void Freeze(const FarMemory* memory, const void* data);
   // Reports a violation if a frozen tensor has changed.
   void CheckFrozen(const FarMemory* memory, const void* data);
@@ -101,15 +106,18 @@ class TensorGuards {
 // Returns a copy of `bytes` bytes at `data`; empty if they cannot be read.
 std::vector<char> BytesOf(FarMemory* memory, const void* data, size_t bytes);
 
-// Names the first and the last byte of `now` that differ from `before`: "bytes 4 to 7 are written".
-// Bytes between these may be equal. Empty if all are equal.
+// Names the first and the last byte of `now` that differ from `before`, counted from 0: "bytes 4 to
+// 7 are written", "byte 4 is written". Bytes between these may be equal. Empty if all are equal.
+// Compares as many bytes as the shorter one has.
 std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& now);
 
-// Tensor::Become, with guards while AbiWatch is on. Tensors of strings, resources and variants get
-// none: their elements own memory. Errors are those of Tensor::Become.
+// Tensor::Become, with a guard while AbiWatch is on. Tensors of strings, resources and variants get
+// no guard: their elements own memory. Nor does a tensor for which memory with zones is short.
+// Errors are those of Tensor::Become; `dtype` must not be kInvalid.
 absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape);
-// Returns `tensor` if it has a guard or cannot have one, else a copy with a guard. The tensor must
-// be in host memory, and AbiWatch on: else the copy has no guard.
+// Returns `tensor` itself if it has a guard, is uninitialized or can have no guard; else a copy,
+// with a guard while AbiWatch is on. The tensor must be in host memory. Errors are those of
+// BecomeGuarded.
 absl::StatusOr<Tensor> Guarded(Tensor tensor);
 
 // The host calls this before it writes to a tensor of which it has the only share.

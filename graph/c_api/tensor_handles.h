@@ -14,14 +14,16 @@ extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 
 // Returns a handle on `tensor`, with a share of the buffer. The plug-in or the host releases the
 // handle with TF_DeleteTensor, on any thread. Deleted handles go to a small stock of the deleting
-// thread, and new ones come from there.
+// thread, and new ones come from the stock of their thread. While AbiWatch is on, there is no stock
+// and each handle is recorded.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
 // Lends handles for the tensors of one call into a kernel. A lent handle has no share of the
 // buffer: a share would cost more than all else that a handle does. Settle gives a share to each
-// handle that the plug-in keeps beyond the call. One thread at a time calls Open, Lend and Settle;
-// the plug-in may read and delete handles on any thread.
+// handle that the plug-in keeps beyond the call. One thread, the lending thread, calls Open and
+// then Settle, once for each call into the kernel. In between any thread may call Lend, TryLend and
+// IsOut, and the plug-in may read and delete handles on any thread.
 class HandleLoans {
  public:
   HandleLoans() = default;
@@ -32,9 +34,12 @@ class HandleLoans {
   // From now on, until Settle, this thread lends. While AbiWatch is on, it does not: Lend then
   // returns ordinary handles, which are recorded.
   void Open();
+  // Whether a thread lends now; false while AbiWatch is on.
   bool is_open() const { return thread_ != nullptr; }
-  // Returns a handle on `tensor`, which must keep its buffer until Settle. Returns an ordinary
-  // handle on other threads, for an uninitialized tensor and when all loans are in use.
+  // Returns a handle on `tensor`, which must keep its buffer until Settle. The plug-in releases the
+  // handle with TF_DeleteTensor. The handle is an ordinary one, of NewTensorHandle, on other
+  // threads than the lending one, for an uninitialized tensor, and from the ninth tensor of a call
+  // on.
   TF_Tensor* Lend(const Tensor& tensor) {
     TF_Tensor* const handle = TryLend(tensor);
     return handle != nullptr ? handle : LendNew(tensor);
@@ -69,11 +74,12 @@ class HandleLoans {
   // Makes an ordinary handle of a lent one, with a share of the buffer. Does nothing to an ordinary
   // handle. On any thread.
   static void Share(TF_Tensor* handle);
-  // Ends the loan of a handle that the plug-in deletes. Does nothing to an ordinary handle. On any
-  // thread.
+  // Ends the loan of a handle that the plug-in deletes; the caller then frees the handle. Does
+  // nothing to an ordinary handle. On any thread.
   static void Return(TF_Tensor* handle);
-  // Ends the loan if this thread lent the handle, and keeps the handle for the lender's next call.
-  // Otherwise, and always in sanitizer builds, does nothing and returns false.
+  // Return, but the lender keeps the handle for its next call: the caller must not free it. Only if
+  // this thread lent the handle; otherwise, and always in sanitizer builds, does nothing and
+  // returns false.
   static bool ReturnHere(TF_Tensor* handle);
 
  private:

@@ -85,8 +85,8 @@ class Graph {
   ~Graph();
 
   // --- Reading. Ids run from 0 to num_node_ids() - 1; the ids of removed nodes are not
-  // used again. Kind, op and attributes may be asked of live nodes only. Views of names, devices
-  // and attributes live as long as the storage.
+  // used again. Kind, op, facts, attributes and types may be asked of live nodes only. A removed
+  // node has no inputs. Views of names, devices and attributes live as long as the storage.
   int32_t num_node_ids() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t num_nodes() const { return live_; }
   bool alive(NodeId n) const { return nodes_[n].kind != nullptr; }
@@ -103,7 +103,8 @@ class Graph {
   const AttrValue* attr(NodeId n, std::string_view name) const;
 
   // Data inputs in order, then control inputs (port kControlPort). A hole left by a defect has node
-  // kNoNode. Spans are valid until the node's inputs are edited or a node is added.
+  // kNoNode. A span is valid until the inputs of any node are edited or a node is added: all nodes
+  // share one array.
   std::span<const Output> inputs(NodeId n) const {
     return {edges_.data() + nodes_[n].first_input, nodes_[n].num_data + nodes_[n].num_control};
   }
@@ -113,17 +114,22 @@ class Graph {
   std::span<const Output> control_inputs(NodeId n) const {
     return inputs(n).subspan(nodes_[n].num_data);
   }
+  // The number of data inputs. A defect may give a node more or fewer than the types have.
   int num_inputs(NodeId n) const { return static_cast<int>(nodes_[n].num_data); }
+  // num_outputs is 0 and no type may be asked unless NodeKind::types_status is OK. Types may be
+  // asked of inputs and outputs that the types have, and not of control edges.
   int num_outputs(NodeId n) const { return static_cast<int>(nodes_[n].kind->types.outputs.size()); }
   DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
   DataType output_type(Output o) const { return nodes_[o.node].kind->types.outputs[o.port]; }
 
-  // Returns the node of this name; of several in a file the first. kNoNode if no node has the name.
+  // Returns the live node of this name; kNoNode if there is none. Of several nodes of one name in a
+  // file only the first is ever found, and none once it is removed.
   NodeId FindNode(std::string_view name) const;
   // Reads "node", "node:1" or "^node". NOT_FOUND names the closest name where no node has the name.
-  // INVALID_ARGUMENT for a port that is no number or that the node does not have.
+  // INVALID_ARGUMENT for a port that is no number or that the node does not have: "node" is port 0.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
-  std::string OutputName(Output o) const;  // "node", "node:1", "^node"
+  // "node" for port 0, "node:1", "^node"; "<missing>" for no output.
+  std::string OutputName(Output o) const;
 
   // --- Editing. Names and bytes are copied into the storage. Edits keep all other ids. Nothing
   // checks types, arity or cycles: the verifier does (graph/verify/defect.h).
@@ -131,11 +137,13 @@ class Graph {
     std::string_view name;
     std::string wire;  // AttrValue bytes, as from attr::Type(...)
   };
-  // Adds a node and returns its id, the next one. Control inputs may stand anywhere in `inputs`.
-  // The op is looked up in the function library, then in the registry; an unknown op is no error.
-  // `pos` (often that of the node that the new one replaces) serves error messages. ALREADY_EXISTS
-  // for a name that is taken, INVALID_ARGUMENT for an input from an id that does not exist,
-  // RESOURCE_EXHAUSTED for more than 2^30 edges.
+  // Adds a node and returns its id, the next one. Control inputs may stand anywhere in `inputs`. Of
+  // attributes of equal names the last counts. The op is looked up in the function library, then in
+  // the registry; an unknown op is no error. `pos` (often that of the node that the new one
+  // replaces) serves error messages. ALREADY_EXISTS for a name that is taken, INVALID_ARGUMENT for
+  // an input from kNoNode or an id that does not exist, RESOURCE_EXHAUSTED for more than 2^30
+  // edges, in which the room counts that edits have left unused. After an error the graph is as it
+  // was.
   absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op,
                                  std::span<const Output> inputs, std::vector<NewAttr> attrs,
                                  std::string_view device = {}, SourcePos pos = {});
@@ -159,10 +167,10 @@ class Graph {
   // Gives n this op and these attributes and no others; of equal names the last counts. Name,
   // device, inputs and position stay.
   void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
-  // Turns n into another op with these attributes. n also keeps the attributes that belong to the
-  // node whatever its op is: names that begin with '_', but for the kernel's label (_kernel) and
-  // notes on inputs and outputs that may be others now (NumbersInputsOrOutputs). _output_shapes
-  // stays if the types of the outputs do. Inputs stay.
+  // SetKind, but n also keeps the attributes that belong to the node whatever its op is: names that
+  // begin with '_', but for the kernel's label (_kernel) and notes on inputs and outputs that may
+  // be others now (NumbersInputsOrOutputs). _output_shapes stays if the types of the outputs do. Of
+  // a kept and a given attribute of equal names the given one counts.
   void BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
   // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay. Errors
   // are those of TensorToWire; n is then as it was.
@@ -170,20 +178,21 @@ class Graph {
 
   // Returns the value of n's attribute `value`, as a view of the file's bytes where the encoding
   // allows: then the data may be unaligned, and the tensor keeps the storage alive. Decodes at each
-  // call. INVALID_ARGUMENT if n has no such attribute; other errors are those of TensorFromWire.
+  // call. INVALID_ARGUMENT if n has no such attribute, or one that is no tensor; other errors are
+  // those of TensorFromWire. The op of n is not asked.
   absl::StatusOr<Tensor> ConstValue(NodeId n) const;
-  // Lets the file pages of such a view leave memory, where the file is mapped; reading the view
-  // again brings them back.
+  // Lets the file pages of a view that ConstValue returned leave memory, if the file is mapped;
+  // reading the view again brings them back. Does nothing for other tensors.
   void DropPages(const Tensor& view) const;
 
   // --- Function library and versions.
   // The graph's own functions, in the order of the file.
   const std::vector<FunctionEntry>& functions() const { return functions_; }
-  // The function of this name: the graph's own, else one that the graph of a body shares. Null if
-  // there is none. The pointer is valid until functions are edited.
+  // The function of this name: the graph's own; else, in the graph of a function's body, one of the
+  // graph around it. Null if there is none. The pointer is valid until functions are edited.
   const FunctionEntry* FindFunction(std::string_view name) const;
-  // The op that a node of this name would have: a function's signature or a registered op; null if
-  // there is neither.
+  // The op that a node with this op name would have: a function's signature, else a registered op.
+  // Null if there is neither, and for a malformed function even if an op is registered.
   const OpDef* FindOp(std::string_view name) const;
   // VersionDef bytes; data() is null where the file had none.
   std::string_view versions_wire() const { return versions_; }
@@ -195,8 +204,8 @@ class Graph {
   // Returns "file:line:col" or "file: byte N"; "node 'x'" for a node that has no position.
   std::string Locate(NodeId n) const;
   std::string Locate(SourcePos pos) const;  // the file's name alone for a position that is none
-  // Takes the name of the source, and the positions of nodes of the same name, from the graph that
-  // this one was made from. Other nodes lose their position.
+  // Takes the name of the source from `before`, and for each node the position of the node of its
+  // name there. Nodes whose name `before` lacks lose their position.
   void InheritPositions(const Graph& before);
 
  private:
@@ -284,9 +293,10 @@ class Fanouts {
   std::vector<Use> uses_;
 };
 
-// Returns the live nodes, producers first; edges into a Merge from a NextIteration do not count.
-// Nodes come in the order of ids where that is such an order. INVALID_ARGUMENT names the nodes of
-// one cycle. Linear time, no recursion.
+// Returns the live nodes, producers first; edges into a Merge from a NextIteration do not count. If
+// the order of ids is such an order, returns it; else nodes are visited by id, and each comes
+// behind those of its producers that have not come yet. INVALID_ARGUMENT names the nodes of one
+// cycle. Linear time, no recursion.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph);
 
 }  // namespace tenon

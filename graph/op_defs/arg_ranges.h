@@ -18,8 +18,8 @@ class ArgRanges {
  public:
   using Range = std::pair<int, int>;  // ports from `first` up to, but without, `second`
 
-  // `args` is op.inputs or op.outputs, and `attrs` are those of a node. INVALID_ARGUMENT for
-  // attributes that do not fit the op.
+  // `args` is op.inputs or op.outputs, and `attrs` are those of a node; the op's defaults stand for
+  // the others. Errors are those of ArgLength.
   static absl::StatusOr<ArgRanges> Of(const OpDef& op, const AttrSet& attrs,
                                       const std::vector<ArgDef>& args);
   // Null if `args` has none of this name.
@@ -33,7 +33,9 @@ class ArgRanges {
 };
 
 // Returns the number of tensors of `arg`, from the node's attributes or the op's defaults.
-// INVALID_ARGUMENT for attributes that do not fit, and for more than a million tensors of `arg`.
+// INVALID_ARGUMENT for an attribute that is missing or of another kind, and for a number that is
+// negative or above a million; a list of types has no such bound. DATA_LOSS for a malformed list of
+// types.
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg);
 
 }  // namespace tenon

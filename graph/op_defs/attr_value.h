@@ -37,11 +37,12 @@ struct FuncAttr {
 };
 
 // A cheap view, valid as long as its bytes: a graph's storage, or the string that made it.
-// Thread-safe. Accessors decode at each call. Of several values in the bytes the last counts, as in
-// protobuf.
+// Thread-safe. Accessors decode at each call. Of several values in the bytes the last alone counts;
+// several messages of one kind are not merged.
 // INVALID_ARGUMENT "has a value of type 'int' where 'float' is expected" for a value of another
-// kind, and for a data type or shape that does not exist. DATA_LOSS for malformed bytes within the
-// value. Messages do not name the attribute: the caller adds the name.
+// kind, for no value, for bytes that are no AttrValue, and for a data type or shape that does not
+// exist. DT_INVALID counts as a data type. DATA_LOSS for malformed bytes within a list, shape or
+// function. Messages do not name the attribute: the caller adds the name.
 class AttrValue {
  public:
   AttrValue() = default;
@@ -63,7 +64,7 @@ class AttrValue {
   absl::StatusOr<FuncAttr> AsFunc() const;
 
   // Return the elements in order. An empty list has no element kind, so each of these accepts it.
-  // Each also accepts a value that is not set: for TensorFlow that is an empty list.
+  // Each also accepts empty bytes: for TensorFlow an attribute without a value is an empty list.
   absl::StatusOr<std::vector<std::string_view>> AsStringList() const;
   absl::StatusOr<std::vector<int64_t>> AsIntList() const;
   absl::StatusOr<std::vector<float>> AsFloatList() const;

@@ -43,7 +43,7 @@ struct AttrDef {
   AttrKind kind = AttrKind::kNone;  // of the value, or of the elements of a list
   bool is_list = false;
   bool has_default = false;
-  std::string default_wire;  // AttrValue bytes
+  std::string default_wire;  // AttrValue bytes; empty without a default
   bool has_minimum = false;
   int64_t minimum = 0;                       // of an int, or of a list's length
   std::vector<DataType> allowed_types;       // empty: any
@@ -78,8 +78,9 @@ inline const OpFacts& FactsOfOp(const OpDef* op) { return op == nullptr ? kNoFac
 //   AddAttr("T: {float, double} = DT_FLOAT")  "N: int >= 2"  "strides: list(int) >= 4"
 //           "mode: {'A', 'B'} = 'A'"
 // The Add functions return INVALID_ARGUMENT, which quotes the spec, for a spec that does not parse.
-// Finish checks names and defaults, and that every attribute that an argument names exists with a
-// fitting type. It gives attributes that are a length a minimum of 1 unless the spec says one.
+// The caller sets flags, shape function and facts by def(). Finish checks names and defaults, and
+// that every attribute that an argument names exists with a fitting type. An attribute that is the
+// number or the list of types of an argument gets a minimum of 1 unless its spec names a minimum.
 // Arguments and attributes keep the order of the calls. INVALID_ARGUMENT names the op or argument.
 class OpDefBuilder {
  public:
@@ -102,8 +103,9 @@ struct NodeTypes {
   TypeVector outputs;
 };
 // Returns the types of a node of `op` with the attributes `attrs` and the op's defaults for the
-// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong type, or a number of
-// tensors above a million.
+// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong kind, or that as the
+// number of one argument is negative or above a million. DATA_LOSS for a malformed list of types.
+// Does not check what CheckAttrs checks besides: minima and allowed values.
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
 // Returns a message for every violation of the op's attributes by `attrs`: missing without default,
@@ -112,7 +114,7 @@ absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
 // Return the ports [first, second) of the inputs (outputs) that argument number `arg` covers.
-// INVALID_ARGUMENT as of ResolveTypes, and for an `arg` that the op does not have.
+// Errors are those of ResolveTypes; also INVALID_ARGUMENT for an `arg` that the op does not have.
 absl::StatusOr<std::pair<int, int>> InputRange(const OpDef& op, const AttrSet& attrs, int arg);
 absl::StatusOr<std::pair<int, int>> OutputRange(const OpDef& op, const AttrSet& attrs, int arg);
 

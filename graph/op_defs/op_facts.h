@@ -58,7 +58,7 @@ enum class Safe : uint8_t {
   kIfReshape,      // operand 0 has as many elements as the sizes in operand 1 say
   kIfSlice,        // the slice lies within operand 0
   kIfStrided,      // single indices lie within operand 0; ranges may be cut short
-  kIfSplit,        // the dimension can be split into that many equal parts
+  kIfSplit,        // `num_split` divides the dimension of operand 1 that operand 0 names
   kIfTranspose,    // operand 1 names each dimension of operand 0 once
   kIfExpanded,     // operand 1 is a place for a new dimension of operand 0
   kIfConcat,       // the parts have the same sizes but along the axis, which exists
@@ -128,8 +128,8 @@ enum class CostRule : uint8_t {
   kEinsum,          // every combination of the indices
   kWindow,          // a filter at each position of the output
   kChannelWindow,   // a filter for each channel at each position
-  kWindowOfInput,   // the gradient of such an op for its data
-  kWindowOfFilter,  // the gradient of such an op for its filter
+  kWindowOfInput,   // the gradient of a kWindow or kChannelWindow op for its data
+  kWindowOfFilter,  // the gradient of a kWindow or kChannelWindow op for its filter
   kLargestTwo,      // each element of the largest operand with each of the second largest
   kMatrix,          // each element with the longer side of its matrix, `scale` times
   kFourier,         // a Fourier transform over the last `scale` dimensions
@@ -155,7 +155,8 @@ struct OpFacts {
   FlowRole flow = FlowRole::kNone;
   CallKind calls = CallKind::kNone;
   OtherDevices other_devices = OtherDevices::kNever;
-  const char* host_args = "";  // arguments in host memory there, by name, separated by spaces
+  // The arguments that are in host memory on other devices (kInPlace): names, separated by spaces.
+  const char* host_args = "";
 
   // --- What rewrites may assume.
   Safe safe = Safe::kUnknown;
@@ -188,17 +189,18 @@ inline bool IsControlFlow(const OpFacts& op) { return op.flow != FlowRole::kNone
 inline bool NeverFails(const OpFacts& op) { return op.safe == Safe::kAlways; }
 inline bool IsUnaryCwise(const OpFacts& op) { return op.cwise_arity == 1; }
 
-// What an op of a plug-in says of itself: the default of its attribute `tenon_facts`, a list of
-// strings. An op without the attribute has no facts.
+// Returns what an op of a plug-in says of itself: the default of its attribute `tenon_facts`, a
+// list of strings. An op without the attribute states nothing: all fields have their defaults.
 //   never_fails   Safe::kAlways
-//   elementwise   one output; each element is made of the elements in that place of one or two
-//                 inputs; with one input the output has its shape, with two they broadcast
+//   elementwise   one output; each element is made of the elements in the same place of one or two
+//                 inputs; with one input the output has the input's shape, two inputs broadcast; no
+//                 argument is a list or a reference
 //   like_first    DimRule::kLikeFirst
 //   metadata      OpFacts::metadata
 //   moves_data    CostRule::kMove
 //   bfloat16:allow, bfloat16:infer, bfloat16:deny, bfloat16:clear   OpFacts::precision
-// The host does not check that a statement is true. INVALID_ARGUMENT names a word that is none of
-// these or does not fit the op.
+// The host does not check that a statement is true. INVALID_ARGUMENT for a word that is none of
+// these or does not fit the op, and for an attribute that is no list(string) with a default.
 inline constexpr std::string_view kFactsAttr = "tenon_facts";
 absl::StatusOr<OpFacts> StatedFacts(const OpDef& op);
 

@@ -16,21 +16,22 @@ class OpRegistry {
  public:
   static OpRegistry& Global();
 
-  // Returns the op, or null if no op has the name, a removed op included. The pointer stays valid
-  // for the life of the process, also after Remove; only the shape function goes then.
+  // Returns the op; null if no op has the name or the op was removed. The pointer stays valid for
+  // the life of the process, also after Remove; only the shape function goes then.
   const OpDef* Find(std::string_view name);
 
-  // Returns the facts of the op of this name; kNoFacts for an unknown op. Unlike Find this parses
-  // no row of a table, so it is cheap for all names. The reference stays valid for the life of the
-  // process.
+  // Returns the facts of the op of this name; kNoFacts for an unknown or removed op. Unlike Find
+  // this parses no row of a table, so it is cheap for all names. The reference stays valid for the
+  // life of the process.
   const OpFacts& Facts(std::string_view name);
 
   // Whether the op is one of the host's own, which no plug-in can replace or remove.
   bool IsBuiltin(std::string_view name) const;
 
-  // Registers an op. An op that was removed and comes back with the same OpDef bytes gets its old
-  // pointer. ALREADY_EXISTS "Op with name X" if an op has the name; INVALID_ARGUMENT if the op
-  // states facts that it cannot have (StatedFacts).
+  // Registers an op, with the facts that it states (StatedFacts). If the op of this name that was
+  // removed last has the same OpDef bytes, it comes back: Find returns its old pointer again, with
+  // the old facts and the new shape function. ALREADY_EXISTS "Op with name X" if an op has the
+  // name; INVALID_ARGUMENT if StatedFacts refuses the statement.
   absl::Status Register(OpDef op);
   // Takes a registered op out again, when a plug-in is unloaded or has failed to load. Graphs may
   // still point to the op. Does nothing for built-in and unknown ops. The caller makes sure that no

@@ -21,8 +21,8 @@ enum OpFlag : uint32_t {
 
 // One row of a family's op table (graph/ops/<family>.cc). Specs are in OpDefBuilder's notation;
 // several arguments or attributes are separated by ';'. The registry parses a row at the op's first
-// use. A null shape function leaves the outputs unknown. Rows are constants and live as long as the
-// process.
+// use. With a null shape function the shapes of all outputs are unknown. Rows are constants and
+// live as long as the process.
 struct OpSpec {
   const char* name;
   const char* inputs;

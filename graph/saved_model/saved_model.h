@@ -36,8 +36,9 @@ struct CompositeTensor {
 
 struct Signature {
   std::string name, method;
-  // Sorted by name. For a composite tensor, its parts.
+  // Sorted by name. Instead of a composite tensor they have its parts.
   std::vector<SignatureTensor> inputs, outputs;
+  // In no fixed order.
   std::vector<CompositeTensor> composite_inputs, composite_outputs;
 };
 
@@ -53,7 +54,8 @@ struct MetaGraph {
   std::vector<Signature> signatures;  // sorted by name
   std::string filename_tensor;        // tensor that takes the path of the variables; or empty
   std::string restore_op;             // node that restores variables; or empty
-  std::string init_op;                // node, or output of a node, to run after that; or empty
+  // The node, or an output of the node, to run after restore_op; or empty.
+  std::string init_op;
   std::vector<AssetFile> assets;
   FileBytes objects;  // SavedObjectGraph bytes (saved_objects.h); may be empty
 
@@ -64,7 +66,7 @@ struct MetaGraph {
 
 struct SavedModel {
   std::string folder;
-  std::string file;  // saved_model.pb, with the folder
+  std::string file;  // the path of saved_model.pb or saved_model.pbtxt
   std::vector<MetaGraph> meta_graphs;
   size_t chosen = 0;  // the index of the imported graph in meta_graphs
 
@@ -73,16 +75,17 @@ struct SavedModel {
 
 struct ImportedSavedModel {
   SavedModel model;
-  Imported imported;  // positions are those in saved_model.pb
+  Imported imported;  // positions are those in model.file
 };
 
 // Whether a folder holds saved_model.pb or saved_model.pbtxt.
 bool IsSavedModel(const std::string& folder);
 
-// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph; of several the
-// one that is tagged `serve` and nothing else, or else the only one that has this tag among others.
-// Signatures, savers and assets that name no tensor of the graph are defects, behind those of the
-// graph.
+// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph. Of several graphs
+// imports the only one that is tagged `serve` and nothing else, or else the only one that has this
+// tag at all. Where the signatures, saver, initializer or assets of the imported graph name neither
+// a tensor nor a node of it, that is a defect; so is an asset outside of FOLDER/assets. These
+// defects come behind those of the graph.
 // NOT_FOUND: the folder has neither file.
 // INVALID_ARGUMENT: malformed content, or no graph can be chosen; the message then lists the tags.
 // Other errors are those of ImportFile.

@@ -26,15 +26,16 @@ struct CapturedVariable {
   PartialShape shape;
 };
 
-// Returns the variables that functions have captured and whose handles nodes of the graph pass to
-// these functions, each once, in the order of the nodes. `objects` are SavedObjectGraph bytes;
-// INVALID_ARGUMENT if they are malformed or do not fit the graph.
+// Returns the variables that functions have captured, where a node of `graph` calls the function
+// and has the VarHandleOp itself as input. Each VarHandleOp comes once, in the order of the calling
+// nodes' ids and then of their inputs. Calls within functions do not count. `objects` are
+// SavedObjectGraph bytes; INVALID_ARGUMENT if they are malformed or do not fit the graph.
 absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& graph,
                                                                 std::string_view objects);
 
-// Returns the key of each variable's value in the checkpoint, in the order of `variables`; empty
-// for a variable without a value. An object of the model and an object of the checkpoint are the
-// same if one path of names leads to both from their roots. `objects` are the bytes that
+// Returns the key of each variable's value in the checkpoint, in the order of `variables`; an empty
+// key for a variable without a value. An object of the model and an object of the checkpoint are
+// the same if one path of names leads to both from their roots. `objects` are the bytes that
 // CapturedVariables got, `checkpoint_objects` TrackableObjectGraph bytes; INVALID_ARGUMENT if
 // either message is malformed.
 absl::StatusOr<std::vector<std::string>> CheckpointKeys(

@@ -14,18 +14,18 @@ namespace tenon::ops {
 // (graph/base/run_time_error.h) where TensorFlow finds the fault only in a run.
 using ShapeFunction = absl::Status(InferenceContext&);
 
-// --- Dimensions. An unknown operand (kUnknownDim) gives an unknown result, but 0 times unknown is
-// 0 and 1 divides everything. INVALID_ARGUMENT where the result overflows or is negative.
+// --- Dimensions. An unknown operand (negative, as kUnknownDim is) gives an unknown result, but 0
+// times unknown is 0. INVALID_ARGUMENT where the result overflows or is negative.
 absl::StatusOr<int64_t> AddDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> SubtractDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b);
-// Returns a / divisor, rounded down. INVALID_ARGUMENT for a divisor of 0 and, with `evenly`, for a
-// remainder.
+// Returns a / divisor, rounded down. INVALID_ARGUMENT where both are known and the divisor is 0 or,
+// with `evenly`, there is a remainder.
 absl::StatusOr<int64_t> DivideDim(int64_t a, int64_t divisor, bool evenly);
 
-// MergeShapes returns what both know; INVALID_ARGUMENT "dimension 1 in both shapes must be equal,
-// but are 2 and 3". Concatenate returns the dimensions of a, then those of b; unknown if either
-// rank is.
+// MergeShapes returns the rank and dimensions that either knows; INVALID_ARGUMENT where the two
+// contradict each other: "dimension 1 in both shapes must be equal, but are 2 and 3". Concatenate
+// returns the dimensions of a, then those of b; unknown if either rank is.
 absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b);
 PartialShape Concatenate(const PartialShape& a, const PartialShape& b);
 // Returns dimensions [begin, end) of s. Both ends are clamped to the rank; negative ones count from
@@ -34,22 +34,25 @@ PartialShape Subshape(const PartialShape& s, int64_t begin, int64_t end = INT64_
 // Returns s with one dimension replaced; negative axes count from the end. Returns s where the rank
 // is unknown or lacks the axis.
 PartialShape ReplaceDim(PartialShape s, int axis, int64_t dim);
-// Returns what is known of a tensor that has either shape.
+// Returns what is known of a tensor that has the shape a or the shape b: the dimensions that are
+// equal in both; unknown if the ranks differ.
 PartialShape CommonShape(const PartialShape& a, const PartialShape& b);
 PartialShape Vector(int64_t size);
 PartialShape Matrix(int64_t rows, int64_t columns);
 
 // --- Inputs.
-// INVALID_ARGUMENT unless each input i can have rank ranks[i]; -1 allows any. `ranks` may be
-// shorter than the inputs.
+// INVALID_ARGUMENT unless each input i can have rank ranks[i]; -1 allows any. Inputs without an
+// entry in `ranks`, and entries without an input, are not checked.
 absl::Status RequireRanks(InferenceContext& c, std::initializer_list<int> ranks);
-// Returns the value of the integer scalar input i; nullopt where it is not known. A known value may
-// be -1.
+// Returns the value of integer input i, a scalar or a vector of one element; nullopt where it is
+// not known. A known value may be -1.
 std::optional<int64_t> ScalarValue(InferenceContext& c, int i);
 // Returns input i as the size of a dimension; kUnknownDim where it is not known. INVALID_ARGUMENT
-// if the input is no scalar or is negative.
+// if the input is negative or no scalar. Where an input is neither scalar nor constant, the error
+// is marked AtRunTime.
 absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
-// Returns the elements of integer input i; nullopt unless all are known.
+// Returns the elements of integer input i; nullopt unless all are known and there are at most
+// kMaxShapeValueElements.
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
 // Returns `axis`, from [-rank, rank), as a number in [0, rank); INVALID_ARGUMENT for other axes.
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
@@ -58,14 +61,14 @@ absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
 // if all are unknown.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
-// Sets the first outputs. Returns OK, so that a shape function can end with it.
+// Sets the shapes of the first outputs. Returns OK, so that a shape function can end with it.
 absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape> shapes);
 
 // --- Shape functions.
-ShapeFunction UnchangedShape;        // output 0 is like input 0
+ShapeFunction UnchangedShape;        // output 0 has the shape of input 0
 ShapeFunction IdentityShape;         // output 0 has the shape and the value of input 0
-ShapeFunction EachUnchangedShape;    // output i is like input i
-ShapeFunction MergedInputsShape;     // all inputs have output 0's shape
+ShapeFunction EachUnchangedShape;    // output i has the shape and the value of input i
+ShapeFunction MergedInputsShape;     // all inputs must have one shape, which output 0 has too
 ShapeFunction ScalarShape;           // every output is a scalar
 ShapeFunction BroadcastBinaryShape;  // inputs 0 and 1 broadcast
 ShapeFunction ExplicitShape;         // attr `shape`

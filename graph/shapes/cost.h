@@ -11,22 +11,24 @@
 
 namespace tenon {
 
-// Returns the work of computing node n from these values, before it is done. The unit is one
-// multiplication or addition within a product of matrices of floats; an element that is read or
-// made counts for 16, as kernels that are no products take time. `elements` is the number of
-// elements of all outputs, where that is known, else 0. At most 10^18.
+// Returns the work of computing node n, known op or not, from `inputs`, the values of the data
+// inputs in host memory. The unit is one multiplication or addition within a product of matrices of
+// floats. Each element that is read or made counts for 16, each byte that an input of strings holds
+// (HeldBytes) for 16 more. `elements` is the number of elements of all outputs together, where that
+// is known, else 0. At most 10^18.
 int64_t EstimateWork(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs,
                      int64_t elements);
 
 struct FlopEstimate {
   double flops = 0;           // of one run; a multiplication with its addition counts as two
   bool assumed = false;       // some dimension is unknown and was taken as 1
-  int64_t unknown_nodes = 0;  // nodes of which shapes do not tell the cost at all
+  int64_t unknown_nodes = 0;  // nodes without enough known ranks; not in `flops`
 };
 
-// Estimates the arithmetic of one run of all live nodes, from inferred shapes: products, filters
-// and, for the other ops, one for each element. Bodies of functions are not counted, and a loop
-// counts as one iteration.
+// Estimates the arithmetic of one run of all live nodes, from inferred shapes: the products of
+// matrices, einsums and filters; none for ops that move data; one for each element of input 0 of
+// reductions and pools; and for the other ops one for each element of output 0. Bodies of functions
+// are not counted, and a loop counts as one iteration.
 FlopEstimate EstimateFlops(const Graph& graph, const GraphShapes& shapes);
 
 }  // namespace tenon

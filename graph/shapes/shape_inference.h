@@ -35,7 +35,8 @@ inline constexpr int64_t kMaxShapeValueElements = 1024;
 
 // What a shape function sees: a node, what is known of its inputs, and the outputs to fill in.
 // Outputs start unknown. Belongs to one thread. May be built without a graph, for eager calls. The
-// op, the attributes, the types and the infos must outlive the context.
+// op, the attributes, the types and the infos must outlive the context. There is one info, never
+// null, for each of types.inputs.
 class InferenceContext {
  public:
   InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
@@ -69,11 +70,12 @@ class InferenceContext {
   // The constant value of input i, or null. The elements may be unaligned.
   const Tensor* input_value(int i) const { return input_info(i).value.get(); }
   // The elements of integer input i, with kUnknownDim for unknown ones; nullopt where nothing is
-  // known.
+  // known, and for a constant of another type. A constant's own -1 looks like an unknown element:
+  // input_value tells the two apart.
   std::optional<Dims> input_as_ints(int i) const;
   // Input i read as a shape: a vector of sizes, with -1 for unknown, or a scalar of -1 for any
-  // shape. Unknown rank where nothing is known. INVALID_ARGUMENT for another scalar, a higher rank
-  // or an invalid shape.
+  // shape. If no size is known, the rank is the length of the vector, where that is known.
+  // INVALID_ARGUMENT for another scalar, an input of higher rank or an invalid shape.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
 
   void set_output(int i, PartialShape shape) { output(i).shape = std::move(shape); }
@@ -82,7 +84,9 @@ class InferenceContext {
   void set_output_value(int i, Dims elements) { output(i).partial_value = std::move(elements); }
   TensorInfo& output(int i) { return i >= 0 && i < num_outputs() ? outputs_[i] : dropped_; }
 
-  // The value of an attribute, or its default. INVALID_ARGUMENT names the attribute.
+  // The value of an attribute, or its default. INVALID_ARGUMENT for an attribute that is missing or
+  // of another kind, DATA_LOSS for malformed bytes; messages name the attribute. HasAttr is false
+  // where AttrOf would find it missing.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;
@@ -95,8 +99,9 @@ class InferenceContext {
 
   // Shape algebra. Each returns what is known of the result. Errors are INVALID_ARGUMENT in
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
-  // The WithRank functions return `s`, or, of unknown rank, what `rank` says of it. MergeDim
-  // returns the size that either knows. Broadcast follows NumPy's rules.
+  // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown.
+  // WithRankAtLeast and WithRankAtMost return `s`, of unknown rank too. MergeDim returns the size
+  // that either knows. Broadcast follows NumPy's rules.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -117,28 +122,33 @@ class InferenceContext {
 };
 
 // Runs the shape function of the op, if it has one; without one all outputs stay unknown. Also
-// refuses an output of more than 2^63-1 elements. The error names the op, the node if `node_name`
-// is given, and the input shapes. An error marked AtRunTime gives OK and unknown outputs.
+// refuses an output that PartialShape::Make refuses. The error names the op, the node if
+// `node_name` is not empty, and the first 20 input shapes; the outputs then mean nothing. An error
+// marked AtRunTime gives OK and unknown outputs.
 absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
 
 struct ShapeOptions {
-  // What is known of fed outputs. A Placeholder that is not fed has the shape of its attribute
-  // `shape` if assume_valid_feeds, else an unknown one.
+  // What is known of fed outputs, instead of what the shape function says. The function must
+  // succeed: an output of a node in `skip` or `errors` stays unknown though it is fed. A
+  // Placeholder that is not fed has the shape of its attribute `shape` if assume_valid_feeds, else
+  // an unknown one.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
-  // If given, collects the errors of shape functions by node: the outputs stay unknown and the
-  // sweep goes on. The messages then do not name the node.
+  // If given, errors of shape functions are appended, with their nodes: the outputs stay unknown
+  // and the sweep goes on. The messages then do not name the node.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
   // Nodes whose shape functions do not run, as they have other defects. Their outputs stay unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
-  // If given, is called after the shape function of a node to say more of the outputs. It must
-  // depend only on the node's kind and on what is known of the inputs: answers are shared between
-  // such nodes.
+  // If given, is called after the shape function of a node has succeeded, or if there is none, to
+  // say more of the outputs. It must depend only on the node's kind and on what is known of the
+  // inputs: nodes that have both in common share one answer.
   std::function<void(NodeId, InferenceContext&)> refine;
 };
 
-// What is known of each output of each live node. Values that loops carry (NextIteration edges)
-// start unknown; loops are not iterated. Reading is thread-safe. Does not keep the graph.
+// What is known of each output of each live node. Loops are not iterated: Infer takes values that
+// loops carry (NextIteration edges) as unknown, Refresh takes what the sweep before found of them.
+// Outputs of a node of unknown op, of unresolved types or with a wrong number of inputs are
+// unknown. Reading is thread-safe. Does not keep the graph.
 class GraphShapes {
  public:
   // Runs the shape functions once, in topological order. Returns the first error of a shape
@@ -153,8 +163,9 @@ class GraphShapes {
   // succeeded.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
-  // What is known of an output. An output that the node does not have (the op is unknown) is
-  // unknown. The reference is valid until the next Refresh.
+  // What is known of an output. The node's id must be one of the graph at the last Infer or
+  // Refresh; an output that the node does not have is unknown. The reference is valid until the
+  // next Refresh.
   const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 

@@ -10,6 +10,9 @@
 
 namespace tenon::ops {
 
+// Empty strides and dilations stand for 1 everywhere. Empty dimension_numbers stand for the order
+// batch, features, spatial dimensions. explicit_padding has the sizes before and behind each
+// spatial dimension; it is empty unless `padding` is EXPLICIT.
 struct UniformConvolutionAttrs {
   std::vector<int64_t> strides, lhs_dilation, rhs_dilation, explicit_padding;
   int64_t feature_groups, batch_groups;
@@ -50,8 +53,8 @@ struct UniformConvolution {
     int64_t batch, feature;
     std::vector<int64_t> spatial;
   };
-  Order lhs, rhs, out;  // the rhs' output features stand in `batch`
-  std::vector<UniformConvolutionAxis> axes;
+  Order lhs, rhs, out;  // of rhs, `batch` is the output features' and `feature` the input features'
+  std::vector<UniformConvolutionAxis> axes;  // in the order of `spatial`
   int64_t feature_groups, batch_groups;
   Shape out_shape;
 };

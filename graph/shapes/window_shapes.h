@@ -15,8 +15,9 @@ struct WindowFormat {
   int first() const { return channels_first ? 2 : 1; }  // the first spatial dimension
 };
 
-// Returns the format that attribute data_format names; channels last if the op has no such
-// attribute. UNIMPLEMENTED for other formats, such as NCHW_VECT_C.
+// Returns the format that attribute data_format names, with `spatial` spatial dimensions, whatever
+// number the name has; channels last if the op has no such attribute. UNIMPLEMENTED for other
+// formats, such as NCHW_VECT_C.
 absl::StatusOr<WindowFormat> WindowFormatOf(InferenceContext& c, int spatial);
 
 // The padding of each dimension, from attributes padding and explicit_paddings.
@@ -29,14 +30,16 @@ struct WindowPadding {
 // few or too many, and for any beside SAME or VALID.
 absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank);
 
-// Returns the number of positions of a window of `size` elements that lie `dilation` apart and that
-// moves by `stride` along dimension `axis` of `in` elements; kUnknownDim where a size is unknown.
-// INVALID_ARGUMENT where the window does not fit, or stride or dilation is not positive.
+// Returns the number of positions of a window that moves by `stride` along a dimension of `in`
+// elements; kUnknownDim where `in` or `size` is unknown. The window has `size` elements, which lie
+// `dilation` apart. `axis` is the number of the dimension in the tensor; it chooses among the
+// explicit paddings. INVALID_ARGUMENT where the window does not fit, or stride or dilation is not
+// positive. With SAME, `size` does not matter: every window fits.
 absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                     const WindowPadding& padding, int axis);
-// WindowedDim for ops with a TensorFlow version that rounds toward 0. So windows pass that exceed
-// the dimension by less than two strides, and so does any dilation; both fail only in a run
-// (AtRunTime).
+// WindowedDim for ops whose shape function in TensorFlow rounds toward 0. TensorFlow's function
+// then accepts a window that exceeds the dimension by less than two strides, and any dilation; only
+// a run fails. So these errors are marked AtRunTime.
 absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                    const WindowPadding& padding, int axis);
 

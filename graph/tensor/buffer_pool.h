@@ -19,10 +19,10 @@ size_t PooledCapacity(size_t bytes);
 // none.
 Buffer* TakeFromPool(size_t capacity);
 
-// Takes ownership of an owned buffer without references and returns true, or returns false: then
-// the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to 256
-// KiB for itself, without a lock, and frees them when it ends; all threads share up to 64 MiB more.
-// Under a sanitizer nothing is kept, so that the sanitizer sees the end of each tensor.
+// Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:
+// then the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to
+// 256 KiB for itself, without a lock, and frees them when it ends; all threads share up to 64 MiB
+// more. Under a sanitizer nothing is kept, so that the sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon

@@ -67,7 +67,8 @@ bool IsKnownDataType(int32_t value);
 // kInvalid.
 size_t DataTypeSize(DataType t);
 
-// Whether elements may be copied with memcpy: everything but string, resource and variant.
+// Whether elements may be copied with memcpy: everything but string, resource and variant. True of
+// kInvalid too.
 bool IsMemcpyable(DataType t);
 
 bool IsFloating(DataType t);  // half, bfloat16, float, double; not the types of 8 and 4 bits
@@ -75,7 +76,7 @@ bool IsInteger(DataType t);   // int8 to int64 and uint8 to uint64; not quantize
 bool IsComplex(DataType t);
 bool IsQuantized(DataType t);
 
-// "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" for unknown values.
+// "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" or "DT_INVALID_REF" for unknown values.
 std::string_view DataTypeName(DataType t);
 // "float", "int32" … as OpDef specs write them. A reference has the name of its base, and an
 // unknown value is "invalid".
@@ -84,9 +85,9 @@ std::string_view DataTypeSpecName(DataType t);
 // reference has the name of its base.
 std::string_view DataTypeShortName(DataType t);
 
-// Read the names of these three functions; each accepts its own form only. nullopt for an unknown
-// name, "invalid" and "DT_INVALID" included. Only the DT_ form reads references. The short form
-// does not read the DT_ names of types that have no short name.
+// Read the names that the three functions above return; each accepts one form only. nullopt for an
+// unknown name, "invalid" and "DT_INVALID" included. Only ParseDataTypeName reads references.
+// ParseDataTypeShortName does not read the DT_ names of types that have no short name.
 std::optional<DataType> ParseDataTypeName(std::string_view name);
 std::optional<DataType> ParseDataTypeSpecName(std::string_view name);
 std::optional<DataType> ParseDataTypeShortName(std::string_view name);

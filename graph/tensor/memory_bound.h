@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Returns the bytes of a tensor in host memory: of its elements and of the text of string elements,
-// long or short. An object counts as its pointer. The tensor must be in host memory.
+// Returns the bytes that a tensor in host memory holds: its elements and in addition the text of
+// string elements, long or short. An object counts as its pointer.
 size_t HeldBytes(const Tensor& t);
 
 // Limits, while it lives, what the thread that made it allocates for buffers and for the text of

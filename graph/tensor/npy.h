@@ -13,7 +13,9 @@
 // other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files
 // are those of FileWriter (graph/base/file_writer.h).
-// RESOURCE_EXHAUSTED: memory is short.
+// RESOURCE_EXHAUSTED: no memory for a tensor. Functions that copy a file or make its bytes throw
+// bad_alloc where memory is short.
+// INTERNAL: the zip library fails.
 // All functions are thread-safe.
 #pragma once
 
@@ -28,15 +30,16 @@
 
 namespace tenon {
 
-// `wanted` is the element type where the caller knows it; kInvalid takes the type that the file
-// says. Raw bits become `wanted`, and integers become the quantized type of their width. Elements
-// are never converted: another type is INVALID_ARGUMENT and names both.
+// Returns the array. `wanted` is the element type where the caller knows it; kInvalid takes the
+// type that the file says. If `wanted` is a type that NumPy lacks, elements of the type that it is
+// written as are taken as `wanted`, bit by bit. Elements are never converted: for another type
+// INVALID_ARGUMENT names both.
 absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted = DataType::kInvalid);
 // The tensor must be in host memory.
 absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 
-// ReadNpy reads standard input for "-". Messages start with the path, but for tensors that have no
-// NumPy form. WriteNpy writes the file as a whole or not at all.
+// ReadNpy and NpzReader::Open read standard input for "-". Messages start with the path, but for
+// tensors that have no NumPy form. WriteNpy writes the file as a whole or not at all.
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted = DataType::kInvalid);
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 
@@ -49,8 +52,8 @@ class NpzReader {
   static absl::StatusOr<NpzReader> Open(const std::string& path);
   static absl::StatusOr<NpzReader> FromBytes(FileBytes bytes);
   std::vector<std::string> Keys() const;
-  // Returns a tensor of its own memory. NOT_FOUND lists the keys; other messages start with
-  // "path[key]".
+  // Returns a tensor in memory of its own; `wanted` is that of NpyFromBytes. NOT_FOUND lists the
+  // keys; other messages start with "path[key]", after FromBytes with "[key]".
   absl::StatusOr<Tensor> Read(std::string_view key, DataType wanted = DataType::kInvalid) const;
 
  private:

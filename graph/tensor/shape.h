@@ -123,7 +123,7 @@ class PartialShape {
   // Returns kUnknownDim where the rank or the dimension is unknown, and for an i outside of the
   // rank. Negative i counts from the end: -1 is the last dimension.
   int64_t dim(int i) const;
-  absl::Span<const int64_t> dims() const { return dims_; }
+  absl::Span<const int64_t> dims() const { return dims_; }  // empty where the rank is unknown
   void set_dim(int i, int64_t size) { dims_[i] = size; }
   void push_back(int64_t size) { dims_.push_back(size); }
   bool fully_defined() const;
@@ -138,6 +138,7 @@ class PartialShape {
   // contradict each other.
   absl::StatusOr<PartialShape> Merge(const PartialShape& other) const;
 
+  // Whether both know the same: two unknown dimensions are equal.
   friend bool operator==(const PartialShape& a, const PartialShape& b) {
     return a.known_rank_ == b.known_rank_ && a.dims_ == b.dims_;
   }

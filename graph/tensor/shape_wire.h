@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-// Converts both ways. Names of dimensions are dropped.
+// Names of dimensions are dropped. Empty bytes are the shape of a scalar. Equal shapes give equal
+// bytes.
 // INVALID_ARGUMENT: dimensions that PartialShape::Make refuses, or dimensions beside unknown_rank.
 // DATA_LOSS: malformed bytes.
 absl::StatusOr<PartialShape> ShapeFromWire(std::string_view wire);

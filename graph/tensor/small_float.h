@@ -27,19 +27,20 @@ struct SmallFloat {
   // Ignores bits above bits(). Exact: a double holds every value of these formats.
   double Decode(uint32_t bits) const;
   // Rounds to nearest, ties to even. What is too large becomes infinity; NaN where the format has
-  // no infinity; the largest number where it has neither. A NaN becomes a quiet NaN, or 0 where the
-  // format has none.
+  // no infinity; the largest number where it has neither. A NaN becomes a quiet NaN of sign 0 and
+  // without payload, or 0 where the format has no NaN.
   uint32_t Encode(double value) const;
 };
 
 // The format of half, bfloat16, float8* and float4; nullopt for any other type.
 std::optional<SmallFloat> SmallFloatOf(DataType t);
 
-// Half and bfloat16 from and to float: to nearest, ties to even; a NaN becomes a quiet NaN. They
-// mean the same whether the processor flushes denormals or not: none of their steps meets a float
-// denormal that matters. They have no branches, so that loops over them become vector code. They
-// call no function, not even std::bit_cast: sources for several instruction sets would share the
-// one body of such a function.
+// Half and bfloat16 to float: exact; a NaN keeps its sign and payload. From float: to nearest, ties
+// to even; what is too large becomes infinity; a NaN becomes a quiet NaN without payload, for half
+// with its sign, for bfloat16 without. These functions mean the same whether the processor flushes
+// denormals or not: none of their steps meets a float denormal that matters. They have no branches,
+// so that loops over them become vector code. They call no function, not even std::bit_cast:
+// sources for several instruction sets would share the one body of such a function.
 [[gnu::always_inline]] inline float FloatFromHalf(uint16_t half) {
   constexpr uint32_t kOne = 1u << 23;  // of the exponent
   // The exponent moves by 112; that of infinities and NaN by another 112. Denormals are read as

@@ -123,6 +123,7 @@ class Tensor {
  public:
   // An uninitialized tensor: no buffer, dtype kInvalid.
   Tensor() = default;
+  // The buffer, if there is one, must hold the elements; nothing checks it.
   Tensor(DataType dtype, Shape shape, BufferRef buffer)
       : dtype_(dtype), shape_(std::move(shape)), buffer_(std::move(buffer)) {}
 
@@ -179,9 +180,9 @@ class Tensor {
     ObjectRef<Object>::Adopt(std::exchange(flat<Object*>()[i], value.release()));
   }
 
-  // Returns a new host tensor with the same elements; objects are shared. RESOURCE_EXHAUSTED when
-  // memory is short, INVALID_ARGUMENT if the tensor is uninitialized. The tensor must be in host
-  // memory.
+  // Returns a new host tensor with the same elements; objects are shared. The tensor must be in
+  // host memory. INVALID_ARGUMENT if the dtype is kInvalid; with another dtype the tensor must have
+  // a buffer. RESOURCE_EXHAUSTED when memory is short; throws bad_alloc where SetString does.
   absl::StatusOr<Tensor> Copy() const;
 
  private:

@@ -28,8 +28,10 @@ absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire);
 // INVALID_ARGUMENT: the dtype or shape is none of a value, or sizes contradict each other.
 // DATA_LOSS: malformed bytes.
 // UNIMPLEMENTED: resources and variants.
-// RESOURCE_EXHAUSTED: more than `max_bytes`, or than three quarters of the machine's memory. A
-// repeated value of a huge shape is refused before memory is allocated.
+// RESOURCE_EXHAUSTED: elements of more than `max_bytes`, in which the text of strings does not
+// count; a tensor that must be decoded and is larger than 64 MiB and than three quarters of the
+// machine's memory; or memory is short. A repeated value of a huge shape is refused before memory
+// is allocated. Throws bad_alloc where Tensor::SetString does.
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire,
                                       std::shared_ptr<const void> owner = nullptr,
                                       size_t max_bytes = size_t{1} << 36);
@@ -44,9 +46,9 @@ absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
 // for an uninitialized tensor.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
-// tensor_content in this order, and nothing else. Then equal tensors have equal bytes. False for
-// bools: equal bools may have different bytes. False for empty tensors, which have no
-// tensor_content.
+// tensor_content in this order, and nothing else. Two equal tensors for which it is true have equal
+// bytes, unless a shape has names of dimensions. False for bools: equal bools may have different
+// bytes. False for empty tensors, which have no tensor_content.
 bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

@@ -28,13 +28,14 @@ enum class DefectCode : uint8_t {
   kNoFunction,  // an attribute names a function that the library lacks
   kVersion,     // producer or min_consumer do not fit; an op is deprecated
   kKernel,      // no device can run the node; import does not look for this
-  kSignature,   // of a SavedModel: a signature, saver or asset that names no tensor of the graph
+  kSignature,   // of a SavedModel: a signature, saver, initializer or asset that names no tensor of
+                // the graph, or an asset outside of its folder
 };
 
 struct Defect {
   DefectCode code;
   std::string where;             // "file:line:col", "file: byte N" or "node 'x'"
-  std::string node;              // empty for file-level defects
+  std::string node;              // empty for defects of the file, or of a function as a whole
   std::string message;           // the fault, the node, and what would be right; one line
   bool in_function = false;      // in a function of the library
   std::string ToString() const;  // "where: message"
@@ -46,8 +47,9 @@ inline bool MayBeUnused(const Defect& defect) {
   return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction;
 }
 
-// Returns every defect of a graph and of its functions, ordered by node id, functions last. For
-// graphs that passes or plug-ins changed; import does the same for files. Linear in the graph.
+// Returns every defect of a graph and of its functions: first of the versions, then of nodes in the
+// order of ids, then of functions. For graphs that passes or plug-ins changed; import does the same
+// for files. Linear in the graph.
 std::vector<Defect> Verify(const Graph& graph);
 // Verify without the bodies of functions. If `sound` is given, the graph must be an edited copy of
 // `sound` that shares its storage, and `sound` must have no defects: names, ops and attributes that

@@ -54,8 +54,8 @@ struct VerifyOptions {
   bool shapes_are_known = false;
 };
 
-// Adds the defects of nodes and functions to `log`. Nodes with a defect in `log` are left out of
-// shape inference: their shape errors would follow from it.
+// Adds the defects of versions, nodes and functions to `log`. Nodes with a defect in `log` are left
+// out of shape inference: their shape errors would follow from that defect.
 void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // VerifyGraph without functions: one returns the defects, the other adds them to `log`.
@@ -67,7 +67,8 @@ void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* lo
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // A fault of an op with its attributes, the same for all nodes of the kind. Messages name the
-// attribute, not the node. CheckKind returns all faults of a kind.
+// attribute, not the node. CheckKind returns all faults of a kind in a graph with the nodes,
+// functions and producer of `graph`; of the options only max_const_bytes counts.
 struct KindDefect {
   DefectCode code;
   std::string message;

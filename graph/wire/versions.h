@@ -11,13 +11,13 @@ namespace tenon {
 inline constexpr int kGraphDefVersion = 2474;
 
 struct Versions {
-  int producer = 0;
+  int producer = 0;  // the version of the writer
   int min_consumer = 0;
   std::vector<int> bad_consumers;
   bool ok = true;  // whether the bytes are well-formed
 };
-// Parses VersionDef bytes. Never fails: malformed bytes give `ok` false and the fields before the
-// fault. A field that is missing is 0.
+// Parses VersionDef bytes. Never fails: malformed bytes give `ok` false and what can be read. A
+// field that is missing is 0.
 Versions ParseVersions(std::string_view wire);
 
 }  // namespace tenon

@@ -61,8 +61,9 @@ class WireReader {
   // The offset in the message of the next field, or of the malformed field.
   size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
 
-  // Reads one varint of at most ten bytes and moves `*pos` behind it. Returns false, and leaves
-  // `*pos` and `*value` alone, if no varint ends before `end`.
+  // Reads one varint and moves `*pos` behind it. Returns false, and leaves `*pos` and `*value`
+  // alone, if the varint does not end within ten bytes and before `end`. Bits above the 64th are
+  // dropped.
   static bool ReadVarint(const char** pos, const char* end, uint64_t* value);
 
  private:

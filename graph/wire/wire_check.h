@@ -51,8 +51,9 @@ std::string TooDeep(int64_t most);
 
 // Returns the first fault of `bytes` as a message of this type; nullopt if there is none. A fault
 // is malformed framing, text that is not UTF-8, packed numbers that do not come out even, or
-// nesting beyond `depth`. Fields that the type does not know may hold anything. Does not recurse.
-// Takes linear time; does not read blobs (tensor_content, byte strings). Thread-safe.
+// nesting beyond `depth`. Fields that the type does not know, or that have another wire type than
+// it says, may hold anything. Does not recurse. Takes linear time; does not read blobs
+// (tensor_content, byte strings). Thread-safe.
 std::optional<WireFault> CheckWire(WireMessage type, std::string_view bytes, DepthLimit depth);
 
 // Whether `text` is valid UTF-8, as protobuf demands of string fields.

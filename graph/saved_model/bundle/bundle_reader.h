@@ -26,10 +26,11 @@ using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view p
 // those of the files before memory is allocated, and checksums are compared. Messages name the file
 // and the tensor.
 // NOT_FOUND: the file or the tensor does not exist.
-// DATA_LOSS: a file is damaged.
+// DATA_LOSS: a file is damaged, or the stored parts of a tensor overlap or leave elements out.
 // UNIMPLEMENTED: big-endian files, later versions, resources and variants.
 // RESOURCE_EXHAUSTED: memory is short.
-// Errors of ResolvePath pass through. Not thread-safe.
+// Other errors are those of ResolvePath, IndexTable::Open, DataFile::Open and DataFile::Read.
+// Not thread-safe.
 class BundleReader {
  public:
   // Reads and checks the index. Data files are opened when they are first read.
@@ -42,13 +43,13 @@ class BundleReader {
     DataType dtype = DataType::kInvalid;
     Shape shape;
   };
-  // Find returns the type and shape of a tensor without its data. Read returns the tensor, whole
-  // even if it is stored in parts, in memory of its own.
+  // Find returns the type and the whole shape of a tensor without its data. Read returns the
+  // tensor, whole even if it is stored in parts, in memory of its own.
   absl::StatusOr<TensorInfo> Find(std::string_view name) const;
   absl::StatusOr<Tensor> Read(std::string_view name);
-  // Returns the part of the tensor in `region`, which must lie within the shape. Reads only what is
-  // stored of it: of an entry in one piece all, of a tensor in parts the parts that have elements
-  // of the region.
+  // Returns the part of the tensor in `region`, as a tensor of the region's shape. The caller has
+  // checked that the region lies within the tensor's shape (Find). A tensor that is stored in one
+  // piece is read whole; of a tensor in parts, each part that has an element of the region is.
   absl::StatusOr<Tensor> ReadRegion(std::string_view name, const Region& region);
 
  private:

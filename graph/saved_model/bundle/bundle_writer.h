@@ -24,8 +24,9 @@ using BundleEntries = std::map<std::string, std::string>;
 absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleEntries entries);
 
 // Writes one checkpoint. The files appear under their names in Finish, each as a whole; an error in
-// Finish may leave the new data file beside the old index. Without Finish no file is left. Messages
-// name the file or the tensor. Not thread-safe.
+// Finish may leave the new data file beside the old index. Without Finish no file is left. After an
+// error of any function the writer may only be destroyed. Errors of writing are those of
+// FileWriter. Messages name the file or the tensor. Not thread-safe.
 class BundleWriter {
  public:
   // Opens a temporary data file. Makes the folder of `prefix` if it does not exist. Errors as of
@@ -38,8 +39,9 @@ class BundleWriter {
   // in host memory.
   absl::Status Add(std::string_view name, const Tensor& tensor);
   // Adds the part `whole.slice` of a tensor of shape `whole.shape`. All parts of one tensor have
-  // the same type and the same whole shape. INVALID_ARGUMENT if they do not, or if `part` has
-  // another shape than the slice.
+  // the same type and the same whole shape. INVALID_ARGUMENT if they do not, if `part` has another
+  // shape than the slice, or if this slice or the whole tensor was added before; other errors are
+  // those of Add. Parts that overlap or leave elements out are not found here, but when read.
   absl::Status AddPart(std::string_view name, const ShapeAndSlice& whole, const Tensor& part);
   // Puts the data file and then the index under their names. Call it once, as the last call.
   absl::Status Finish();

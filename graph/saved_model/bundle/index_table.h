@@ -13,7 +13,7 @@
 namespace tenon {
 
 // An open index, in memory or mapped. Messages start with the path.
-// NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read or is no regular file.
+// NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: as of ReadRegularFile (graph/base/file_bytes.h).
 // DATA_LOSS: a checksum or the structure is wrong.
 // RESOURCE_EXHAUSTED: memory is short.
 // Reading is thread-safe.
@@ -27,8 +27,8 @@ class IndexTable {
   const std::string& path() const;
   // The value of the key; nullopt if the index has no such key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
-  // Calls `visit` for all keys in ascending order of bytes. The views are valid during the call.
-  // Ends at the first error and returns it.
+  // Calls `visit` for all keys in ascending order of bytes, the header's included. The views are
+  // valid during the call. Ends at the first error, of `visit` or of the table, and returns it.
   absl::Status ForEach(
       absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
 

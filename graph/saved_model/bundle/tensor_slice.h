@@ -29,8 +29,9 @@ struct Region {
 std::optional<Region> Intersect(const Region& a, const Region& b);
 
 // Calls `run` for each run of `n` elements of `part` that lie side by side both in `a` and in `b`,
-// with the offsets of the run's first element in `a` and in `b`, in elements: the caller copies run
-// by run. `part` must lie in both.
+// with the offsets of the run's first element in `a` and in `b`: numbers of elements from the first
+// element of that region, in row-major order. So the caller copies run by run. Runs come in
+// ascending order. `part` must lie in both.
 void ForEachRun(const Region& part, const Region& a, const Region& b,
                 absl::FunctionRef<void(int64_t in_a, int64_t in_b, int64_t n)> run);
 
@@ -43,11 +44,13 @@ struct TensorSlice {
   };
   absl::InlinedVector<Extent, 4> extents;
 
-  // Parses "0,5:-:2,1": start and length, or '-' for a whole dimension. INVALID_ARGUMENT shows the
-  // text.
+  // Parses "0,5:-:2,1": start and length, or '-' for a whole dimension. A start is at least 0, a
+  // length at least 1. Empty text gives no extents, the slice of a scalar. INVALID_ARGUMENT shows
+  // the text.
   static absl::StatusOr<TensorSlice> Parse(std::string_view text);
   std::string ToString() const;
-  // The part as a region of `shape`; INVALID_ARGUMENT if the slice does not lie within the shape.
+  // The part as a region of `shape`; INVALID_ARGUMENT if the slice has another rank or does not lie
+  // within the shape.
   absl::StatusOr<Region> In(const Shape& shape) const;
 };
 
@@ -55,10 +58,12 @@ struct TensorSlice {
 struct ShapeAndSlice {
   Shape shape;
   TensorSlice slice;
+  // INVALID_ARGUMENT for text of another form. Does not compare the slice with the shape.
   static absl::StatusOr<ShapeAndSlice> Parse(std::string_view text);
 };
 
-// Returns the key of a part of a tensor in a checkpoint's index.
+// Returns the key of a part of a tensor in a checkpoint's index. "-" and the same extent in numbers
+// give different keys.
 std::string SliceKey(std::string_view tensor_name, const TensorSlice& slice);
 
 }  // namespace tenon
