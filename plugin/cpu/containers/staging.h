@@ -11,7 +11,8 @@ namespace tenon::cpu {
 // is an uninitialized tensor.
 using StagedTuple = std::vector<Tensor>;
 
-// The most that an area may hold. 0 stands for any amount.
+// The most that an area may hold. 0 stands for any amount. An area of MapStage counts complete
+// elements only, but the bytes of all.
 struct StagingLimits {
   int64_t capacity = 0, memory = 0;  // number of elements, bytes of all together
 

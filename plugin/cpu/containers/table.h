@@ -53,7 +53,8 @@ class Table : public Resource {
   // RESOURCE_EXHAUSTED if memory is short; some entries may be added.
   absl::Status Insert(const Tensor& keys, const Tensor& values);
   // Replaces all entries. Errors as of Insert, but keys in `no_keys` are skipped, since TensorFlow
-  // exports them. A dense table also takes keys and values as matrices, one row per entry.
+  // exports them. After RESOURCE_EXHAUSTED the table has some of the new entries only. A dense
+  // table also takes keys and values as matrices, one row per entry.
   absl::Status Import(const Tensor& keys, const Tensor& values);
   // Removes the entries of these keys. Ignores keys without an entry. UNIMPLEMENTED and
   // INVALID_ARGUMENT as of Insert.

@@ -22,8 +22,8 @@ struct ResizeProblem {
   Scaling scaling;
 };
 // Reads the images' shape from input 0, and the size, [rows, columns], from input 1, whose value
-// must be known. Sets no output shape. INVALID_ARGUMENT unless the size has two positive numbers
-// and the images pass CheckImages, or as of ReadScaling. UNIMPLEMENTED as of CheckImages, for
+// must be known. Sets no output shape. INVALID_ARGUMENT if the size is not two positive numbers, or
+// if the output has too many elements. Other errors as of ReadScaling, and of CheckImages for
 // images and output.
 absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p);
 // Reads attributes align_corners and half_pixel_centers, where the op has them. INVALID_ARGUMENT if

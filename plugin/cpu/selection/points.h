@@ -37,10 +37,10 @@ absl::Status CheckIndexRange(DataType index_type, int64_t size);
 // Returns the points of `target` that indices of shape [..., depth] name, with `skip` and `wrap`
 // false. Sets *updates, unless null, to the shape of values for these points: `indices` without the
 // last dimension, then a piece's. INVALID_ARGUMENT for indices of rank 0, for more coordinates than
-// the target has dimensions, or for updates that Shape::Make refuses, or CheckedShape.
+// the target has dimensions, or for updates that CheckedShape refuses.
 absl::StatusOr<Points> DescribePoints(const Prepare& p, const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
-// The same without the op's name in messages.
+// The same without the op's name in messages, and with Shape::Make's limits for the updates.
 absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
                                       const Shape& target, Shape* updates);
 // Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points. The

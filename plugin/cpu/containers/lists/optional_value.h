@@ -9,7 +9,8 @@
 
 namespace tenon::cpu {
 
-// Immutable: several tensors may share one object.
+// A list of components, which may be empty, or (by the default constructor) nothing. Immutable:
+// several tensors may share one object.
 class OptionalValue : public Object {
  public:
   static constexpr std::string_view kKind = "optional";

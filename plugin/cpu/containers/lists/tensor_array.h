@@ -26,7 +26,7 @@ class TensorArray : public Resource {
     PartialShape element_shape;
     bool dynamic_size = false;
     bool clear_after_read = true;
-    bool identical_shapes = false;
+    bool identical_shapes = false;  // all elements have the shape of the first one written
     bool adds_up = false;  // further writes of an element are added to it: arrays of gradients
   };
   TensorArray(std::string_view name, Options options)
