@@ -8,8 +8,9 @@
 
 namespace tenon::cpu {
 
-// Returns the paddings in input i: before and after for each of `count` dimensions, in one list.
-// INVALID_ARGUMENT if the input's shape is not [count, 2] or a padding is negative.
+// Returns the paddings in input i, an int32 or int64 tensor of shape [count, 2]. Entry 2 * d of the
+// result is the padding before dimension d, entry 2 * d + 1 the padding after it. INVALID_ARGUMENT
+// for another shape or type, or a negative padding; INTERNAL if the input's value is not known.
 absl::StatusOr<Dims> ReadPaddings(const Prepare& p, int i, int64_t count);
 
 // The mirrored border of a dimension of `size` elements. Mode REFLECT mirrors at the outermost
@@ -17,11 +18,12 @@ absl::StatusOr<Dims> ReadPaddings(const Prepare& p, int i, int64_t count);
 struct Mirror {
   int64_t skip = 0;  // 1: REFLECT; 0: SYMMETRIC
 
-  // Reads attribute `mode`.
+  // Reads attribute `mode`. Any mode but REFLECT counts as SYMMETRIC.
   static absl::StatusOr<Mirror> Read(const Prepare& p);
-  // Returns INVALID_ARGUMENT if a padding asks for more elements than can be mirrored.
+  // Returns INVALID_ARGUMENT if a padding exceeds size - skip, the elements that can be mirrored.
   absl::Status Check(const Prepare& p, int64_t before, int64_t after, int64_t size) const;
-  // Returns the number of the element that place i of the padded dimension repeats.
+  // Returns the index of the unpadded element that index i of the padded dimension repeats. Only
+  // for paddings that pass Check.
   int64_t Source(int64_t i, int64_t before, int64_t size) const {
     int64_t at = i - before;
     if (at < 0) at = -at - 1 + skip;

@@ -13,13 +13,13 @@
 
 namespace tenon::cpu {
 
-// A range of one input dimension, or a new dimension of size 1.
+// A range of one dimension of the sliced tensor, or a new dimension of size 1.
 struct SliceRange {
-  int dim = -1;  // dimension number of the input; -1: a new dimension
-  int64_t begin = 0;
-  int64_t stride = 1;
-  int64_t size = 1;
-  bool keep = true;  // the output's shape has this dimension; false where one index is taken
+  int dim = -1;        // dimension number of the tensor; -1: a new dimension
+  int64_t begin = 0;   // index of the first element; 0 in an empty range
+  int64_t stride = 1;  // between indices, may be negative; 1 in a range of at most one element
+  int64_t size = 1;    // number of elements
+  bool keep = true;    // the output's shape has this dimension; false where one index is taken
 };
 
 // The mask attributes of the StridedSlice ops. Bit i belongs to entry i of begin, end and strides.
@@ -30,9 +30,11 @@ struct SliceMasks {
 absl::StatusOr<SliceMasks> ReadSliceMasks(const Prepare& p);
 
 // Returns the ranges that the lists `begin`, `end`, `strides` and the masks select from a tensor of
-// shape `tensor`, by TensorFlow's rules. The ranges stand in the order of the output's dimensions.
-// INVALID_ARGUMENT, without the node's name, for lists of unequal length, a stride of 0, an index
-// out of bounds, or too many entries.
+// shape `tensor`, by TensorFlow's rules. The result has one range for each dimension of the tensor,
+// in order, and between them the new dimensions. Dimensions that no entry names are whole.
+// INVALID_ARGUMENT, without the op's name, for lists of unequal length, a stride of 0, or more
+// entries than dimensions; and, where one index is taken, for a negative stride or an index out of
+// bounds. Bounds of other ranges are clamped to the dimension.
 absl::StatusOr<std::vector<SliceRange>> ResolveSlice(const SliceMasks& masks,
                                                      absl::Span<const int64_t> begin,
                                                      absl::Span<const int64_t> end,
@@ -41,19 +43,21 @@ absl::StatusOr<std::vector<SliceRange>> ResolveSlice(const SliceMasks& masks,
 
 // The elements of a tensor that ranges of its dimensions select.
 struct SliceBlock {
-  Shape shape;         // of the output: the kept dimensions only
-  Dims size, stride;   // per dimension of the tensor; strides in bytes
+  Shape shape;         // of the slice: the dimensions with SliceRange::keep only
+  Dims size, stride;   // of the block, per dimension of the tensor; strides in bytes
   int64_t offset = 0;  // of the block's first element from the tensor's first element, in bytes
   bool whole = true;   // the block is the whole tensor, in the same order
 };
+// Returns the block of `ranges`, which ResolveSlice has made for a dense tensor of this shape.
 SliceBlock FindBlock(const std::vector<SliceRange>& ranges, const Shape& tensor, DataType type);
 
-// Returns the copy from a dense tensor of shape `from` into a block. The destination pointer of the
-// copy is the block's first element. Dimensions of size 1 of `from` are repeated.
+// Returns the copy from a dense tensor of shape `from` into a block. `from` has the rank of
+// block.shape and broadcasts to it (BroadcastSource): dimensions of size 1 are repeated. The
+// destination pointer of the copy is the block's first element: add block.offset.
 StridedCopy CopyIntoBlock(DataType type, const SliceBlock& block,
                           const std::vector<SliceRange>& ranges, const Shape& from);
 
-// Returns `shape` with the rank of `to`, by adding or removing leading dimensions of size 1.
+// Returns `shape` with the rank of `to`: leading dimensions of size 1 are added or removed.
 // nullopt if `shape` does not broadcast to `to`.
 std::optional<Shape> BroadcastSource(const Shape& shape, const Shape& to);
 

@@ -32,9 +32,9 @@ class StridedCopy {
   // Run.
   void Finish();
 
-  int64_t bytes() const { return total_bytes_; }  // that Run writes
+  int64_t bytes() const { return total_bytes_; }  // that Run writes; 0 before Finish()
   // Copies all elements. The outer loops are split over `workers`. Source and destination must not
-  // overlap.
+  // overlap. Destinations of strings and objects must be initialized elements (ElementCopy).
   void Run(const void* from, void* to, Workers* workers) const;
 
  private:
@@ -58,7 +58,7 @@ inline constexpr int kZeros = -1;
 
 // One copy of a step, from an input to an output.
 struct CopyPiece {
-  int in = 0;               // input number or kZeros
+  int in = 0;               // input number, or kZeros, which ignores from_offset
   int out = 0;              // output number
   int64_t from_offset = 0;  // bytes
   int64_t to_offset = 0;
@@ -76,10 +76,11 @@ CopyPiece RepeatPiece(DataType type, int64_t elements, int in = kZeros);
 // Returns the piece that copies `elements` elements of input `in` to output 0.
 CopyPiece WholePiece(DataType type, int64_t elements, int in);
 
-// Sets the run function and the run state of a step that only copies.
+// Sets the run function and the run state of a step that only copies. Output shapes, and
+// permission to compute in place, are left to the caller.
 void SetCopies(Prepare& p, std::vector<CopyPiece> pieces);
-// Copies the pieces in their order. A piece with equal source and destination pointers is skipped:
-// the step is computed in place.
+// Copies the pieces in their order. A piece is skipped if its source and its destination, offsets
+// included, are the same address: the step is computed in place.
 void RunCopies(const CopyState& state, void* const* in, void* const* out, Workers* workers);
 
 // Returns the copy of a block of shape `shape` with the given strides, in bytes, on both sides. One

@@ -1,5 +1,6 @@
-// Kernels made of other kernels. A step prepares its parts by op name. A run executes the parts in
-// order and keeps their results in the step's scratch memory.
+// Kernels made of other kernels, the parts. The preparation of the step prepares each part by its
+// op's name. A run executes the parts in order and keeps their results in the step's scratch
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tenon::cpu {
 
 // A tensor between the parts: an input of the step, or a buffer in the step's scratch memory.
 struct SubTensor {
-  int buffer = 0;  // the step's inputs have the first numbers, scratch buffers the following
+  int buffer = 0;  // the number of an input of the step; scratch buffers have the numbers behind
   DataType type = DataType::kInvalid;
   Shape shape;
   const Tensor* value = nullptr;  // the value if preparation knows it, else null; not owned
@@ -27,23 +28,27 @@ class SubKernels {
  public:
   explicit SubKernels(Prepare& p);
 
+  // Returns input i of the step.
   SubTensor Input(int i) const;
-  // Adds a part: the kernel of `op` for type attribute T = `type`. The op has one output of that
-  // type. `attrs` are pairs of name and AttrValue bytes, sorted by name. An input that the kernel
-  // needs as a value must have a value. Returns the part's output, which may be an input under
-  // another shape. UNIMPLEMENTED if there is no such kernel; any error of the kernel's preparation.
+  // Adds a part: the first CPU kernel of `op` that takes T = `type`; constraints on other type
+  // attributes are not checked. The op must have one output, of type `type`, and its shape must not
+  // depend on the data; an output value that the kernel's preparation sets is lost. `attrs` are
+  // pairs of name and AttrValue bytes, sorted by name, T included. An input that the kernel needs
+  // as a value must have `value`. Returns the part's output: a scratch buffer, or, if the kernel
+  // makes the output an alias, that input under another shape. UNIMPLEMENTED if there is no such
+  // kernel; else the errors of the kernel's preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);
   // Adds a part that calls `run` with `state` on `inputs`. Returns the part's output, a new tensor.
-  // `run` gets no scratch memory.
+  // `run` gets no scratch memory and no RunState.
   SubTensor Run(RunFn run, std::shared_ptr<const void> state, std::vector<SubTensor> inputs,
                 DataType type, const Shape& shape);
   // Adds a part that copies `in` into a new tensor of shape `shape`. Returns the new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
-  // Makes results[i] the step's output i and sets the run function. A result that is an input of
-  // the step becomes an alias of that input. All other results must be different tensors. Call
-  // once, at the end.
+  // Makes results[i] the step's output i. A result that is an input of the step becomes an alias of
+  // that input. All other results must be different tensors. Sets the run function unless all
+  // results are aliases. Call once, at the end.
   void Finish(absl::Span<const SubTensor> results);
 
  private:

@@ -55,7 +55,8 @@ struct PlainElement {
   // unsigned arithmetic does in any width.
   using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                   std::conditional_t<kIsComplex<T>, std::complex<double>, double>>;
-  // The type of a comparison: holds every value of a real element type, in the same order.
+  // The type of a comparison: holds every value of a real element type, in the same order. Of no
+  // use for complex types, which have no order.
   using Ordered = std::conditional_t<std::is_integral_v<T> && std::is_signed_v<T>, int64_t, Wide>;
   // The least and the greatest finite value. Real types only.
   static Native Lowest() { return std::numeric_limits<T>::lowest(); }
@@ -140,7 +141,7 @@ void VisitElement(DataType type, F&& f) {
   }
 }
 
-// The same for half, bfloat16, float and double only.
+// Calls f(element) for half, bfloat16, float and double. Does nothing for any other type.
 template <typename F>
 void VisitFloat(DataType type, F&& f) {
   switch (type) {
@@ -157,9 +158,11 @@ void VisitFloat(DataType type, F&& f) {
   }
 }
 
-// Calls f(element, A()) for a real number type. The type A holds every value of the element type,
-// and sums in A wrap as sums in the element type do: double, int64_t or uint64_t. Does nothing for
-// any other type, bool and the quantized types among them.
+// Calls f(element, A()) for a real number type. A is the accumulator, which holds every value of
+// the element type: double for floating-point types, uint64_t for uint64, int64_t for all other
+// integers. Put() stores an integer modulo 2^bits, as if a sum had wrapped in the element type; a
+// sum of int64 elements must not itself overflow. Does nothing for any other type, bool and the
+// quantized types among them.
 template <typename F>
 void VisitReal(DataType type, F&& f) {
   switch (type) {

@@ -20,9 +20,10 @@ enum class Isa {
 // on machines of different processors. The first call fixes the answer for the process.
 // Thread-safe.
 Isa CpuIsa();
-// Returns whether TENON_ISA is set and not empty.
+// Returns whether TENON_ISA is set and not empty, whatever its value.
 bool IsaIsLimited();
-// Returns INVALID_ARGUMENT if TENON_ISA has any other value. CpuIsa() ignores such a value.
+// Returns INVALID_ARGUMENT if TENON_ISA has a value other than baseline, avx2 or avx512. CpuIsa()
+// ignores such a value. OK if the variable is not set or empty.
 absl::Status CheckIsaVariable();
 
 // Returns the argument that belongs to CpuIsa().

@@ -1,8 +1,8 @@
 // Helpers of the CPU kernels of every family: sets of types, checks of inputs, shapes, index
 // elements.
 //
-// Functions that take a Prepare run while a step is prepared. Their errors begin with the node's
-// name.
+// Functions that take a Prepare run while a step is prepared. Their INVALID_ARGUMENT errors name
+// the op and the inputs' types and shapes (Prepare::Invalid). The executor adds the node's name.
 #pragma once
 
 #include <cstdint>
@@ -51,28 +51,29 @@ absl::Status CheckScalars(const Prepare& p, int begin, int end);
 // Returns INVALID_ARGUMENT unless input i has the shape `want`.
 absl::Status CheckInputShape(const Prepare& p, int i, const Shape& want);
 
-// Returns the element of input i, whose value must be known. INVALID_ARGUMENT unless input i is a
-// scalar.
+// Returns the element of input i. INVALID_ARGUMENT unless input i is a scalar of type int8, int16,
+// int32 or int64; INTERNAL if its value is not known.
 absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 
 // Returns the elements of input i in row-major order. The input may have any rank.
 // INVALID_ARGUMENT unless its type is int32 or int64; INTERNAL if its value is not known.
 absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 
-// Makes output i a constant of shape `shape` with the elements `values`. The output's type is int32
-// or int64. INVALID_ARGUMENT if a value does not fit the type.
+// Makes output i a constant of shape `shape` with the elements `values`, one per element of the
+// shape. The output's type must be int32 or int64. INVALID_ARGUMENT if a value does not fit int32;
+// RESOURCE_EXHAUSTED if memory is short.
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
 
-// Makes a shape of dimensions that came from data. INVALID_ARGUMENT if a dimension is negative or
-// the shape has more than 2^48 elements.
+// Returns the shape of dimensions that came from data. INVALID_ARGUMENT if a dimension is negative
+// or the shape has more than 2^48 elements.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
 // Returns the dimensions to which `a` and `b` broadcast, aligned at the last dimension. nullopt if
 // they do not broadcast together.
 std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b);
 
-// Returns the number of items that touch about 64 KB: the grain for Workers::ParallelFor. For less
-// work, waking a thread costs more than the thread saves.
+// Returns the number of items that touch about 64 KB, at least 1: the grain for
+// Workers::ParallelFor. For less work, waking a thread costs more than the thread saves.
 inline int64_t GrainFor(int64_t bytes_per_item) {
   constexpr int64_t kPieceBytes = 64 << 10;
   return bytes_per_item <= 0 ? kPieceBytes : (kPieceBytes + bytes_per_item - 1) / bytes_per_item;
@@ -84,9 +85,9 @@ constexpr size_t AlignedBytes(size_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-// Returns the number of elements that TensorFlow compares at once in a reduction to the maximum.
-// Comparisons by vector ignore NaN. The elements behind the last full vector are compared one by
-// one; there, the maximum starts anew after each NaN.
+// Returns the number of elements that TensorFlow compares at once in a reduction to the maximum: a
+// vector. Its comparisons by vector ignore NaN. TensorFlow compares the elements behind the last
+// full vector one by one; there, the maximum starts anew after each NaN.
 inline int64_t LanesOf(DataType t) { return DataTypeSize(t) == 8 ? 4 : 8; }
 
 // Returns the product of dimensions [begin, end).

@@ -1,4 +1,5 @@
-// Access to the elements of string tensors, and the limit of the string bytes that a run may make.
+// Access to the elements of string tensors, and the limit of the bytes that one call of a kernel
+// may make.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ inline std::string_view StringAt(const void* data, int64_t i) {
   return {TF_TString_GetDataPointer(s), TF_TString_GetSize(s)};
 }
 
-// Copies `value` into element i of the string tensor at `data`. Throws std::bad_alloc if the thread
-// may not allocate that much memory.
+// Copies `value` into element i of the string tensor at `data`, which must be initialized. Throws
+// std::bad_alloc if the thread's MemoryBound does not permit the bytes.
 void PutString(void* data, int64_t i, std::string_view value);
 
-// The most bytes that one run may make by repeating its inputs: 4 GiB. No graph needs more, but
-// small inputs can ask for any amount. A thread with a lower allocation limit has that limit.
+// The most bytes that one call of a kernel may make where a small input can ask for any amount,
+// e.g. by repeating a string: 4 GiB. No graph needs more.
 inline constexpr uint64_t kMostStringBytes = uint64_t{1} << 32;
 
-// Returns RESOURCE_EXHAUSTED if `bytes` exceeds the limit. `bytes` is a double so that the caller's
-// products cannot overflow.
+// Returns RESOURCE_EXHAUSTED if `bytes` exceeds kMostStringBytes, or what the thread's MemoryBound
+// has left. `bytes` is a double so that the caller's products cannot overflow.
 absl::Status CheckStringBytes(double bytes);
 
 // Returns whether `c` is a continuation byte of UTF-8: any byte of a character but its first.

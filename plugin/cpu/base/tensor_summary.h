@@ -1,7 +1,8 @@
 // Tensors as text, in TensorFlow's two forms: of its messages and of tf.print.
 //
 // `data` holds the elements in row-major order. "?" stands for an element of a type that
-// TensorFlow does not print either: complex numbers and qint32.
+// TensorFlow does not print either: complex numbers and qint32. Elements of type qint16, quint16,
+// resource and variant have an empty text.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,16 @@
 namespace tenon::cpu {
 
 // Returns the form of messages: "[0 1...][2 3]". The text has the first `max_entries` elements, or
-// all if `max_entries` is negative. Dots stand for omitted elements.
+// all if `max_entries` is negative. Dots stand for omitted elements. Types printed as "?" have no
+// inner brackets.
 std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
                             int64_t max_entries);
 
 // Returns the form of tf.print and tf.strings.format: brackets for each dimension, each row on a
 // line of its own, strings in quotes. Of each dimension, the text has the first and the last
-// `max_entries` places, or all if `max_entries` is negative.
+// `max_entries` indices, or all if `max_entries` is negative. A type printed as "?" is one flat
+// list of the first `max_entries` elements instead. A bool tensor of which no element is shown has
+// an empty text.
 std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries);
 
 }  // namespace tenon::cpu

@@ -10,13 +10,13 @@
 
 namespace tenon::cpu {
 
-// Calls body(tile, scratch) for each tile in [0, tiles), on args.workers. `scratch` is `slot_bytes`
-// of args.scratch, which has TileScratchBytes(); no other running call has the same bytes. Their
-// content is what an earlier tile left there. They are aligned to kTensorAlignment if args.scratch
-// is and `slot_bytes` is a multiple.
+// Calls body(tile, scratch) for each tile in [0, tiles), on args.workers. `scratch` is a piece of
+// `slot_bytes` bytes of args.scratch, which has TileScratchBytes(). No other running call has the
+// same piece. The piece still holds the bytes of an earlier tile. It is aligned to kTensorAlignment
+// if args.scratch is aligned so and `slot_bytes` is a multiple of kTensorAlignment.
 //
 // Returns when all calls have returned. Returns the error of the lowest tile that failed, whatever
-// the timing. Tiles above a failed tile may be skipped.
+// the timing: all tiles below it have run. Tiles above a failed tile may not have run.
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
 // Returns the bytes of args.scratch that ForEachTile needs.
@@ -27,8 +27,9 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
 // number of threads, because a oneDNN primitive may order its sums by the size of its tile: equal
 // tiles give equal bits.
 int64_t TilesFor(double flops);
-// The same, but 1 if there is one thread. Only for primitives of which tests have shown that the
-// order of a sum does not depend on the tile's size.
+// The same, but 1 if `workers` has one thread: then the bits may depend on the number of threads.
+// Only for primitives of which tests have shown that the order of a sum does not depend on the
+// tile's size.
 int64_t TilesFor(const Workers& workers, double flops);
 
 }  // namespace tenon::cpu

@@ -15,8 +15,8 @@
 
 namespace tenon::cpu {
 
-// The facts of a node that most of these kernels need at run time: its name and the base types of
-// its inputs and outputs.
+// The facts of a node that most of these kernels need at run time: the node's name and the base
+// types of its inputs and outputs (T for a reference to T).
 struct NodeFacts {
   explicit NodeFacts(const Prepare& p);
   std::string name;
@@ -31,7 +31,8 @@ absl::Status PrepareWhole(Prepare& p) {
   p.set_run(kRun, std::make_shared<State>(p));
   return absl::OkStatus();
 }
-// The same for an output 0 that is a scalar: the run function writes to its memory.
+// A preparation of a node whose only output is a scalar: the run function writes the element to
+// args.out[0]. The run state is a `State` as above.
 template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareScalar(Prepare& p) {
   p.set_output_shape(0, Shape());
@@ -39,18 +40,20 @@ absl::Status PrepareScalar(Prepare& p) {
   return absl::OkStatus();
 }
 
-// Returns the table entry of a stateful kernel on whole tensors.
+// Returns the row of a stateful kernel on whole tensors: CpuKernelSpec::stateful and whole_tensors
+// are set.
 CpuKernelSpec WholeTensorKernel(const char* op, PrepareFn prepare);
 // The same, but only for nodes with one of `types` in attribute `attr`.
 CpuKernelSpec WholeTensorKernel(const char* op, std::string_view attr, uint64_t types,
                                 PrepareFn prepare);
 
-// Returns the object in input i, or null if the input's element holds no object. The caller does
-// not own the object. INVALID_ARGUMENT unless input i has exactly one element.
+// Returns the object in input i, a tensor of resources or variants; null if the input's element
+// holds no object. The input owns the object, which lives until the run function returns.
+// INVALID_ARGUMENT unless input i has exactly one element.
 absl::StatusOr<Object*> ObjectInput(const StepArgs& args, int i);
 
-// The same as a T, never null. INVALID_ARGUMENT names the object's kind if the object is no T. The
-// object lives until the run function returns.
+// The same as a T, never null. INVALID_ARGUMENT, with both kinds, if there is no object or the
+// object is no T.
 template <typename T>
 absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
   TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, i));
@@ -61,8 +64,10 @@ absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
                                                  object == nullptr ? "" : object->kind()));
 }
 
-// Returns the session's resource of this name: attribute shared_name, or the node's name if
-// shared_name is empty, within attribute container. If there is none yet, `make` creates it.
+// Returns the session's resource of kind T::kKind under the name that attribute shared_name says,
+// or under the node's name if shared_name is empty, within the container that attribute container
+// says. If there is none yet, `make` creates it from that name, under the resource manager's lock:
+// `make` must not call the manager. INVALID_ARGUMENT if the node has no such attributes.
 template <typename T>
 absl::StatusOr<ObjectRef<T>> SharedResource(
     const Prepare& p, absl::FunctionRef<ObjectRef<T>(std::string_view name)> make) {
@@ -73,8 +78,8 @@ absl::StatusOr<ObjectRef<T>> SharedResource(
                                                             [&] { return make(name); });
 }
 
-// Makes output 0 a handle to `resource`. The handle is known before the run: a constant of the
-// plan.
+// Makes output 0 a scalar handle, of type resource, that shares ownership of `resource`. The handle
+// is known before the run: a constant of the plan. RESOURCE_EXHAUSTED if memory is short.
 absl::Status SetHandle(Prepare& p, ObjectRef<Object> resource);
 
 // The run state and the run function that close input 0, a queue or a barrier. Attribute
@@ -99,14 +104,14 @@ inline constexpr absl::Duration kPatience = absl::Seconds(60);
 // RESOURCE_EXHAUSTED if memory is short.
 absl::StatusOr<Tensor> HandleTensor(DataType type, ObjectRef<Object> object);
 
-// Returns the element of input i, of an integer type. INVALID_ARGUMENT unless the input has exactly
-// one element.
+// Returns the element of input i, of a type of Tensor::IntAt (not uint32 or uint64).
+// INVALID_ARGUMENT unless the input has exactly one element.
 absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i);
 // Returns the list of types in attribute `name`. INVALID_ARGUMENT if there is no such list.
 absl::StatusOr<TypeVector> TypesOf(const Prepare& p, std::string_view name);
-// Returns the shape in input i: a vector of dimensions, -1 for an unknown dimension. A scalar -1
-// stands for an unknown rank. INVALID_ARGUMENT for another scalar, a higher rank or a dimension
-// below -1.
+// Returns the shape in input i, of type int32 or int64: a vector of dimensions, -1 for an unknown
+// dimension. A scalar -1 stands for an unknown rank. INVALID_ARGUMENT for any other scalar, a rank
+// above 1 or a dimension below -1.
 absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i);
 
 }  // namespace tenon::cpu

@@ -23,19 +23,20 @@ struct WindowAxis {
   int64_t size = 1, stride = 1, dilation = 1;
   int64_t before = 0, after = 0;  // padding; negative where the windows skip the input's ends
   int64_t extent() const { return (size - 1) * dilation + 1; }
-  // Window places [begin, end) lie inside the input. Window place `begin` lies at input place
-  // `first`.
+  // Window places [begin, end) lie inside the input; none if begin >= end. Window place `begin`
+  // lies at input place `first`.
   struct Inside {
     int64_t begin, end, first;
   };
-  // For the window of output place `o`.
+  // Returns the window places of output place `o` that lie inside the input.
   Inside InsideAt(int64_t o) const {
     const int64_t start = o * stride - before;
     const int64_t begin = start < 0 ? (dilation - 1 - start) / dilation : 0;
     const int64_t end = std::min(size, (in - start + dilation - 1) / dilation);
     return {begin, end, start + begin * dilation};
   }
-  // Returns the number of places by which the last window reaches beyond the input's end.
+  // Returns the number of places by which the last window reaches beyond the input's end; 0 if it
+  // does not.
   int64_t surplus() const {
     const int64_t beyond = (out - 1) * stride + extent() - before - in;
     return beyond > 0 ? beyond : 0;
@@ -47,25 +48,33 @@ struct WindowAxis {
 struct WindowAttrs {
   int spatial_dims = 2;
   bool channels_first = false;
-  Dims strides, dilations;  // of all dimensions, in the order of data_format
-  std::string_view padding;
+  Dims strides, dilations;   // of all dimensions, in the order of data_format
+  std::string_view padding;  // SAME, VALID or EXPLICIT
   // With SAME padding, strides that exceed the window may skip places at the input's ends. If true,
   // half of the skipped places lie before the first window. If false, the first window begins at
   // the first place. TensorFlow's ops over volumes want true, except the gradients of their
   // poolings. Ops over images want false.
   bool skips_evenly = false;
-  Dims explicit_paddings;  // 2 values a dimension, or none
+  // Before and after of each dimension, in the order of data_format. Empty unless padding is
+  // EXPLICIT.
+  Dims explicit_paddings;
   int rank() const { return spatial_dims + 2; }
+  // Dimension numbers of the channels and of spatial dimension i.
   int channel() const { return channels_first ? 1 : rank() - 1; }
   int spatial(int i) const { return (channels_first ? 2 : 1) + i; }
 };
 
-// Reads the attributes of the node. `strides` replaces attribute strides if not null: MaxPoolV2 has
-// its strides in an input. The result's `padding` refers to the node's text.
+// Reads the attributes of the node. `strides`, one per dimension, replaces attribute strides if not
+// null: MaxPoolV2 has its strides in an input. An op without attribute data_format has the channels
+// last, one without dilations or rates has dilations of 1. The result's `padding` refers to the
+// node's text; skips_evenly is left false.
 //
-// INVALID_ARGUMENT for a list of the wrong length, a dilation below 1, a dilation of batch or
-// channels that is not 1, or a negative padding. UNIMPLEMENTED for a data format other than NHWC,
-// NCHW, NDHWC, NCDHW, CHANNELS_FIRST and CHANNELS_LAST. MakeWindowAxis checks the strides.
+// INVALID_ARGUMENT for an unknown padding, a list of the wrong length, a dilation or explicit
+// padding that is negative or above 2^30, a dilation of 0, a dilation of batch or channels that is
+// not 1, an explicit padding of batch or channels that is not 0, or explicit paddings without
+// padding EXPLICIT. UNIMPLEMENTED for a data format other than NHWC and NCHW (2 spatial
+// dimensions), NDHWC and NCDHW (3), CHANNELS_FIRST and CHANNELS_LAST. MakeWindowAxis checks the
+// strides.
 absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
                                             const Dims* strides = nullptr);
 
@@ -73,7 +82,8 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
 absl::StatusOr<Dims> ReadPerDim(const Prepare& p, std::string_view name, int rank);
 
 // Returns sizes and padding of spatial dimension i, for `in` input places and a window of `size`
-// places. INVALID_ARGUMENT if a stride or size is below 1 or the number of outputs is negative.
+// places. INVALID_ARGUMENT if the stride or `size` is below 1, one of stride, `size` and `in`
+// exceeds 2^30, or the number of outputs is negative.
 absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i,
                                           int64_t in, int64_t size);
 
@@ -83,8 +93,9 @@ struct WindowPiece {
   int64_t start = 0;
   WindowAxis axis;
 };
-// Returns the piece for outputs [begin, begin + count). The piece for all outputs is the whole
-// axis, even if no window reaches the last input places.
+// Returns the piece for outputs [begin, begin + count), count >= 1. The piece for all outputs is
+// the whole axis, even if no window reaches the last input places. Any other piece has only the
+// input places between the start of its first window and the end of its last: perhaps none.
 WindowPiece PieceOf(const WindowAxis& axis, int64_t begin, int64_t count);
 
 // Windows that slide over the images or volumes of a batch. An image is a volume of one plane.
@@ -112,8 +123,8 @@ struct Windows {
   Dims InputDims() const { return DimsOf(in_channels, &WindowAxis::in); }
   Dims OutputDims() const { return DimsOf(out_channels, &WindowAxis::out); }
 
-  // Element number of channel c at place `place` of image n. The steps below are the distance, in
-  // elements, between two channels of a place.
+  // Element number of channel c at place `place` of image n in the whole tensor. input_step() and
+  // output_step() are the distance, in elements, between two neighbouring channels of a place.
   int64_t InputAt(int64_t n, int64_t place, int64_t c = 0) const {
     return channels_first ? (n * in_channels + c) * in_places() + place
                           : (n * in_places() + place) * in_channels + c;
@@ -141,8 +152,8 @@ struct Windows {
     }
   }
 
-  // Calls f(output place, window place) for each window that covers input place `in`, in ascending
-  // order of the window places.
+  // Calls f(output place, window place) for each output place whose window has a window place at
+  // input place `in`, in ascending order of the window places.
   template <typename F>
   void ForEachCovering(int64_t in, F f) const {
     const int64_t column = in % columns.in, row = in / columns.in % rows.in,
@@ -162,8 +173,8 @@ struct Windows {
     }
   }
 
-  // Calls f(input place, output place) for each output place at which window place `place` lies
-  // inside the input, in ascending order.
+  // Calls f(input place, output place) for each output place in whose window the window place
+  // `place` lies inside the input, in ascending order.
   template <typename F>
   void ForEachAtWindowPlace(int64_t place, F f) const {
     const int64_t k = place % columns.size, j = place / columns.size % rows.size,
@@ -193,9 +204,10 @@ struct Windows {
   Dims DimsOf(int64_t channels, int64_t WindowAxis::*size) const;
 };
 
-// Returns the windows over a tensor of shape `input`. `window` has one size per spatial dimension.
-// out_channels becomes in_channels; a convolution sets its own. INVALID_ARGUMENT if the rank is
-// wrong, a window does not fit, or there are more than 2^48 places.
+// Returns the windows over a tensor of shape `input`. `window` has one size per spatial dimension,
+// the outermost first. out_channels becomes in_channels; a convolution sets its own.
+// INVALID_ARGUMENT if the input's rank is not attrs.rank(), for the errors of MakeWindowAxis, or if
+// input, output or window has more than 2^48 places.
 absl::StatusOr<Windows> MakeWindows(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                     absl::Span<const int64_t> window);
 

@@ -19,9 +19,10 @@ namespace tenon {
 // in its own thread. No caller waits for another.
 class Workers {
  public:
-  // Starts threads - 1 threads: the caller of a loop counts as one. Where the system gives fewer
-  // threads, the pool works with fewer.
+  // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
+  // Where the system gives fewer threads, the pool works with fewer; threads() does not show this.
   explicit Workers(int threads);
+  // Stops and joins the threads. No loop may be running.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -29,13 +30,14 @@ class Workers {
   int threads() const { return threads_; }
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
-  // items, except the last. There are at most 64 ranges; n and `grain` alone determine their
-  // bounds. If n <= grain, or there is one thread, or the pool is taken, one call in the calling
-  // thread gets [0, n) instead. The result of `body` must therefore not depend on the split. Ranges
-  // may run at the same time and in any order.
+  // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
+  // alone determine their bounds. If n <= grain, or there is one thread, or the pool is taken, one
+  // call in the calling thread gets [0, n) instead. The result of `body` must therefore not depend
+  // on the split. Ranges may run at the same time and in any order.
   //
-  // Returns when all ranges are done. If `body` throws in any thread, ParallelFor throws the same
-  // exception in the calling thread, and some ranges may not have run. `body` is not called for n
+  // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
+  // ranges that run, then throws that exception (one of them, if there are several) in the calling
+  // thread; some ranges may not have run. `body` is not called for n
   // <= 0.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);

@@ -1,6 +1,7 @@
 // Steps that compute the same function of every matrix of a batch. The last two dimensions of a
-// tensor are the matrices; all dimensions before them are the batch. A kernel supplies the function
-// of one matrix. This file supplies shapes, the loop over the batch, threads and errors.
+// tensor are the rows and columns of its matrices; all dimensions before them are the batch. A
+// kernel supplies the function of one matrix. This file supplies shapes, the loop over the batch,
+// threads and errors.
 #pragma once
 
 #include <complex>
@@ -20,8 +21,9 @@ struct MatrixSize {
   int64_t columns = 0;
 };
 
-// One matrix of each input and output, in row-major order. A vector is a matrix of one column, a
-// scalar a matrix of one element. Inputs and outputs are numbered as MatrixStep added them.
+// The arguments of one call of MatrixStep::ComputeFn: one matrix of each input and output, in
+// row-major order. A vector is a matrix of one column, a scalar a matrix of one element. Inputs and
+// outputs are numbered as MatrixStep added them. The memory belongs to the run.
 class MatrixArgs {
  public:
   // A Map has a constructor Map(pointer, rows, columns) and a member type Scalar, the type of an
@@ -74,45 +76,50 @@ class WithDenormals {
   uint32_t saved_;
 };
 
-// Prepares such a step, in one thread. First call ReadInputs or ReadBroadcastInputs, then
-// ReadScalarInput where the op has one, then add the outputs, then call Compute.
+// Prepares a step of matrices, in one thread. First call ReadInputs or ReadBroadcastInputs, then
+// ReadScalarInput where the op has a scalar input, then add all outputs in order, then call
+// Compute.
 class MatrixStep {
  public:
   // The function of one matrix. Several threads call it at the same time. Its errors do not contain
-  // the node's name. std::bad_alloc becomes RESOURCE_EXHAUSTED.
+  // the node's name. If it throws std::bad_alloc, its error is RESOURCE_EXHAUSTED.
   using ComputeFn = std::function<absl::Status(const MatrixArgs&)>;
 
   explicit MatrixStep(Prepare& p);
 
-  // Adds the op's first `count` inputs. INVALID_ARGUMENT unless all are matrices of equal batch
-  // dimensions.
+  // Adds the op's first `count` inputs. INVALID_ARGUMENT unless all have the same rank, at least 2,
+  // and the same batch dimensions.
   absl::Status ReadInputs(int count);
-  // Adds the op's two inputs. The batch dimensions are broadcast. INVALID_ARGUMENT if an input has
-  // a rank below 2 or the batch dimensions do not broadcast.
+  // Adds the op's first two inputs. The batch dimensions are broadcast. INVALID_ARGUMENT if an
+  // input has a rank below 2, the batch dimensions do not broadcast, or the batch has more than
+  // 2^48 matrices.
   absl::Status ReadBroadcastInputs();
-  // Adds input i, behind the matrices: one value for the whole batch. INVALID_ARGUMENT unless the
-  // input is a scalar.
+  // Adds input i, one value for the whole batch. i must be the number of inputs added before.
+  // INVALID_ARGUMENT unless the input is a scalar.
   absl::Status ReadScalarInput(int i);
+  // Returns the size of the matrices of input i.
   MatrixSize in(int i) const;
   // Returns INVALID_ARGUMENT unless the matrices of input i are square.
   absl::Status RequireSquare(int i) const;
   // Returns INVALID_ARGUMENT unless the matrices of inputs 0 and 1 have equally many rows.
   absl::Status RequireSameRows() const;
 
-  // Each call adds the next output: one matrix, vector or scalar per matrix of the batch.
+  // Each call adds the next output, one matrix, vector or scalar per matrix of the batch, and sets
+  // its shape. INVALID_ARGUMENT if the output would have more than 2^48 elements.
   absl::Status AddMatrix(int64_t rows, int64_t columns);
   absl::Status AddVector(int64_t size);
   absl::Status AddScalar();
   // Adds an output that the node's attributes do not ask for: an empty vector.
   void AddNothing();
 
-  // Adds output 0, the eigenvalues of input 0's square matrices, and output 1, the eigenvectors if
-  // `vectors`, else nothing.
+  // Adds output 0, the eigenvalues of input 0's matrices, and output 1, the eigenvectors if
+  // `vectors`, else AddNothing(). INVALID_ARGUMENT unless the matrices are square.
   absl::Status AddEigenOutputs(bool vectors);
 
-  // Sets the run function: it calls `compute` for each matrix of the batch, split over the workers,
-  // unless all outputs are empty. The run returns the error of the lowest matrix that failed, with
-  // the matrix's number.
+  // Sets the run function, unless all outputs are empty. The run function calls `compute` for each
+  // matrix of the batch, split over the workers. It returns the error of the lowest matrix that
+  // failed, with the matrix's number if the batch has several; matrices above that one may not be
+  // computed.
   void Compute(ComputeFn compute);
 
  private:

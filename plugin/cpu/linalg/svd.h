@@ -7,14 +7,16 @@ namespace tenon::cpu {
 
 enum class SingularVectors {
   kNone,  // singular values only
-  kThin,  // as many vectors as singular values: min(rows, columns)
-  kFull   // square matrices of vectors
+  kThin,  // on each side as many vectors as singular values: min(rows, columns)
+  kFull   // square matrices of vectors: `rows` left and `columns` right vectors
 };
 
-// Decomposes the matrix of input 0, of type T, in double precision. Output 0 gets the singular
-// values in descending order, output 1 the left and output 2 the right singular vectors as columns,
-// unless `vectors` is kNone. If the matrix has an element that is not finite, all outputs are NaN,
-// as in TensorFlow. T is a type of VisitMatrixType.
+// Decomposes the matrix of input 0, of type T, in double precision: a = u * diag(values) * v^H.
+// Output 0 gets the singular values in descending order. Unless `vectors` is kNone, output 1 gets
+// the left singular vectors u and output 2 the right singular vectors v, both as columns. All
+// outputs have type T. If the matrix has an element that is not finite, or the iteration does not
+// converge, all outputs are NaN, as in TensorFlow. A matrix without elements has identity matrices
+// as vectors. Always returns OK; may throw std::bad_alloc. T is a type of VisitMatrixType.
 template <typename T>
 absl::Status DecomposeSingular(const MatrixArgs& m, SingularVectors vectors);
 

@@ -9,9 +9,9 @@
 
 namespace tenon::cpu {
 
-// Places count elements. Of numbers, any alignment will do. Destinations of strings and objects
-// must be initialized elements, whose previous values are released. Thread-safe for disjoint
-// destinations.
+// A place is an index in units of elements. Numbers may have any alignment. Destinations of strings
+// and objects must be initialized elements; a copy releases their previous values. Copies of
+// strings throw std::bad_alloc as PutString does. Thread-safe for disjoint destinations.
 class ElementCopy {
  public:
   explicit ElementCopy(DataType type)
@@ -21,8 +21,8 @@ class ElementCopy {
 
   int64_t bytes() const { return bytes_; }  // of one element
 
-  // Copies places i to i + n - 1 of `from` to places j to j + n - 1 of `to`. The two must not
-  // overlap.
+  // Copies places i to i + n - 1 of `from` to places j to j + n - 1 of `to`. The two ranges must
+  // not overlap.
   void operator()(const void* from, int64_t i, void* to, int64_t j, int64_t n = 1) const {
     const char* f = static_cast<const char*>(from) + i * bytes_;
     char* t = static_cast<char*>(to) + j * bytes_;
@@ -39,7 +39,8 @@ class ElementCopy {
     }
   }
 
-  // Copies the element at place i of `from` to each of the places j to j + n - 1 of `to`.
+  // Copies the element at place i of `from` to each of the places j to j + n - 1 of `to`. The
+  // element must not lie among these places.
   void Repeat(const void* from, int64_t i, void* to, int64_t j, int64_t n) const;
 
   // Sets places j to j + n - 1 of `to` to 0. Strings and objects must be empty already: Zero does

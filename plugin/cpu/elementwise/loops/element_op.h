@@ -1,7 +1,7 @@
 // The inner loops of elementwise ops: one function per operation and type, for contiguous operands
 // of equal length.
 //
-// The driver (broadcast.h) brings every operand into this form: it does broadcasting, half
+// The driver (broadcast.h) brings every operand into this form. The driver does broadcasting, half
 // precision and threads.
 #pragma once
 
@@ -13,16 +13,17 @@ namespace tenon::cpu {
 
 // clang-format off
 enum class ElementOp : uint8_t {
-  // One operand, of any number type.
+  // One operand, of any real type; kNeg, kSquare and kSign of complex types too.
   kNeg, kAbs, kSquare, kSign, kRelu, kRelu6,
-  // One operand, floating.
+  // One operand, floating; the elementary functions of complex types too.
   kLeakyRelu, kSqrt, kRsqrt, kReciprocal, kFloor, kCeil, kRint,
   kExp, kExpm1, kLog, kLog1p, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh,
   kErf, kErfc, kSigmoid, kElu, kSelu, kSoftplus, kSoftsign, kLgamma,
   kBesselI0, kBesselI0e, kBesselI1, kBesselI1e, kBesselJ0, kBesselJ1,
   kBesselK0, kBesselK0e, kBesselK1, kBesselK1e, kBesselY0, kBesselY1,
   kDigamma, kNdtri, kErfinv, kDawsn, kExpint, kFresnelCos, kFresnelSin, kSpence,
-  // One operand, other results: bool, bits, or their number.
+  // One operand. The result is bool, except: kInvert gives all bits inverted, kPopulationCount the
+  // number of bits that are 1, as uint8.
   kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
   // Two operands. kAtLeast is the first operand, or the second if that is greater. kAtMost is the
   // first operand, or the second if that is less.
@@ -41,13 +42,15 @@ enum class ElementOp : uint8_t {
 // clang-format on
 
 // Computes n elements of `out` from n elements of each operand in[k], in the calling thread. No
-// alignment is required. `out` may be one of the operands. `param` is a parameter of the operation
-// (LeakyRelu's alpha); other operations ignore it.
+// alignment is required. `out` may be an operand whose elements have the size of the result's.
+// `param` is the alpha of kLeakyRelu and kLeakyReluGrad, the tolerance of kApproximateEqual, or the
+// limit of kSoftplus, above which it returns its operand. Other operations ignore it.
 using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float param);
 
-// Returns the loop for elements of type `t`, for CpuIsa(); null if there is none. For Select, `t`
-// is the type of the operands behind the condition. Half and bfloat16 have loops only for
-// operations that move elements: use the loop of float and convert.
+// Returns the loop for operands of type `t`, for CpuIsa(); null if there is none. For kSelect, `t`
+// is the type of the operands behind the condition. Half and bfloat16 have loops for kSelect, and
+// where TensorFlow rounds between the steps of an operation, e.g. for kFloorDiv and kElu. For any
+// other operation use the loop of float and convert (ChooseLoop in broadcast.h).
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
 // Rows of two operands of different layouts. Strides are in elements. The result is dense: its
@@ -55,7 +58,7 @@ ElementLoop FindElementLoop(ElementOp op, DataType t);
 struct ElementRows {
   int64_t rows, columns;
   int64_t row_stride[2];
-  bool repeats[2];  // the operand is one element per row; never both
+  bool repeats[2];  // the operand has one element per row; never true for both operands
 };
 using ElementRowsLoop = void (*)(const void* const* in, void* out, const ElementRows& shape);
 
@@ -63,22 +66,26 @@ using ElementRowsLoop = void (*)(const void* const* in, void* out, const Element
 // or type.
 ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t);
 
-// Writes n copies of one element of `bytes` bytes.
+// Writes n copies of one element of `bytes` bytes to `out`, which must not overlap the element.
 using RepeatFn = void (*)(const void* element, int64_t bytes, int64_t n, void* out);
+// Returns the function for CpuIsa().
 RepeatFn FindRepeat();
 
-// Returns the loop that converts between two real or bool types, half and bfloat16 included. The
-// conversion follows C's rules; a float becomes true if it is not 0. Null for any other types.
+// Returns the loop, for CpuIsa(), that converts between two real or bool types; half and bfloat16
+// only from and to float. The conversion follows C's rules, which leave a float beyond an integer
+// type's range undefined; a number becomes true if it is not 0. Null for any other types.
 ElementLoop FindCastLoop(DataType from, DataType to);
 
-// Returns the type through which `t` is cast to all other types, e.g. float for half, complex64 and
-// float8. Returns `t` if casts are direct.
+// Returns the type, the hub, through which `t` is cast from and to other types, e.g. float for
+// half, complex64 and float8. Returns `t` if casts are direct.
 DataType CastHub(DataType t);
 // Returns the loop that converts between a type and its hub, or between the complex types. Null for
-// any other pair.
+// any other pair, and for half and bfloat16, which FindCastLoop converts.
 ElementLoop FindSpecialCast(DataType from, DataType to);
-// Returns the loop that a Cast with Truncate runs before the cast. The loop replaces floats or
-// doubles by numbers that `to` represents exactly. Null if no such loop is needed.
+// Returns the loop that a Cast with Truncate runs before the cast. The loop clears the low bits of
+// each float's or double's significand for which type `to` has no room, so that the cast rounds no
+// number of its normal range. Of complex operands, the results are the real parts. Null if no such
+// loop is needed.
 ElementLoop FindTruncation(DataType from, DataType to);
 
 }  // namespace tenon::cpu

@@ -7,17 +7,20 @@ namespace tenon::cpu {
 // Dawson's integral: e^(-x^2) times the integral of e^(t^2) from 0 to x.
 double Dawson(double x);
 
-// The principal value of the integral of e^t / t from -infinity to x. NaN for x < 0 and infinity.
+// The principal value of the integral of e^t / t from -infinity to x. -infinity for 0; NaN for x <
+// 0 and +infinity.
 double ExpIntegral(double x);
 
 // The integrals of cos(pi t^2 / 2) and sin(pi t^2 / 2) from 0 to x.
 double FresnelCos(double x);
 double FresnelSin(double x);
 
-// The dilogarithm of 1 - x. NaN for x < 0 and infinity.
+// The dilogarithm of 1 - x. NaN for x < 0 and +infinity.
 double Spence(double x);
 
-// The sum of (q + k)^-x over k >= 0. NaN for x < 1. NaN for q < 0 unless x is an integer.
+// The sum of (q + k)^-x over the integers k >= 0. +infinity for x = 1, NaN for x < 1. For q = 0 and
+// negative integers q: +infinity if x is an even integer, else NaN. For any other q < 0: NaN unless
+// x is an integer.
 double HurwitzZeta(double x, double q);
 
 }  // namespace tenon::cpu

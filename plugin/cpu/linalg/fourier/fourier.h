@@ -12,22 +12,25 @@ namespace tenon::cpu {
 
 // The plan of a transform. Immutable once made: one plan serves all threads.
 //
-// Every length takes O(n log n) time. A length of small prime factors is split into the factors
-// (mixed radix). Any other length becomes a convolution of a power-of-two length (Bluestein).
+// Every length takes O(n log n) time. A length whose prime factors are at most 31 is split into the
+// factors (mixed radix). Any other length becomes a convolution of a power-of-two length
+// (Bluestein).
 class Fourier {
  public:
   using Complex = std::complex<double>;
 
-  // Makes the plan for `length` >= 1. RESOURCE_EXHAUSTED if the plan does not fit into memory.
+  // Makes the plan for `length` >= 1. RESOURCE_EXHAUSTED if the plan does not fit into memory, or
+  // the length exceeds 2^30.
   static absl::StatusOr<std::shared_ptr<const Fourier>> Make(int64_t length);
 
   int64_t length() const { return length_; }
   // The scratch memory that Transform needs, in complex numbers.
   int64_t scratch_size() const { return scratch_size_; }
 
-  // Replaces data[k] by the sum over j of data[j] exp(-2 pi i j k / length), in place. If
-  // `inverse`, the exponent is positive and the sum is not divided by the length. Thread-safe if
-  // each thread has `data` and `scratch` of its own.
+  // Replaces each data[k], k < length(), by the sum over j of data[j] exp(-2 pi i j k / length). If
+  // `inverse`, the exponent is positive. The result is not divided by the length in either case.
+  // `scratch` has scratch_size() numbers of any value. Thread-safe if each thread has `data` and
+  // `scratch` of its own.
   void Transform(Complex* data, bool inverse, Complex* scratch) const;
 
  private:

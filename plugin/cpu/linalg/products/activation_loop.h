@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-// Immutable once made; several threads share it.
+// One activation. Immutable once made; several threads share it.
 class ActivationLoop {
  public:
   // `alpha` is LeakyRelu's slope; other activations ignore it.

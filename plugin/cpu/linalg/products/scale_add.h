@@ -1,6 +1,6 @@
-// x * factor + addend, in place, on the elements that a matrix product has just written. The
-// product and the sum round separately (no FMA), so that the result equals that of nodes Mul and
-// Add.
+// x * factor + addend, in place, on the elements x that a matrix product has just written.
+// Multiplication and addition round separately (no FMA), so that the result equals that of nodes
+// Mul and Add.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace tenon::cpu {
 
+// Immutable once made; several threads share it.
 class ScaleAdd {
  public:
   // Prepares the operation on output 0, of shape `output` and input 0's type. `factor` and `addend`
-  // are input numbers. INVALID_ARGUMENT unless the factor has one element and the addend broadcasts
-  // to the output's shape. UNIMPLEMENTED if the type has no loops.
+  // are the numbers of inputs of the same type. INVALID_ARGUMENT unless the factor has one element
+  // and the addend broadcasts to the output's shape. UNIMPLEMENTED if the type has no loops.
   static absl::StatusOr<ScaleAdd> Make(const Prepare& p, int factor, int addend,
                                        const Shape& output);
 

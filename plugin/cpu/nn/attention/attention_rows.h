@@ -1,16 +1,17 @@
 // The inner loops of _TenonLayerNorm and _TenonAttention on rows of floats, at any alignment. The
-// order of each sum depends on the instruction set, not on the rows around it.
+// order of the sum of a row depends on the row's length and on the instruction set, not on the rows
+// that the same call computes.
 #pragma once
 
 #include <cstdint>
 
 namespace tenon::cpu {
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Mean and variance are those of each
-// row of n values, in two passes over the row.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Each row has a mean and a variance
+// (the mean square of x - mean) of its own, computed in two passes over the row.
 struct LayerNormRows {
-  const float* x;
-  float* y;  // may be x
+  const float* x;  // [rows, n]
+  float* y;        // [rows, n]; may be x
   int64_t rows, n;
   const float* scale;   // n values
   const float* offset;  // n values

@@ -1,8 +1,9 @@
 // Softmax and its logarithm over contiguous rows of floats, in the calling thread. One copy per
 // instruction set; select by SelectIsa.
 //
-// The greatest value of a row is subtracted first, so that no exponential overflows. A row with NaN
-// or +infinity becomes NaN. Exponentials below the least normal float become 0.
+// The greatest value of a row is subtracted first, so that no exponential overflows. All of a row
+// becomes NaN if the row has a NaN or +infinity, or nothing but -infinity. Exponentials below the
+// least normal float become 0.
 #pragma once
 
 #include <cstdint>
