@@ -31,12 +31,12 @@ class SubKernels {
   // Returns input i of the step.
   SubTensor Input(int i) const;
   // Adds a part: the first CPU kernel of `op` that takes T = `type`; constraints on other type
-  // attributes are not checked. The op must have one output, of type `type`, and its shape must not
-  // depend on the data; an output value that the kernel's preparation sets is lost. `attrs` are
-  // pairs of name and AttrValue bytes, sorted by name, T included. An input that the kernel needs
-  // as a value must have `value`. Returns the part's output: a scratch buffer, or, if the kernel
-  // makes the output an alias, that input under another shape. UNIMPLEMENTED if there is no such
-  // kernel; else the errors of the kernel's preparation.
+  // attributes are not checked. The op must have one output, of type `type`, and the output's shape
+  // must not depend on the data; an output value that the kernel's preparation sets is lost.
+  // `attrs` are pairs of name and AttrValue bytes, sorted by name. An input that the kernel needs
+  // as a value must have SubTensor::value, which is read during the call only. Returns the part's
+  // output: a scratch buffer, or, if the kernel makes the output an alias, that input under another
+  // shape. UNIMPLEMENTED if there is no such kernel; else the errors of the kernel's preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);

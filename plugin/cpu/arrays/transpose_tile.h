@@ -6,9 +6,9 @@
 namespace tenon::cpu {
 
 // Computes to[c][r] = from[r][c] for r < rows and c < columns. Source rows are from_line bytes
-// apart, destination rows to_line bytes; the elements of a row are contiguous, at any alignment.
-// `far` permits stores that bypass the caches, for results so large that a reader would not find
-// them in the caches. Source and destination must not overlap.
+// apart, destination rows to_line bytes; the elements of a row are contiguous. `far` permits stores
+// that bypass the caches, for results so large that a reader would not find them in the caches.
+// Source and destination must not overlap.
 using TransposeTile = void (*)(const char* from, int64_t from_line, char* to, int64_t to_line,
                                int64_t rows, int64_t columns, bool far);
 

@@ -17,7 +17,8 @@ inline std::string_view StringAt(const void* data, int64_t i) {
 }
 
 // Copies `value` into element i of the string tensor at `data`, which must be initialized. Throws
-// std::bad_alloc if the thread's MemoryBound does not permit the bytes.
+// std::bad_alloc if the thread's MemoryBound (graph/tensor/memory_bound.h) does not permit the
+// bytes.
 void PutString(void* data, int64_t i, std::string_view value);
 
 // The most bytes that one call of a kernel may make where a small input can ask for any amount,

@@ -52,8 +52,8 @@ struct WindowAttrs {
   std::string_view padding;  // SAME, VALID or EXPLICIT
   // With SAME padding, strides that exceed the window may skip places at the input's ends. If true,
   // half of the skipped places lie before the first window. If false, the first window begins at
-  // the first place. TensorFlow's ops over volumes want true, except the gradients of their
-  // poolings. Ops over images want false.
+  // the first place. TensorFlow's forward ops over volumes want true. Their gradients, and ops over
+  // images, want false.
   bool skips_evenly = false;
   // Before and after of each dimension, in the order of data_format. Empty unless padding is
   // EXPLICIT.

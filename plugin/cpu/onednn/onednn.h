@@ -25,7 +25,7 @@
 namespace tenon::cpu {
 
 // Opens oneDNN at the first call, then calls f with one OpenMP thread and returns f's status. An
-// exception of oneDNN or std::bad_alloc becomes a status. Thread-safe.
+// exception of oneDNN or std::bad_alloc becomes a status; any other exception passes. Thread-safe.
 //   NOT_FOUND           oneDNN cannot be opened; f is not called
 //   UNIMPLEMENTED       oneDNN has no primitive for the request
 //   RESOURCE_EXHAUSTED  there is not enough memory
@@ -63,7 +63,7 @@ class OneDnnRunner {
     MemoryDesc desc;
   };
   // Only inside Guarded(). If `scratchpad` has a size, the constructor adds a scratchpad argument
-  // behind `args`.
+  // behind `args`; `primitive` then has the attributes of UserScratchpad().
   OneDnnRunner(const dnnl::primitive& primitive, std::vector<Arg> args,
                const MemoryDesc& scratchpad);
   ~OneDnnRunner();
@@ -71,9 +71,9 @@ class OneDnnRunner {
   OneDnnRunner& operator=(const OneDnnRunner&) = delete;
 
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // Executes the primitive in the calling thread. `pointers` has one pointer per argument of the
-  // constructor, in the same order. `scratch` has scratch_bytes() bytes. RESOURCE_EXHAUSTED if
-  // there is no memory for another context; INTERNAL if oneDNN fails.
+  // Executes the primitive in the calling thread; needs no Guarded(). `pointers` has one pointer
+  // per element of the constructor's `args`, in the same order. `scratch` has scratch_bytes()
+  // bytes. RESOURCE_EXHAUSTED if there is no memory for another context; INTERNAL if oneDNN fails.
   absl::Status Run(absl::Span<void* const> pointers, void* scratch) const;
 
  private:
@@ -92,7 +92,7 @@ class OneDnnRunner {
 // inside Guarded().
 void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to_desc, void* to);
 
-// A buffer for packed weights. The object owns the memory.
+// A buffer for packed weights. The object owns the memory, which starts with any values.
 class PackedBytes {
  public:
   explicit PackedBytes(size_t bytes);
@@ -104,17 +104,21 @@ class PackedBytes {
 
 // Returns a copy, in layout `to`, of constant weights. The weights are the piece of input i that
 // begins at byte `offset` and has layout `from`; the value of input i must be known. The session
-// packs each piece once per layout and shares the result. Only inside Guarded().
-// RESOURCE_EXHAUSTED if there is not enough memory.
+// packs each piece once per layout and shares the result. The caller calls Prepare::DropInput if
+// nothing else reads the input. Only inside Guarded(). RESOURCE_EXHAUSTED if there is not enough
+// memory.
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
                                                                 const MemoryDesc& from,
                                                                 const MemoryDesc& to);
 
-// Returns the number of primitives that this process has made, by kind and implementation, e.g.
-// "convolution jit:avx2". Tests check that none is reference code. Thread-safe.
+// Returns how many OneDnnRunners this process has made so far, by the kind and implementation of
+// their primitives, e.g. "convolution jit:avx2". Tests check that none is reference code.
+// Thread-safe.
 std::map<std::string, int64_t> OneDnnPrimitives();
 
-// Returns a text that is equal for two descriptors only if they describe the same layout.
+// Returns a text that is equal for two descriptors in oneDNN's plain or blocked format only if they
+// describe the same type, sizes and layout. Of any other format the text has only kind, type and
+// sizes.
 std::string LayoutKey(const MemoryDesc& desc);
 
 }  // namespace tenon::cpu

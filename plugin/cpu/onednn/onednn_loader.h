@@ -9,18 +9,20 @@ namespace tenon {
 // symbols, or the reverse. The C functions behind dnnl.hpp are hidden stubs, generated at build
 // time. The stubs jump through a table that EnsureOneDnn() fills.
 //
-// Opens oneDNN and binds the stubs at the first call. Later calls cost one atomic load and return
-// the first call's status. Call EnsureOneDnn() before the first use of dnnl.hpp on any path, and
-// before the first plug-in is opened. Before that call, and after a failure, each dnnl_* function
-// returns dnnl_runtime_error, and dnnl.hpp throws dnnl::error.
+// Opens oneDNN, limits its instruction set if TENON_ISA is set (isa.h), and binds the stubs at the
+// first call. Later calls cost one atomic load and return the first call's status. Call
+// EnsureOneDnn() before the first use of dnnl.hpp on any path, and before the first plug-in is
+// opened. Before that call, and after a failure, each dnnl_* function returns dnnl_runtime_error,
+// and dnnl.hpp throws dnnl::error.
 //
 // NOT_FOUND if the library is missing or lacks a function that this program was built against.
 // Thread-safe. The library stays open for the life of the process.
 absl::Status EnsureOneDnn();
 
 // Limits oneDNN to one OpenMP thread in the calling thread, for the life of the object. The
-// destructor restores the previous number. The cost is a few nanoseconds if the number is 1
-// already. Requires a successful EnsureOneDnn(); without it the object has no effect.
+// destructor, in the same thread, restores the previous number of threads. The cost is a few
+// nanoseconds if the number is 1 already. Without a successful EnsureOneDnn() before, or if oneDNN
+// does not use OpenMP, the object has no effect.
 class OneOpenMpThread {
  public:
   OneOpenMpThread();

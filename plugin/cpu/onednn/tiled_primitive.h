@@ -17,10 +17,11 @@ namespace tenon::cpu {
 // to Install(). After that the object is immutable, and runs in several threads share it.
 //
 // A run copies the start value (StartFrom), computes the prologue, runs the tiles on the workers
-// and calls the epilogue. An error ends the run: later stages are not called.
+// and calls the epilogue. An error of the prologue or of a tile ends the run: later stages are not
+// called, and the run returns the error (of the lowest tile that failed).
 class TiledPrimitive {
  public:
-  // The place of a primitive's argument at run time.
+  // Where a primitive's argument lies at run time.
   struct Pointer {
     enum class From : uint8_t {
       kInput,    // the step's input `index`
@@ -30,7 +31,7 @@ class TiledPrimitive {
     } from;
     int index = 0;                // kInput, kOutput
     const void* fixed = nullptr;  // kFixed; Keep() keeps the memory alive
-    int64_t offset = 0;           // bytes
+    int64_t offset = 0;           // bytes from the begin of the memory that `from` names
   };
   static Pointer Input(int i, int64_t offset = 0) {
     return {Pointer::From::kInput, i, nullptr, offset};
@@ -46,14 +47,16 @@ class TiledPrimitive {
     return {Pointer::From::kPrologue, 0, nullptr, offset};
   }
 
-  // Runs before the tiles, in the thread of the run. It fills `bytes` of memory that
-  // FromPrologue(offset) refers to, e.g. with packed weights that are not constant.
+  // Runs before the tiles, in the thread of the run. It fills `memory`, `bytes` bytes of the step's
+  // scratch memory to which FromPrologue(offset) refers, e.g. with packed weights that are not
+  // constant.
   using Prologue = std::function<absl::Status(const StepArgs& args, char* memory)>;
   void SetPrologue(size_t bytes, Prologue prologue);
   // Runs when all tiles are done, in the thread of the run, e.g. to change the output in place.
   using Epilogue = std::function<void(const StepArgs& args)>;
   void SetEpilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
-  // Runs after each tile, in the tile's thread. Calls for different tiles run at the same time.
+  // Runs after each tile that succeeded, in the tile's thread. `tile` counts the calls of AddTile
+  // from 0. Calls for different tiles run at the same time.
   using TileEpilogue = std::function<void(const StepArgs& args, int64_t tile)>;
   void SetTileEpilogue(TileEpilogue epilogue) { tile_epilogue_ = std::move(epilogue); }
 
@@ -67,12 +70,13 @@ class TiledPrimitive {
   }
   // Shares ownership of a constant that Fixed() pointers refer to. Returns the constant's data.
   const void* Keep(std::shared_ptr<const PackedBytes> constant);
-  // For primitives that add to their output: before the tiles run, `bytes` of input `input` are
-  // copied to output 0. Install() permits the plan to use the same memory for both; then a run does
-  // not copy.
+  // For primitives that add to their output: before the tiles run, the first `bytes` bytes of input
+  // `input` are copied to output 0. Install() permits the plan to use the same memory for both;
+  // then a run does not copy.
   void StartFrom(int input, size_t bytes) { start_input_ = input, start_bytes_ = bytes; }
 
-  // Makes `self` the run state of the step, and sets the run function and the scratch size.
+  // Makes `self` the run state of the step, and sets the run function and the scratch size. The
+  // caller has set the output's shape.
   static void Install(Prepare& p, std::shared_ptr<TiledPrimitive> self);
 
  private:

@@ -10,24 +10,29 @@
 
 namespace tenon::cpu {
 
-// Returns one flag per dimension of input 0: whether value input 1 lists it. INVALID_ARGUMENT for
-// an axis out of range or listed twice.
+// Returns one flag per dimension of input 0: whether input 1, the axes, lists the dimension. A
+// negative axis counts from the last dimension. INVALID_ARGUMENT for an axis out of range or listed
+// twice, and for axes that are no scalar or vector of signed integers; INTERNAL if the value of
+// input 1 is not known.
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p);
-// Returns `in` without the reduced dimensions or, if `keep_dims`, with size 1 for each of them.
+// Returns `in` without the reduced dimensions or, if `keep_dims`, with size 1 for each reduced
+// dimension.
 Shape ReducedShape(const Shape& in, const std::vector<bool>& reduced, bool keep_dims);
 
-// The input as merged dimensions, strides in bytes, outermost first.
+// A dense input as merged dimensions, strides in bytes, outermost first. Dimensions of size 1 are
+// dropped; neighbouring dimensions that are both kept or both reduced are one. If the innermost
+// dimension is kept, a row of outputs is the outputs along it, and `columns` is its size.
 struct ReduceLayout {
-  Dims kept_size, kept_stride;        // without the columns
-  Dims reduced_size, reduced_stride;  // at least one
-  int64_t kept_count = 1;     // outputs (rows of outputs if the innermost dimension is kept)
-  int64_t reduced_count = 1;  // inputs per output
-  int64_t columns = 1;        // of a row of outputs
-  bool inner_reduced = true;
+  Dims kept_size, kept_stride;        // of the kept dimensions, without the columns
+  Dims reduced_size, reduced_stride;  // of the reduced dimensions; one of size 1 if there is none
+  int64_t kept_count = 1;             // outputs, or rows of outputs if the innermost is kept
+  int64_t reduced_count = 1;          // inputs per output
+  int64_t columns = 1;                // outputs of a row; 1 if the innermost is reduced
+  bool inner_reduced = true;          // the innermost dimension is reduced, or there is none
 
   static ReduceLayout Make(const Shape& in, const std::vector<bool>& reduced,
                            int64_t element_bytes);
-  // Byte offset of output (row) `o`'s first input.
+  // Returns the byte offset of the first input of output o, or of row of outputs o. o < kept_count.
   int64_t KeptOffset(int64_t o) const;
 };
 

@@ -14,13 +14,14 @@ struct ChannelBlock {
 
   // Returns the number of blocks of an image.
   static int64_t Count(int64_t channels) { return (channels + kMost - 1) / kMost; }
-  // Returns block i of an image.
+  // Returns block i of image number `image`, i < Count(channels). Only the last block may have
+  // fewer than kMost channels.
   static ChannelBlock At(int64_t image, int64_t i, int64_t channels) {
     return {image, i * kMost, std::min(kMost, channels - i * kMost)};
   }
 
-  // Calls f(c) for c in [0, size). The first loop has a constant length, so that the compiler can
-  // unroll it.
+  // Calls f(c) for c in [0, size), in order: channel first + c. The first loop has a constant
+  // length, so that the compiler can unroll it.
   template <typename F>
   void ForEach(F f) const {
     if (size == kMost) {

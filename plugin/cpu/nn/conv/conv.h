@@ -10,13 +10,13 @@
 
 namespace tenon::cpu {
 
-// A convolution. The filter's shape is [(planes,) rows, columns, in_channels / groups,
-// out_channels]. A depthwise filter [rows, columns, in_channels, multiplier] has the same memory
-// layout as a filter of in_channels groups. In the forward ops input 0 is the images or volumes and
-// input 1 the filter.
+// A forward convolution: the Windows are those over its input. The filter's shape is [(planes,)
+// rows, columns, in_channels / groups, out_channels]. A depthwise filter [rows, columns,
+// in_channels, multiplier] has the same memory layout as a filter of in_channels groups. In the
+// forward ops input 0 is the images or volumes and input 1 the filter.
 struct ConvProblem : Windows {
   int64_t groups = 1;
-  FusedOps fused;
+  FusedOps fused;  // of the forward ops
 
   int64_t in_per_group() const { return in_channels / groups; }
   int64_t out_per_group() const { return out_channels / groups; }
@@ -28,30 +28,38 @@ struct ConvProblem : Windows {
   }
 };
 
-// Returns the convolution for these shapes and the node's attributes. INVALID_ARGUMENT if the
-// shapes do not fit each other or the attributes.
+// Returns the convolution of an input and a filter of these shapes by the node's attributes,
+// without fused operations. `depthwise` says how to read the filter's last two dimensions.
+// INVALID_ARGUMENT if the shapes do not fit each other or the attributes. UNIMPLEMENTED for a
+// filter_format other than HWIO.
 absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                      const Shape& filter, bool depthwise);
 
-// The implementations, the fastest first. Each sets the run function of the step, or returns
-// UNIMPLEMENTED: then the caller tries the next.
+// The implementations, the fastest first. The caller has set the output's shape, and has seen to it
+// that the output is not empty. Each implementation sets the run function of the step, or returns
+// UNIMPLEMENTED: then the caller tries the next. Any other error is final.
 //
 // For the common depthwise convolutions (nn/conv/depthwise_rows.h).
 absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
-// With oneDNN. UNIMPLEMENTED if oneDNN has no primitive, or reference code only.
+// With oneDNN, for a type of OneDnnType() and an input that is not empty; not if starts_inside().
+// UNIMPLEMENTED if oneDNN has no primitive, or reference code only; else the errors of Guarded().
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
-// For windows of any kind, computed in floats. UNIMPLEMENTED unless the type is float, half or
-// bfloat16.
+// For windows of any kind over an input that is not empty, computed in floats. UNIMPLEMENTED unless
+// the type is float, half or bfloat16. RESOURCE_EXHAUSTED if there is no memory for a packed
+// filter.
 absl::Status PrepareWindowConv(Prepare& p, const ConvProblem& problem);
-// For any type, with plain loops.
+// For any real number type, with plain loops.
 absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem);
 
-// Does the whole preparation of _FusedConv2D of int8 or qint8.
+// Does the whole preparation of a _FusedConv2D node of type int8 or qint8.
 absl::Status PrepareInt8Conv(Prepare& p);
 
-// The same implementations of the gradients. The input's gradient is computed from the filter
-// (input 1) and the output's gradient (input 2), the filter's gradient from the forward op's input
-// (input 0) and the output's gradient (input 2).
+// The same implementations of the gradients, under the same conditions. Output 0 is the gradient.
+// The input's gradient is computed from the filter (input 1) and the output's gradient (input 2),
+// the filter's gradient from the forward op's input (input 0) and the output's gradient (input 2).
+// The OneDnn and Window functions want inputs that are not empty. PrepareOneDnnFilterGrad takes
+// only float, PrepareAnyFilterGrad only floating-point types; PrepareWindowFilterGrad returns
+// UNIMPLEMENTED for any type but float.
 absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareWindowInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem);

@@ -7,15 +7,16 @@
 
 namespace tenon::cpu {
 
+// The caller owns all memory.
 struct DepthwiseRows {
   const float* in;      // the image, [rows_in, columns_in, channels]
   const float* filter;  // [window, window, channels]
-  float* out;           // row after row, [columns_out, channels] each
+  float* out;           // the first row of outputs, [columns_out, channels]; the second lies behind
   const float* bias;    // one value per channel, or null
   int64_t channels, rows_in, columns_in, columns_out;  // columns_out >= 4
-  int64_t window, stride;                              // 3 or 5; 1 or 2
+  int64_t window, stride;  // of rows and columns alike; window is 3 or 5, stride is 1 or 2
   int64_t top, left;  // row and column at which the first output's window begins; may be negative
-  bool both;          // compute the second row as well
+  bool both;          // compute the second row as well; its windows begin at row top + stride
   // Values below `floor` become floor, those above `ceiling` ceiling; NaN stays. Read only if
   // `clamp`.
   bool clamp;

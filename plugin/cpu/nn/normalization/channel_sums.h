@@ -13,7 +13,8 @@ struct ChannelLayout {
   int64_t outer = 0, channels = 0, inner = 1;
   int64_t count() const { return outer * inner; }  // elements of a channel
 
-  // Calls f(c, element number) for channels [begin, end) of row `o`.
+  // Calls f(c, element number) for each element of channels [begin, end) at index `o` of the first
+  // dimension, in the order of memory.
   template <typename F>
   void ForEach(int64_t o, int64_t begin, int64_t end, F f) const {
     const int64_t row = o * channels;
@@ -27,12 +28,13 @@ struct ChannelLayout {
   }
 };
 
-// The sums of dy and of dy * (x - mean) for each channel, in double.
+// The sums of dy and of dy * (x - mean) for each channel, in double. dy and x have the same layout.
 struct GradientSums {
   DataType type;  // of dy and x: float, double, half or bfloat16
   const void *dy, *x;
   const double* mean;  // one value per channel
-  // Results, one value per channel: the sum of dy, and the sum of dy * (x - mean).
+  // Results, one value per channel, which replace any previous values: the sum of dy, and the sum
+  // of dy * (x - mean).
   double *sum, *centered;
 };
 // Computes the sums, split over `workers`. A thread sums whole channels, in the order of memory:

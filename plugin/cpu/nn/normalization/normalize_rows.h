@@ -8,8 +8,9 @@
 namespace tenon::cpu {
 
 // x, y and side are [outer, channels, inner] in row-major order; inner is 1 for channels last.
-// mean, factor and offset have one value per channel. y may be x or side. Product and offset are
-// one FMA where the instruction set has it. With relu, NaN stays NaN.
+// mean, factor and offset have one value per channel. Any alignment will do. y may be x or side.
+// The multiplication by factor and the addition of offset are one FMA where the instruction set has
+// it. With relu, NaN stays NaN.
 struct NormalizeRows {
   const float* x;
   float* y;

@@ -9,13 +9,16 @@ namespace tenon::cpu {
 
 // Divides `in` rows (or columns) into `out` cells at random, 1 <= out <= in. Writes out + 1
 // boundaries: the first row of each cell, then `in`. Draws from `philox` and advances it. With
-// `pseudo_random` all boundaries follow from one random number; else the cells' sizes are shuffled.
+// `pseudo_random` all boundaries follow from one random number, of one block. Else sizes that
+// differ by at most 1 are shuffled.
 void DrawBoundaries(int64_t in, int64_t out, bool pseudo_random, Philox& philox,
                     int64_t* boundaries);
-// Returns the most blocks, of four 32-bit words each, that DrawBoundaries draws.
+// Returns the most blocks, of four 32-bit words each, that DrawBoundaries draws for `out` cells.
 int64_t BoundaryBlocks(int64_t out);
 
-// Images [rows, columns, channels], divided into cells at the boundaries of a tensor.
+// A batch of images [rows, columns, channels], each divided into the same cells, out_rows by
+// out_columns. The boundaries of rows and of columns are tensors as DrawBoundaries writes them. A
+// place is the number of a row and column, row by row.
 struct FractionalCells {
   int64_t batch = 0, rows = 0, columns = 0, channels = 0;  // of the input
   int64_t out_rows = 0, out_columns = 0;
@@ -27,7 +30,9 @@ struct FractionalCells {
   struct Range {
     int64_t begin, end;
   };
-  // Returns the rows (or columns) of cell i, of `size` in all. `boundaries` has out + 1 elements.
+  // Returns the rows (or columns) of cell i. `boundaries` has one element more than there are
+  // cells. `size` is `rows` (or `columns`): the range ends there at the latest. Its begin is not
+  // checked, and the range of bad boundaries may be empty.
   Range RangeAt(const int64_t* boundaries, int64_t i, int64_t size) const {
     const int64_t next = boundaries[i + 1];
     return {boundaries[i], next < size ? next + (overlapping ? 1 : 0) : size};

@@ -11,27 +11,33 @@
 
 namespace tenon::cpu {
 
-// A pooling.
+// A forward pooling: the Windows are those over its input.
 struct Pool : Windows {
-  bool max = false;  // true: the maximum; false: the mean
-  DataType type = DataType::kFloat;
-  int64_t depth_window = 1;  // channels that make one output channel
+  bool max = false;                  // true: the maximum; false: the mean
+  DataType type = DataType::kFloat;  // of the node's output 0
+  int64_t depth_window = 1;          // channels that make one output channel
 };
 
-// The facts of a pooling op.
+// The facts of a pooling op, the same for all its nodes.
 struct PoolOp {
   bool max = false;
   int spatial_dims = 2;
-  int sizes_input = -1;       // input number of ksize; strides follow. -1: both are attributes
+  // Input number of ksize; the next input is strides. -1: both are attributes.
+  int sizes_input = -1;
   bool skips_evenly = false;  // as in WindowAttrs
 };
 
-// Reads the attributes and sizes of a pooling over a tensor of shape `input`. INVALID_ARGUMENT if
-// the sizes do not fit the shape. UNIMPLEMENTED for a case that has no implementation.
+// Reads the attributes and sizes of a pooling over a tensor of shape `input`. Returns the errors of
+// ReadWindowAttrs and MakeWindows. Besides, INVALID_ARGUMENT for a size or stride below 1, or a
+// padding that is not less than the window; INTERNAL if an input of sizes is not known;
+// UNIMPLEMENTED for a pooling over the batch, and for one over channels unless it is a maximum over
+// images with channels last, the window has one place, and window and stride of the channels are
+// equal and divide the channels.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
-// What a maximum over space begins with, of elements of this access. As in TensorFlow it is also
-// the maximum of images' windows that hold nothing else but NaN and -inf.
+// Returns the value with which a maximum over space begins, for elements of this access: -infinity
+// for volumes of floating-point elements, else the least finite value. As in TensorFlow, it is also
+// the maximum of a window that holds only NaN and -infinity.
 template <typename A, typename Element>
 A LeastOf(const Pool& s) {
   if constexpr (std::is_floating_point_v<A>) {
@@ -41,8 +47,9 @@ A LeastOf(const Pool& s) {
 }
 
 // Returns one output value, of image n, output place `out` and output channel `channel`: the
-// maximum or the mean of the window's places inside the input, computed in type A. 0 if there is no
-// such place. A maximum passes over NaN; one over channels keeps a NaN that comes first.
+// maximum or the mean of the window's places inside the input, computed in type A. 0 if no place of
+// the window lies inside the input. A maximum ignores NaN, except that a maximum over channels is
+// NaN if the first channel is NaN.
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
   A result = s.max ? LeastOf<A, Element>(s) : A(0);

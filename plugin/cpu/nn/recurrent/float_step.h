@@ -16,13 +16,15 @@ class FloatStep {
   // Requires that the preparation has set the output shapes.
   explicit FloatStep(const Prepare& p);
 
-  // The scratch memory of the conversions. 0 for float.
+  // The bytes of scratch memory for the conversions, in addition to those of `body`. 0 if no input
+  // and output is half or bfloat16.
   size_t scratch_bytes() const { return converts_ ? bytes_ : 0; }
 
   // Converts inputs of half and bfloat16 to float, calls `body`, and converts outputs of these
-  // types back, each rounded once. `floats` points to floats for these inputs and outputs; other
-  // inputs and outputs are unchanged. Its scratch memory begins scratch_bytes() behind that of
-  // `args`. Returns the status of `body`; after an error no output is converted.
+  // types back: each value is rounded once. Converts in the calling thread. `floats` points to
+  // floats for these inputs and outputs, and to the memory of `args` for all others. The scratch
+  // memory of `floats` is that of `args` from byte scratch_bytes() on. Returns the status of
+  // `body`; after an error no output is converted.
   absl::Status Run(const StepArgs& args,
                    absl::FunctionRef<absl::Status(const StepArgs& floats)> body) const;
 

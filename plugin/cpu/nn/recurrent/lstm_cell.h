@@ -34,7 +34,8 @@ struct Peepholes {
 //   cs  cell state       co  tanh of the cell state
 struct LstmState {
   float *i, *cs, *f, *o, *ci, *co, *h;
-  // Returns the matrices of step t, if this is step 0.
+  // Returns the matrices of step t, if *this is step 0 of a sequence: the matrices of one kind lie
+  // one after the other, step by step.
   LstmState At(int64_t t, const LstmCell& cell) const {
     const int64_t n = t * cell.elements();
     return {i + n, cs + n, f + n, o + n, ci + n, co + n, h + n};
@@ -51,21 +52,23 @@ struct LstmForward {
 };
 void RunLstmForward(const LstmCell& cell, const LstmForward& step, Workers* workers);
 
-// One backward step.
+// One backward step. The clip of the cell state is not taken into account.
 struct LstmBackward {
-  LstmState state;  // of the forward step; h is not read
+  LstmState state;  // as the forward step has written it; h is not read
   const float* cs_prev;
   Peepholes peepholes;
-  const float *cs_grad, *h_grad;    // gradients of this step's cs and h
-  const float *cs_carry, *h_carry;  // gradients that the next step has passed back, or null
-  float* gates_grad;                // result: a matrix of the gates
-  float* cs_prev_grad;              // result; may be cs_carry
+  const float *cs_grad, *h_grad;  // gradients of this step's cs and h
+  // Gradients that the next step has passed back, to be added to cs_grad and h_grad. Each may be
+  // null.
+  const float *cs_carry, *h_carry;
+  float* gates_grad;    // result: a matrix of the gates
+  float* cs_prev_grad;  // result; may be cs_carry
 };
 void RunLstmBackward(const LstmCell& cell, const LstmBackward& step, Workers* workers);
 
-// The gradients of the peepholes' weights, summed over all steps. They are 0 if the cell has no
-// peepholes. gates_grad is [steps, batch, 4 * cells], cs is [steps, batch, cells]. cs_first, of
-// [batch, cells], is the cell state before step 0.
+// The gradients of the peepholes' weights, summed over all steps and the batch. They are 0 if the
+// cell has no peepholes. gates_grad is [steps, batch, 4 * cells], cs, the cell states after each
+// step, is [steps, batch, cells]. cs_first, of [batch, cells], is the cell state before step 0.
 struct PeepholeGrads {
   int64_t steps;
   const float *gates_grad, *cs, *cs_first;

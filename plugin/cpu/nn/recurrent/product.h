@@ -10,8 +10,8 @@
 
 namespace tenon::cpu {
 
-// c[m, n] = a[m, k] * b[k, n] in float by the kernel of MatMul. A transposed factor is stored
-// [k, m] or [n, k].
+// c[m, n] = a[m, k] * b[k, n] in float by the kernel of MatMul, in row-major order. A transposed a
+// is stored [k, m], a transposed b [n, k].
 struct ProductShape {
   int64_t m = 0, k = 0, n = 0;
   bool transpose_a = false, transpose_b = false;
@@ -20,11 +20,13 @@ struct ProductShape {
 // A prepared product. Immutable once made: several threads may run it.
 class Product {
  public:
-  // Prepares the product by the kernel of MatMul. Returns the error of that preparation.
+  // Prepares the product by the kernel of MatMul, with the session and the workers of `p`; `p`
+  // itself is not changed. Returns the error of that preparation.
   static absl::StatusOr<Product> Make(const Prepare& p, const ProductShape& shape);
 
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // Returns the aligned scratch bytes for products that run one after the other.
+  // Returns the scratch bytes, rounded up to kTensorAlignment, that serve all of `products` if they
+  // run one after the other.
   static size_t SharedScratch(std::initializer_list<const Product*> products);
   // Computes c. `scratch` has scratch_bytes() bytes, aligned to kTensorAlignment. `c` must not
   // overlap the factors. The work is split over `workers`.

@@ -1,4 +1,5 @@
-// Images of type float, half or bfloat16 and of either layout, read as floats with channels last.
+// Images or volumes of type float, half or bfloat16 and of either layout, read as floats with
+// channels last.
 #pragma once
 
 #include "plugin/cpu/base/window.h"
@@ -6,6 +7,8 @@
 
 namespace tenon::cpu {
 
+// The description of one tensor of images; the data are arguments of each call. Immutable once
+// made; several threads share it.
 class FloatImages {
  public:
   enum class Side : uint8_t { kInput, kOutput };
@@ -18,15 +21,16 @@ class FloatImages {
   int64_t channels() const { return channels_; }
   int64_t image() const { return places_ * channels_; }  // elements of one image
 
-  // Returns the bytes of `memory` that Read needs.
+  // Returns the bytes of `memory` that Read needs: 0 if plain.
   size_t ReadBytes() const;
   // Returns all images of input `input` as floats with channels last: the input's memory if plain,
-  // else a converted copy in `memory`.
+  // else a converted copy in `memory`. The conversion is split over args.workers.
   const float* Read(const StepArgs& args, int input, char* memory) const;
-  // Stores the values of all channels at place `place` of image n in output 0, rounded to the type.
+  // Stores values[0] to values[channels() - 1] as the channels at place `place` of image n in
+  // output 0, each rounded to the type of the images.
   void Write(const StepArgs& args, int64_t n, int64_t place, const float* values) const;
-  // Adds the values of input `input` at place `place` of image n to `values`. The input has images
-  // of the same shape and layout, of type `type`.
+  // Adds the channels of input `input` at place `place` of image n to `values`. The input has
+  // images of the same shape and layout, but of type `type`: float, double, half or bfloat16.
   void Add(const StepArgs& args, int input, DataType type, int64_t n, int64_t place,
            float* values) const;
 

@@ -15,9 +15,11 @@ namespace tenon::cpu {
 // Returns the loops for CpuIsa().
 WindowLoops ChooseWindowLoops();
 
-// The layout: group after group, block of columns after block of columns, place of the window after
-// place, each as WindowLoops wants it. The depth is the channels that are summed over, the columns
-// are the channels that are made, both of one group. Immutable once made; several threads share it.
+// Describes the packed filter of a convolution; the packed data lie outside of the object. `depth`
+// is the number of channels that are summed over, `columns` the number of channels that are made,
+// both of one group. The packed filter is a list of blocks of weights as WindowLoops wants them:
+// for each group, for each block of columns, for each window place. Immutable once made; several
+// threads share it.
 class WindowFilter {
  public:
   // kForward sums over input channels and makes output channels. kBackward, for the input's
@@ -29,7 +31,8 @@ class WindowFilter {
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
   int64_t groups() const { return groups_; }
-  // block() is the number of columns that the loops compute at a time.
+  // Multiply() calls the loop for which the filter is packed. block() is the number of columns that
+  // one call computes at most: all of a group, or WindowLoops::columns.
   const WindowLoops& loops() const { return loops_; }
   int64_t block() const { return narrow_ ? columns_ : loops_.columns; }
   void Multiply(const WindowProduct& g) const {
@@ -38,12 +41,13 @@ class WindowFilter {
 
   // Returns the bytes of the packed filter.
   size_t bytes() const;
-  // Returns the place, in floats from the start of the packed filter, of the weights that make the
-  // block that begins at column `column` of group `group`.
+  // Returns the offset, in floats from the start of the packed filter, of the weights of the block
+  // of columns that begins at column `column`, a multiple of block(), of group `group`. The blocks
+  // of weights of all window places begin there, one after the other.
   int64_t BlockAt(int64_t group, int64_t column) const {
     return group * group_floats() + places_ * depth_ * column;
   }
-  // Packs `filter`, which TensorFlow has stored as type `type` (float, half or bfloat16), into the
+  // Packs `filter`, of type `type` (float, half or bfloat16) in TensorFlow's layout, into the
   // bytes() bytes at `packed`. The work is split over `workers`.
   void Pack(Workers& workers, DataType type, const void* filter, float* packed) const;
   // Returns the packed form of input 1, whose value must be known, and drops the input
