@@ -36,9 +36,10 @@ struct TensorUser {
 
 // The guards of all tensors. A tensor is named by its memory and the address of its first element;
 // a null FarMemory means the host's memory. A FarMemory must live until its guards are forgotten.
-// Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch; while it is
-// off they are lost. Damage that was found once counts as right from then on. A change that cannot
-// be read is not reported. Thread-safe.
+// To check a tensor is to look for damage of its zones and, while it is frozen, for a change of its
+// content. Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch;
+// while it is off they are lost. Damage that was found once counts as right from then on. A change
+// that cannot be read is not reported. Thread-safe.
 class TensorGuards {
  public:
   // Bytes of the zone on either side of a tensor. A plug-in's overrun must be shorter than the
@@ -120,7 +121,8 @@ absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape);
 // BecomeGuarded.
 absl::StatusOr<Tensor> Guarded(Tensor tensor);
 
-// The host calls this before it writes to a tensor of which it has the only share.
+// The host calls this before it writes to a tensor of which it has the only share, so that the
+// write is no violation.
 inline void MayBeWritten(const Tensor& tensor) {
   if (AbiWatch::Active() != nullptr) [[unlikely]]
     TensorGuards::Get().Thaw(tensor.data());

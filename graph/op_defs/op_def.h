@@ -20,8 +20,8 @@ class InferenceContext;
 class AttrSet;
 struct OpFacts;                 // graph/op_defs/op_facts.h
 extern const OpFacts kNoFacts;  // of an op whose facts are not known
-// Fills in the outputs of the context. May be called on several threads at once. Errors as in
-// shape_inference.h.
+// Fills in the outputs of the context. May be called on several threads at once. Errors are those
+// of ops::ShapeFunction (graph/shapes/common_shapes.h), or a plug-in's own.
 using ShapeFn = std::function<absl::Status(InferenceContext&)>;
 
 // An input or output of an op. Exactly one of three says its type: a fixed `type`, the value of the

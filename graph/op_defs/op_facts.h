@@ -121,7 +121,7 @@ enum class State : uint8_t {
 // What computing an op costs beside reading and writing its elements. graph/shapes/cost.h makes
 // numbers of the rules. `scale` is Cost::scale.
 enum class CostRule : uint8_t {
-  kElements,  // `scale` units for each element, where that is much more than usual
+  kElements,  // `scale` units for each element of input 0 and of the outputs
   kMove,      // no arithmetic: the op moves or describes data
   kReduce,    // one step for each element that it reads
   kProduct,

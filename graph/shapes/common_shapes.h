@@ -10,7 +10,8 @@
 
 namespace tenon::ops {
 
-// Fills in the outputs of `c`. Errors are INVALID_ARGUMENT, or AtRunTime
+// Fills in the outputs of `c`. Errors are INVALID_ARGUMENT; UNIMPLEMENTED for an attribute's value
+// that the host does not support; DATA_LOSS for malformed attributes. An error is marked AtRunTime
 // (graph/base/run_time_error.h) where TensorFlow finds the fault only in a run.
 using ShapeFunction = absl::Status(InferenceContext&);
 

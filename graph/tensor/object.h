@@ -10,8 +10,9 @@
 namespace tenon {
 
 // A reference-counted object. References may be taken and dropped on any thread; the last Unref
-// destroys the object on its thread. Objects that the destroyed one holds follow after its
-// destructor, not inside of it. A new object has one reference, which belongs to its maker.
+// destroys the object, on the thread that calls it. An object whose last reference a destructor
+// drops is destroyed after that destructor, not inside of it. A new object has one reference, which
+// belongs to its maker.
 class Object {
  public:
   Object(const Object&) = delete;

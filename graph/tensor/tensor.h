@@ -131,8 +131,7 @@ class Tensor {
   // RESOURCE_EXHAUSTED when memory is short or the size in bytes overflows; INVALID_ARGUMENT for a
   // dtype without elements.
   static absl::StatusOr<Tensor> Allocate(DataType dtype, const Shape& shape);
-  // Allocates as Allocate does, and takes the place of the present value. After an error the
-  // present value stays.
+  // Replaces the present value, dtype and shape by those of Allocate. After an error they stay.
   absl::Status Become(DataType dtype, const Shape& shape);
 
   // Copies plain elements (IsMemcpyable) into a new host tensor. Throws bad_alloc when memory is
@@ -155,6 +154,7 @@ class Tensor {
   int64_t num_elements() const { return shape_.num_elements(); }
   size_t bytes() const { return static_cast<size_t>(num_elements()) * DataTypeSize(dtype_); }
   const BufferRef& buffer() const { return buffer_; }
+  // Leaves the tensor uninitialized; its dtype and shape stay.
   BufferRef TakeBuffer() && { return std::move(buffer_); }
   void* data() const { return buffer_ ? buffer_->data() : nullptr; }
   template <typename T>

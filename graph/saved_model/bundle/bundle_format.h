@@ -9,7 +9,7 @@
 namespace tenon {
 
 inline constexpr std::string_view kHeaderKey = "";  // the key of BundleHeaderProto in the index
-inline constexpr int kBundleVersion = 1;
+inline constexpr int kBundleVersion = 1;  // of the format: written, and the latest that is read
 
 // Return the path of the index, and of data file `shard` (from 0) of `num_shards`, of the
 // checkpoint `prefix`: a path without its ending.
