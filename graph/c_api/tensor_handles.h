@@ -38,7 +38,7 @@ class HandleLoans {
   bool is_open() const { return thread_ != nullptr; }
   // Returns a handle on `tensor`, which must keep its buffer until Settle. The plug-in releases the
   // handle with TF_DeleteTensor. The handle is an ordinary one, of NewTensorHandle, on other
-  // threads than the lending one, for an uninitialized tensor, and from the ninth tensor of a call
+  // threads than the lending one, for an uninitialized tensor, and from the ninth loan of a call
   // on.
   TF_Tensor* Lend(const Tensor& tensor) {
     TF_Tensor* const handle = TryLend(tensor);

@@ -155,7 +155,8 @@ struct OpFacts {
   FlowRole flow = FlowRole::kNone;
   CallKind calls = CallKind::kNone;
   OtherDevices other_devices = OtherDevices::kNever;
-  // The arguments that are in host memory on other devices (kInPlace): names, separated by spaces.
+  // Arguments that are in host memory for a node on another device: names, separated by spaces.
+  // With kOnHost all others are too, though not named.
   const char* host_args = "";
 
   // --- What rewrites may assume.
