@@ -13,21 +13,34 @@
 
 namespace tenon {
 
-// Small numbers of both signs, no two neighbours alike; integers and bools from 0 on.
+// Returns a host tensor of small numbers that repeat after 13 elements: for kFloat from -0.7 to
+// 0.8, for kInt32 from 0 to 12, for kBool both values. Any other type must be a 16-bit float and
+// gets positive numbers. Ends the process when memory is short.
 Tensor Filled(DataType type, const Shape& shape);
 
 class BenchKernel {
  public:
-  // `attrs` are the node's as wire values, those that decide types among them. Preparation sees the
-  // values that the kernel asks for and, if `constants`, those of all inputs from the second on.
+  // `op` must have one output. `attrs` maps names of the node's attributes to the bytes of an
+  // AttrValue, and must hold the attributes that decide types. Preparation sees the shapes of all
+  // inputs, the values of the inputs of which the kernel asks for values and, if `constants`, the
+  // values of all inputs but the first. `threads` counts the calling thread.
+  //
+  // Until the object is destroyed, the calling thread flushes denormals: call Run there, destroy
+  // the object there, and destroy several objects in the reverse of the order in which they were
+  // made.
+  //
+  // NOT_FOUND, with the op's name alone, for an op that is not registered or has no CPU kernel.
+  // INVALID_ARGUMENT if preparation leaves nothing to run. Else the errors of type resolution, of
+  // preparation and of an allocation.
   static absl::StatusOr<std::unique_ptr<BenchKernel>> Make(
       const std::string& op, const std::map<std::string, std::string>& attrs,
       std::vector<Tensor> inputs, bool constants, int threads = 1);
 
+  // Computes output() anew, in the same memory. One thread at a time.
   absl::Status Run() const { return run_(state_.get(), args_); }
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
-  const Tensor& output() const { return output_; }
+  const Tensor& output() const { return output_; }  // before the first Run: as of Filled
 
  private:
   explicit BenchKernel(int threads) : workers_(threads) {}

@@ -1,4 +1,4 @@
 #pragma once
 
-// Marks what the public C++ API exports from libtenon.so; everything else is hidden.
+// Marks a C++ function that libtenon.so exports. Its other C++ functions are hidden.
 #define TENON_EXPORT __attribute__((visibility("default")))

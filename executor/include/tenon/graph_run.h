@@ -12,20 +12,28 @@ namespace tenon {
 // were counted so far, in all periods of counting; -1 if they cannot be counted.
 using AllocationCounter = int64_t (*)(bool count);
 
-// The command `graph_run`: runs it with a program's arguments and returns its exit code. Prints to
-// stdout and stderr, handles fatal signals, and throws nothing. `allocations` may be null: `bench`
-// then does not report them.
+// Runs the command `graph_run` with the arguments of main(); argv[0] is not read. Returns the exit
+// code, which main() must return. Prints to stdout and stderr and installs handlers of fatal
+// signals, which stay. Call it once in a process, on the main thread. `allocations` may be null:
+// `bench` then reports no allocations.
 TENON_EXPORT int GraphRunMain(int argc, char** argv, AllocationCounter allocations = nullptr);
 
-// For a program that stands in front of the C library's _exit(): returns if the process may end
-// here. If a plug-in asks for it during GraphRunMain, ends it with a message that says so, and code
-// 5. `call` is what was called. Async-signal-safe.
+// For a program that stands in front of functions of the C library that end the process or replace
+// its program, such as _exit() and execve(). The program calls GraphRunEnds first. If a plug-in
+// made the call, once GraphRunMain has installed its handlers, GraphRunEnds prints a message that
+// names the plug-in and ends the process with code 5. Else it returns, and the program goes on with
+// the call. `call` is the function's name for the message, "_exit()", of which the first 32
+// characters are printed. Async-signal-safe.
 TENON_EXPORT void GraphRunEnds(const char* call);
 
-// For a program that stands in front of the C library's sigaction(): whether a plug-in asks, during
-// GraphRunMain, to be told of its own faults. If true, the request is remembered and *old is the
-// plug-in's request before; the caller must not call the C library's sigaction(). If false, nothing
-// has changed and the caller must call it. `action` and `old` may be null. Async-signal-safe.
+// For a program that stands in front of the C library's sigaction(), with the arguments of that
+// function. Returns true if a plug-in made the call, once GraphRunMain has installed its handlers,
+// and `number` is a signal of a fault (SIGSEGV, not SIGALRM or SIGUSR1). Then the request is
+// remembered, *old is the last request of a plug-in for this signal, and the program must answer 0
+// without a call of the C library's sigaction(). The plug-in's handler is called for faults in code
+// of plug-ins only, before the handler of GraphRunMain. Returns false otherwise: nothing has
+// changed, *old is not written, and the program must call the C library's sigaction(). `action` and
+// `old` may be null. Async-signal-safe.
 TENON_EXPORT bool GraphRunKeepsSignal(int number, const struct sigaction* action,
                                       struct sigaction* old);
 

@@ -15,16 +15,23 @@ extern "C" {
 // 1 if automatic clustering for XLA is on. This host has no XLA: always 0.
 TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 
-// 1 if `op_type` is stateful, else 0; an unknown op gives 0 and a non-OK status.
+// 1 if `op_type` is stateful, else 0. For an unknown op 0 and TF_NOT_FOUND.
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
 
-// Opens a device plug-in and calls the entry points that it exports. NULL on failure, with
-// TF_NOT_FOUND and the loader's words if the file cannot be opened, or with the plug-in's own
-// status. A file that is loaded already is not loaded again. Release with the next function.
+// Opens a plug-in and calls the entry points that it exports, in this order: SE_InitPlugin,
+// TF_InitKernel, TF_InitGraph, TF_InitProfiler. What they register is published at the end, all of
+// it or, after an error, nothing. A second call for a loaded plug-in calls no entry point and
+// returns another handle. A call for a plug-in that failed returns the same error, but for
+// TF_NOT_FOUND, after which it tries again.
+//
+// NULL on an error: TF_NOT_FOUND with the loader's words if the file cannot be opened,
+// TF_FAILED_PRECONDITION if the plug-in loads itself or leaves a required member unset,
+// TF_ALREADY_EXISTS for an op's name that is taken, else the plug-in's own status. Callable from
+// any thread. Release the handle with the next function.
 TF_CAPI_EXPORT extern TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename,
                                                                 TF_Status* status);
 
-// Releases the handle; the plug-in stays loaded.
+// Releases the handle; the plug-in stays loaded. NULL is allowed.
 TF_CAPI_EXPORT extern void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle);
 
 #ifdef __cplusplus

@@ -3,14 +3,18 @@
 // All these headers are valid C11 and C++17. They keep TensorFlow's names, signatures and struct
 // layouts, so that a plug-in compiled against either set of headers runs in either host. Include
 // guards carry TensorFlow's names too: with both sets on the include path the first one wins.
+//
+// In all these headers a pointer that the caller passes must not be NULL where no comment allows
+// NULL. Strings are NUL-terminated and copied where no comment says otherwise. The caller owns a
+// pointer that it passes, and the host owns nothing of it after the call.
 #ifndef TENSORFLOW_C_C_API_MACROS_H_
 #define TENSORFLOW_C_C_API_MACROS_H_
 
 #include <stddef.h>
 
-// Marks what the host exports. With TF_CAPI_WEAK defined the functions become weak references: a
-// plug-in then loads into a host that lacks some of them and must compare an address with NULL
-// before it calls.
+// Marks a function that the host exports. With TF_CAPI_WEAK defined these functions become weak
+// references: the plug-in then also loads into a host that lacks some of them, and must compare a
+// function's address with NULL before it calls the function.
 #ifdef TF_CAPI_WEAK
 #define TF_CAPI_EXPORT __attribute__((visibility("default"), weak))
 #else
@@ -22,8 +26,9 @@
 #define TF_Bool unsigned char
 #endif
 
-// Offset just past MEMBER, padding left out. The *_STRUCT_SIZE macros are made with it: they name
-// the last member that a header knows, and thereby its version.
+// The number of bytes of TYPE up to the end of MEMBER, without the padding behind it. Each
+// *_STRUCT_SIZE macro is this number for the last member that the header knows, and so tells the
+// version of the struct. It may be less than sizeof.
 #ifndef TF_OFFSET_OF_END
 #define TF_OFFSET_OF_END(TYPE, MEMBER) (offsetof(TYPE, MEMBER) + sizeof(((TYPE*)0)->MEMBER))
 #endif

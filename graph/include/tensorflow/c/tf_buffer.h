@@ -10,25 +10,32 @@
 extern "C" {
 #endif
 
-// Transparent: either side may fill one in. Whoever deletes or consumes the buffer calls
-// `data_deallocator(data, length)` unless it is NULL. Functions that write into a caller's buffer
-// refuse one whose `data` is not NULL.
+// Transparent: host and plug-in may both fill in the members. The side that deletes the buffer, or
+// takes the data over, calls `data_deallocator(data, length)` once, on any thread; with a NULL
+// deallocator the data is not freed. `data` NULL means no bytes, whatever `length` is.
+//
+// A function of the host that fills a buffer of the caller wants one with `data` NULL, else it
+// reports TF_INVALID_ARGUMENT and leaves the buffer as it was. It sets all three members; `data` is
+// then not NULL even for 0 bytes.
 typedef struct TF_Buffer {
   const void* data;
   size_t length;  // bytes
   void (*data_deallocator)(void* data, size_t length);
 } TF_Buffer;
 
-// A new buffer holding a copy of `proto_len` bytes. Release with TF_DeleteBuffer.
+// A new buffer with a copy of `proto_len` bytes; NULL when memory is short. `proto` may be NULL for
+// 0 bytes. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len);
 
 // A new buffer, all members zero. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBuffer(void);
 
-// Releases the data (if it has a deallocator) and the buffer object. NULL is allowed.
+// Releases the data, if the buffer has a deallocator, and the buffer itself, which must come from
+// the host: from one of the two functions above or from a function that returns a new buffer. NULL
+// is allowed.
 TF_CAPI_EXPORT extern void TF_DeleteBuffer(TF_Buffer* buffer);
 
-// The members by value. The data stays owned by `buffer`.
+// The members by value. The data stays owned by `buffer`: the caller must not call the deallocator.
 TF_CAPI_EXPORT extern TF_Buffer TF_GetBuffer(TF_Buffer* buffer);
 
 #ifdef __cplusplus

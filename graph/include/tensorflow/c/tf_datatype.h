@@ -1,5 +1,6 @@
-// Element types of tensors. The numbers are those of the DataType enum in GraphDef; a reference
-// type (legacy variables) is the plain type plus 100 and appears only in protobufs.
+// Element types of tensors. The numbers are those of the DataType enum in GraphDef. A reference
+// type (legacy variables) is the plain type plus 100: attributes of nodes and the declared types of
+// inputs and outputs may have one, a tensor has none.
 #ifndef TENSORFLOW_C_TF_DATATYPE_H_
 #define TENSORFLOW_C_TF_DATATYPE_H_
 
@@ -41,15 +42,15 @@ typedef enum TF_DataType {
   TF_FLOAT8_E4M3FNUZ = 26,
   TF_FLOAT8_E4M3B11FNUZ = 27,
   TF_FLOAT8_E5M2FNUZ = 28,
-  TF_INT4 = 29,  // 4- and 2-bit types take one byte per element in memory
+  TF_INT4 = 29,  // from here on: 4- and 2-bit types, which take one byte per element in memory
   TF_UINT4 = 30,
   TF_INT2 = 31,
   TF_UINT2 = 32,
   TF_FLOAT4_E2M1FN = 33,
 } TF_DataType;
 
-// Bytes per element; 0 for types without a fixed size (string, resource, variant) and for numbers
-// that are no type.
+// Bytes per element. 0 for strings, resources and variants, for reference types and for numbers
+// that are no type. An element of a TF_STRING tensor takes sizeof(TF_TString) bytes all the same.
 TF_CAPI_EXPORT extern size_t TF_DataTypeSize(TF_DataType dt);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What TF_FileStat (env.h) reports about a file.
+// The answer of TF_FileStat (env.h), which follows symbolic links.
 #ifndef TENSORFLOW_C_TF_FILE_STATISTICS_H_
 #define TENSORFLOW_C_TF_FILE_STATISTICS_H_
 
@@ -7,7 +7,7 @@
 
 typedef struct TF_FileStatistics {
   int64_t length;      // bytes
-  int64_t mtime_nsec;  // last change, nanoseconds since the Unix epoch
+  int64_t mtime_nsec;  // last change of the contents, nanoseconds since the Unix epoch
   bool is_directory;
 } TF_FileStatistics;
 

@@ -1,4 +1,4 @@
-// An opaque, possibly unknown, shape.
+// An opaque, possibly unknown, shape. No function of the interface sets its rank or dimensions yet.
 #ifndef TENSORFLOW_C_TF_SHAPE_H_
 #define TENSORFLOW_C_TF_SHAPE_H_
 
@@ -18,7 +18,8 @@ TF_CAPI_EXPORT extern TF_Shape* TF_NewShape(void);
 // The rank, -1 if unknown.
 TF_CAPI_EXPORT extern int TF_ShapeDims(const TF_Shape* shape);
 
-// The size of dimension `d`; -1 if it is unknown, if the rank is, or if there is no such dimension.
+// The size of dimension `d`, counted from 0; -1 if the size or the rank is unknown, or if there is
+// no such dimension.
 TF_CAPI_EXPORT extern int64_t TF_ShapeDimSize(const TF_Shape* shape, int d);
 
 // Releases a shape. NULL is allowed.

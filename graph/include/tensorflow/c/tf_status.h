@@ -1,8 +1,12 @@
-// Status objects: how every function of the C interface that can fail says so.
+// Status objects: how a function of the C interface reports that it failed.
 //
-// A function that takes a TF_Status* sets it to TF_OK on success unless its comment says otherwise;
-// on failure its other outputs keep what they held. A status that the host hands to a callback
-// starts as TF_OK: a callback that never touches it has succeeded.
+// A function of the host that takes a TF_Status* replaces what the status held: with TF_OK on
+// success, else with the error. On failure the function's other out-arguments keep what they held,
+// and a returned pointer is NULL. A function that does otherwise says so. This host does nothing
+// with a NULL status; TensorFlow crashes.
+//
+// A status that the host hands to a callback starts as TF_OK: a callback that leaves it alone has
+// succeeded. The host owns that status, which lives as long as the call.
 #ifndef TENSORFLOW_C_TF_STATUS_H_
 #define TENSORFLOW_C_TF_STATUS_H_
 
@@ -35,7 +39,7 @@ typedef TSL_Code TF_Code;
 #define TF_UNAUTHENTICATED TSL_UNAUTHENTICATED
 #define TF_PayloadVisitor TSL_PayloadVisitor
 
-// Each does what its TSL_ namesake in tsl_status.h does.
+// Each does what the function of the same name with TSL_ in tsl_status.h does.
 TF_CAPI_EXPORT extern TF_Status* TF_NewStatus(void);
 TF_CAPI_EXPORT extern void TF_DeleteStatus(TF_Status* s);
 TF_CAPI_EXPORT extern void TF_SetStatus(TF_Status* s, TF_Code code, const char* msg);

@@ -1,6 +1,7 @@
-// Elements of TF_STRING tensors, as functions of the host. The layout and the inline functions
-// (TF_TString_*) are in tsl/platform/ctstring.h; these do the same through a call, for languages
-// that cannot compile inline C.
+// Elements of TF_STRING tensors, as functions of the host, for languages that cannot compile inline
+// C. The layout and the inline functions (TF_TString_*) are in tsl/platform/ctstring.h.
+// TF_StringX here does what the inline TF_TString_X does. A string must be initialised before any
+// other function gets it; the elements of a tensor that the host allocated are.
 #ifndef TENSORFLOW_C_TF_TSTRING_H_
 #define TENSORFLOW_C_TF_TSTRING_H_
 
@@ -12,26 +13,30 @@
 extern "C" {
 #endif
 
-// Makes `t` an empty string; what it held before is forgotten, not freed.
+// Makes `t` an empty string. Its former bytes are not freed.
 TF_CAPI_EXPORT extern void TF_StringInit(TF_TString* t);
 
-// `dst` gets a copy of `size` bytes. `dst` must be initialised.
+// `dst` becomes an owned copy of `size` bytes, which must not lie in `dst`. Its former bytes are
+// freed or overwritten. When memory is short `dst` stays as it was, without a report.
 TF_CAPI_EXPORT extern void TF_StringCopy(TF_TString* dst, const char* src, size_t size);
 
-// `dst` refers to the caller's bytes, which must outlive it.
+// `dst` becomes a view of the caller's `size` bytes, which must live until `dst` is assigned anew
+// or emptied. Its former bytes are freed.
 TF_CAPI_EXPORT extern void TF_StringAssignView(TF_TString* dst, const char* src, size_t size);
 
-// The bytes; not NUL-terminated when the string is a view. Valid until `tstr` is changed.
+// The bytes, valid until `tstr` is changed or moved. A NUL follows only the bytes of SMALL and
+// LARGE strings.
 TF_CAPI_EXPORT extern const char* TF_StringGetDataPointer(const TF_TString* tstr);
 
 TF_CAPI_EXPORT extern TF_TString_Type TF_StringGetType(const TF_TString* str);
 
 TF_CAPI_EXPORT extern size_t TF_StringGetSize(const TF_TString* tstr);
 
-// Bytes that fit without a new allocation; 0 for views.
+// Bytes that fit without a new allocation; 0 for VIEW and OFFSET strings.
 TF_CAPI_EXPORT extern size_t TF_StringGetCapacity(const TF_TString* str);
 
-// Frees what the string owns and leaves it empty.
+// Frees the bytes of a LARGE string, or gives back the reference of a VIEW to its owner, and leaves
+// the string empty. Any other string stays as it is.
 TF_CAPI_EXPORT extern void TF_StringDealloc(TF_TString* tstr);
 
 #ifdef __cplusplus

@@ -4,12 +4,20 @@
 //
 //   SMALL   byte 0 = size << 2, then up to 22 bytes and a NUL. All zero bytes: the empty string.
 //   LARGE   size << 2 | 1, capacity, pointer. The block comes from malloc and is NUL-terminated.
-//   OFFSET  32-bit size << 2 | 2, offset of the bytes from the string's own address, count.
-//   VIEW    size << 2 | 3, pointer to somebody else's bytes, owner (NULL, or reference-counted).
+//   OFFSET  32-bit size << 2 | 2, 32-bit offset of the bytes from the string's own address, a count
+//           that is not read.
+//   VIEW    size << 2 | 3, pointer to bytes that the string does not own, their owner or NULL.
+//
+// Sizes are in bytes. SMALL and LARGE strings own their bytes, which a NUL follows; the bytes may
+// hold NULs too. The bytes of OFFSET and VIEW strings need not end in a NUL.
 //
 // Heap blocks cross between host and plug-in: both must use the C library's malloc and free. Since
 // the functions are compiled into both sides, the layout is part of the binary interface.
-// Little-endian hosts only. None of this is thread-safe on one string.
+// Little-endian hosts only. One thread at a time may change a string.
+//
+// Every function but TF_TString_Init wants initialised strings. A function that cannot get memory
+// leaves the string as it was; those that return a pointer then return NULL, the others report
+// nothing.
 #ifndef TENSORFLOW_TSL_PLATFORM_CTSTRING_H_
 #define TENSORFLOW_TSL_PLATFORM_CTSTRING_H_
 
@@ -32,7 +40,9 @@ typedef enum TF_TString_Type {
   TF_TSTR_TYPE_MASK = 0x03,
 } TF_TString_Type;
 
-// Keeps the bytes of a view alive. `unref` returns true when it dropped the last reference.
+// Keeps the bytes of a view alive. `ref` takes a reference, `unref` gives one back. The last
+// `unref` frees the bytes and the owner, and returns true. `obj` is for the use of these two
+// functions.
 struct TStringOwnerCApi;
 typedef void (*tstring_owner_ref_t)(struct TStringOwnerCApi* self);
 typedef bool (*tstring_owner_unref_t)(struct TStringOwnerCApi* self);
@@ -43,8 +53,8 @@ typedef struct TStringOwnerCApi {
 } TStringOwnerCApi;
 
 typedef struct TF_TString_Large {
-  size_t size;
-  size_t cap;  // bytes, the terminating NUL not counted
+  size_t size;  // in this and the next two structs: size in bytes << 2 | form
+  size_t cap;   // bytes, the terminating NUL not counted
   char* ptr;
 } TF_TString_Large;
 
@@ -95,16 +105,18 @@ static inline TF_TString_Type TF_TString_GetType(const TF_TString* str) {
   return (TF_TString_Type)(str->u.raw.raw[0] & TF_TSTR_TYPE_MASK);
 }
 
-// From the stored size word to bytes, and back.
+// From the size word of a LARGE or VIEW string to bytes, and back.
 static inline size_t TF_TString_ToActualSizeT(size_t size) { return size >> 2; }
 static inline size_t TF_TString_ToInternalSizeT(size_t size, TF_TString_Type type) {
   return size << 2 | (size_t)type;
 }
 
-// Makes `str` the empty string without looking at what it held.
+// Makes `str` the empty string. Its former bytes are neither read nor freed.
 static inline void TF_TString_Init(TF_TString* str) { memset(str, 0, sizeof(*str)); }
 
-// Frees what `str` owns. SMALL, OFFSET and ownerless VIEW strings own nothing and stay as they are.
+// Frees the bytes of a LARGE string, or gives back the reference of a VIEW to its owner, and makes
+// `str` the empty string. SMALL strings, OFFSET strings and VIEWs without an owner stay as they
+// are.
 static inline void TF_TString_Dealloc(TF_TString* str) {
   const TF_TString_Type type = TF_TString_GetType(str);
   if (type == TF_TSTR_LARGE && str->u.large.ptr != NULL) {
@@ -153,11 +165,11 @@ static inline const char* TF_TString_GetDataPointer(const TF_TString* str) {
   }
 }
 
-// Smallest capacity >= `size` that, with the NUL, is a multiple of 16.
+// The smallest capacity from `size` on for which capacity + 1, for the NUL, is a multiple of 16.
 static inline size_t TF_TString_RoundedCapacity(size_t size) { return (size | (size_t)15); }
 
 // Moves the first `keep` bytes into a heap block of capacity `new_cap` and makes `str` LARGE with
-// `keep` bytes. NULL, and `str` unchanged, when there is no memory.
+// `keep` bytes. `keep` must be at most the size of `str` and at most `new_cap`. Returns the block.
 static inline char* TF_TString_MoveToHeap(TF_TString* str, size_t keep, size_t new_cap) {
   char* block;
   if (TF_TString_GetType(str) == TF_TSTR_LARGE) {
@@ -176,8 +188,9 @@ static inline char* TF_TString_MoveToHeap(TF_TString* str, size_t keep, size_t n
   return block;
 }
 
-// Makes `str` an owned string of `new_size` bytes, of which those that it had before are kept and
-// the rest are undefined. Returns the bytes, NUL-terminated; NULL when there is no memory.
+// Makes `str` a SMALL or LARGE string of `new_size` bytes. As many of its former bytes as fit stay
+// at the front; further bytes are undefined. Returns the bytes, which a NUL follows. A LARGE string
+// that shrinks below half of its capacity gives memory back.
 static inline char* TF_TString_ResizeUninitialized(TF_TString* str, size_t new_size) {
   const size_t old_size = TF_TString_GetSize(str);
   const size_t keep = new_size < old_size ? new_size : old_size;
@@ -204,7 +217,7 @@ static inline char* TF_TString_ResizeUninitialized(TF_TString* str, size_t new_s
   return str->u.large.ptr;
 }
 
-// As above; new bytes are set to `c`.
+// Does what TF_TString_ResizeUninitialized does, and sets the further bytes to `c`.
 static inline char* TF_TString_Resize(TF_TString* str, size_t new_size, char c) {
   const size_t old_size = TF_TString_GetSize(str);
   char* bytes = TF_TString_ResizeUninitialized(str, new_size);
@@ -212,7 +225,7 @@ static inline char* TF_TString_Resize(TF_TString* str, size_t new_size, char c) 
   return bytes;
 }
 
-// The bytes for writing. OFFSET and VIEW strings are turned into an owned copy first.
+// The bytes for writing. An OFFSET or VIEW string becomes an owned copy first.
 static inline char* TF_TString_GetMutableDataPointer(TF_TString* str) {
   switch (TF_TString_GetType(str)) {
     case TF_TSTR_SMALL:
@@ -224,7 +237,9 @@ static inline char* TF_TString_GetMutableDataPointer(TF_TString* str) {
   }
 }
 
-// Makes room for `new_cap` bytes; the contents stay.
+// Makes `str` a LARGE string with room for `new_cap` bytes, or for its size if that is more; the
+// contents stay. Does nothing if `new_cap` is at most 22, whatever the form, or if a LARGE string
+// has the room already.
 static inline void TF_TString_Reserve(TF_TString* str, size_t new_cap) {
   const size_t size = TF_TString_GetSize(str);
   if (new_cap <= TF_TString_SmallCapacity) return;
@@ -233,13 +248,16 @@ static inline void TF_TString_Reserve(TF_TString* str, size_t new_cap) {
                               TF_TString_RoundedCapacity(new_cap > size ? new_cap : size));
 }
 
-// As above, at least doubling the capacity: for strings that grow in small steps.
+// Does nothing if the capacity is `new_cap` or more. Else does what TF_TString_Reserve does, with
+// twice the capacity if that is more than `new_cap`: for strings that grow in small steps.
 static inline void TF_TString_ReserveAmortized(TF_TString* str, size_t new_cap) {
   const size_t cap = TF_TString_GetCapacity(str);
   if (new_cap > cap) TF_TString_Reserve(str, new_cap > 2 * cap ? new_cap : 2 * cap);
 }
 
-// `dst` becomes a view of `src`, kept alive by `owner_ref` (one reference is taken) unless NULL.
+// `dst` becomes a view of the `size` bytes at `src`. With an owner the view takes one reference to
+// it; with NULL the bytes must live until `dst` is assigned anew or emptied. What `dst` owned is
+// freed.
 static inline void TF_TString_AssignViewWithOwner(TF_TString* dst, const char* src, size_t size,
                                                   TStringOwnerCApi* owner_ref) {
   if (owner_ref != NULL) owner_ref->ref(owner_ref);
@@ -249,11 +267,12 @@ static inline void TF_TString_AssignViewWithOwner(TF_TString* dst, const char* s
   dst->u.view.owner_ref = owner_ref;
 }
 
+// The same without an owner.
 static inline void TF_TString_AssignView(TF_TString* dst, const char* src, size_t size) {
   TF_TString_AssignViewWithOwner(dst, src, size, NULL);
 }
 
-// Appends `size` bytes. `src` must not point into `dst`.
+// Appends `size` bytes to `dst`, which becomes an owned string. `src` must not point into `dst`.
 static inline void TF_TString_AppendN(TF_TString* dst, const char* src, size_t size) {
   const size_t old_size = TF_TString_GetSize(dst);
   if (size == 0) return;
@@ -262,6 +281,7 @@ static inline void TF_TString_AppendN(TF_TString* dst, const char* src, size_t s
   if (bytes != NULL) memcpy(bytes + old_size, src, size);
 }
 
+// Appends the bytes of `src`, which must not be `dst` or a view of the bytes of `dst`.
 static inline void TF_TString_Append(TF_TString* dst, const TF_TString* src) {
   TF_TString_AppendN(dst, TF_TString_GetDataPointer(src), TF_TString_GetSize(src));
 }
@@ -272,8 +292,9 @@ static inline void TF_TString_Copy(TF_TString* dst, const char* src, size_t size
   if (bytes != NULL && size != 0) memcpy(bytes, src, size);
 }
 
-// `dst` becomes what `src` is: a copy of owned bytes, a second view of others'. An OFFSET string
-// becomes a view, since its offset holds at one address only.
+// `dst` becomes an owned copy of a SMALL or LARGE `src`; a second view of the bytes of a VIEW, with
+// a reference of its own to their owner; a view without an owner of the bytes of an OFFSET string,
+// since its offset holds at one address only.
 static inline void TF_TString_Assign(TF_TString* dst, const TF_TString* src) {
   const char* bytes = TF_TString_GetDataPointer(src);
   const size_t size = TF_TString_GetSize(src);
@@ -295,7 +316,8 @@ static inline void TF_TString_Assign(TF_TString* dst, const TF_TString* src) {
   }
 }
 
-// `dst` takes over what `src` holds; `src` is left empty unless it is SMALL or OFFSET.
+// `dst` takes over the bytes of a LARGE `src` or the view of a VIEW, and `src` becomes empty. A
+// SMALL or OFFSET `src` is assigned as by TF_TString_Assign, and stays as it is.
 static inline void TF_TString_Move(TF_TString* dst, TF_TString* src) {
   if (dst == src) return;
   if (TF_TString_GetType(src) == TF_TSTR_OFFSET) {

@@ -1,5 +1,8 @@
-// Error codes and the status object under their TSL_ names. tf_status.h gives the same objects and
-// functions their TF_ names; the two sets may be mixed freely.
+// Error codes and the status object under their TSL_ names. tf_status.h has the TF_ names of the
+// same objects and functions; a program may mix the two sets.
+//
+// A NULL status is ignored by functions that change one, and counts as TSL_OK for the others.
+// TensorFlow crashes.
 #ifndef XLA_TSL_C_TSL_STATUS_H_
 #define XLA_TSL_C_TSL_STATUS_H_
 
@@ -39,22 +42,25 @@ TF_CAPI_EXPORT extern TSL_Status* TSL_NewStatus(void);
 // Releases a status. NULL is allowed.
 TF_CAPI_EXPORT extern void TSL_DeleteStatus(TSL_Status* s);
 
-// Replaces code and message (copied) and drops all payloads. With TSL_OK the message is dropped
-// too.
+// Replaces code and message and drops all payloads. `msg` is copied; NULL counts as "". With TSL_OK
+// the message is empty whatever `msg` is. A number outside of TSL_Code counts as TSL_UNKNOWN.
 TF_CAPI_EXPORT extern void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg);
 
 // Attaches `value` under `key`, both copied; an earlier value of that key is replaced. Does nothing
-// when the status is TSL_OK.
+// if the status is TSL_OK, or if `key` or `value` is NULL.
 TF_CAPI_EXPORT extern void TSL_SetPayload(TSL_Status* s, const char* key, const char* value);
 
 // Receives one payload. The strings live for the duration of the call.
 typedef void (*TSL_PayloadVisitor)(const char* key, const char* value, void* capture);
 
-// Calls `visitor` once per payload, in no particular order. `capture` is handed through.
+// Calls `visitor` once per payload, in no particular order, and passes `capture` on. The visitor
+// must not change `s`.
 TF_CAPI_EXPORT extern void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor,
                                               void* capture);
 
-// Translates an errno value; the message is `context` followed by the system's text for it.
+// Replaces code, message and payloads by those of an errno value: the code that fits best,
+// TSL_UNKNOWN if none does; the message "context; the system's text". 0 makes the status TSL_OK.
+// `context` may be NULL.
 TF_CAPI_EXPORT extern void TSL_SetStatusFromIOError(TSL_Status* s, int error_code,
                                                     const char* context);
 
