@@ -26,8 +26,9 @@ TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status
 //
 // NULL on an error: TF_NOT_FOUND with the loader's words if the file cannot be opened,
 // TF_FAILED_PRECONDITION if the plug-in loads itself or leaves a required member unset,
-// TF_ALREADY_EXISTS for an op's name that is taken, else the plug-in's own status. Callable from
-// any thread. Release the handle with the next function.
+// TF_ALREADY_EXISTS if another load has meanwhile taken the name of one of its ops, else the status
+// of the entry point that failed. Callable from any thread. Release the handle with the next
+// function.
 TF_CAPI_EXPORT extern TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename,
                                                                 TF_Status* status);
 

@@ -1,4 +1,7 @@
-// Log lines of plug-ins, into the host's log. printf formats. Callable from any thread.
+// Log lines of plug-ins. `fmt` and the arguments are as for printf, without a newline at the end.
+// The host writes each text as one line to stderr, with the level and, within a call into a
+// plug-in, the plug-in's path before it. Texts are cut off after 2,047 bytes. Callable from any
+// thread.
 #ifndef TENSORFLOW_C_LOGGING_H_
 #define TENSORFLOW_C_LOGGING_H_
 
@@ -12,16 +15,18 @@ typedef enum TF_LogLevel {
   TF_INFO = 0,
   TF_WARNING = 1,
   TF_ERROR = 2,
-  TF_FATAL = 3,  // in TensorFlow this ends the process
+  TF_FATAL = 3,  // TensorFlow ends the process; this host writes the line and goes on
 } TF_LogLevel;
 
-// A level that does not exist is ignored.
+// Writes nothing if `level` is below the number in the environment variable TF_CPP_MIN_LOG_LEVEL
+// (by default 0), as it was at the first call, or is none of TF_LogLevel.
 TF_CAPI_EXPORT extern void TF_Log(TF_LogLevel level, const char* fmt, ...);
 
-// Logged only if the host's verbosity is at least `level`.
+// Writes the line only if `level` is at most the number in the environment variable
+// TF_CPP_MAX_VLOG_LEVEL (by default 0), as it was at the first call.
 TF_CAPI_EXPORT extern void TF_VLog(int level, const char* fmt, ...);
 
-// As TF_VLog, in debug builds of the host only.
+// Does what TF_VLog does in a debug build of the host, and nothing in a release build.
 TF_CAPI_EXPORT extern void TF_DVLog(int level, const char* fmt, ...);
 
 #ifdef __cplusplus

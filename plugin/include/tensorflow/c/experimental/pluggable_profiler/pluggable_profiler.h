@@ -1,7 +1,12 @@
 // Profilers: how a plug-in reports what its device did.
 //
 // The plug-in exports TF_InitProfiler. Structs follow the rules of stream_executor.h: the host
-// allocates and presets struct_size, the plug-in fills in, destroy functions free the contents.
+// allocates them and presets struct_size, the plug-in fills in members, and destroy functions free
+// the contents.
+//
+// For each profile the host calls start, later stop, then collect_data_xspace twice: for the size
+// and for the data. After an error of one function it calls no further one for this profile, and
+// reports the error; the run that is profiled goes on.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_PLUGGABLE_PROFILER_PLUGGABLE_PROFILER_H_
 #define TENSORFLOW_C_EXPERIMENTAL_PLUGGABLE_PROFILER_PLUGGABLE_PROFILER_H_
 
@@ -22,7 +27,7 @@ extern "C" {
 typedef struct TP_Profiler {
   size_t struct_size;
   void* ext;
-  const char* device_type;  // required, matches [A-Z][A-Z_]*
+  const char* device_type;  // required, matches [A-Z][A-Z_]*; lives until destroy_profiler
 } TP_Profiler;
 
 #define TP_PROFILER_STRUCT_SIZE TF_OFFSET_OF_END(TP_Profiler, device_type)
@@ -35,8 +40,12 @@ typedef struct TP_ProfilerFns {
   void (*start)(const TP_Profiler* profiler, TF_Status* status);
   void (*stop)(const TP_Profiler* profiler, TF_Status* status);
 
-  // With `buffer` NULL: sets *size_in_bytes to what the data takes (0: none). Then, with a buffer
-  // of that size: writes the data, a serialized XSpace, and forgets it.
+  // The first call has `buffer` NULL: sets *size_in_bytes to the size of the data, at most 256 MiB;
+  // with 0 there is no second call. The second call has a buffer of that size, which *size_in_bytes
+  // repeats: writes the data, a serialized XSpace, sets *size_in_bytes to the number of bytes
+  // written, if they are fewer, and forgets the data. Other hosts do not set *size_in_bytes before
+  // the calls. A larger answer, a write behind the buffer, or bytes that are no XSpace are reported
+  // as TF_DATA_LOSS, and the profile is dropped.
   void (*collect_data_xspace)(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
                               TF_Status* status);
 } TP_ProfilerFns;
@@ -54,7 +63,8 @@ typedef struct TF_ProfilerRegistrationParams {
   TP_Profiler* profiler;         // to fill in
   TP_ProfilerFns* profiler_fns;  // to fill in
 
-  // To set, required. Other hosts call these more than once.
+  // To set, required. This host calls each once, when the plug-in is unloaded or its profiler is
+  // refused. Other hosts call them more than once.
   void (*destroy_profiler)(TP_Profiler* profiler);
   void (*destroy_profiler_fns)(TP_ProfilerFns* profiler_fns);
 } TF_ProfilerRegistrationParams;
@@ -62,7 +72,8 @@ typedef struct TF_ProfilerRegistrationParams {
 #define TF_PROFILER_REGISTRATION_PARAMS_STRUCT_SIZE \
   TF_OFFSET_OF_END(TF_ProfilerRegistrationParams, destroy_profiler_fns)
 
-// Exported by the plug-in. Called once, on the thread that loads the library.
+// Exported by the plug-in. Called once per load, on the thread that loads the library. An error in
+// `status`, or a required member that is NULL, fails the load.
 void TF_InitProfiler(TF_ProfilerRegistrationParams* params, TF_Status* status);
 
 #ifdef __cplusplus
