@@ -1,10 +1,11 @@
 // Ops: how a plug-in adds operations of its own, with shape functions.
 //
 // Ops may be registered from static constructors while the library is being loaded, or from
-// TF_InitKernel. An op is described by text specs:
+// TF_InitKernel. Graphs can use them once the load has succeeded. An op is described by text specs:
 //   attribute  "T: {float, half} = DT_FLOAT"   "N: int >= 2"   "names: list(string) = []"
 //              types: string int float bool type shape tensor func numbertype realnumbertype
-//              quantizedtype, list(...) of those, {a, b} for a choice
+//              quantizedtype; {a, b} for one of several types or, in quotes, strings; list(...) of
+//              any of these; ">= n" is the least int or the least length of a list
 //   argument   "x: T"   "n: int32"   "xs: N * T"   "ys: Tlist"   "ref: Ref(T)"
 #ifndef TENSORFLOW_C_OPS_H_
 #define TENSORFLOW_C_OPS_H_
@@ -29,18 +30,23 @@ typedef struct TF_ShapeInferenceContext TF_ShapeInferenceContext;
 
 // --- Describing an op. A builder belongs to one thread ---
 
-// Release with TF_RegisterOpDefinition or TF_DeleteOpDefinitionBuilder.
+// A builder for an op of this name. Release it with TF_RegisterOpDefinition or
+// TF_DeleteOpDefinitionBuilder.
 TF_CAPI_EXPORT extern TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name);
 
-// Registers the op and frees the builder, also on error: TF_INVALID_ARGUMENT for a bad spec,
-// TF_ALREADY_EXISTS for a name that is taken.
+// Registers the op and frees the builder, also on an error: the error of the first bad spec,
+// TF_INVALID_ARGUMENT for a definition that contradicts itself, TF_ALREADY_EXISTS for a name that
+// is taken. An error does not fail the load by itself; the host reports it as a warning. TensorFlow
+// sets TF_OK always, and ends the process later.
 TF_CAPI_EXPORT extern void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder,
                                                    TF_Status* status);
 
-// For a builder that is not registered. NULL is allowed.
+// Deletes a builder that is not registered. NULL is allowed.
 TF_CAPI_EXPORT extern void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder);
 
-// Specs are copied; errors in them come out at registration.
+// Add an attribute, an input, an output. The order of inputs and of outputs is the order of the
+// calls. An attribute that an argument names may be added later. Specs are copied; an error in a
+// spec is reported at registration.
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder,
                                                          const char* attr_spec);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder,
@@ -58,49 +64,59 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBu
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(
     TF_OpDefinitionBuilder* builder, bool allows_uninitialized_input);
 
-// Graphs of producer version `version` or later may not use the op.
+// A graph of which the producer version is `version` or later is refused if it uses the op, with
+// `explanation`, which may be NULL, in the message.
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder,
                                                             int version, const char* explanation);
 
-// The function is called whenever shapes are inferred, possibly on several threads at once, with
-// complete or partial input shapes. An error in `status` rejects the node.
+// Sets the shape function; a later call replaces it, and NULL is ignored. Without one the shapes of
+// all outputs are unknown. The function is called whenever shapes are inferred, perhaps on several
+// threads at once and several times for a node, with input shapes that may be unknown in part.
+// `ctx` and `status` are valid during the call. An output that the function does not set has an
+// unknown shape. An error in `status` rejects the node; any but TF_INVALID_ARGUMENT is also
+// reported as a fault of the plug-in.
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder* builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext* ctx, TF_Status* status));
 
-// --- Inside a shape function. Shapes and dimensions live in cells that the caller makes and
-//     deletes; `result` may be the same cell as an argument ---
+// --- Inside a shape function ---
+//
+// A handle is a cell for one shape or one dimension, which the caller makes and deletes. Functions
+// copy values from cell to cell, so `result` may be the same cell as an argument. On an error
+// `result` stays as it was. Inputs, outputs and dimensions are counted from 0.
 
 TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx);
 
-// An empty cell. Release with TF_DeleteShapeHandle.
+// A cell with a shape of unknown rank. Release it with TF_DeleteShapeHandle.
 TF_CAPI_EXPORT extern TF_ShapeHandle* TF_NewShapeHandle(void);
 
-// Shape of input `i`. TF_INVALID_ARGUMENT if there is none.
+// Puts the shape of input `i` into the cell. TF_INVALID_ARGUMENT if there is no such input.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i,
                                                             TF_ShapeHandle* handle,
                                                             TF_Status* status);
 
-// Sets the shape of output `i`. TF_INVALID_ARGUMENT if there is none.
+// Sets the shape of output `i` to that in the cell. TF_INVALID_ARGUMENT if there is no such output.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* ctx, int i,
                                                              TF_ShapeHandle* handle,
                                                              TF_Status* status);
 
-// New cells holding [] and [size]. The caller deletes them.
+// New cells with the shapes [] and [size]. The caller deletes them.
 TF_CAPI_EXPORT extern TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext* ctx);
 TF_CAPI_EXPORT extern TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(
     TF_ShapeInferenceContext* ctx, size_t size);
 
-// An empty cell. Release with TF_DeleteDimensionHandle.
+// A cell with a dimension of unknown size. Release it with TF_DeleteDimensionHandle.
 TF_CAPI_EXPORT extern TF_DimensionHandle* TF_NewDimensionHandle(void);
 
-// The node's value of a type attribute.
+// Sets *val to the node's value of a type attribute, or to the op's default. On an error *val is
+// left alone: TF_NOT_FOUND if there is no such attribute, TF_INVALID_ARGUMENT if it is of another
+// kind.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx,
                                                                 const char* attr_name,
                                                                 TF_DataType* val,
                                                                 TF_Status* status);
 
-// -1 if unknown.
+// The rank, -1 if unknown.
 TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext* ctx,
                                                            TF_ShapeHandle* handle);
 
@@ -108,8 +124,10 @@ TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceCont
 TF_CAPI_EXPORT extern int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* handle);
 
-// The shape itself if its rank is `rank` (at least, at most), a shape of unknown rank refined as
-// far as that says something; TF_INVALID_ARGUMENT if the rank is another.
+// Check that the shape in `handle` has exactly (at least, at most) `rank` dimensions, and put it
+// into `result`. A shape of unknown rank passes: WithRank then puts a shape of `rank` unknown
+// dimensions into `result`, the other two a shape of unknown rank. TF_INVALID_ARGUMENT if the shape
+// has another rank, or if `rank` is negative or above 2^31 - 1.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* handle, int64_t rank,
                                                             TF_ShapeHandle* result,
@@ -125,19 +143,22 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInfere
                                                                   TF_ShapeHandle* result,
                                                                   TF_Status* status);
 
-// Dimension `i`; negative counts from the end. Unknown if the rank is, or if there is none.
+// Puts dimension `i` into `result`; a negative `i` counts from the end, -1 is the last dimension.
+// The dimension is unknown if the rank is unknown or if there is no such dimension.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext* ctx,
                                                        TF_ShapeHandle* shape_handle, int64_t i,
                                                        TF_DimensionHandle* result);
 
-// Dimensions [start, end); negative counts from the end, both are clamped to the rank.
+// Puts the dimensions [start, end) into `result`. A negative number counts from the end; a number
+// above the rank counts as the rank. For a shape of unknown rank `result` has unknown rank.
+// TF_INVALID_ARGUMENT if a number lies before the first dimension or start behind end.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* shape_handle,
                                                             int64_t start, int64_t end,
                                                             TF_ShapeHandle* result,
                                                             TF_Status* status);
 
-// Makes all outputs unknown. May itself serve as an op's shape function.
+// Makes the shapes of all outputs unknown. May itself serve as an op's shape function.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx,
                                                                    TF_Status* status);
 
@@ -147,7 +168,8 @@ TF_CAPI_EXPORT extern int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_h
 // The size, -1 if unknown.
 TF_CAPI_EXPORT extern int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle);
 
-// The dimensions of `first`, then those of `second`.
+// Puts the dimensions of `first`, then those of `second`, into `result`; a shape of unknown rank if
+// either rank is unknown.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext* ctx,
                                                                      TF_ShapeHandle* first,
                                                                      TF_ShapeHandle* second,

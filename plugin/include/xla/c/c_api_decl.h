@@ -1,4 +1,4 @@
-// The one enumeration of XLA's C interface that crosses the plug-in interface by value.
+// The one enumeration of XLA's C interface that the plug-in interface passes by value.
 #ifndef XLA_C_C_API_DECL_H_
 #define XLA_C_C_API_DECL_H_
 

@@ -1,6 +1,6 @@
-// PJRT's types as far as this interface passes them on: incomplete, pointers only. A plug-in that
-// uses PJRT has PJRT's own header (xla/pjrt/c/pjrt_c_api.h) on its include path; it is then
-// included here, so that the types are complete.
+// The types of PJRT to which this interface passes pointers. If PJRT's own header
+// (xla/pjrt/c/pjrt_c_api.h) is on the include path, as in a plug-in that uses PJRT, it is included
+// here and makes the types complete. Else they stay incomplete.
 #ifndef TENON_XLA_PJRT_C_PJRT_C_API_TYPES_H_
 #define TENON_XLA_PJRT_C_PJRT_C_API_TYPES_H_
 

@@ -1,8 +1,11 @@
-// Further functions for kernels of devices that bring a PJRT client: resources, locked variables,
-// the key-value store of a distributed run, and the link between tensors and PJRT buffers.
+// Further functions for kernels: resources and locked variables for kernels of any device; the
+// key-value store of a distributed run, and the link between tensors and PJRT buffers, for devices
+// that bring a PJRT client.
 //
-// Functions with a TF_OpKernelContext run inside compute_func. What this host has no meaning for
-// (no cluster, no PJRT client of that type) answers with a status that says so.
+// Functions with a TF_OpKernelContext are for the context's lifetime (kernels.h). This host has no
+// distributed runs and no PJRT clients: functions of these two parts report TF_UNIMPLEMENTED, after
+// the checks of arguments that they mention, and return NULL. The comments there say what they do
+// in TensorFlow. An error is set in `status` only; the execution does not fail.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_NEXT_PLUGGABLE_DEVICE_C_API_H_
 #define TENSORFLOW_C_EXPERIMENTAL_NEXT_PLUGGABLE_DEVICE_C_API_H_
 
@@ -23,20 +26,29 @@ extern "C" {
 typedef struct TF_Device TF_Device;
 typedef struct TF_VariableInfo TF_VariableInfo;
 
-// The device that the kernel runs on; owned by the host.
+// The device on which the kernel runs, owned by the host; NULL on the CPU. No function takes it.
 TF_CAPI_EXPORT extern TF_Device* TF_GetDevice(TF_OpKernelContext* ctx);
 
-// --- Objects of the plug-in, kept by the host under container and name ---
+// --- Objects of the plug-in ---
+//
+// The session keeps them by container and name. A NULL or empty container means "localhost".
 
-// Takes `plugin_resource` over; delete_func frees it in the end.
+// Hands `plugin_resource` over to the session, which calls delete_func with it once: when the
+// session ends, on any thread, or in this call on an error. delete_func may be NULL.
+// TF_ALREADY_EXISTS if the name is taken, TF_FAILED_PRECONDITION if the session no longer waits for
+// the kernel.
 TF_CAPI_EXPORT extern void TF_CreatePluginResource(TF_OpKernelContext* ctx,
                                                    const char* container_name,
                                                    const char* plugin_resource_name,
                                                    void* plugin_resource,
                                                    void (*delete_func)(void*), TF_Status* status);
 
-// The object of that name, made by create_func(create_func_args) if there is none. It stays owned
-// by the host; NULL on error.
+// Sets *result_plugin_resource to the object of this name; NULL on an error. If there is none, the
+// object is the result of create_func(create_func_args), which the session then owns and frees by
+// delete_func as above; else neither function is used. Two threads may call create_func for one
+// name at once: one object stays, and the other is freed. The caller frees nothing.
+// TF_INVALID_ARGUMENT if create_func is NULL and there is no object, TF_FAILED_PRECONDITION as
+// above.
 TF_CAPI_EXPORT extern void TF_LookupOrCreatePluginResource(
     TF_OpKernelContext* ctx, const char* container_name, const char* plugin_resource_name,
     void** result_plugin_resource, void* (*create_func)(void*), void* create_func_args,
@@ -44,34 +56,45 @@ TF_CAPI_EXPORT extern void TF_LookupOrCreatePluginResource(
 
 // --- Variables ---
 
-// The variable behind resource input `index`; NULL and TF_INVALID_ARGUMENT if it is none. Ends with
-// TF_DeleteVariableInfo.
+// A new object for the variable behind resource input `index`, without a lock. Release it with
+// TF_DeleteVariableInfo, before the execution ends. NULL and TF_OUT_OF_RANGE if there is no such
+// input, TF_INVALID_ARGUMENT if the input is no variable.
 TF_CAPI_EXPORT extern TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext* ctx,
                                                                         int index,
                                                                         TF_Status* status);
 
-// Locks all of them, in an order that cannot deadlock, until each is deleted.
+// Locks the variables exclusively, in an order that all kernels share, so that kernels cannot wait
+// for each other. A lock ends when the TF_VariableInfo is deleted, else with the execution. A
+// variable that this execution has locked already is left out: its lock ends with the earlier one.
+// TF_INVALID_ARGUMENT, and no lock, if an element is NULL. TF_DEADLINE_EXCEEDED if another kernel
+// holds a variable for a minute; those before it are locked then.
 TF_CAPI_EXPORT extern void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars,
                                                 TF_Status* status);
 
-// Gives the variable new memory of its type and shape.
+// Gives the variable new memory of its type and shape, with undefined contents. Handles on the
+// former memory keep it. TF_FAILED_PRECONDITION if the variable has no value yet,
+// TF_INVALID_ARGUMENT for NULL.
 TF_CAPI_EXPORT extern void TF_AllocateTempForVariableInfo(TF_OpKernelContext* ctx,
                                                           TF_VariableInfo* var_info,
                                                           TF_Status* status);
 
-// A new handle on the variable's tensor, which the caller deletes.
+// A new handle on the variable's value, which the caller deletes; it shares the variable's buffer.
+// NULL on an error: TF_NOT_FOUND if the variable has no value yet, TF_INVALID_ARGUMENT for NULL.
 TF_CAPI_EXPORT extern TF_Tensor* TF_GetTensorFromVariableInfo(TF_VariableInfo* var_info,
                                                               TF_Status* status);
 
-// Releases the lock, if held, and the object.
+// Releases the lock, if there is one, and the object. NULL is allowed.
 TF_CAPI_EXPORT extern void TF_DeleteVariableInfo(TF_VariableInfo* var_info);
 
-// --- Key-value store of a distributed run. Sizes in bytes; buffers belong to the caller ---
+// --- Key-value store of a distributed run ---
+//
+// Sizes are in bytes, without a NUL. A returned buffer is new, and the caller deletes it.
 
+// The agent of the run, owned by the host. This host returns NULL.
 TF_CAPI_EXPORT extern TF_CoordinationServiceAgent* TF_GetCoordinationServiceAgent(
     TF_OpKernelContext* ctx);
 
-// False for NULL.
+// False for NULL, and always in this host.
 TF_CAPI_EXPORT extern bool TF_CoordinationServiceIsInitialized(TF_CoordinationServiceAgent* agent);
 
 TF_CAPI_EXPORT extern void TF_CoordinationServiceInsertKeyValue(const char* key, int64_t key_size,
@@ -80,17 +103,17 @@ TF_CAPI_EXPORT extern void TF_CoordinationServiceInsertKeyValue(const char* key,
                                                                 TF_CoordinationServiceAgent* agent,
                                                                 TF_Status* status);
 
-// Waits until the key has a value; NULL on error.
+// The value of the key, for which it waits without a limit; NULL on an error.
 TF_CAPI_EXPORT extern TF_Buffer* TF_CoordinationServiceGetKeyValue(
     const char* key, int64_t key_size, TF_CoordinationServiceAgent* agent, TF_Status* status);
 
-// Waits at most so many seconds; TF_INVALID_ARGUMENT if they are not positive,
-// TF_DEADLINE_EXCEEDED when they are over.
+// The same, but waits for at most `timeout_seconds`: TF_DEADLINE_EXCEEDED then.
+// TF_INVALID_ARGUMENT, in this host too, if `timeout_seconds` is not positive.
 TF_CAPI_EXPORT extern TF_Buffer* TF_CoordinationServiceGetKeyValueWithTimeout(
     const char* key, int64_t key_size, int64_t timeout_seconds, TF_CoordinationServiceAgent* agent,
     TF_Status* status);
 
-// Does not wait.
+// The same without waiting: TF_NOT_FOUND if the key has no value.
 TF_CAPI_EXPORT extern TF_Buffer* TF_CoordinationServiceTryGetKeyValue(
     const char* key, int64_t key_size, TF_CoordinationServiceAgent* agent, TF_Status* status);
 
@@ -98,22 +121,26 @@ TF_CAPI_EXPORT extern void TF_CoordinationServiceDeleteKeyValue(const char* key,
                                                                 TF_CoordinationServiceAgent* agent,
                                                                 TF_Status* status);
 
-// --- PJRT. Clients and buffers stay owned by the host ---
+// --- PJRT ---
+//
+// Clients and returned buffers stay owned by the host.
 
-// Makes the host's client for the device type. The status is the second argument here.
+// Makes the host's client for the device type, by the `num_options` options. The status is the
+// second argument here.
 TF_CAPI_EXPORT extern void TF_CreateAndSetPjRtCApiClient(const char* device_type, TF_Status* status,
                                                          PJRT_NamedValue* create_options,
                                                          int num_options);
 
+// Drops the client of the device type: TF_GetPjRtCClient then reports an error.
 TF_CAPI_EXPORT extern void TF_ResetPjRtCClient(const char* device_type, TF_Status* status);
 
-// NULL on error.
+// The client of the device type; NULL on an error.
 TF_CAPI_EXPORT extern PJRT_Client* TF_GetPjRtCClient(const char* device_type, TF_Status* status);
 
-// The buffer behind a tensor of such a device; NULL on error.
+// The buffer behind a tensor of a device with a PJRT client; NULL on an error.
 TF_CAPI_EXPORT extern PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor* c_tensor, TF_Status* status);
 
-// Puts `c_buffer`, which the tensor then owns, behind the tensor.
+// Makes `c_buffer` the buffer behind the tensor, which then owns `c_buffer`.
 TF_CAPI_EXPORT extern void TF_CreatePjRtBuffer(TF_Tensor* c_tensor, PJRT_Buffer* c_buffer,
                                                const char* device_type, TF_Status* status);
 

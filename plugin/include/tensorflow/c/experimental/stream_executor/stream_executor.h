@@ -179,8 +179,8 @@ typedef struct SP_StreamExecutor {
   TF_Bool (*get_allocator_stats)(const SP_Device* device, SP_AllocatorStats* stats);
 
   // Sets free and total device memory, in bytes, and returns 1; returns 0 if they are unknown. With
-  // use_bfc_allocator the host derives its limit from the free memory: 0, or a negative number,
-  // then fails the creation of the device.
+  // use_bfc_allocator the host derives its limit from the free memory: unknown or negative free
+  // memory then fails the creation of the device.
   TF_Bool (*device_memory_usage)(const SP_Device* device, int64_t* free, int64_t* total);
 
   // --- Streams ---
@@ -206,8 +206,7 @@ typedef struct SP_StreamExecutor {
   void (*create_event)(const SP_Device* device, SP_Event* event, TF_Status* status);
   void (*destroy_event)(const SP_Device* device, SP_Event event);
 
-  // Polled often, on any thread that waits: must be cheap. An event that was never recorded is
-  // complete.
+  // Polled often, on any thread that waits: must be cheap.
   SE_EventStatus (*get_event_status)(const SP_Device* device, SP_Event event);
 
   // The event completes when all work that is on `stream` at the call is done. The host records an
@@ -227,8 +226,10 @@ typedef struct SP_StreamExecutor {
   void (*start_timer)(const SP_Device* device, SP_Stream stream, SP_Timer timer, TF_Status* status);
   void (*stop_timer)(const SP_Device* device, SP_Stream stream, SP_Timer timer, TF_Status* status);
 
-  // --- Copies enqueued on a stream; `size` in bytes, at least 1. The structs are valid during the
-  //     call, source and destination until the copy is done ---
+  // --- Copies enqueued on a stream ---
+  //
+  // `size` is in bytes, at least 1. The structs are valid during the call, source and destination
+  // until the copy is done.
 
   void (*memcpy_dtoh)(const SP_Device* device, SP_Stream stream, void* host_dst,
                       const SP_DeviceMemoryBase* device_src, uint64_t size, TF_Status* status);
@@ -262,7 +263,10 @@ typedef struct SP_StreamExecutor {
   // Returns when the work of all streams of the device is done.
   void (*synchronize_all_activity)(const SP_Device* device, TF_Status* status);
 
-  // --- Filling, enqueued on a stream; `size` in bytes, for memset32 a multiple of 4 ---
+  // --- Filling, enqueued on a stream ---
+  //
+  // `size` is in bytes, for memset32 a multiple of 4. The location is valid until the filling is
+  // done.
 
   void (*mem_zero)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* location,
                    uint64_t size, TF_Status* status);

@@ -1,8 +1,12 @@
 // Devices that bring a PJRT client ("next pluggable devices").
 //
-// The plug-in exports TFNPD_InitPlugin and GetPjrtApi. With PJRT the host takes compilation,
-// execution and memory from the PJRT table; of the functions below it then needs GetDeviceCount and
-// InitPluginInternalDeviceStates only.
+// This host has no such devices. It loads a plug-in that exports TFNPD_InitPlugin or GetPjrtApi
+// with a warning, calls neither, and uses the plug-in's other entry points. The header lets such
+// plug-ins compile; its comments say what TensorFlow does.
+//
+// The plug-in exports TFNPD_InitPlugin and GetPjrtApi. With PJRT TensorFlow takes compilation,
+// execution and memory from the PJRT table. Of the functions below it then needs GetDeviceCount and
+// InitPluginInternalDeviceStates only; the others may be NULL.
 #ifndef TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_PLUGIN_C_API_H_
 #define TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_PLUGIN_C_API_H_
 
@@ -28,7 +32,11 @@ extern "C" {
 // A shape in XLA's C form; only passed through.
 typedef struct XLA_Shape XLA_Shape;
 
-// --- Events: made, waited for, polled, chained to a callback, deleted ---
+// --- Events ---
+//
+// NewDeviceEvent makes an event, which DeviceEventDelete deletes. DeviceEventAwait blocks and sets
+// `status` to the error of the event's work. DeviceEventIsReady does not block. DeviceEventAndThen
+// calls callback(callback_arg) once, when the event is ready.
 
 typedef struct TFNPD_DeviceEvent TFNPD_DeviceEvent;
 typedef TFNPD_DeviceEvent* TFNPD_NewDeviceEvent(void);
@@ -38,7 +46,10 @@ typedef void TFNPD_DeviceEventAndThen(TFNPD_DeviceEvent* event, void (*callback)
                                       void* callback_arg);
 typedef void TFNPD_DeviceEventDelete(TFNPD_DeviceEvent* event);
 
-// --- Memory of one device ---
+// --- Memory of a device ---
+//
+// Devices are counted from 0. Sizes and alignment are in bytes. DeviceAllocateRaw returns NULL when
+// memory is short. The allocator's name lives as long as the allocator.
 
 typedef struct TFNPD_DeviceAllocator TFNPD_DeviceAllocator;
 typedef TFNPD_DeviceAllocator* TFNPD_DeviceAllocatorCreate(int device_ordinal);
@@ -49,7 +60,10 @@ typedef TF_StringView TFNPD_DeviceAllocatorName(TFNPD_DeviceAllocator* allocator
 typedef bool TFNPD_DeviceAllocatorAllocatesOpaqueHandle(TFNPD_DeviceAllocator* allocator);
 typedef void TFNPD_DeviceAllocatorDelete(TFNPD_DeviceAllocator* allocator);
 
-// --- Copies; the caller deletes the returned event ---
+// --- Copies ---
+//
+// A copy may go on after the call. The returned event is ready when the copy is done; the caller
+// deletes it. The tensors stay valid until then.
 
 typedef struct TFNPD_DeviceContext TFNPD_DeviceContext;
 typedef TFNPD_DeviceContext* TFNPD_DeviceContextCreate(int device_ordinal);
@@ -72,13 +86,16 @@ typedef void TFNPD_XlaShapeToDeviceShapeRepresentation(XLA_Shape* serialized_xla
                                                        XLA_LayoutPreference layout_preference,
                                                        XLA_Shape* serialized_device_shape,
                                                        TF_Status* tf_status);
+
+// The number of devices; 0 is legal.
 typedef int32_t TFNPD_GetDeviceCount(TF_Status* status);
 
-// Called before the first device is used; the place to create the PJRT client.
+// Called before the first device is used. The plug-in creates its PJRT client there, by
+// TF_CreateAndSetPjRtCApiClient.
 typedef void TFNPD_InitPluginInternalDeviceStates(TF_Status* status);
 
-// The table that TFNPD_InitPlugin returns; static storage of the plug-in. Members are named like
-// their types, which C++ allows only for qualified names.
+// The table that TFNPD_InitPlugin returns, in static storage of the plug-in. Each member has the
+// name of its type, which C++ allows only if the type's name is qualified.
 #ifdef __cplusplus
 #define TFNPD_API_STRUCT_FN(fn_type) ::fn_type* fn_type
 #else
@@ -118,16 +135,16 @@ typedef struct TFNPD_PluginParams {
   size_t struct_size;
   void* ext;
   const char* device_type;              // to set, required; static storage
-  const char* compilation_device_name;  // to set if the plug-in compiles through XLA
-  int32_t priority;                     // to set: rank of the device type in placement
+  const char* compilation_device_name;  // to set if the plug-in compiles through XLA; also static
+  int32_t priority;                     // to set: the device type of the higher number is preferred
   bool is_pluggable_device;             // to set
-  bool use_pjrt_on_demand_compile;      // to set
+  bool use_pjrt_on_demand_compile;      // to set: ops without a kernel are compiled one by one
 } TFNPD_PluginParams;
 
-// TensorFlow's value: it ends one member early.
+// TensorFlow's value, which leaves out the last member.
 #define TFNPD_PLUGIN_PARAMS_STRUCT_SIZE TF_OFFSET_OF_END(TFNPD_PluginParams, is_pluggable_device)
 
-// Exported by the plug-in. Called once, on the thread that loads the library.
+// Exported by the plug-in. TensorFlow calls it once, on the thread that loads the library.
 const TFNPD_Api* TFNPD_InitPlugin(TFNPD_PluginParams* params, TF_Status* tf_status);
 
 #ifdef __cplusplus

@@ -1,5 +1,10 @@
 // The exchange of tensors between devices within one run, as TF_GetRendezvous (kernels.h) hands it
-// to a kernel. Keys have TensorFlow's text form. Callable from any thread during the run.
+// to a kernel. Functions are callable from any thread while the kernel's context is valid. The
+// structs of a call belong to the caller and must live until the call returns.
+//
+// This host exchanges nothing: send sets TF_UNIMPLEMENTED, receive calls on_done at once, on the
+// calling thread, with that error, and abort does nothing. The rest of the comments say what
+// TensorFlow does.
 #ifndef TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_TF_RENDEZVOUS_C_API_H_
 #define TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_TF_RENDEZVOUS_C_API_H_
 
@@ -18,7 +23,7 @@ typedef struct TF_DeviceContext TF_DeviceContext;
 typedef struct TFE_CancellationManager TFE_CancellationManager;
 
 typedef struct TFDevice_AllocatorAttributes {
-  uint32_t value;  // bits: 0 on host, 1 network card, 2 device-visible host, 3 PJRT allocator
+  uint32_t value;  // bit 0: host memory, 1: for a network card, 2: host memory for a GPU, 3: PJRT's
   int32_t scope_id;
 } TFDevice_AllocatorAttributes;
 
@@ -29,28 +34,29 @@ typedef struct TF_RendezvousArgsStruct {
 } TF_RendezvousArgsStruct;
 
 typedef struct TF_RendezvousParsedKey {
-  char* full_key;
+  char* full_key;  // TensorFlow's text form, "source;incarnation;target;name;frame:iteration"
   uint32_t full_key_size;  // bytes
 } TF_RendezvousParsedKey;
 
 typedef struct TF_RendezvousSend_Params {
   const TF_RendezvousParsedKey* key;
   const TF_RendezvousArgsStruct* args;
-  TF_Tensor* tensor;
-  bool is_dead;
-  TF_Status* status;  // set by the call
+  TF_Tensor* tensor;  // the caller keeps its handle
+  bool is_dead;       // the tensor is of a branch that was not taken, and has no value
+  TF_Status* status;  // given by the caller; set by the call
 } TF_RendezvousSend_Params;
 
 typedef void (*TF_RendezvousSend_Function)(void*, TF_RendezvousSend_Params*);
 
-// Valid for the duration of the callback.
+// Members are valid for the duration of the callback. On an error only `status` counts.
 typedef struct TF_RendezvousDoneCallback_Params {
-  void* context;
+  void* context;  // of TF_RendezvousDoneCallbackImpl
   const TF_Status* status;
   const TF_Tensor* tensor;
   bool is_dead;
 } TF_RendezvousDoneCallback_Params;
 
+// The first argument is `context` of TF_RendezvousDoneCallbackImpl.
 typedef void (*TF_RendezvousDoneCallback_Function)(void*, TF_RendezvousDoneCallback_Params*);
 
 typedef struct TF_RendezvousDoneCallbackImpl {
@@ -62,15 +68,15 @@ typedef struct TF_RendezvousAsyncRecv_Params {
   void* context;
   const TF_RendezvousParsedKey* key;
   const TF_RendezvousArgsStruct* args;
-  TF_RendezvousDoneCallbackImpl on_done;  // called once, on any thread
+  TF_RendezvousDoneCallbackImpl on_done;  // called once, on any thread, perhaps within the call
 } TF_RendezvousAsyncRecv_Params;
 
 typedef void (*TF_RendezvousAsyncRecv_Function)(void*, TF_RendezvousAsyncRecv_Params*);
 
-// Ends all waiting receives with the given error.
+// Ends all receives that wait, and all later calls, with the given error.
 typedef void (*TF_RendezvousStartAbort_Function)(void* context, const TF_Status*);
 
-// `rendezvous` is the first argument of the three functions.
+// `rendezvous` is to be the first argument of the three functions.
 typedef struct TF_RendezvousThunk {
   void* rendezvous;
   TF_RendezvousSend_Function send_func;
