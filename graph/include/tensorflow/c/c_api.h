@@ -39,8 +39,8 @@ TF_CAPI_EXPORT extern void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* 
 // A list of the ops that a library registered. It does not hold the library.
 typedef struct TF_Library TF_Library;
 
-// Opens a shared library that registers ops and kernels from its static constructors. Calls none of
-// its functions. NULL on an error: TF_NOT_FOUND with the loader's words if the library cannot be
+// Opens a shared library that registers ops and kernels from its static constructors. Calls no
+// entry point. NULL on an error: TF_NOT_FOUND with the loader's words if the library cannot be
 // opened, TF_ALREADY_EXISTS if another load has meanwhile taken the name of one of its ops,
 // TF_FAILED_PRECONDITION if the library loads itself. A second call for it returns another handle
 // with the same ops, or tries again after an error. The library is never unloaded. Release the

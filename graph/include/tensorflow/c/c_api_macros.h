@@ -4,9 +4,10 @@
 // layouts, so that a plug-in compiled against either set of headers runs in either host. Include
 // guards carry TensorFlow's names too: with both sets on the include path the first one wins.
 //
-// In all these headers a pointer that the caller passes must not be NULL where no comment allows
-// NULL. Strings are NUL-terminated and copied where no comment says otherwise. The caller owns a
-// pointer that it passes, and the host owns nothing of it after the call.
+// Where no comment says otherwise, these rules hold for a call of the host's functions:
+// * A pointer must not be NULL.
+// * A string ends in a NUL, and the host copies it.
+// * The caller keeps what its pointers lead to, and the host does not use it after the call.
 #ifndef TENSORFLOW_C_C_API_MACROS_H_
 #define TENSORFLOW_C_C_API_MACROS_H_
 

@@ -2,9 +2,9 @@
 //
 // A TF_Tensor is a handle: type, shape and a reference to a buffer. Several handles may share one
 // buffer; deleting a handle gives back its reference. One thread at a time may use a handle.
-// Handles on one buffer may be used and deleted on several threads at once, but the bytes are not
-// guarded. For a tensor in device memory the address of the data is the device's: the host's code
-// must not read or write there.
+// Handles on one buffer may be used and deleted on several threads at once, but nothing orders
+// reads and writes of the bytes. For a tensor in device memory the address of the data is the
+// device's: the host's code must not read or write there.
 //
 // Dimensions are in order from the outermost to the innermost; elements lie in row-major order
 // without gaps. `dims` may be NULL if `num_dims` is 0.

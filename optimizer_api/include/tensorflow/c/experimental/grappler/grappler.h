@@ -39,8 +39,8 @@ typedef enum TF_TriState {
 // valid during one call of optimize_func.
 typedef struct TF_GrapplerItem TF_GrapplerItem;
 
-// Switches off passes of the host, on graphs with nodes of this device type. Each member but the
-// first is named like a pass: Off switches the pass off, Default and On do nothing. On in
+// Switches off passes of the host, on graphs with nodes of this device type. Each TF_TriState
+// but the first has the name of a pass: Off switches the pass off, Default and On do nothing. On in
 // disable_model_pruning switches model pruning off; Default and Off do nothing there. Of several
 // plug-ins one is enough to switch a pass off. Members behind the plug-in's struct_size count as
 // Default.
@@ -111,7 +111,7 @@ typedef struct TP_OptimizerRegistrationParams {
   int32_t minor_version;
   int32_t patch_version;
 
-  const char* device_type;                 // to set, required; copied when TF_InitGraph returns
+  const char* device_type;                 // to set, required; static storage
   TP_OptimizerConfigs* optimizer_configs;  // to fill in
   TP_Optimizer* optimizer;                 // to fill in
 } TP_OptimizerRegistrationParams;
