@@ -71,10 +71,10 @@ function(tenon_set_isa_flags)
 endfunction()
 
 # tenon_unity_sources(LIST [ALONE regex...]): replaces the sources in LIST by generated ones; each
-# includes up to eight sources of one folder, which then share the work of their headers. So a name in
-# an anonymous namespace is unique within its folder. A source that matches an ALONE stays by itself:
-# it has flags of its own, or its speed is not to depend on its neighbours. In the build type Dev all
-# do, which shows that each includes what it needs.
+# includes sources of one folder, up to 32 kB of text, which then share the work of their headers and
+# still compile in seconds. So a name in an anonymous namespace is unique within its folder. A source
+# that matches an ALONE stays by itself: it has flags of its own, or its speed is not to depend on its
+# neighbours. In the build type Dev all do, which shows that each includes what it needs.
 function(tenon_unity_sources list)
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
   if(tenon_build_type STREQUAL dev)
@@ -90,9 +90,15 @@ function(tenon_unity_sources list)
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)
-    math(EXPR part "0${count_${folder}} / 8")
-    math(EXPR count_${folder} "0${count_${folder}} + 1")
-    set(unity "${CMAKE_BINARY_DIR}/generated/${root}/${folder}/unity_${part}.cc")
+    file(SIZE "${CMAKE_CURRENT_SOURCE_DIR}/${source}" bytes)
+    math(EXPR bytes_${folder} "0${bytes_${folder}} + ${bytes}")
+    if(NOT DEFINED part_${folder})
+      set(part_${folder} 0)
+    elseif(bytes_${folder} GREATER 32000)
+      math(EXPR part_${folder} "${part_${folder}} + 1")
+      set(bytes_${folder} ${bytes})
+    endif()
+    set(unity "${CMAKE_BINARY_DIR}/generated/${root}/${folder}/unity_${part_${folder}}.cc")
     string(APPEND content_${unity} "#include \"${root}/${source}\"\n")
     list(APPEND unities "${unity}")
   endforeach()
@@ -105,7 +111,7 @@ endfunction()
 
 # tenon_folder(NAME [UNITY] [EXCLUDE regex...] [ALONE regex...] [SOURCES...]): object library
 # tenon_NAME of every source below the current folder but those whose path from it matches an
-# EXCLUDE; with UNITY eight at a time are compiled together.
+# EXCLUDE; with UNITY small ones are compiled together.
 function(tenon_folder name)
   cmake_parse_arguments(arg "UNITY" "" "EXCLUDE;ALONE;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)

@@ -12,7 +12,7 @@ namespace {
 
 // Diagonals `lower` to `upper`, 0 being the main one and positive ones above it. Packed, they are
 // the rows of a matrix, the uppermost first, each at the left or the right end of its row.
-struct Band {
+struct DiagonalBand {
   int64_t lower = 0, upper = 0;
   bool left_above = true, left_below = true;
 
@@ -33,8 +33,8 @@ struct Matrices {
 };
 
 // `k_input` holds one diagonal or the lowest and the highest; -1: the main diagonal.
-absl::StatusOr<Band> ReadBand(const Prepare& p, int k_input) {
-  Band band;
+absl::StatusOr<DiagonalBand> ReadBand(const Prepare& p, int k_input) {
+  DiagonalBand band;
   if (k_input < 0) return band;
   TENON_ASSIGN_OR_RETURN(const Dims k, p.InputInts(k_input));
   if (k.empty() || k.size() > 2) return p.Invalid("'k' must have one or two elements");
@@ -52,7 +52,8 @@ absl::StatusOr<Band> ReadBand(const Prepare& p, int k_input) {
   return band;
 }
 
-absl::StatusOr<Matrices> ReadMatrices(const Prepare& p, const Shape& shape, const Band& band) {
+absl::StatusOr<Matrices> ReadMatrices(const Prepare& p, const Shape& shape,
+                                      const DiagonalBand& band) {
   if (shape.rank() < 2) return p.Invalid("the tensor must have at least 2 dimensions");
   Matrices m;
   m.count = DimProduct(shape, 0, shape.rank() - 2);
@@ -70,7 +71,7 @@ absl::StatusOr<Matrices> ReadMatrices(const Prepare& p, const Shape& shape, cons
 }
 
 // The shape of the band, packed, of matrices of this shape.
-Shape PackedShape(const Shape& matrices, const Band& band, const Matrices& m) {
+Shape PackedShape(const Shape& matrices, const DiagonalBand& band, const Matrices& m) {
   Shape out(matrices.dims().first(matrices.rank() - 2));
   if (band.count() > 1) out.push_back(band.count());
   out.push_back(m.longest);
@@ -78,8 +79,8 @@ Shape PackedShape(const Shape& matrices, const Band& band, const Matrices& m) {
 }
 
 // One copy per diagonal between matrices and the packed band.
-void AddDiagonals(const Band& band, const Matrices& m, DataType type, int in, bool from_matrix,
-                  std::vector<CopyPiece>* pieces) {
+void AddDiagonals(const DiagonalBand& band, const Matrices& m, DataType type, int in,
+                  bool from_matrix, std::vector<CopyPiece>* pieces) {
   if (m.count * m.longest == 0) return;
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
   const int64_t matrix = m.rows * m.columns * bytes, packed = band.count() * m.longest * bytes;
@@ -101,7 +102,7 @@ void AddDiagonals(const Band& band, const Matrices& m, DataType type, int in, bo
 
 absl::Status SetDiagPart(Prepare& p, int k_input, int padding_input) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
+  TENON_ASSIGN_OR_RETURN(const DiagonalBand band, ReadBand(p, k_input));
   TENON_ASSIGN_OR_RETURN(const Matrices m, ReadMatrices(p, in, band));
   if (padding_input >= 0 && p.input_shape(padding_input).num_elements() != 1)
     return p.Invalid("'padding_value' must be a scalar");
@@ -114,12 +115,12 @@ absl::Status SetDiagPart(Prepare& p, int k_input, int padding_input) {
   SetCopies(p, std::move(pieces));
   return absl::OkStatus();
 }
-absl::Status PrepareDiagPart(Prepare& p) { return SetDiagPart(p, -1, kZeros); }
+absl::Status PrepareMatrixDiagPart(Prepare& p) { return SetDiagPart(p, -1, kZeros); }
 absl::Status PrepareDiagPartV2(Prepare& p) { return SetDiagPart(p, 1, 2); }
 
 // Rows and columns, of which -1 leaves the choice to us: the least that hold the band, square if
 // both are free.
-absl::Status ReadSizes(const Prepare& p, const Band& band, Matrices* m) {
+absl::Status ReadSizes(const Prepare& p, const DiagonalBand& band, Matrices* m) {
   const int64_t least_rows = m->longest - std::min<int64_t>(band.upper, 0);
   const int64_t least_columns = m->longest + std::max<int64_t>(band.lower, 0);
   int64_t rows = -1, columns = -1;
@@ -145,7 +146,7 @@ absl::Status ReadSizes(const Prepare& p, const Band& band, Matrices* m) {
 
 absl::Status SetDiag(Prepare& p, int k_input, int padding_input) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
+  TENON_ASSIGN_OR_RETURN(const DiagonalBand band, ReadBand(p, k_input));
   const int packed_rank = band.count() > 1 ? 2 : 1;
   if (in.rank() < packed_rank)
     return p.Invalid(absl::StrCat("the diagonals must have at least ", packed_rank, " dimensions"));
@@ -169,12 +170,12 @@ absl::Status SetDiag(Prepare& p, int k_input, int padding_input) {
   SetCopies(p, std::move(pieces));
   return absl::OkStatus();
 }
-absl::Status PrepareDiag(Prepare& p) { return SetDiag(p, -1, kZeros); }
+absl::Status PrepareMatrixDiag(Prepare& p) { return SetDiag(p, -1, kZeros); }
 absl::Status PrepareDiagV2(Prepare& p) { return SetDiag(p, 1, 4); }
 
 absl::Status SetSetDiag(Prepare& p, int k_input) {
   const Shape& in = p.input_shape(0);
-  TENON_ASSIGN_OR_RETURN(const Band band, ReadBand(p, k_input));
+  TENON_ASSIGN_OR_RETURN(const DiagonalBand band, ReadBand(p, k_input));
   TENON_ASSIGN_OR_RETURN(const Matrices m, ReadMatrices(p, in, band));
   const Shape packed = PackedShape(in, band, m);
   if (!(p.input_shape(1) == packed))
@@ -194,12 +195,12 @@ absl::Status PrepareSetDiagV2(Prepare& p) { return SetSetDiag(p, 2); }
 
 absl::Span<const CpuKernelSpec> MatrixDiagonalKernels() {
   static const CpuKernelSpec specs[] = {
-      {"MatrixDiagPart", {{"T", kCopyTypes}}, PrepareDiagPart},
-      {"BatchMatrixDiagPart", {{"T", kCopyTypes}}, PrepareDiagPart},
+      {"MatrixDiagPart", {{"T", kCopyTypes}}, PrepareMatrixDiagPart},
+      {"BatchMatrixDiagPart", {{"T", kCopyTypes}}, PrepareMatrixDiagPart},
       {"MatrixDiagPartV2", {{"T", kCopyTypes}}, PrepareDiagPartV2, 0b10},
       {"MatrixDiagPartV3", {{"T", kCopyTypes}}, PrepareDiagPartV2, 0b10},
-      {"MatrixDiag", {{"T", kCopyTypes}}, PrepareDiag},
-      {"BatchMatrixDiag", {{"T", kCopyTypes}}, PrepareDiag},
+      {"MatrixDiag", {{"T", kCopyTypes}}, PrepareMatrixDiag},
+      {"BatchMatrixDiag", {{"T", kCopyTypes}}, PrepareMatrixDiag},
       {"MatrixDiagV2", {{"T", kCopyTypes}}, PrepareDiagV2, 0b1110},
       {"MatrixDiagV3", {{"T", kCopyTypes}}, PrepareDiagV2, 0b1110},
       {"MatrixSetDiag", {{"T", kCopyTypes}}, PrepareSetDiag},

@@ -194,7 +194,7 @@ absl::Status RunApply(const void*, const StepArgs& args) {
   return accumulator->Add(local_step, std::move(gradient), args.workers);
 }
 
-absl::Status RunTake(const void* state, const StepArgs& args) {
+absl::Status RunTakeGradient(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(DenseAccumulator * accumulator, InputAs<DenseAccumulator>(args, 0));
   TENON_ASSIGN_OR_RETURN(const int64_t required, IntInput(args, 1));
   TENON_RETURN_IF_ERROR(accumulator->CheckType(static_cast<const NodeFacts*>(state)->outputs[0]));
@@ -266,8 +266,9 @@ absl::Span<const CpuKernelSpec> AccumulatorKernels() {
                         PrepareWhole<&RunApply>),
       WholeTensorKernel("SparseAccumulatorApplyGradient", "dtype", kTypes,
                         PrepareWhole<&RunApplyRows, RowState>),
-      WholeTensorKernel("AccumulatorTakeGradient", "dtype", kTypes, PrepareWhole<&RunTake>),
-      WholeTensorKernel("ResourceAccumulatorTakeGradient", "dtype", kTypes, PrepareWhole<&RunTake>),
+      WholeTensorKernel("AccumulatorTakeGradient", "dtype", kTypes, PrepareWhole<&RunTakeGradient>),
+      WholeTensorKernel("ResourceAccumulatorTakeGradient", "dtype", kTypes,
+                        PrepareWhole<&RunTakeGradient>),
       WholeTensorKernel("SparseAccumulatorTakeGradient", "dtype", kTypes,
                         PrepareWhole<&RunTakeRows>),
       WholeTensorKernel("AccumulatorNumAccumulated", PrepareScalar<&RunCount>),

@@ -157,7 +157,7 @@ struct InsertState : NodeFacts {
   int64_t component;
 };
 
-absl::Status RunInsert(const void* state, const StepArgs& args) {
+absl::Status RunInsertMany(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const InsertState*>(state);
   TENON_ASSIGN_OR_RETURN(Barrier * barrier, InputAs<Barrier>(args, 0));
   const Barrier::Options& has = barrier->options();
@@ -188,7 +188,7 @@ struct TakeState : NodeFacts {
   bool fewer, incomplete;
 };
 
-absl::Status RunTake(const void* state, const StepArgs& args) {
+absl::Status RunTakeMany(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TakeState*>(state);
   TENON_ASSIGN_OR_RETURN(Barrier * barrier, InputAs<Barrier>(args, 0));
   TENON_ASSIGN_OR_RETURN(const int64_t wanted, IntInput(args, 1));
@@ -240,8 +240,8 @@ absl::Status RunIncompleteSize(const void*, const StepArgs& args) {
 absl::Span<const CpuKernelSpec> BarrierKernels() {
   static const CpuKernelSpec specs[] = {
       {"Barrier", {}, PrepareBarrier, 0, true},
-      WholeTensorKernel("BarrierInsertMany", PrepareWhole<&RunInsert, InsertState>),
-      WholeTensorKernel("BarrierTakeMany", PrepareWhole<&RunTake, TakeState>),
+      WholeTensorKernel("BarrierInsertMany", PrepareWhole<&RunInsertMany, InsertState>),
+      WholeTensorKernel("BarrierTakeMany", PrepareWhole<&RunTakeMany, TakeState>),
       WholeTensorKernel("BarrierClose", PrepareWhole<&RunClose<Barrier>, CloseState>),
       WholeTensorKernel("BarrierReadySize", PrepareScalar<&RunReadySize>),
       WholeTensorKernel("BarrierIncompleteSize", PrepareScalar<&RunIncompleteSize>),

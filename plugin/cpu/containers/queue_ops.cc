@@ -204,7 +204,7 @@ absl::Status RunDequeueMany(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSize(const void*, const StepArgs& args) {
+absl::Status RunQueueSize(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Queue * queue, InputAs<Queue>(args, 0));
   *static_cast<int32_t*>(args.out[0]) = static_cast<int32_t>(queue->size());
   return absl::OkStatus();
@@ -238,8 +238,8 @@ absl::Span<const CpuKernelSpec> QueueKernels() {
       WholeTensorKernel("QueueDequeueManyV2", PrepareWhole<&RunDequeueMany, ManyState>),
       WholeTensorKernel("QueueDequeueUpTo", PrepareWhole<&RunDequeueMany, ManyState>),
       WholeTensorKernel("QueueDequeueUpToV2", PrepareWhole<&RunDequeueMany, ManyState>),
-      WholeTensorKernel("QueueSize", PrepareScalar<&RunSize>),
-      WholeTensorKernel("QueueSizeV2", PrepareScalar<&RunSize>),
+      WholeTensorKernel("QueueSize", PrepareScalar<&RunQueueSize>),
+      WholeTensorKernel("QueueSizeV2", PrepareScalar<&RunQueueSize>),
       WholeTensorKernel("QueueIsClosed", PrepareScalar<&RunIsClosed>),
       WholeTensorKernel("QueueIsClosedV2", PrepareScalar<&RunIsClosed>),
       WholeTensorKernel("QueueClose", PrepareWhole<&RunClose<Queue>, CloseState>),

@@ -106,7 +106,7 @@ absl::Status RunPeek(const void* state, const StepArgs& args) {
   return SetTuple(args, 0, s.outputs, std::move(tuple));
 }
 
-absl::Status RunSize(const void* state, const StepArgs& args) {
+absl::Status RunStageSize(const void* state, const StepArgs& args) {
   return SetCount(args, static_cast<const StageState*>(state)->area->Count());
 }
 
@@ -122,7 +122,7 @@ absl::Span<const CpuKernelSpec> StagingKernels() {
       WholeTensorKernel("Stage", PrepareStage<&RunStage>),
       WholeTensorKernel("Unstage", PrepareStage<&RunUnstage>),
       WholeTensorKernel("StagePeek", PrepareStage<&RunPeek>),
-      WholeTensorKernel("StageSize", PrepareStage<&RunSize>),
+      WholeTensorKernel("StageSize", PrepareStage<&RunStageSize>),
       WholeTensorKernel("StageClear", PrepareStage<&RunClear>),
   };
   return specs;

@@ -173,7 +173,7 @@ absl::StatusOr<std::vector<size_t>> Indices(const StepArgs& args, int input, con
       absl::StrCat(indices.size(), " indices for ", wanted, " values"));
 }
 
-absl::Status RunStage(const void* state, const StepArgs& args) {
+absl::Status RunMapStage(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const MapState*>(state);
   TENON_ASSIGN_OR_RETURN(const int64_t key, IntInput(args, 0));
   TENON_ASSIGN_OR_RETURN(const std::vector<size_t> indices,
@@ -182,7 +182,7 @@ absl::Status RunStage(const void* state, const StepArgs& args) {
   return s.map->Put(key, indices, std::move(tuple));
 }
 
-absl::Status RunUnstage(const void* state, const StepArgs& args) {
+absl::Status RunMapUnstage(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const MapState*>(state);
   TENON_ASSIGN_OR_RETURN(const int64_t key, IntInput(args, 0));
   TENON_ASSIGN_OR_RETURN(const std::vector<size_t> indices,
@@ -201,7 +201,7 @@ absl::Status RunUnstageFirst(const void* state, const StepArgs& args) {
   return SetTuple(args, 1, s.outputs, std::move(tuple));
 }
 
-absl::Status RunPeek(const void* state, const StepArgs& args) {
+absl::Status RunMapPeek(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const MapState*>(state);
   TENON_ASSIGN_OR_RETURN(const int64_t key, IntInput(args, 0));
   TENON_ASSIGN_OR_RETURN(const std::vector<size_t> indices,
@@ -210,15 +210,15 @@ absl::Status RunPeek(const void* state, const StepArgs& args) {
   return SetTuple(args, 0, s.outputs, std::move(tuple));
 }
 
-absl::Status RunSize(const void* state, const StepArgs& args) {
+absl::Status RunMapSize(const void* state, const StepArgs& args) {
   return SetCount(args, static_cast<const MapState*>(state)->map->Count());
 }
 
-absl::Status RunIncompleteSize(const void* state, const StepArgs& args) {
+absl::Status RunMapIncompleteSize(const void* state, const StepArgs& args) {
   return SetCount(args, static_cast<const MapState*>(state)->map->CountIncomplete());
 }
 
-absl::Status RunClear(const void* state, const StepArgs&) {
+absl::Status RunMapClear(const void* state, const StepArgs&) {
   static_cast<const MapState*>(state)->map->Clear();
   return absl::OkStatus();
 }
@@ -227,20 +227,20 @@ absl::Status RunClear(const void* state, const StepArgs&) {
 
 absl::Span<const CpuKernelSpec> StagingMapKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("MapStage", PrepareMap<&RunStage>),
-      WholeTensorKernel("MapUnstage", PrepareMap<&RunUnstage>),
+      WholeTensorKernel("MapStage", PrepareMap<&RunMapStage>),
+      WholeTensorKernel("MapUnstage", PrepareMap<&RunMapUnstage>),
       WholeTensorKernel("MapUnstageNoKey", PrepareMap<&RunUnstageFirst>),
-      WholeTensorKernel("MapPeek", PrepareMap<&RunPeek>),
-      WholeTensorKernel("MapSize", PrepareMap<&RunSize>),
-      WholeTensorKernel("MapIncompleteSize", PrepareMap<&RunIncompleteSize>),
-      WholeTensorKernel("MapClear", PrepareMap<&RunClear>),
-      WholeTensorKernel("OrderedMapStage", PrepareMap<&RunStage>),
-      WholeTensorKernel("OrderedMapUnstage", PrepareMap<&RunUnstage>),
+      WholeTensorKernel("MapPeek", PrepareMap<&RunMapPeek>),
+      WholeTensorKernel("MapSize", PrepareMap<&RunMapSize>),
+      WholeTensorKernel("MapIncompleteSize", PrepareMap<&RunMapIncompleteSize>),
+      WholeTensorKernel("MapClear", PrepareMap<&RunMapClear>),
+      WholeTensorKernel("OrderedMapStage", PrepareMap<&RunMapStage>),
+      WholeTensorKernel("OrderedMapUnstage", PrepareMap<&RunMapUnstage>),
       WholeTensorKernel("OrderedMapUnstageNoKey", PrepareMap<&RunUnstageFirst>),
-      WholeTensorKernel("OrderedMapPeek", PrepareMap<&RunPeek>),
-      WholeTensorKernel("OrderedMapSize", PrepareMap<&RunSize>),
-      WholeTensorKernel("OrderedMapIncompleteSize", PrepareMap<&RunIncompleteSize>),
-      WholeTensorKernel("OrderedMapClear", PrepareMap<&RunClear>),
+      WholeTensorKernel("OrderedMapPeek", PrepareMap<&RunMapPeek>),
+      WholeTensorKernel("OrderedMapSize", PrepareMap<&RunMapSize>),
+      WholeTensorKernel("OrderedMapIncompleteSize", PrepareMap<&RunMapIncompleteSize>),
+      WholeTensorKernel("OrderedMapClear", PrepareMap<&RunMapClear>),
   };
   return specs;
 }

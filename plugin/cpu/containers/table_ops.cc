@@ -101,7 +101,7 @@ absl::Status RunRemove(const void*, const StepArgs& args) {
   return table->Remove(args.run_state->Input(1));
 }
 
-absl::Status RunSize(const void*, const StepArgs& args) {
+absl::Status RunTableSize(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Table * table, InputAs<Table>(args, 0));
   TENON_ASSIGN_OR_RETURN(*static_cast<int64_t*>(args.out[0]), table->Size());
   return absl::OkStatus();
@@ -149,8 +149,8 @@ absl::Span<const CpuKernelSpec> TableKernels() {
       WholeTensorKernel("LookupTableImportV2", PrepareWhole<&RunImport>),
       WholeTensorKernel("LookupTableExport", PrepareWhole<&RunExport>),
       WholeTensorKernel("LookupTableExportV2", PrepareWhole<&RunExport>),
-      WholeTensorKernel("LookupTableSize", PrepareScalar<&RunSize>),
-      WholeTensorKernel("LookupTableSizeV2", PrepareScalar<&RunSize>),
+      WholeTensorKernel("LookupTableSize", PrepareScalar<&RunTableSize>),
+      WholeTensorKernel("LookupTableSizeV2", PrepareScalar<&RunTableSize>),
   };
   return specs;
 }

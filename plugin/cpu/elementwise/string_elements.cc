@@ -98,7 +98,7 @@ absl::Status PrepareComparison(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareSelect(Prepare& p) {
+absl::Status PrepareStringSelect(Prepare& p) {
   Shape condition = p.input_shape(0);
   const Shape& then = p.input_shape(1);
   // Select's vector of conditions chooses whole rows.
@@ -112,7 +112,7 @@ absl::Status PrepareSelect(Prepare& p) {
 CpuKernelSpec SelectKernel(const char* op) {
   CpuKernelSpec spec{op,
                      {{"T", TypeBits(DataType::kString, DataType::kResource, DataType::kVariant)}},
-                     PrepareSelect};
+                     PrepareStringSelect};
   spec.copies_objects = true;
   return spec;
 }

@@ -230,7 +230,7 @@ constexpr uint64_t kFloatOnly = TypeBit(DataType::kFloat);
 constexpr uint64_t kContrastTypes = TypeBits(DataType::kUint8, DataType::kInt8, DataType::kInt16,
                                              DataType::kInt32, DataType::kFloat, DataType::kDouble);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kColorKernels[] = {
     {"RGBToHSV", {{"T", kFloatTypes}}, &PrepareConversion<&RunRgbToHsv>},
     {"HSVToRGB", {{"T", kFloatTypes}}, &PrepareConversion<&RunHsvToRgb>},
     {"AdjustHue", {{"T", kFloatOnly}}, &PrepareAdjust<&TurnHue>},
@@ -241,6 +241,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ColorKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ColorKernels() { return kColorKernels; }
 
 }  // namespace tenon::cpu

@@ -137,12 +137,12 @@ absl::Status PrepareCombinedNms(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kCombinedNmsKernels[] = {
     {"CombinedNonMaxSuppression", {}, &PrepareCombinedNms, 0b1100},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> CombinedNmsKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> CombinedNmsKernels() { return kCombinedNmsKernels; }
 
 }  // namespace tenon::cpu

@@ -320,7 +320,7 @@ absl::Status PrepareBoxGradient(Prepare& p) {
 
 constexpr uint64_t kGradientTypes = TypeBits(DataType::kFloat, DataType::kHalf, DataType::kDouble);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kCropKernels[] = {
     {"CropAndResize", {{"T", kRealTypes}}, &PrepareCrop, 0b1000},
     {"CropAndResizeGradImage", {{"T", kGradientTypes}}, &PrepareImageGradient, 0b1000},
     {"CropAndResizeGradBoxes", {{"T", kRealTypes}}, &PrepareBoxGradient},
@@ -328,6 +328,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> CropKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> CropKernels() { return kCropKernels; }
 
 }  // namespace tenon::cpu

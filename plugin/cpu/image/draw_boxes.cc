@@ -110,15 +110,15 @@ absl::Status PrepareDrawBoxes(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kHalf);
+constexpr uint64_t kPixelTypes = TypeBits(DataType::kFloat, DataType::kHalf);
 
-const CpuKernelSpec kKernels[] = {
-    {"DrawBoundingBoxes", {{"T", kTypes}}, &PrepareDrawBoxes},
-    {"DrawBoundingBoxesV2", {{"T", kTypes}}, &PrepareDrawBoxes},
+const CpuKernelSpec kDrawBoxesKernels[] = {
+    {"DrawBoundingBoxes", {{"T", kPixelTypes}}, &PrepareDrawBoxes},
+    {"DrawBoundingBoxesV2", {{"T", kPixelTypes}}, &PrepareDrawBoxes},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> DrawBoxesKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> DrawBoxesKernels() { return kDrawBoxesKernels; }
 
 }  // namespace tenon::cpu

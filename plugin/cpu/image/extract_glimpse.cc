@@ -168,13 +168,13 @@ absl::Status PrepareGlimpse(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kGlimpseKernels[] = {
     {"ExtractGlimpse", {}, &PrepareGlimpse<1>, 0b10, true},
     {"ExtractGlimpseV2", {}, &PrepareGlimpse<2>, 0b10, true},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> GlimpseKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> GlimpseKernels() { return kGlimpseKernels; }
 
 }  // namespace tenon::cpu

@@ -94,13 +94,13 @@ absl::Status PreparePatches(Prepare& p, int spatial) {
 absl::Status PrepareImages(Prepare& p) { return PreparePatches(p, 2); }
 absl::Status PrepareVolumes(Prepare& p) { return PreparePatches(p, 3); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kPatchKernels[] = {
     {"ExtractImagePatches", {{"T", kNumberTypes | TypeBit(DataType::kBool)}}, &PrepareImages},
     {"ExtractVolumePatches", {{"T", kRealTypes}}, &PrepareVolumes},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> PatchKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> PatchKernels() { return kPatchKernels; }
 
 }  // namespace tenon::cpu

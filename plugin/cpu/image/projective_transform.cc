@@ -170,16 +170,16 @@ absl::Status PrepareProjection(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kTypes =
+constexpr uint64_t kTransformTypes =
     kFloatTypes | TypeBits(DataType::kUint8, DataType::kInt32, DataType::kInt64);
 
-const CpuKernelSpec kKernels[] = {
-    {"ImageProjectiveTransformV2", {{"dtype", kTypes}}, &PrepareProjection, 0b100},
-    {"ImageProjectiveTransformV3", {{"dtype", kTypes}}, &PrepareProjection, 0b100},
+const CpuKernelSpec kProjectionKernels[] = {
+    {"ImageProjectiveTransformV2", {{"dtype", kTransformTypes}}, &PrepareProjection, 0b100},
+    {"ImageProjectiveTransformV3", {{"dtype", kTransformTypes}}, &PrepareProjection, 0b100},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ProjectionKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ProjectionKernels() { return kProjectionKernels; }
 
 }  // namespace tenon::cpu

@@ -97,13 +97,13 @@ absl::Status PrepareResize(Prepare& p,
 absl::Status PrepareBilinear(Prepare& p) { return PrepareResize(p, &BilinearBlends, &RunBilinear); }
 absl::Status PrepareNearest(Prepare& p) { return PrepareResize(p, &NearestBlends, &RunNearest); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kResizeKernels[] = {
     {"ResizeBilinear", {{"T", kRealTypes}}, &PrepareBilinear, 0b10},
     {"ResizeNearestNeighbor", {{"T", kRealTypes}}, &PrepareNearest, 0b10},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ResizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ResizeKernels() { return kResizeKernels; }
 
 }  // namespace tenon::cpu

@@ -85,7 +85,7 @@ std::optional<Part> DrawPart(const SampleBox& s, const Part& image, float aspect
   return part;
 }
 
-Part BoxOf(const float* box, const Part& image) {
+Part PixelBox(const float* box, const Part& image) {
   const auto pixel = [](float at, int64_t size) {
     return static_cast<int64_t>(at * static_cast<float>(size));
   };
@@ -98,7 +98,7 @@ bool CoversABox(const SampleBox& s, const Part& part, const float* boxes, const 
                 float covered) {
   if (part.Area() < 1) return false;
   for (int64_t i = 0; i < std::max<int64_t>(s.boxes, 1); ++i) {
-    const Part box = s.boxes == 0 ? image : BoxOf(boxes + 4 * i, image);
+    const Part box = s.boxes == 0 ? image : PixelBox(boxes + 4 * i, image);
     if (box.Area() >= 1 && part.SharedWith(box).Area() / box.Area() >= covered) return true;
   }
   return false;
@@ -170,7 +170,7 @@ absl::Status RunSampleBox(const void* state, const StepArgs& args) {
 }
 
 // Two positive numbers.
-absl::StatusOr<std::array<float, 2>> ReadLimits(const Prepare& p, std::string_view name) {
+absl::StatusOr<std::array<float, 2>> ReadRange(const Prepare& p, std::string_view name) {
   TENON_ASSIGN_OR_RETURN(const AttrValue value, p.AttrOf(name));
   TENON_ASSIGN_OR_RETURN(const std::vector<float> limits, value.AsFloatList());
   const auto positive = [](float x) { return x > 0 && std::isfinite(x); };
@@ -202,8 +202,8 @@ absl::Status PrepareSampleBox(Prepare& p) {
   if (!s->covered_is_input) {
     TENON_ASSIGN_OR_RETURN(s->covered, p.AttrFloat("min_object_covered"));
   }
-  TENON_ASSIGN_OR_RETURN(s->aspect_ratios, ReadLimits(p, "aspect_ratio_range"));
-  TENON_ASSIGN_OR_RETURN(s->areas, ReadLimits(p, "area_range"));
+  TENON_ASSIGN_OR_RETURN(s->aspect_ratios, ReadRange(p, "aspect_ratio_range"));
+  TENON_ASSIGN_OR_RETURN(s->areas, ReadRange(p, "area_range"));
   if (s->areas[0] > 1 || s->areas[1] > 1) return p.Invalid("area_range must not be above 1");
   TENON_ASSIGN_OR_RETURN(s->attempts, p.AttrInt("max_attempts"));
   if (s->attempts <= 0)
@@ -223,7 +223,7 @@ absl::Status PrepareSampleBox(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kSampleBoxKernels[] = {
     {"SampleDistortedBoundingBox", {{"T", kIntTypes}}, &PrepareSampleBox, 0, true},
     {"SampleDistortedBoundingBoxV2", {{"T", kIntTypes}}, &PrepareSampleBox, 0, true},
     {"StatelessSampleDistortedBoundingBox", {{"T", kIntTypes}}, &PrepareSampleBox},
@@ -231,6 +231,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> SampleBoxKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> SampleBoxKernels() { return kSampleBoxKernels; }
 
 }  // namespace tenon::cpu

@@ -247,7 +247,7 @@ constexpr uint64_t kNearestGradientTypes =
     kFloatTypes | TypeBits(DataType::kUint8, DataType::kInt8, DataType::kInt32);
 constexpr uint64_t kCubicGradientTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kWeightedResizeKernels[] = {
     {"ResizeArea", {{"T", kRealTypes}}, &PrepareForward<&AreaAxis>, 0b10},
     {"ResizeBicubic", {{"T", kRealTypes}}, &PrepareForward<&CubicAxis>, 0b10},
     {"ScaleAndTranslate", {{"T", kRealTypes}}, &PrepareScaleAndTranslate, 0b1110},
@@ -262,6 +262,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> WeightedResizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> WeightedResizeKernels() { return kWeightedResizeKernels; }
 
 }  // namespace tenon::cpu

@@ -159,7 +159,7 @@ absl::Status PrepareBiasGrad(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kBiasAddKernels[] = {
     {"BiasAdd", {{"T", kNumberTypes}}, &PrepareBiasAdd},
     {"BiasAddGrad", {{"T", kNumberTypes}}, &PrepareBiasGrad},
     {"BiasAddV1", {{"T", kNumberTypes}}, &PrepareBiasAdd},
@@ -167,6 +167,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> BiasAddKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> BiasAddKernels() { return kBiasAddKernels; }
 
 }  // namespace tenon::cpu

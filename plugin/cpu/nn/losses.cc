@@ -234,7 +234,7 @@ absl::Status PrepareInTopK(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kLossKernels[] = {
     {"L2Loss", {{"T", kFloatTypes}}, &PrepareL2Loss},
     {"SoftmaxCrossEntropyWithLogits", {{"T", kFloatTypes}}, &PrepareCrossEntropy},
     {"SparseSoftmaxCrossEntropyWithLogits",
@@ -246,6 +246,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> LossKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> LossKernels() { return kLossKernels; }
 
 }  // namespace tenon::cpu

@@ -6,7 +6,7 @@
 namespace tenon::cpu {
 namespace {
 
-absl::Status RunParse(const void* state, const StepArgs& args) {
+absl::Status RunParseExample(const void* state, const StepArgs& args) {
   return static_cast<const FeatureParser*>(state)->Run(args);
 }
 
@@ -17,11 +17,11 @@ absl::Status SetParser(Prepare& p, FeatureKeys keys, int first_default) {
   TENON_ASSIGN_OR_RETURN(FeatureParser parser,
                          FeatureParser::Make(p, std::move(keys), first_default, "dense_shapes"));
   for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
-  p.set_run(&RunParse, std::make_shared<FeatureParser>(std::move(parser)));
+  p.set_run(&RunParseExample, std::make_shared<FeatureParser>(std::move(parser)));
   return absl::OkStatus();
 }
 
-absl::Status PrepareParseV2(Prepare& p) {
+absl::Status PrepareExampleV2(Prepare& p) {
   FeatureKeys keys;
   TENON_ASSIGN_OR_RETURN(keys.sparse, KeysOfVector(p, 2));
   TENON_ASSIGN_OR_RETURN(keys.dense, KeysOfVector(p, 3));
@@ -29,7 +29,7 @@ absl::Status PrepareParseV2(Prepare& p) {
   return SetParser(p, std::move(keys), 5);
 }
 
-absl::Status PrepareParseV1(Prepare& p) {
+absl::Status PrepareExampleV1(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const int64_t sparses, p.AttrInt("Nsparse"));
   TENON_ASSIGN_OR_RETURN(const int64_t denses, p.AttrInt("Ndense"));
   if (p.input_shape(0).rank() != 1) return p.Invalid("'serialized' must be a vector");
@@ -41,7 +41,7 @@ absl::Status PrepareParseV1(Prepare& p) {
   return SetParser(p, std::move(keys), first_default);
 }
 
-absl::Status PrepareParseSingle(Prepare& p) {
+absl::Status PrepareSingleExample(Prepare& p) {
   if (p.input_shape(0).rank() != 0) return p.Invalid("'serialized' must be a scalar");
   FeatureKeys keys;
   TENON_ASSIGN_OR_RETURN(keys.sparse, KeysOfAttr(p, "sparse_keys"));
@@ -53,9 +53,9 @@ absl::Status PrepareParseSingle(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> ParseExampleKernels() {
   static const CpuKernelSpec specs[] = {
-      {"ParseExampleV2", {}, PrepareParseV2},
-      {"ParseExample", {}, PrepareParseV1},
-      {"ParseSingleExample", {}, PrepareParseSingle},
+      {"ParseExampleV2", {}, PrepareExampleV2},
+      {"ParseExample", {}, PrepareExampleV1},
+      {"ParseSingleExample", {}, PrepareSingleExample},
   };
   return specs;
 }

@@ -190,7 +190,7 @@ absl::Status StoreRagged(const SequenceParse& s, const ListFeature& f, const Ste
   return StoreSplits(splits(steps.step_ends), f.split_type, first + 2 * s.raggeds, args);
 }
 
-absl::Status RunParse(const void* state, const StepArgs& args) {
+absl::Status RunParseSequence(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SequenceParse*>(state);
   TENON_RETURN_IF_ERROR(s.context.Run(args));
   TENON_ASSIGN_OR_RETURN(const std::vector<Steps> all, ReadLists(s, args));
@@ -239,11 +239,11 @@ absl::Status SetParse(Prepare& p, FeatureKeys context, FeatureKeys lists, int fi
     f.shape = *shapes[f.number].ToShape();
   }
   for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
-  p.set_run(&RunParse, std::move(s));
+  p.set_run(&RunParseSequence, std::move(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareParseV2(Prepare& p) {
+absl::Status PrepareSequenceV2(Prepare& p) {
   FeatureKeys context, lists;
   TENON_ASSIGN_OR_RETURN(context.sparse, KeysOfVector(p, 2));
   TENON_ASSIGN_OR_RETURN(context.dense, KeysOfVector(p, 3));
@@ -259,7 +259,7 @@ absl::Status PrepareParseV2(Prepare& p) {
   return SetParse(p, std::move(context), std::move(lists), 9, {kFlags}, true);
 }
 
-absl::Status PrepareParseV1(Prepare& p) {
+absl::Status PrepareSequenceV1(Prepare& p) {
   FeatureKeys context, lists;
   MayBeMissing may_be_missing;
   TENON_ASSIGN_OR_RETURN(context.sparse, KeysOfAttr(p, "context_sparse_keys"));
@@ -272,7 +272,7 @@ absl::Status PrepareParseV1(Prepare& p) {
   return SetParse(p, std::move(context), std::move(lists), 2, std::move(may_be_missing), true);
 }
 
-absl::Status PrepareParseSingle(Prepare& p) {
+absl::Status PrepareSingleSequence(Prepare& p) {
   if (p.input_shape(0).rank() != 0) return p.Invalid("'serialized' must be a scalar");
   FeatureKeys context, lists;
   MayBeMissing may_be_missing;
@@ -293,9 +293,9 @@ absl::Status PrepareParseSingle(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> ParseSequenceExampleKernels() {
   static const CpuKernelSpec specs[] = {
-      {"ParseSequenceExampleV2", {}, PrepareParseV2},
-      {"ParseSequenceExample", {}, PrepareParseV1},
-      {"ParseSingleSequenceExample", {}, PrepareParseSingle},
+      {"ParseSequenceExampleV2", {}, PrepareSequenceV2},
+      {"ParseSequenceExample", {}, PrepareSequenceV1},
+      {"ParseSingleSequenceExample", {}, PrepareSingleSequence},
   };
   return specs;
 }

@@ -23,7 +23,7 @@ struct Wav {
   int32_t rate = 0;
 };
 
-absl::Status Malformed(std::string_view why) {
+absl::Status MalformedWav(std::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("WAV: ", why));
 }
 
@@ -35,18 +35,19 @@ uint32_t Load(std::string_view data, size_t at, size_t bytes) {
 }
 
 absl::Status ReadFormat(std::string_view chunk, Wav* wav) {
-  if (chunk.size() < 16) return Malformed("the format chunk is too short");
+  if (chunk.size() < 16) return MalformedWav("the format chunk is too short");
   const uint32_t format = Load(chunk, 0, 2), bits = Load(chunk, 14, 2);
   wav->channels = Load(chunk, 2, 2);
   const uint32_t rate = Load(chunk, 4, 4);
   // Format 1 is linear PCM.
   if (format != 1 || bits != 16)
-    return Malformed(absl::StrCat("format ", format, " of ", bits, " bits is not PCM of 16 bits"));
-  if (wav->channels < 1) return Malformed("there are no channels");
-  if (rate < 1 || rate > INT32_MAX) return Malformed("the rate of samples does not fit int32");
+    return MalformedWav(
+        absl::StrCat("format ", format, " of ", bits, " bits is not PCM of 16 bits"));
+  if (wav->channels < 1) return MalformedWav("there are no channels");
+  if (rate < 1 || rate > INT32_MAX) return MalformedWav("the rate of samples does not fit int32");
   if (Load(chunk, 12, 2) != kSampleBytes * wav->channels ||
       Load(chunk, 8, 4) != static_cast<uint32_t>(kSampleBytes * wav->channels * rate)) {
-    return Malformed("bytes per sample and per second contradict the rest of the format");
+    return MalformedWav("bytes per sample and per second contradict the rest of the format");
   }
   wav->rate = static_cast<int32_t>(rate);
   return absl::OkStatus();
@@ -55,15 +56,15 @@ absl::Status ReadFormat(std::string_view chunk, Wav* wav) {
 absl::StatusOr<Wav> ReadWav(std::string_view data) {
   constexpr size_t kHead = 12, kChunkHead = 8;
   if (data.size() < kHead || data.substr(0, 4) != "RIFF" || data.substr(8, 4) != "WAVE")
-    return Malformed(absl::StrCat("the ", data.size(), " bytes do not begin as such a file"));
+    return MalformedWav(absl::StrCat("the ", data.size(), " bytes do not begin as such a file"));
   Wav wav;
   for (data.remove_prefix(kHead); data.size() >= kChunkHead;) {
     const std::string_view name = data.substr(0, 4);
     const size_t size = Load(data, 4, 4);
     data.remove_prefix(kChunkHead);
     if (size > data.size()) {
-      return Malformed(absl::StrCat("chunk '", name, "' has ", size, " bytes, but only ",
-                                    data.size(), " are left"));
+      return MalformedWav(absl::StrCat("chunk '", name, "' has ", size, " bytes, but only ",
+                                       data.size(), " are left"));
     }
     // Unknown chunks are passed over. The byte that RIFF puts behind a chunk of odd size is not.
     const std::string_view chunk = data.substr(0, size);
@@ -71,12 +72,12 @@ absl::StatusOr<Wav> ReadWav(std::string_view data) {
     if (name == "fmt ") {
       TENON_RETURN_IF_ERROR(ReadFormat(chunk, &wav));
     } else if (name == "data") {
-      if (wav.channels == 0) return Malformed("the data come before the format");
+      if (wav.channels == 0) return MalformedWav("the data come before the format");
       wav.samples = chunk;
       return wav;
     }
   }
-  return Malformed("there is no chunk of data");
+  return MalformedWav("there is no chunk of data");
 }
 
 struct Decode {

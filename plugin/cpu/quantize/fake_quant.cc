@@ -72,7 +72,7 @@ absl::Status RunFakeQuant(const void* state, const StepArgs& args) {
 }
 
 // Inputs are the gradients, the inputs and, unless they are attributes, the ranges.
-absl::Status RunGradient(const void* state, const StepArgs& args) {
+absl::Status RunFakeGradient(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FakeQuant*>(state);
   const Nudged* const ranges = NudgeAll(s, args, 2);
   const auto* const gradients = static_cast<const float*>(args.in[0]);
@@ -151,7 +151,7 @@ absl::Status PrepareForward(Prepare& p) {
 }
 
 template <bool kChannels>
-absl::Status PrepareGradient(Prepare& p) {
+absl::Status PrepareFakeGradient(Prepare& p) {
   const Shape& shape = p.input_shape(0);
   TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, shape));
   TENON_ASSIGN_OR_RETURN(const auto s, ReadFakeQuant(p));
@@ -164,21 +164,21 @@ absl::Status PrepareGradient(Prepare& p) {
   for (int i = 1; i < p.num_outputs(); ++i)
     p.set_output_shape(i, kChannels ? Shape({s->slices.count}) : Shape());
   p.set_scratch_bytes(s->slices.count * sizeof(Nudged));
-  p.set_run(&RunGradient, s);
+  p.set_run(&RunFakeGradient, s);
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kFakeQuantKernels[] = {
     {"FakeQuantWithMinMaxArgs", {}, &PrepareForward<false>},
-    {"FakeQuantWithMinMaxArgsGradient", {}, &PrepareGradient<false>},
+    {"FakeQuantWithMinMaxArgsGradient", {}, &PrepareFakeGradient<false>},
     {"FakeQuantWithMinMaxVars", {}, &PrepareForward<false>},
-    {"FakeQuantWithMinMaxVarsGradient", {}, &PrepareGradient<false>},
+    {"FakeQuantWithMinMaxVarsGradient", {}, &PrepareFakeGradient<false>},
     {"FakeQuantWithMinMaxVarsPerChannel", {}, &PrepareForward<true>},
-    {"FakeQuantWithMinMaxVarsPerChannelGradient", {}, &PrepareGradient<true>},
+    {"FakeQuantWithMinMaxVarsPerChannelGradient", {}, &PrepareFakeGradient<true>},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> FakeQuantKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> FakeQuantKernels() { return kFakeQuantKernels; }
 
 }  // namespace tenon::cpu

@@ -196,13 +196,13 @@ absl::Status PrepareDequantize(Prepare& p) {
 
 constexpr uint64_t kFloats = TypeBits(DataType::kFloat, DataType::kBfloat16);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizeKernels[] = {
     {"QuantizeV2", {{"T", kQuantizedTypes}}, &PrepareQuantize},
     {"Dequantize", {{"T", kQuantizedTypes}, {"dtype", kFloats}}, &PrepareDequantize},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizeKernels() { return kQuantizeKernels; }
 
 }  // namespace tenon::cpu

@@ -195,7 +195,7 @@ absl::Status PrepareGradient(Prepare& p) {
 
 constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizeAndDequantizeKernels[] = {
     {"QuantizeAndDequantize", {{"T", kTypes}}, &PrepareRoundTrip},
     {"QuantizeAndDequantizeV2", {{"T", kTypes}}, &PrepareRoundTrip},
     {"QuantizeAndDequantizeV3", {{"T", kTypes}}, &PrepareRoundTrip},
@@ -205,6 +205,8 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizeAndDequantizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizeAndDequantizeKernels() {
+  return kQuantizeAndDequantizeKernels;
+}
 
 }  // namespace tenon::cpu

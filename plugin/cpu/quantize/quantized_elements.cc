@@ -203,7 +203,7 @@ absl::Status PreparePair(Prepare& p) {
 constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint8 = TypeBit(DataType::kQint8),
                    kQint32 = TypeBit(DataType::kQint32);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizedElementKernels[] = {
     {"QuantizedRelu", {{"Tinput", kQuint8}, {"out_type", kQuint8}}, &PrepareRelu},
     {"QuantizedRelu", {{"Tinput", kQint32}, {"out_type", kQint32}}, &PrepareRelu},
     {"QuantizedRelu6", {{"Tinput", kQuint8}, {"out_type", kQuint8}}, &PrepareRelu6},
@@ -222,6 +222,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizedElementKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizedElementKernels() { return kQuantizedElementKernels; }
 
 }  // namespace tenon::cpu

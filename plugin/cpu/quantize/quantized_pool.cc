@@ -41,13 +41,13 @@ absl::Status PreparePool(Prepare& p) {
 
 constexpr uint64_t kBytes = TypeBits(DataType::kQuint8, DataType::kQint8);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizedPoolKernels[] = {
     {"QuantizedMaxPool", {{"T", kBytes}}, &PreparePool<true>},
     {"QuantizedAvgPool", {{"T", kBytes}}, &PreparePool<false>},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizedPoolKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizedPoolKernels() { return kQuantizedPoolKernels; }
 
 }  // namespace tenon::cpu

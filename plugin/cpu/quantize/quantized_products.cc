@@ -169,7 +169,7 @@ absl::Status PrepareConv(Prepare& p) {
 
 constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizedProductKernels[] = {
     {"QuantizedMatMul", {{"T1", kQuint8}, {"T2", kQuint8}, {"Toutput", kQint32}}, &PrepareMatMul},
     {"QuantizedConv2D",
      {{"Tinput", kQuint8}, {"Tfilter", kQuint8}, {"out_type", kQint32}},
@@ -178,6 +178,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizedProductKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizedProductKernels() { return kQuantizedProductKernels; }
 
 }  // namespace tenon::cpu

@@ -114,12 +114,12 @@ absl::Status PrepareQuantizedResize(Prepare& p) {
 
 constexpr uint64_t kTypes = TypeBits(DataType::kQuint8, DataType::kQint32, DataType::kFloat);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizedResizeKernels[] = {
     {"QuantizedResizeBilinear", {{"T", kTypes}}, &PrepareQuantizedResize, 0b10},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizedResizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizedResizeKernels() { return kQuantizedResizeKernels; }
 
 }  // namespace tenon::cpu

@@ -270,7 +270,7 @@ absl::Status PrepareInstanceNorm(Prepare& p) {
 
 constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kQuantizedTensorKernels[] = {
     {"QuantizedConcat", {{"T", kQuint8 | kQint32}}, &PrepareConcat, 0b1},
     {"QuantizedConcatV2", {{"T", kQuint8 | TypeBit(DataType::kQint8)}}, &PrepareConcatV2},
     {"QuantizedBatchNormWithGlobalNormalization",
@@ -281,6 +281,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> QuantizedTensorKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> QuantizedTensorKernels() { return kQuantizedTensorKernels; }
 
 }  // namespace tenon::cpu

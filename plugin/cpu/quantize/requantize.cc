@@ -120,7 +120,7 @@ absl::Status PrepareRequantization(Prepare& p) {
 constexpr uint64_t kSums = TypeBit(DataType::kQint32);
 constexpr uint64_t kBytes = TypeBits(DataType::kQint8, DataType::kQuint8);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kRequantizeKernels[] = {
     {"Requantize",
      {{"Tinput", kSums}, {"out_type", kBytes}},
      &PrepareRequantization<&RunRequantize>},
@@ -132,6 +132,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> RequantizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> RequantizeKernels() { return kRequantizeKernels; }
 
 }  // namespace tenon::cpu

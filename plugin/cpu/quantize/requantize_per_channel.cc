@@ -109,7 +109,7 @@ absl::Status PrepareRange(Prepare& p) {
 
 constexpr uint64_t kSums = TypeBit(DataType::kQint32);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kPerChannelRequantizeKernels[] = {
     {"RequantizePerChannel",
      {{"T", kSums}, {"out_type", TypeBits(DataType::kQint8, DataType::kQuint8)}},
      &PrepareRequantize},
@@ -118,6 +118,8 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> PerChannelRequantizeKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> PerChannelRequantizeKernels() {
+  return kPerChannelRequantizeKernels;
+}
 
 }  // namespace tenon::cpu

@@ -116,7 +116,7 @@ absl::Status RunScan(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-RunFn FindRun(DataType t, bool exclusive) {
+RunFn FindScan(DataType t, bool exclusive) {
   RunFn run = nullptr;
   VisitElement(t, [&]<typename Element>(Element) {
     run = exclusive ? &RunScan<Element, true> : &RunScan<Element, false>;
@@ -137,7 +137,7 @@ absl::Status PrepareScan(Prepare& p) {
   if (p.op().name == "CumulativeLogsumexp") s->op = ScanOp::kLogSumExp;
   p.set_output_shape(0, in);
   p.AllowInPlace(0, 0);
-  const RunFn run = FindRun(p.input_type(0), exclusive);
+  const RunFn run = FindScan(p.input_type(0), exclusive);
   if (run == nullptr) return p.Unimplemented("no CPU kernel for this type");
   p.set_run(run, std::move(s));
   return absl::OkStatus();

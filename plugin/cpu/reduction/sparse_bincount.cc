@@ -11,7 +11,7 @@
 namespace tenon::cpu {
 namespace {
 
-struct BincountState {
+struct SparseBincount {
   int64_t rows = 1, values = 0, bins = 0;
   int64_t rank = 1;  // of a sparse tensor: numbers in a row of its indices
   DataType index_type, type;
@@ -21,7 +21,7 @@ struct BincountState {
 };
 
 // Counts value i in this row.
-absl::Status Count(const BincountState& s, const StepArgs& args, int64_t row, int64_t i) {
+absl::Status Count(const SparseBincount& s, const StepArgs& args, int64_t row, int64_t i) {
   const int64_t bin = LoadIndex(args.in[s.values_input], s.index_type, i);
   if (bin < 0) {
     return absl::InvalidArgumentError(
@@ -39,12 +39,12 @@ absl::Status Count(const BincountState& s, const StepArgs& args, int64_t row, in
   return absl::OkStatus();
 }
 
-void Clear(const BincountState& s, const StepArgs& args) {
+void Clear(const SparseBincount& s, const StepArgs& args) {
   std::memset(args.out[0], 0, s.rows * s.bins * DataTypeSize(s.type));
 }
 
 absl::Status RunRagged(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const BincountState*>(state);
+  const auto& s = *static_cast<const SparseBincount*>(state);
   const Splits splits{args.in[0], true, s.rows + 1};
   TENON_RETURN_IF_ERROR(CheckSplits(splits, s.values, 0));
   if (splits[0] != 0 || splits.back() != s.values) {
@@ -62,7 +62,7 @@ absl::Status RunRagged(const void* state, const StepArgs& args) {
 }
 
 absl::Status RunSparse(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const BincountState*>(state);
+  const auto& s = *static_cast<const SparseBincount*>(state);
   const auto* const indices = static_cast<const int64_t*>(args.in[0]);
   Clear(s, args);
   for (int64_t i = 0; i < s.values; ++i) {
@@ -77,8 +77,8 @@ absl::Status RunSparse(const void* state, const StepArgs& args) {
 }
 
 // `size` is the input that says how many bins, behind it are the weights.
-absl::Status Finish(Prepare& p, std::shared_ptr<BincountState> s, int size, bool vector,
-                    RunFn run) {
+absl::Status FinishBincount(Prepare& p, std::shared_ptr<SparseBincount> s, int size, bool vector,
+                            RunFn run) {
   const Shape &values = p.input_shape(s->values_input), &weights = p.input_shape(size + 1);
   if (values.rank() != 1) return p.Invalid("the values must be a vector");
   // More weights than values are left over, as in TensorFlow.
@@ -105,9 +105,9 @@ absl::Status PrepareRagged(Prepare& p) {
   const Shape& splits = p.input_shape(0);
   if (splits.rank() != 1 || splits.dim(0) < 1)
     return p.Invalid("the splits must be a vector of at least one number");
-  auto s = std::make_shared<BincountState>();
+  auto s = std::make_shared<SparseBincount>();
   s->rows = splits.dim(0) - 1;
-  return Finish(p, std::move(s), 2, false, &RunRagged);
+  return FinishBincount(p, std::move(s), 2, false, &RunRagged);
 }
 
 absl::Status PrepareSparse(Prepare& p) {
@@ -115,7 +115,7 @@ absl::Status PrepareSparse(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Dims dense, p.InputInts(2));
   if (dense.empty() || dense.size() > 2)
     return p.Invalid(absl::StrCat("the sparse tensor must have rank 1 or 2, not ", dense.size()));
-  auto s = std::make_shared<BincountState>();
+  auto s = std::make_shared<SparseBincount>();
   s->rank = static_cast<int64_t>(dense.size());
   if (indices.rank() != 2 || indices.dim(1) != s->rank ||
       indices.dim(0) != p.input_shape(1).num_elements()) {
@@ -123,7 +123,7 @@ absl::Status PrepareSparse(Prepare& p) {
                                   s->rank, " for each value"));
   }
   if (s->rank == 2) s->rows = dense[0];
-  return Finish(p, std::move(s), 3, dense.size() == 1, &RunSparse);
+  return FinishBincount(p, std::move(s), 3, dense.size() == 1, &RunSparse);
 }
 
 constexpr uint64_t kCountTypes = kIndexTypes | TypeBits(DataType::kFloat, DataType::kDouble);

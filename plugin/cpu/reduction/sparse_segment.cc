@@ -251,7 +251,7 @@ absl::Status RunGradV2(const void* state, const StepArgs& args) {
 
 // --- Preparation.
 
-absl::StatusOr<std::shared_ptr<SparseState>> MakeState(const Prepare& p) {
+absl::StatusOr<std::shared_ptr<SparseState>> MakeSparseState(const Prepare& p) {
   const Shape& data = p.input_shape(0);
   if (data.rank() < 1) return p.Invalid("the data must be at least a vector");
   if (p.input_shape(1).rank() != 1 || !(p.input_shape(1) == p.input_shape(2)))
@@ -287,7 +287,7 @@ absl::Status SetOutput(Prepare& p, const SparseState& s) {
 }
 
 absl::Status PrepareForward(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeState(p));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeSparseState(p));
   TENON_RETURN_IF_ERROR(SetOutput(p, *s));
   p.set_scratch_bytes(static_cast<size_t>(s->count) * sizeof(int64_t));
   p.set_run(&RunForward, std::move(s));
@@ -295,7 +295,7 @@ absl::Status PrepareForward(Prepare& p) {
 }
 
 absl::Status PrepareGrad(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeState(p));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeSparseState(p));
   TENON_RETURN_IF_ERROR(SetOutput(p, *s));
   p.set_scratch_bytes(static_cast<size_t>(GradScratch::Elements(*s)) * sizeof(int64_t));
   p.set_run(&RunGrad, std::move(s));
@@ -303,7 +303,7 @@ absl::Status PrepareGrad(Prepare& p) {
 }
 
 absl::Status PrepareGradV2(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeState(p));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<SparseState> s, MakeSparseState(p));
   p.set_dynamic_output(0);
   p.set_dynamic_output(1);
   p.set_scratch_bytes(static_cast<size_t>(GradScratch::Elements(*s)) * sizeof(int64_t));

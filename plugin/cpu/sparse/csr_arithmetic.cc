@@ -64,7 +64,7 @@ void ForEachColumn(const CsrView<T>& a, const CsrView<T>& b, int64_t r, F&& each
 }
 
 // alpha * a + beta * b, at the places of both.
-absl::Status RunAdd(const void* state, const StepArgs& args) {
+absl::Status RunCsrAdd(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   const DataType type = s.inputs[2];
   TENON_ASSIGN_OR_RETURN(const CsrMatrix* a, CsrInput(args, 0, type));
@@ -134,7 +134,7 @@ void VisitRealType(DataType type, F&& f) {
 }
 
 // Of each row's entries; what is not there counts for nothing.
-absl::Status RunSoftmax(const void* state, const StepArgs& args) {
+absl::Status RunCsrSoftmax(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const TypeState*>(state);
   TENON_ASSIGN_OR_RETURN(const CsrMatrix* a, CsrInput(args, 0, s.type));
   TENON_ASSIGN_OR_RETURN(ObjectRef<CsrMatrix> made, LikeThis(*a));
@@ -189,10 +189,10 @@ absl::Span<const CpuKernelSpec> CsrArithmeticKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("SparseMatrixZeros", "type", kMatrixTypes,
                         PrepareWhole<&RunZeros, TypeState>),
-      WholeTensorKernel("SparseMatrixAdd", "T", kMatrixTypes, PrepareWhole<&RunAdd>),
+      WholeTensorKernel("SparseMatrixAdd", "T", kMatrixTypes, PrepareWhole<&RunCsrAdd>),
       WholeTensorKernel("SparseMatrixMul", "T", kMatrixTypes, PrepareWhole<&RunScale>),
       WholeTensorKernel("SparseMatrixSoftmax", "type", kRealMatrixTypes,
-                        PrepareWhole<&RunSoftmax, TypeState>),
+                        PrepareWhole<&RunCsrSoftmax, TypeState>),
       WholeTensorKernel("SparseMatrixSoftmaxGrad", "type", kRealMatrixTypes,
                         PrepareWhole<&RunSoftmaxGrad, TypeState>),
   };

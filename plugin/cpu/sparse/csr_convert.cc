@@ -129,7 +129,7 @@ absl::Status RunToSparse(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunToDense(const void* state, const StepArgs& args) {
+absl::Status RunCsrToDense(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(const CsrMatrix* m, CsrInput(args, 0, s.outputs[0]));
   TENON_ASSIGN_OR_RETURN(void* dense, args.run_state->AllocateOutput(0, m->shape));
@@ -192,7 +192,8 @@ absl::Span<const CpuKernelSpec> CsrConversionKernels() {
       WholeTensorKernel("DenseToCSRSparseMatrix", "T", kMatrixTypes, PrepareWhole<&RunFromDense>),
       WholeTensorKernel("CSRSparseMatrixToSparseTensor", "type", kMatrixTypes,
                         PrepareWhole<&RunToSparse>),
-      WholeTensorKernel("CSRSparseMatrixToDense", "type", kMatrixTypes, PrepareWhole<&RunToDense>),
+      WholeTensorKernel("CSRSparseMatrixToDense", "type", kMatrixTypes,
+                        PrepareWhole<&RunCsrToDense>),
       WholeTensorKernel("CSRSparseMatrixComponents", "type", kMatrixTypes,
                         PrepareWhole<&RunComponents>),
       WholeTensorKernel("SparseMatrixNNZ", PrepareWhole<&RunCount>),

@@ -56,7 +56,7 @@ struct MapState : NodeFacts {
   ObjectRef<SparseTensorsMap> map;
 };
 
-absl::Status RunAdd(const void* state, const StepArgs& args) {
+absl::Status RunAddToMap(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const MapState*>(state);
   TENON_RETURN_IF_ERROR(SparseInputs(args).status());
   SparseParts t;
@@ -123,7 +123,7 @@ absl::Status PrepareMap(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->map, SharedResource<SparseTensorsMap>(p, [](std::string_view name) {
                            return ObjectRef<SparseTensorsMap>::Make(name);
                          }));
-  if (kRun == &RunAdd) {
+  if (kRun == &RunAddToMap) {
     p.set_output_shape(0, Shape());
   } else {
     for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
@@ -137,7 +137,7 @@ absl::Status PrepareMap(Prepare& p) {
 absl::Span<const CpuKernelSpec> SparseTensorsMapKernels() {
   constexpr uint64_t kTypes = kNumberTypes | TypeBits(DataType::kBool, DataType::kString);
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("AddSparseToTensorsMap", "T", kTypes, PrepareMap<&RunAdd>),
+      WholeTensorKernel("AddSparseToTensorsMap", "T", kTypes, PrepareMap<&RunAddToMap>),
       WholeTensorKernel("AddManySparseToTensorsMap", "T", kTypes, PrepareMap<&RunAddMany>),
       WholeTensorKernel("TakeManySparseFromTensorsMap", "dtype", kTypes, PrepareMap<&RunTake>),
   };

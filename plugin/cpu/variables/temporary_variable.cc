@@ -39,7 +39,7 @@ absl::Status PrepareMake(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::Status RunDestroy(const void* state, const StepArgs& args) {
+absl::Status RunDestroyTemporary(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const NodeFacts*>(state);
   TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, 0));
   Tensor value;
@@ -63,7 +63,7 @@ absl::Status RunDestroy(const void* state, const StepArgs& args) {
 absl::Span<const CpuKernelSpec> TemporaryVariableKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("TemporaryVariable", PrepareMake),
-      WholeTensorKernel("DestroyTemporaryVariable", PrepareWhole<&RunDestroy>),
+      WholeTensorKernel("DestroyTemporaryVariable", PrepareWhole<&RunDestroyTemporary>),
   };
   return specs;
 }

@@ -20,7 +20,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxLibraries = 1000;  // a bound for files that are made to need ever more
+constexpr size_t kMaxLinked = 1000;  // a bound for files that are made to need ever more
 constexpr std::string_view kEntryPoints[] = {"SE_InitPlugin", "TFNPD_InitPlugin", "TF_InitKernel",
                                              "TF_InitGraph",  "TF_InitProfiler",  "GetPjrtApi"};
 
@@ -42,11 +42,11 @@ std::string Demangled(const std::string& name) {
 
 // Where this process has a symbol: in its program or in a library of the global scope. The process
 // is asked (dlsym), since it cannot be wrong about itself.
-struct InProcess {
+struct LoadedFile {
   std::string library;  // file name; empty: nobody has it
   bool of_host = false;
 };
-InProcess FindInProcess(const std::string& name) {
+LoadedFile FindInProcess(const std::string& name) {
   const void* address = dlsym(RTLD_DEFAULT, name.c_str());
   Dl_info info;
   if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
@@ -93,7 +93,7 @@ class Checker {
   void Add(const ElfLibrary& file, const std::string& path,
            absl::flat_hash_set<std::string>& seen) {
     for (const std::string& name : file.needed) {
-      if (libraries_.size() >= kMaxLibraries || !seen.insert(name).second) continue;
+      if (libraries_.size() >= kMaxLinked || !seen.insert(name).second) continue;
       NeededLibrary needed{.name = name, .by = FileName(path), .path = {}, .damage = {}};
       needed.of_host = IsHostLibraryName(name);
       if (!needed.of_host) needed.path = search_.Find(name, path, file.run_path);
@@ -131,7 +131,7 @@ class Checker {
 
   void Decide(SymbolFinding& finding) const {
     const ElfSymbol& symbol = finding.symbol;
-    const InProcess here = FindInProcess(symbol.name);
+    const LoadedFile here = FindInProcess(symbol.name);
     if (here.of_host || InHostLibrary(symbol.name)) {
       finding.state = SymbolState::kHost;
       return;

@@ -12,7 +12,7 @@ namespace {
 
 // A device may report the end of its work to callbacks later than to events.
 constexpr auto kGrace = std::chrono::milliseconds(250);
-constexpr auto kPause = std::chrono::microseconds(100);
+constexpr auto kMarkPause = std::chrono::microseconds(100);
 
 }  // namespace
 
@@ -53,7 +53,7 @@ bool StreamMarks::Reached(uint64_t count) {
       absl::MutexLock lock(&mutex_);
       return std::exchange(told_, true);
     }
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kMarkPause);
   }
   return true;
 }

@@ -52,13 +52,13 @@ class Stack : public Resource {
   std::vector<Tensor> values_ ABSL_GUARDED_BY(mutex_);
 };
 
-struct MakeState : NodeFacts {
-  explicit MakeState(const Prepare& p) : NodeFacts(p) {}
+struct MakeStack : NodeFacts {
+  explicit MakeStack(const Prepare& p) : NodeFacts(p) {}
   DataType type = DataType::kInvalid;
 };
 
-absl::Status RunMake(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const MakeState*>(state);
+absl::Status RunMakeStack(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const MakeStack*>(state);
   int64_t max_size = -1;
   if (!s.inputs.empty()) {
     TENON_ASSIGN_OR_RETURN(max_size, IntInput(args, 0));
@@ -70,11 +70,11 @@ absl::Status RunMake(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareMake(Prepare& p) {
-  auto s = std::make_shared<MakeState>(p);
+absl::Status PrepareMakeStack(Prepare& p) {
+  auto s = std::make_shared<MakeStack>(p);
   TENON_ASSIGN_OR_RETURN(s->type, p.AttrType("elem_type"));
   p.set_dynamic_output(0);
-  p.set_run(&RunMake, std::move(s));
+  p.set_run(&RunMakeStack, std::move(s));
   return absl::OkStatus();
 }
 
@@ -94,7 +94,7 @@ absl::Status RunPop(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunClose(const void*, const StepArgs& args) {
+absl::Status RunCloseStack(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Stack * stack, InputAs<Stack>(args, 0));
   stack->Close();
   return absl::OkStatus();
@@ -104,14 +104,14 @@ absl::Status RunClose(const void*, const StepArgs& args) {
 
 absl::Span<const CpuKernelSpec> StackKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("StackV2", PrepareMake),
+      WholeTensorKernel("StackV2", PrepareMakeStack),
       WholeTensorKernel("StackPushV2", PrepareWhole<&RunPush>),
       WholeTensorKernel("StackPopV2", PrepareWhole<&RunPop>),
-      WholeTensorKernel("StackCloseV2", PrepareWhole<&RunClose>),
-      WholeTensorKernel("Stack", PrepareMake),
+      WholeTensorKernel("StackCloseV2", PrepareWhole<&RunCloseStack>),
+      WholeTensorKernel("Stack", PrepareMakeStack),
       WholeTensorKernel("StackPush", PrepareWhole<&RunPush>),
       WholeTensorKernel("StackPop", PrepareWhole<&RunPop>),
-      WholeTensorKernel("StackClose", PrepareWhole<&RunClose>),
+      WholeTensorKernel("StackClose", PrepareWhole<&RunCloseStack>),
   };
   return specs;
 }

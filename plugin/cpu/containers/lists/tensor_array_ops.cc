@@ -75,21 +75,21 @@ absl::Status PrepareArray(Prepare& p, RunFn run, std::shared_ptr<const ArrayFact
   return absl::OkStatus();
 }
 
-struct MakeState : ArrayFacts {
+struct MakeArray : ArrayFacts {
   using ArrayFacts::ArrayFacts;
   TensorArray::Options options;
 };
 
-absl::Status RunMake(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const MakeState*>(state);
+absl::Status RunMakeArray(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const MakeArray*>(state);
   TENON_ASSIGN_OR_RETURN(const int64_t size, IntInput(args, 0));
   auto array = ObjectRef<TensorArray>::Make(s.name, s.options);
   TENON_RETURN_IF_ERROR(array->Resize(size));
   return SetArray(s, args, std::move(array));
 }
 
-absl::Status PrepareMake(Prepare& p) {
-  auto s = std::make_shared<MakeState>(p);
+absl::Status PrepareMakeArray(Prepare& p) {
+  auto s = std::make_shared<MakeArray>(p);
   TENON_ASSIGN_OR_RETURN(s->options.dtype, p.AttrType("dtype"));
   TENON_ASSIGN_OR_RETURN(s->options.element_shape, p.AttrShape("element_shape"));
   TENON_ASSIGN_OR_RETURN(s->options.dynamic_size, p.AttrBool("dynamic_size"));
@@ -97,7 +97,7 @@ absl::Status PrepareMake(Prepare& p) {
   if (p.op().FindAttr("identical_element_shapes") != nullptr) {
     TENON_ASSIGN_OR_RETURN(s->options.identical_shapes, p.AttrBool("identical_element_shapes"));
   }
-  return PrepareArray(p, &RunMake, std::move(s));
+  return PrepareArray(p, &RunMakeArray, std::move(s));
 }
 
 struct GradientState : ArrayFacts {
@@ -203,7 +203,7 @@ absl::Status Gather(const ShapeState& s, const StepArgs& args, TensorArray& arra
   return absl::OkStatus();
 }
 
-absl::Status RunGather(const void* state, const StepArgs& args) {
+absl::Status RunArrayGather(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ShapeState*>(state);
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
   const Tensor numbers = args.run_state->Input(1);
@@ -222,7 +222,7 @@ absl::Status RunPack(const void* state, const StepArgs& args) {
   return Gather(s, args, *array, all);
 }
 
-absl::Status RunScatter(const void* state, const StepArgs& args) {
+absl::Status RunArrayScatter(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
                          ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   const Tensor indices = args.run_state->Input(1);
@@ -255,7 +255,7 @@ absl::Status RunUnpack(const void* state, const StepArgs& args) {
 }
 
 // All elements one behind the other along their first dimension, and how long each is.
-absl::Status RunConcat(const void* state, const StepArgs& args) {
+absl::Status RunArrayConcat(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ShapeState*>(state);
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array, ArrayInput(s, args));
   TENON_RETURN_IF_ERROR(CheckType(*array, s.outputs[0]));
@@ -301,7 +301,7 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSplit(const void* state, const StepArgs& args) {
+absl::Status RunArraySplit(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
                          ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   TENON_ASSIGN_OR_RETURN(const Tensor rows, args.run_state->TakeInput(1));
@@ -340,7 +340,7 @@ absl::Status RunSplit(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSize(const void* state, const StepArgs& args) {
+absl::Status RunArraySize(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
                          ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   TENON_ASSIGN_OR_RETURN(const int64_t size, array->Size());
@@ -348,7 +348,7 @@ absl::Status RunSize(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunClose(const void* state, const StepArgs& args) {
+absl::Status RunCloseArray(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const ObjectRef<TensorArray> array,
                          ArrayInput(*static_cast<const ArrayFacts*>(state), args));
   array->Close();
@@ -378,19 +378,21 @@ absl::Status PrepareShaped(Prepare& p, std::string_view attr, RunFn run) {
   p.set_run(run, std::move(s));
   return absl::OkStatus();
 }
-absl::Status PrepareGather(Prepare& p) { return PrepareShaped(p, "element_shape", &RunGather); }
+absl::Status PrepareGather(Prepare& p) {
+  return PrepareShaped(p, "element_shape", &RunArrayGather);
+}
 absl::Status PreparePack(Prepare& p) { return PrepareShaped(p, "element_shape", &RunPack); }
 absl::Status PrepareConcat(Prepare& p) {
-  return PrepareShaped(p, "element_shape_except0", &RunConcat);
+  return PrepareShaped(p, "element_shape_except0", &RunArrayConcat);
 }
 
 }  // namespace
 
 absl::Span<const CpuKernelSpec> TensorArrayKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("TensorArray", PrepareMake),
-      WholeTensorKernel("TensorArrayV2", PrepareMake),
-      WholeTensorKernel("TensorArrayV3", PrepareMake),
+      WholeTensorKernel("TensorArray", PrepareMakeArray),
+      WholeTensorKernel("TensorArrayV2", PrepareMakeArray),
+      WholeTensorKernel("TensorArrayV3", PrepareMakeArray),
       WholeTensorKernel("TensorArrayGrad", PrepareGradient),
       WholeTensorKernel("TensorArrayGradV2", PrepareGradient),
       WholeTensorKernel("TensorArrayGradV3", PrepareGradient),
@@ -404,21 +406,21 @@ absl::Span<const CpuKernelSpec> TensorArrayKernels() {
       WholeTensorKernel("TensorArrayGather", PrepareGather),
       WholeTensorKernel("TensorArrayGatherV2", PrepareGather),
       WholeTensorKernel("TensorArrayGatherV3", PrepareGather),
-      WholeTensorKernel("TensorArrayScatter", PrepareFlow<&RunScatter>),
-      WholeTensorKernel("TensorArrayScatterV2", PrepareFlow<&RunScatter>),
-      WholeTensorKernel("TensorArrayScatterV3", PrepareFlow<&RunScatter>),
+      WholeTensorKernel("TensorArrayScatter", PrepareFlow<&RunArrayScatter>),
+      WholeTensorKernel("TensorArrayScatterV2", PrepareFlow<&RunArrayScatter>),
+      WholeTensorKernel("TensorArrayScatterV3", PrepareFlow<&RunArrayScatter>),
       WholeTensorKernel("TensorArrayConcat", PrepareConcat),
       WholeTensorKernel("TensorArrayConcatV2", PrepareConcat),
       WholeTensorKernel("TensorArrayConcatV3", PrepareConcat),
-      WholeTensorKernel("TensorArraySplit", PrepareFlow<&RunSplit>),
-      WholeTensorKernel("TensorArraySplitV2", PrepareFlow<&RunSplit>),
-      WholeTensorKernel("TensorArraySplitV3", PrepareFlow<&RunSplit>),
-      WholeTensorKernel("TensorArraySize", PrepareScalar<&RunSize, ArrayFacts>),
-      WholeTensorKernel("TensorArraySizeV2", PrepareScalar<&RunSize, ArrayFacts>),
-      WholeTensorKernel("TensorArraySizeV3", PrepareScalar<&RunSize, ArrayFacts>),
-      WholeTensorKernel("TensorArrayClose", PrepareWhole<&RunClose, ArrayFacts>),
-      WholeTensorKernel("TensorArrayCloseV2", PrepareWhole<&RunClose, ArrayFacts>),
-      WholeTensorKernel("TensorArrayCloseV3", PrepareWhole<&RunClose, ArrayFacts>),
+      WholeTensorKernel("TensorArraySplit", PrepareFlow<&RunArraySplit>),
+      WholeTensorKernel("TensorArraySplitV2", PrepareFlow<&RunArraySplit>),
+      WholeTensorKernel("TensorArraySplitV3", PrepareFlow<&RunArraySplit>),
+      WholeTensorKernel("TensorArraySize", PrepareScalar<&RunArraySize, ArrayFacts>),
+      WholeTensorKernel("TensorArraySizeV2", PrepareScalar<&RunArraySize, ArrayFacts>),
+      WholeTensorKernel("TensorArraySizeV3", PrepareScalar<&RunArraySize, ArrayFacts>),
+      WholeTensorKernel("TensorArrayClose", PrepareWhole<&RunCloseArray, ArrayFacts>),
+      WholeTensorKernel("TensorArrayCloseV2", PrepareWhole<&RunCloseArray, ArrayFacts>),
+      WholeTensorKernel("TensorArrayCloseV3", PrepareWhole<&RunCloseArray, ArrayFacts>),
       WholeTensorKernel("TensorArrayPack", PreparePack),
       WholeTensorKernel("TensorArrayUnpack", PrepareFlow<&RunUnpack, kUnpackFlow>),
   };

@@ -56,7 +56,7 @@ absl::StatusOr<OwnMap> TakeMap(const StepArgs& args) {
   return OwnMap{std::move(handle), map};
 }
 
-absl::Status RunEmpty(const void*, const StepArgs& args) {
+absl::Status RunEmptyMap(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(
       Tensor handle, HandleTensor(DataType::kVariant, ObjectRef<Object>::Adopt(
                                                           ObjectRef<TensorMap>::Make().release())));
@@ -107,7 +107,7 @@ absl::Status RunHasKey(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunSize(const void*, const StepArgs& args) {
+absl::Status RunMapSize(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const TensorMap* map, InputAs<TensorMap>(args, 0));
   *static_cast<int32_t*>(args.out[0]) = static_cast<int32_t>(map->entries.size());
   return absl::OkStatus();
@@ -143,12 +143,12 @@ absl::Status RunStackKeys(const void* state, const StepArgs& args) {
 
 absl::Span<const CpuKernelSpec> TensorMapKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("EmptyTensorMap", PrepareWhole<&RunEmpty>),
+      WholeTensorKernel("EmptyTensorMap", PrepareWhole<&RunEmptyMap>),
       WholeTensorKernel("TensorMapInsert", PrepareWhole<&RunInsert>),
       WholeTensorKernel("TensorMapErase", PrepareWhole<&RunErase>),
       WholeTensorKernel("TensorMapLookup", PrepareWhole<&RunLookup>),
       WholeTensorKernel("TensorMapHasKey", PrepareScalar<&RunHasKey>),
-      WholeTensorKernel("TensorMapSize", PrepareScalar<&RunSize>),
+      WholeTensorKernel("TensorMapSize", PrepareScalar<&RunMapSize>),
       WholeTensorKernel("TensorMapStackKeys", PrepareWhole<&RunStackKeys>),
   };
   return specs;

@@ -8,7 +8,7 @@
 namespace tenon::cpu {
 namespace {
 
-struct Encode {
+struct JpegEncode {
   Shape shape;
   JpegEncoding options;
 };
@@ -18,7 +18,7 @@ absl::Status CheckQuality(int64_t quality) {
   return absl::InvalidArgumentError(absl::StrCat("'quality' must be in [0, 100], not ", quality));
 }
 
-absl::Status Run(const Encode& s, const JpegEncoding& options, const StepArgs& args) {
+absl::Status Run(const JpegEncode& s, const JpegEncoding& options, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const std::string file,
                          EncodeJpeg(static_cast<const uint8_t*>(args.in[0]), s.shape, options));
   PutString(args.out[0], 0, file);
@@ -26,12 +26,12 @@ absl::Status Run(const Encode& s, const JpegEncoding& options, const StepArgs& a
 }
 
 absl::Status RunFixed(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Encode*>(state);
+  const auto& s = *static_cast<const JpegEncode*>(state);
   return Run(s, s.options, args);
 }
 
 absl::Status RunVariable(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Encode*>(state);
+  const auto& s = *static_cast<const JpegEncode*>(state);
   JpegEncoding options;
   options.quality = *static_cast<const int32_t*>(args.in[1]);
   TENON_RETURN_IF_ERROR(CheckQuality(options.quality));
@@ -39,7 +39,7 @@ absl::Status RunVariable(const void* state, const StepArgs& args) {
 }
 
 // `channels`: that the image must have; 0: 1 or 3.
-absl::Status PrepareEncode(Prepare& p, int64_t channels, JpegEncoding options, RunFn run) {
+absl::Status PrepareJpegEncode(Prepare& p, int64_t channels, JpegEncoding options, RunFn run) {
   const Shape& in = p.input_shape(0);
   if (in.rank() != 3) return p.Invalid("an image has three dimensions");
   if (in.num_elements() > INT32_MAX) {
@@ -53,7 +53,7 @@ absl::Status PrepareEncode(Prepare& p, int64_t channels, JpegEncoding options, R
                                   " channels, but the image has ", there));
   }
   p.set_output_shape(0, Shape());
-  p.set_run(run, std::make_shared<Encode>(Encode{in, std::move(options)}));
+  p.set_run(run, std::make_shared<JpegEncode>(JpegEncode{in, std::move(options)}));
   return absl::OkStatus();
 }
 
@@ -74,16 +74,16 @@ absl::Status PrepareFixed(Prepare& p) {
   options.y_density = static_cast<uint16_t>(y_density);
   TENON_ASSIGN_OR_RETURN(const std::string_view xmp, p.AttrString("xmp_metadata"));
   options.xmp_metadata = std::string(xmp);
-  return PrepareEncode(p,
-                       format.empty()    ? 0
-                       : format == "rgb" ? 3
-                                         : 1,
-                       std::move(options), &RunFixed);
+  return PrepareJpegEncode(p,
+                           format.empty()    ? 0
+                           : format == "rgb" ? 3
+                                             : 1,
+                           std::move(options), &RunFixed);
 }
 
 absl::Status PrepareVariable(Prepare& p) {
   TENON_RETURN_IF_ERROR(CheckScalars(p, 1, 2));
-  return PrepareEncode(p, 0, {}, &RunVariable);
+  return PrepareJpegEncode(p, 0, {}, &RunVariable);
 }
 
 }  // namespace

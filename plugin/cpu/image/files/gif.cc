@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kChannels = 3;
 
-int ReadBytes(GifFileType* gif, GifByteType* to, int size) {
+int ReadGifBytes(GifFileType* gif, GifByteType* to, int size) {
   auto* const rest = static_cast<std::string_view*>(gif->UserData);
   const size_t n = std::min(rest->size(), static_cast<size_t>(size));
   memcpy(to, rest->data(), n);
@@ -28,21 +28,21 @@ struct CloseGif {
 };
 using Gif = std::unique_ptr<GifFileType, CloseGif>;
 
-absl::Status Refuse(std::string_view contents, std::string_view why) {
+absl::Status RefuseGif(std::string_view contents, std::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("GIF: ", why, " (the file has ", contents.size(), " bytes)"));
 }
 
-absl::Status Refuse(std::string_view contents, int error) {
+absl::Status RefuseGif(std::string_view contents, int error) {
   const char* why = GifErrorString(error);
-  return Refuse(contents, why == nullptr ? "unknown error" : why);
+  return RefuseGif(contents, why == nullptr ? "unknown error" : why);
 }
 
 absl::StatusOr<Gif> Open(std::string_view contents, std::string_view* rest) {
   *rest = contents;
   int error = D_GIF_SUCCEEDED;
-  Gif gif(DGifOpen(rest, &ReadBytes, &error));
-  if (gif == nullptr) return Refuse(contents, error);
+  Gif gif(DGifOpen(rest, &ReadGifBytes, &error));
+  if (gif == nullptr) return RefuseGif(contents, error);
   return gif;
 }
 
@@ -81,8 +81,8 @@ absl::Status CheckSizes(std::string_view contents) {
     const int64_t frame = int64_t{gif->Image.Width} * gif->Image.Height;
     const int64_t bytes = SkipPixels(gif.get());
     if (frame > bytes * kMostPixelsPerByte) {
-      return Refuse(contents, absl::StrCat(bytes, " bytes cannot hold ", gif->Image.Width, "x",
-                                           gif->Image.Height, " pixels"));
+      return RefuseGif(contents, absl::StrCat(bytes, " bytes cannot hold ", gif->Image.Width, "x",
+                                              gif->Image.Height, " pixels"));
     }
     pixels += static_cast<double>(frame);
   }
@@ -100,7 +100,7 @@ absl::Status Draw(std::string_view contents, GifFileType* gif, int frame, const 
   const GifImageDesc& place = image.ImageDesc;
   const ColorMapObject* const colors = place.ColorMap != nullptr ? place.ColorMap : gif->SColorMap;
   if (colors == nullptr)
-    return Refuse(contents, absl::StrCat("missing color map for frame ", frame));
+    return RefuseGif(contents, absl::StrCat("missing color map for frame ", frame));
   GraphicsControlBlock control;
   if (DGifSavedExtensionToGCB(gif, frame, &control) != GIF_OK)
     control.TransparentColor = NO_TRANSPARENT_COLOR;
@@ -112,8 +112,8 @@ absl::Status Draw(std::string_view contents, GifFileType* gif, int frame, const 
     for (int64_t x = place.Left; x < right; ++x, ++from, to += kChannels) {
       if (*from == control.TransparentColor) continue;
       if (*from >= colors->ColorCount) {
-        return Refuse(contents, absl::StrCat("found color index ", *from, " in frame ", frame,
-                                             " with ", colors->ColorCount, " colors"));
+        return RefuseGif(contents, absl::StrCat("found color index ", *from, " in frame ", frame,
+                                                " with ", colors->ColorCount, " colors"));
       }
       const GifColorType& color = colors->Colors[*from];
       to[0] = color.Red;
@@ -134,9 +134,9 @@ absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixel
   if (DGifSlurp(gif.get()) != GIF_OK &&
       (gif->ImageCount <= 0 || gif->SavedImages[gif->ImageCount - 1].RasterBits == nullptr ||
        gif->Error == D_GIF_ERR_EOF_TOO_SOON)) {
-    return Refuse(contents, gif->Error);
+    return RefuseGif(contents, gif->Error);
   }
-  if (gif->ImageCount <= 0) return Refuse(contents, "it holds no image");
+  if (gif->ImageCount <= 0) return RefuseGif(contents, "it holds no image");
   const int frames = all_frames ? gif->ImageCount : 1;
   Canvas canvas = {nullptr, 0, 0};
   for (int i = 0; i < gif->ImageCount; ++i) {

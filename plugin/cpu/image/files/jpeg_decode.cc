@@ -40,7 +40,7 @@ struct Reader {
 Reader& ReaderOf(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client_data); }
 Reader& ReaderOf(j_decompress_ptr jpeg) { return ReaderOf(reinterpret_cast<j_common_ptr>(jpeg)); }
 
-[[noreturn]] void OnError(j_common_ptr jpeg) {
+[[noreturn]] void OnDecodeError(j_common_ptr jpeg) {
   Reader& r = ReaderOf(jpeg);
   JpegMessage(r.errors, r.message);
   longjmp(r.jump, 1);
@@ -79,8 +79,8 @@ void SkipInput(j_decompress_ptr jpeg, long bytes) {
 
 void EndSource(j_decompress_ptr) {}
 
-bool ReadHeader(Reader& r) {
-  SetUpJpegErrors(&r.errors, &OnError);
+bool ReadJpegHeader(Reader& r) {
+  SetUpJpegErrors(&r.errors, &OnDecodeError);
   r.jpeg.err = &r.errors;
   r.jpeg.client_data = &r;
   if (setjmp(r.jump) != 0) return false;
@@ -162,7 +162,7 @@ bool Finish(Reader& r) {
   return true;
 }
 
-absl::Status Refuse(const Reader& r) {
+absl::Status RefuseJpeg(const Reader& r) {
   return absl::InvalidArgumentError(
       absl::StrCat("JPEG: ", r.message, " (the file has ", r.contents.size(), " bytes)"));
 }
@@ -207,7 +207,7 @@ absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
   Reader r;
   r.contents = contents;
   r.recover = options.try_recover_truncated;
-  if (!ReadHeader(r)) return Refuse(r);
+  if (!ReadJpegHeader(r)) return RefuseJpeg(r);
   const int channels =
       options.channels == 0 ? std::min(r.jpeg.num_components, 3) : options.channels;
   TENON_RETURN_IF_ERROR(SetColors(r, channels));
@@ -215,13 +215,13 @@ absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
   r.jpeg.scale_num = 1;
   r.jpeg.scale_denom = static_cast<unsigned>(options.ratio);
   r.jpeg.dct_method = options.accurate ? JDCT_ISLOW : JDCT_IFAST;
-  if (!CalculateSize(r)) return Refuse(r);
+  if (!CalculateSize(r)) return RefuseJpeg(r);
   TENON_RETURN_IF_ERROR(CheckSize(r));
-  if (!Start(r)) return Refuse(r);
+  if (!Start(r)) return RefuseJpeg(r);
   Lines lines = {nullptr, r.jpeg.output_height, r.jpeg.output_width, channels, 0};
   if (options.crop.has_value()) {
     TENON_RETURN_IF_ERROR(CheckCrop(r, *options.crop));
-    if (!Crop(r, *options.crop, &lines.left)) return Refuse(r);
+    if (!Crop(r, *options.crop, &lines.left)) return RefuseJpeg(r);
     lines.count = options.crop->height;
     lines.width = options.crop->width;
   }
@@ -230,13 +230,13 @@ absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
   lines.to = static_cast<JSAMPLE*>(pixels);
   if (r.jpeg.output_components != channels || r.jpeg.output_width != lines.width)
     r.line.resize(size_t{r.jpeg.output_width} * r.jpeg.output_components);
-  if (!ReadLines(r, lines)) return Refuse(r);
+  if (!ReadLines(r, lines)) return RefuseJpeg(r);
   const float fraction = static_cast<float>(r.lines_read) / static_cast<float>(lines.count);
   if (fraction < std::min(1.0f, options.acceptable_fraction)) {
     return absl::InvalidArgumentError(
         absl::StrCat("JPEG: the data end after ", r.lines_read, " of ", lines.count, " lines"));
   }
-  if (r.lines_read == lines.count) return Finish(r) ? absl::OkStatus() : Refuse(r);
+  if (r.lines_read == lines.count) return Finish(r) ? absl::OkStatus() : RefuseJpeg(r);
   const int64_t line_bytes = lines.width * channels;
   memset(lines.to + r.lines_read * line_bytes, 0, (lines.count - r.lines_read) * line_bytes);
   return absl::OkStatus();
@@ -245,7 +245,7 @@ absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
 absl::StatusOr<Dims> JpegDimensions(std::string_view contents) {
   Reader r;
   r.contents = contents;
-  if (!ReadHeader(r) || !CalculateSize(r)) return Refuse(r);
+  if (!ReadJpegHeader(r) || !CalculateSize(r)) return RefuseJpeg(r);
   return Dims{r.jpeg.output_height, r.jpeg.output_width, r.jpeg.output_components};
 }
 

@@ -24,7 +24,7 @@ struct Writer {
   ~Writer() { jpeg_destroy_compress(&jpeg); }
 };
 
-[[noreturn]] void OnError(j_common_ptr jpeg) {
+[[noreturn]] void OnEncodeError(j_common_ptr jpeg) {
   auto& w = *static_cast<Writer*>(jpeg->client_data);
   JpegMessage(w.errors, w.message);
   longjmp(w.jump, 1);
@@ -55,7 +55,7 @@ void EndFile(j_compress_ptr jpeg) {
 bool Write(Writer& w, const uint8_t* pixels, JDIMENSION height, JDIMENSION width, int channels,
            const JpegEncoding& options, std::string_view marker) {
   jpeg_compress_struct& jpeg = w.jpeg;
-  SetUpJpegErrors(&w.errors, &OnError);
+  SetUpJpegErrors(&w.errors, &OnEncodeError);
   jpeg.err = &w.errors;
   jpeg.client_data = &w;
   if (setjmp(w.jump) != 0) return false;

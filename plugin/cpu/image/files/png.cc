@@ -24,14 +24,14 @@ struct PngStream {
   char message[160] = {};
 };
 
-[[noreturn]] void OnError(png_structp png, png_const_charp message) {
+[[noreturn]] void OnPngError(png_structp png, png_const_charp message) {
   auto* const stream = static_cast<PngStream*>(png_get_error_ptr(png));
   strncpy(stream->message, message, sizeof(stream->message) - 1);
   png_longjmp(png, 1);
 }
 void OnWarning(png_structp, png_const_charp) {}
 
-void ReadBytes(png_structp png, png_bytep to, size_t n) {
+void ReadPngBytes(png_structp png, png_bytep to, size_t n) {
   auto* const stream = static_cast<PngStream*>(png_get_io_ptr(png));
   if (n > stream->rest.size()) png_error(png, "the data end too early");
   memcpy(to, stream->rest.data(), n);
@@ -49,7 +49,7 @@ struct Png {
 
   explicit Png(bool reads, PngStream* stream) : reads(reads) {
     png = (reads ? png_create_read_struct : png_create_write_struct)(PNG_LIBPNG_VER_STRING, stream,
-                                                                     &OnError, &OnWarning);
+                                                                     &OnPngError, &OnWarning);
     if (png != nullptr) info = png_create_info_struct(png);
   }
   ~Png() {
@@ -68,9 +68,9 @@ struct Layout {
 
 // Reads up to the pixels and says how they are wanted: with so many channels (0: as there are), 16
 // bits or 8. False: see the stream's message.
-bool ReadHeader(Png& p, PngStream* stream, int wanted, bool wide, Layout* layout) {
+bool ReadPngHeader(Png& p, PngStream* stream, int wanted, bool wide, Layout* layout) {
   if (setjmp(png_jmpbuf(p.png)) != 0) return false;
-  png_set_read_fn(p.png, stream, &ReadBytes);
+  png_set_read_fn(p.png, stream, &ReadPngBytes);
   png_read_info(p.png, p.info);
   const int type = png_get_color_type(p.png, p.info), depth = png_get_bit_depth(p.png, p.info);
   const bool transparent = png_get_valid(p.png, p.info, PNG_INFO_tRNS) != 0;
@@ -111,18 +111,18 @@ bool ReadPixels(Png& p, png_bytepp rows) {
   return true;
 }
 
-absl::Status Refuse(const PngStream& stream) {
+absl::Status RefusePng(const PngStream& stream) {
   return absl::InvalidArgumentError(absl::StrCat("PNG: ", stream.message));
 }
 
-struct Encode {
+struct PngEncode {
   Layout layout;
   bool wide;
   int compression;
   int64_t images;
 };
 
-bool WriteImage(Png& p, PngStream* stream, const Encode& s, png_bytepp rows) {
+bool WriteImage(Png& p, PngStream* stream, const PngEncode& s, png_bytepp rows) {
   if (setjmp(png_jmpbuf(p.png)) != 0) return false;
   constexpr int kTypes[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                             PNG_COLOR_TYPE_RGB_ALPHA};
@@ -138,7 +138,7 @@ bool WriteImage(Png& p, PngStream* stream, const Encode& s, png_bytepp rows) {
   return true;
 }
 
-absl::StatusOr<std::string> EncodeImage(const Encode& s, const void* pixels) {
+absl::StatusOr<std::string> EncodeImage(const PngEncode& s, const void* pixels) {
   const size_t row_bytes = size_t{s.layout.width} * s.layout.channels * (s.wide ? 2 : 1);
   std::vector<png_bytep> rows(s.layout.height);
   auto* data = static_cast<png_bytep>(const_cast<void*>(pixels));
@@ -151,12 +151,12 @@ absl::StatusOr<std::string> EncodeImage(const Encode& s, const void* pixels) {
   stream.out = &text;
   Png png(false, &stream);
   if (!png.ok()) return absl::ResourceExhaustedError("no memory for libpng");
-  if (!WriteImage(png, &stream, s, rows.data())) return Refuse(stream);
+  if (!WriteImage(png, &stream, s, rows.data())) return RefusePng(stream);
   return text;
 }
 
 absl::Status RunEncode(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Encode*>(state);
+  const auto& s = *static_cast<const PngEncode*>(state);
   const int64_t bytes =
       int64_t{s.layout.height} * s.layout.width * s.layout.channels * (s.wide ? 2 : 1);
   for (int64_t image = 0; image < s.images; ++image) {
@@ -177,7 +177,7 @@ absl::Status CheckImage(int64_t height, int64_t width, int64_t channels) {
       "a PNG file has 1 to ", kMost, " rows and columns, not ", height, " and ", width));
 }
 
-absl::Status PrepareEncode(Prepare& p) {
+absl::Status PreparePngEncode(Prepare& p) {
   const Shape& in = p.input_shape(0);
   const int rank = in.rank();
   if (rank < 3) return p.Invalid("an image has three dimensions");
@@ -187,13 +187,13 @@ absl::Status PrepareEncode(Prepare& p) {
   const int64_t height = in.dim(rank - 3), width = in.dim(rank - 2), channels = in.dim(rank - 1);
   const absl::Status fits = CheckImage(height, width, channels);
   if (!fits.ok()) return p.Invalid(fits.message());
-  Encode s{
+  PngEncode s{
       {static_cast<uint32_t>(width), static_cast<uint32_t>(height), static_cast<int>(channels)},
       p.input_type(0) == DataType::kUint16,
       static_cast<int>(compression),
       DimProduct(in, 0, rank - 3)};
   p.set_output_shape(0, Shape(in.dims().subspan(0, rank - 3)));
-  p.set_run(&RunEncode, std::make_shared<Encode>(s));
+  p.set_run(&RunEncode, std::make_shared<PngEncode>(s));
   return absl::OkStatus();
 }
 
@@ -202,11 +202,11 @@ absl::Status PrepareEncode(Prepare& p) {
 absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape) {
   TENON_RETURN_IF_ERROR(CheckImage(shape.dim(0), shape.dim(1), shape.dim(2)));
   constexpr int kDefaultCompression = -1;
-  const Encode s{{static_cast<uint32_t>(shape.dim(1)), static_cast<uint32_t>(shape.dim(0)),
-                  static_cast<int>(shape.dim(2))},
-                 false,
-                 kDefaultCompression,
-                 1};
+  const PngEncode s{{static_cast<uint32_t>(shape.dim(1)), static_cast<uint32_t>(shape.dim(0)),
+                     static_cast<int>(shape.dim(2))},
+                    false,
+                    kDefaultCompression,
+                    1};
   return EncodeImage(s, pixels);
 }
 
@@ -222,7 +222,7 @@ absl::Status DecodePng(std::string_view contents, int channels, bool wide,
   Png png(true, &stream);
   if (!png.ok()) return absl::ResourceExhaustedError("no memory for libpng");
   Layout layout;
-  if (!ReadHeader(png, &stream, channels, wide, &layout)) return Refuse(stream);
+  if (!ReadPngHeader(png, &stream, channels, wide, &layout)) return RefusePng(stream);
   // No deflated byte makes more than 1032 others. Rows have at least one bit a pixel.
   constexpr double kMostInflation = 1032;
   const double least_bytes = static_cast<double>(layout.width) / 8 * layout.height;
@@ -236,7 +236,7 @@ absl::Status DecodePng(std::string_view contents, int channels, bool wide,
   const size_t row_bytes = values * (wide ? 2 : 1);
   std::vector<png_bytep> rows(layout.height);
   for (size_t y = 0; y < rows.size(); ++y) rows[y] = static_cast<png_bytep>(data) + y * row_bytes;
-  if (!ReadPixels(png, rows.data())) return Refuse(stream);
+  if (!ReadPixels(png, rows.data())) return RefusePng(stream);
   if (!layout.widened) return absl::OkStatus();
   for (png_bytep row : rows) {
     // From the end: a value's place is not before the byte that it comes from.
@@ -249,7 +249,7 @@ absl::Status DecodePng(std::string_view contents, int channels, bool wide,
 }
 
 absl::Span<const CpuKernelSpec> EncodePngKernels() {
-  static const CpuKernelSpec specs[] = {{"EncodePng", {}, PrepareEncode}};
+  static const CpuKernelSpec specs[] = {{"EncodePng", {}, PreparePngEncode}};
   return specs;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kAnimationChannels = 4;
 
-absl::Status Refuse(std::string_view contents, std::string_view why) {
+absl::Status RefuseWebp(std::string_view contents, std::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("WebP: ", why, " (the file has ", contents.size(), " bytes)"));
 }
@@ -30,7 +30,7 @@ absl::Status DecodeAnimation(std::string_view contents, bool all_frames, Allocat
   const WebPData data = {reinterpret_cast<const uint8_t*>(contents.data()), contents.size()};
   // The sizes first: the animation's decoder allocates two canvases of them.
   const std::unique_ptr<WebPDemuxer, DeleteDemuxer> demuxer(WebPDemux(&data));
-  if (demuxer == nullptr) return Refuse(contents, "the animation is not whole");
+  if (demuxer == nullptr) return RefuseWebp(contents, "the animation is not whole");
   const int64_t frames = all_frames ? WebPDemuxGetI(demuxer.get(), WEBP_FF_FRAME_COUNT) : 1;
   const int64_t height = WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_HEIGHT);
   const int64_t width = WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_WIDTH);
@@ -38,14 +38,14 @@ absl::Status DecodeAnimation(std::string_view contents, bool all_frames, Allocat
                          allocate(all_frames ? Shape({frames, height, width, kAnimationChannels})
                                              : Shape({height, width, kAnimationChannels})));
   const std::unique_ptr<WebPAnimDecoder, DeleteDecoder> decoder(WebPAnimDecoderNew(&data, nullptr));
-  if (decoder == nullptr) return Refuse(contents, "the animation cannot be decoded");
+  if (decoder == nullptr) return RefuseWebp(contents, "the animation cannot be decoded");
   const size_t frame_bytes = height * width * kAnimationChannels;
   for (int64_t frame = 0; frame < frames; ++frame) {
     uint8_t* canvas = nullptr;
     int time;
     if (!WebPAnimDecoderHasMoreFrames(decoder.get()) ||
         !WebPAnimDecoderGetNext(decoder.get(), &canvas, &time)) {
-      return Refuse(contents, absl::StrCat("frame ", frame, " of the animation is broken"));
+      return RefuseWebp(contents, absl::StrCat("frame ", frame, " of the animation is broken"));
     }
     memcpy(static_cast<uint8_t*>(pixels) + frame * frame_bytes, canvas, frame_bytes);
   }
@@ -59,7 +59,7 @@ absl::Status DecodeWebP(std::string_view contents, int channels, bool all_frames
   const auto* const data = reinterpret_cast<const uint8_t*>(contents.data());
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(data, contents.size(), &features) != VP8_STATUS_OK)
-    return Refuse(contents, "the header is broken");
+    return RefuseWebp(contents, "the header is broken");
   const int there = features.has_alpha ? 4 : 3;
   if (channels != 0 && channels != there) {
     return absl::InvalidArgumentError(
@@ -77,7 +77,7 @@ absl::Status DecodeWebP(std::string_view contents, int channels, bool all_frames
   const auto decode = there == 4 ? &WebPDecodeRGBAInto : &WebPDecodeRGBInto;
   if (decode(data, contents.size(), static_cast<uint8_t*>(pixels), height * row_bytes, row_bytes) ==
       nullptr) {
-    return Refuse(contents, "the pixels are broken");
+    return RefuseWebp(contents, "the pixels are broken");
   }
   return absl::OkStatus();
 }

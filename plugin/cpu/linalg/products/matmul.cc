@@ -137,7 +137,7 @@ constexpr uint64_t kBytes = TypeBits(DataType::kInt8, DataType::kUint8);
         &PrepareBatchMatMulV2                                                                 \
   }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kMatMulKernels[] = {
     {"MatMul", {{"T", kTypes}}, &PrepareMatMul},
     {"_FusedMatMul", {{"T", kHalfTypes | kFloatBit}}, &PrepareMatMul},
     {"BatchMatMul", {{"T", kTypes}}, &PrepareBatchMatMul},
@@ -170,6 +170,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> MatMulKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> MatMulKernels() { return kMatMulKernels; }
 
 }  // namespace tenon::cpu

@@ -195,12 +195,12 @@ absl::Status PrepareAttention(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kAttentionKernels[] = {
     {"_TenonAttention", {{"T", TypeBit(DataType::kFloat)}}, &PrepareAttention},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> AttentionKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> AttentionKernels() { return kAttentionKernels; }
 
 }  // namespace tenon::cpu

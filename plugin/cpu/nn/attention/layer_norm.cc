@@ -43,12 +43,12 @@ absl::Status PrepareLayerNorm(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kLayerNormKernels[] = {
     {"_TenonLayerNorm", {{"T", TypeBit(DataType::kFloat)}}, &PrepareLayerNorm},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> LayerNormKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> LayerNormKernels() { return kLayerNormKernels; }
 
 }  // namespace tenon::cpu

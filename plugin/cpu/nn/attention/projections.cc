@@ -56,12 +56,12 @@ absl::Status PrepareProjections(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kProjectionsKernels[] = {
     {"_TenonProjections", {{"T", kHalfTypes | TypeBit(DataType::kFloat)}}, &PrepareProjections},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ProjectionsKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ProjectionsKernels() { return kProjectionsKernels; }
 
 }  // namespace tenon::cpu

@@ -74,13 +74,13 @@ absl::Status PrepareSoftmaxAs(Prepare& p, bool log) {
 absl::Status PrepareSoftmax(Prepare& p) { return PrepareSoftmaxAs(p, false); }
 absl::Status PrepareLogSoftmax(Prepare& p) { return PrepareSoftmaxAs(p, true); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kSoftmaxKernels[] = {
     {"Softmax", {{"T", kFloatTypes}}, &PrepareSoftmax},
     {"LogSoftmax", {{"T", kFloatTypes}}, &PrepareLogSoftmax},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> SoftmaxKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> SoftmaxKernels() { return kSoftmaxKernels; }
 
 }  // namespace tenon::cpu

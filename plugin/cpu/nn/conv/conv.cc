@@ -91,7 +91,7 @@ absl::Status PrepareConv(Prepare& p) {
   return Choose(p, q, output);
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kConvKernels[] = {
     {"Conv", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareConv},
     {"Conv2D", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &PrepareConv2D},
     {"_FusedConv2D", {{"T", kFloatTypes}}, &PrepareConv2D},
@@ -128,6 +128,6 @@ absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs,
   return q;
 }
 
-absl::Span<const CpuKernelSpec> ConvKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ConvKernels() { return kConvKernels; }
 
 }  // namespace tenon::cpu

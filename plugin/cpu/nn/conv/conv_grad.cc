@@ -98,7 +98,7 @@ absl::Status FilterGrad(Prepare& p) {
   return PrepareFilterGrad(p, kOp);
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kConvGradKernels[] = {
     {"Conv2DBackpropInput", {{"T", kFloatTypes | TypeBit(DataType::kInt32)}}, &InputGrad<k2D>, 0b1},
     {"Conv2DBackpropFilter", {{"T", kFloatTypes}}, &FilterGrad<k2D>, 0b10},
     {"Conv3DBackpropInput", {{"T", kFloatTypes}}, &InputGrad<k3DTensor>},
@@ -111,6 +111,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ConvGradKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ConvGradKernels() { return kConvGradKernels; }
 
 }  // namespace tenon::cpu

@@ -100,9 +100,9 @@ absl::Status BuildInputGrad(Prepare& p, const ConvProblem& q) {
 // so that all sums together stay within this limit.
 constexpr size_t kMostPartialBytes = size_t{64} << 20;
 
-class FilterGrad {
+class OneDnnFilterGrad {
  public:
-  explicit FilterGrad(const ConvProblem& q) : q_(q), plain_(PlainFilter(q, Type::f32)) {}
+  explicit OneDnnFilterGrad(const ConvProblem& q) : q_(q), plain_(PlainFilter(q, Type::f32)) {}
 
   // Inside Guarded().
   absl::Status Build() {
@@ -124,7 +124,7 @@ class FilterGrad {
   }
 
   static absl::Status Run(const void* state, const StepArgs& args) {
-    return static_cast<const FilterGrad*>(state)->RunPieces(args);
+    return static_cast<const OneDnnFilterGrad*>(state)->RunPieces(args);
   }
 
  private:
@@ -215,10 +215,10 @@ absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem) {
 
 absl::Status PrepareOneDnnFilterGrad(Prepare& p, const ConvProblem& problem) {
   return Guarded([&] {
-    auto state = std::make_shared<FilterGrad>(problem);
+    auto state = std::make_shared<OneDnnFilterGrad>(problem);
     TENON_RETURN_IF_ERROR(state->Build());
     p.set_scratch_bytes(state->ScratchBytes(p.workers()));
-    p.set_run(&FilterGrad::Run, std::move(state));
+    p.set_run(&OneDnnFilterGrad::Run, std::move(state));
     return absl::OkStatus();
   });
 }

@@ -108,7 +108,7 @@ void AddGradients(const Windows& w, const StepArgs& args, const ChannelBlock& b,
   }
 }
 
-absl::Status RunInputGrad(const void* state, const StepArgs& args) {
+absl::Status RunDilationInputGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
   const int64_t places = w.in_places(), blocks = ChannelBlock::Count(w.in_channels);
@@ -129,7 +129,7 @@ absl::Status RunInputGrad(const void* state, const StepArgs& args) {
 }
 
 // A sum over the batch, in one order.
-absl::Status RunFilterGrad(const void* state, const StepArgs& args) {
+absl::Status RunDilationFilterGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dilation*>(state);
   const Windows& w = s.w;
   const int64_t places = w.window_places(), blocks = ChannelBlock::Count(w.in_channels);
@@ -186,21 +186,22 @@ absl::Status PrepareGrad(Prepare& p, int of) {
   const int64_t places = of == 0 ? s.w.in_places() : s.w.window_places();
   p.set_scratch_bytes(TileScratchBytes(p.workers(), of == 0 ? s.w.batch * blocks : blocks,
                                        BlockBytes(s.w, places)));
-  p.set_run(of == 0 ? &RunInputGrad : &RunFilterGrad, std::make_shared<Dilation>(s));
+  p.set_run(of == 0 ? &RunDilationInputGrad : &RunDilationFilterGrad,
+            std::make_shared<Dilation>(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareInputGrad(Prepare& p) { return PrepareGrad(p, 0); }
-absl::Status PrepareFilterGrad(Prepare& p) { return PrepareGrad(p, 1); }
+absl::Status PrepareDilationInputGrad(Prepare& p) { return PrepareGrad(p, 0); }
+absl::Status PrepareDilationFilterGrad(Prepare& p) { return PrepareGrad(p, 1); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kDilationKernels[] = {
     {"Dilation2D", {{"T", kRealTypes}}, &PrepareDilation},
-    {"Dilation2DBackpropInput", {{"T", kRealTypes}}, &PrepareInputGrad},
-    {"Dilation2DBackpropFilter", {{"T", kRealTypes}}, &PrepareFilterGrad},
+    {"Dilation2DBackpropInput", {{"T", kRealTypes}}, &PrepareDilationInputGrad},
+    {"Dilation2DBackpropFilter", {{"T", kRealTypes}}, &PrepareDilationFilterGrad},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> DilationKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> DilationKernels() { return kDilationKernels; }
 
 }  // namespace tenon::cpu

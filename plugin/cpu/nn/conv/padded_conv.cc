@@ -130,13 +130,13 @@ absl::Status PrepareAs(Prepare& p, bool resize) {
 absl::Status PreparePadded(Prepare& p) { return PrepareAs(p, false); }
 absl::Status PrepareResized(Prepare& p) { return PrepareAs(p, true); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kPaddedConvKernels[] = {
     {"FusedPadConv2D", {{"T", kFloatTypes}}, &PreparePadded, 0b10},
     {"FusedResizeAndPadConv2D", {{"T", kFloatTypes}}, &PrepareResized, 0b110},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> PaddedConvKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> PaddedConvKernels() { return kPaddedConvKernels; }
 
 }  // namespace tenon::cpu

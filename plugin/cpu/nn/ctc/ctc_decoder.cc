@@ -183,13 +183,13 @@ absl::Status PrepareBeamSearch(Prepare& p) {
 
 constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kCtcDecoderKernels[] = {
     {"CTCGreedyDecoder", {{"T", kTypes}}, &PrepareGreedy},
     {"CTCBeamSearchDecoder", {{"T", kTypes}}, &PrepareBeamSearch},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> CtcDecoderKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> CtcDecoderKernels() { return kCtcDecoderKernels; }
 
 }  // namespace tenon::cpu

@@ -259,12 +259,12 @@ absl::Status PrepareLoss(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kCtcLossKernels[] = {
     {"CTCLoss", {{"T", TypeBits(DataType::kFloat, DataType::kDouble)}}, &PrepareLoss},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> CtcLossKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> CtcLossKernels() { return kCtcLossKernels; }
 
 }  // namespace tenon::cpu

@@ -233,7 +233,7 @@ absl::Status PrepareBatchNorm(Prepare& p) {
 
 constexpr uint64_t kFloat32 = TypeBit(DataType::kFloat);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kBatchNormKernels[] = {
     {"FusedBatchNorm", {{"T", kFloat32}}, &PrepareBatchNorm},
     {"FusedBatchNormV2", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareBatchNorm},
     {"FusedBatchNormV3", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareBatchNorm},
@@ -242,6 +242,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> BatchNormKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> BatchNormKernels() { return kBatchNormKernels; }
 
 }  // namespace tenon::cpu

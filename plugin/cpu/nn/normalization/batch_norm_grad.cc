@@ -100,7 +100,7 @@ absl::Status PrepareGrad(Prepare& p) {
 
 constexpr uint64_t kFloat32 = TypeBit(DataType::kFloat);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kBatchNormGradKernels[] = {
     {"FusedBatchNormGrad", {{"T", kFloat32}}, &PrepareGrad},
     {"FusedBatchNormGradV2", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareGrad},
     {"FusedBatchNormGradV3", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareGrad},
@@ -108,6 +108,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> BatchNormGradKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> BatchNormGradKernels() { return kBatchNormGradKernels; }
 
 }  // namespace tenon::cpu

@@ -104,13 +104,13 @@ absl::Status PrepareAs(Prepare& p, bool grad) {
 absl::Status PrepareNorm(Prepare& p) { return PrepareAs(p, false); }
 absl::Status PrepareGrad(Prepare& p) { return PrepareAs(p, true); }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kGlobalBatchNormKernels[] = {
     {"BatchNormWithGlobalNormalization", {{"T", kFloatTypes}}, &PrepareNorm},
     {"BatchNormWithGlobalNormalizationGrad", {{"T", kFloatTypes}}, &PrepareGrad},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> GlobalBatchNormKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> GlobalBatchNormKernels() { return kGlobalBatchNormKernels; }
 
 }  // namespace tenon::cpu

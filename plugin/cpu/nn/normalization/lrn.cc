@@ -119,13 +119,13 @@ absl::Status PrepareLrnGrad(Prepare& p) { return PrepareAs(p, &RunLrn<true>); }
 
 constexpr uint64_t kTypes = kHalfTypes | TypeBit(DataType::kFloat);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kLrnKernels[] = {
     {"LRN", {{"T", kTypes}}, &PrepareLrn},
     {"LRNGrad", {{"T", kTypes}}, &PrepareLrnGrad},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> LrnKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> LrnKernels() { return kLrnKernels; }
 
 }  // namespace tenon::cpu

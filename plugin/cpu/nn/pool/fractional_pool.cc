@@ -79,7 +79,7 @@ absl::Status RunPool(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PreparePool(Prepare& p, bool max) {
+absl::Status PrepareFractionalPool(Prepare& p, bool max) {
   const Shape& input = p.input_shape(0);
   if (input.rank() != 4)
     return p.Invalid(absl::StrCat("the value must have rank 4, not ", input.ToString()));
@@ -187,7 +187,7 @@ absl::Status MaxChannel(const FractionalGrad& s, const StepArgs& args, int64_t n
   return absl::OkStatus();
 }
 
-absl::Status RunGrad(const void* state, const StepArgs& args) {
+absl::Status RunFractionalGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FractionalGrad*>(state);
   const FractionalCells& cells = s.cells;
   const auto* rows = static_cast<const int64_t*>(args.in[s.gradient_input + 1]);
@@ -221,7 +221,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
       });
 }
 
-absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max) {
+absl::Status PrepareFractionalGrad(Prepare& p, const Shape& input, bool max) {
   const int first = max ? 2 : 1;
   const Shape& gradient = p.input_shape(first);
   if (input.rank() != 4 || gradient.rank() != 4) {
@@ -246,31 +246,31 @@ absl::Status PrepareGrad(Prepare& p, const Shape& input, bool max) {
   if (input.num_elements() == 0) return absl::OkStatus();
   p.set_scratch_bytes(TileScratchBytes(p.workers(), s->cells.batch * s->cells.channels,
                                        s->cells.in_places() * sizeof(double)));
-  p.set_run(&RunGrad, std::move(s));
+  p.set_run(&RunFractionalGrad, std::move(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareMaxPool(Prepare& p) { return PreparePool(p, true); }
-absl::Status PrepareAvgPool(Prepare& p) { return PreparePool(p, false); }
-absl::Status PrepareMaxGrad(Prepare& p) { return PrepareGrad(p, p.input_shape(0), true); }
+absl::Status PrepareFractionalMaxPool(Prepare& p) { return PrepareFractionalPool(p, true); }
+absl::Status PrepareFractionalAvgPool(Prepare& p) { return PrepareFractionalPool(p, false); }
+absl::Status PrepareMaxGrad(Prepare& p) { return PrepareFractionalGrad(p, p.input_shape(0), true); }
 absl::Status PrepareAvgGrad(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape input, CheckedShape(p, dims));
-  return PrepareGrad(p, input, false);
+  return PrepareFractionalGrad(p, input, false);
 }
 
 constexpr uint64_t kTypes =
     TypeBits(DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64);
 
-const CpuKernelSpec kKernels[] = {
-    {"FractionalMaxPool", {{"T", kTypes}}, &PrepareMaxPool, 0, true},
-    {"FractionalAvgPool", {{"T", kTypes}}, &PrepareAvgPool, 0, true},
+const CpuKernelSpec kFractionalPoolKernels[] = {
+    {"FractionalMaxPool", {{"T", kTypes}}, &PrepareFractionalMaxPool, 0, true},
+    {"FractionalAvgPool", {{"T", kTypes}}, &PrepareFractionalAvgPool, 0, true},
     {"FractionalMaxPoolGrad", {{"T", kTypes}}, &PrepareMaxGrad},
     {"FractionalAvgPoolGrad", {{"T", kTypes}}, &PrepareAvgGrad, 0b1},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> FractionalPoolKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> FractionalPoolKernels() { return kFractionalPoolKernels; }
 
 }  // namespace tenon::cpu

@@ -140,7 +140,7 @@ absl::Status PrepareAvgPool3D(Prepare& p) {
   return PreparePool(p, {.spatial_dims = 3, .skips_evenly = true});
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kPoolKernels[] = {
     {"MaxPool", {{"T", kRealTypes}}, &PrepareMaxPool},
     {"MaxPoolV2", {{"T", kRealTypes}}, &PrepareMaxPoolV2, 0b110},
     {"MaxPool3D", {{"T", kFloatTypes}}, &PrepareMaxPool3D},
@@ -177,6 +177,6 @@ absl::Status CheckPooled(const Prepare& p, const Pool& pool, int i) {
   return CheckInputShape(p, i, pooled);
 }
 
-absl::Span<const CpuKernelSpec> PoolKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> PoolKernels() { return kPoolKernels; }
 
 }  // namespace tenon::cpu

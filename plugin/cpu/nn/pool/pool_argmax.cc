@@ -70,7 +70,7 @@ int64_t OutputElements(const Pool& pool) {
 
 // One thread, in the order of the outputs: overlapping windows may name one element, and sums in
 // the elements' own type depend on their order.
-absl::Status RunGrad(const void* state, const StepArgs& args) {
+absl::Status RunArgmaxGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgmaxPool*>(state);
   memset(args.out[0], 0, s.pool.batch * s.image_elements() * DataTypeSize(s.pool.type));
   absl::Status status;
@@ -90,7 +90,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
   return status;
 }
 
-absl::Status RunGradGrad(const void* state, const StepArgs& args) {
+absl::Status RunArgmaxGradGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgmaxPool*>(state);
   const size_t size = DataTypeSize(s.pool.type);
   for (int64_t i = 0; i < OutputElements(s.pool); ++i) {
@@ -124,33 +124,35 @@ absl::Status PrepareWithArgmax(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareGrad(Prepare& p) {
+absl::Status PrepareArgmaxGrad(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(ArgmaxPool s, ReadArgmaxPool(p));
   for (int i : {1, 2}) TENON_RETURN_IF_ERROR(CheckPooled(p, s.pool, i));
   p.set_output_shape(0, p.input_shape(0));
   if (p.input_shape(0).num_elements() == 0) return absl::OkStatus();
-  p.set_run(&RunGrad, std::make_shared<ArgmaxPool>(s));
+  p.set_run(&RunArgmaxGrad, std::make_shared<ArgmaxPool>(s));
   return absl::OkStatus();
 }
 
-absl::Status PrepareGradGrad(Prepare& p) {
+absl::Status PrepareArgmaxGradGrad(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(ArgmaxPool s, ReadArgmaxPool(p));
   TENON_RETURN_IF_ERROR(CheckPooled(p, s.pool, 2));
   TENON_RETURN_IF_ERROR(CheckInputShape(p, 1, p.input_shape(0)));
   p.set_output_shape(0, p.input_shape(2));
   if (p.input_shape(2).num_elements() == 0) return absl::OkStatus();
-  p.set_run(&RunGradGrad, std::make_shared<ArgmaxPool>(s));
+  p.set_run(&RunArgmaxGradGrad, std::make_shared<ArgmaxPool>(s));
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kArgmaxPoolKernels[] = {
     {"MaxPoolWithArgmax", {{"T", kRealTypes}, {"Targmax", kIndexTypes}}, &PrepareWithArgmax},
-    {"MaxPoolGradWithArgmax", {{"T", kRealTypes}, {"Targmax", kIndexTypes}}, &PrepareGrad},
-    {"MaxPoolGradGradWithArgmax", {{"T", kRealTypes}, {"Targmax", kIndexTypes}}, &PrepareGradGrad},
+    {"MaxPoolGradWithArgmax", {{"T", kRealTypes}, {"Targmax", kIndexTypes}}, &PrepareArgmaxGrad},
+    {"MaxPoolGradGradWithArgmax",
+     {{"T", kRealTypes}, {"Targmax", kIndexTypes}},
+     &PrepareArgmaxGradGrad},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> ArgmaxPoolKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> ArgmaxPoolKernels() { return kArgmaxPoolKernels; }
 
 }  // namespace tenon::cpu

@@ -187,7 +187,7 @@ absl::Status AverageGrad(Prepare& p) {
   return PrepareAverageGrad(p, kSpatialDims);
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kPoolGradKernels[] = {
     {"MaxPoolGrad", {{"T", kRealTypes}}, &MaxGrad<kMax>},
     {"MaxPoolGradV2", {{"T", kRealTypes}}, &MaxGrad<kMaxV2>, 0b11000},
     {"MaxPool3DGrad", {{"T", kFloatTypes}}, &MaxGrad<kMax3D>},
@@ -200,6 +200,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> PoolGradKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> PoolGradKernels() { return kPoolGradKernels; }
 
 }  // namespace tenon::cpu

@@ -169,13 +169,13 @@ absl::Status PrepareGrad(Prepare& p) {
   return absl::OkStatus();
 }
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kGruKernels[] = {
     {"GRUBlockCell", {{"T", TypeBit(DataType::kFloat)}}, &PrepareCell},
     {"GRUBlockCellGrad", {{"T", TypeBit(DataType::kFloat)}}, &PrepareGrad},
 };
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> GruKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> GruKernels() { return kGruKernels; }
 
 }  // namespace tenon::cpu

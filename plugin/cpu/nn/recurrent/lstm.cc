@@ -145,7 +145,7 @@ absl::Status PrepareSequence(Prepare& p) { return PrepareForward(p, true); }
 
 constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kHalf);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kLstmKernels[] = {
     {"LSTMBlockCell", {{"T", kTypes}}, &PrepareCell},
     {"BlockLSTM", {{"T", kTypes}}, &PrepareSequence, 0b1},
     {"BlockLSTMV2", {{"T", kTypes}}, &PrepareSequence, 0b1},
@@ -153,6 +153,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> LstmKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> LstmKernels() { return kLstmKernels; }
 
 }  // namespace tenon::cpu

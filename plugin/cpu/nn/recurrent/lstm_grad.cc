@@ -170,7 +170,7 @@ absl::Status PrepareSequenceGrad(Prepare& p) {
 
 constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kHalf);
 
-const CpuKernelSpec kKernels[] = {
+const CpuKernelSpec kLstmGradKernels[] = {
     {"LSTMBlockCellGrad", {{"T", kTypes}}, &PrepareCellGrad},
     {"BlockLSTMGrad", {{"T", kTypes}}, &PrepareSequenceGrad, 0b1},
     {"BlockLSTMGradV2", {{"T", kTypes}}, &PrepareSequenceGrad, 0b1},
@@ -178,6 +178,6 @@ const CpuKernelSpec kKernels[] = {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> LstmGradKernels() { return kKernels; }
+absl::Span<const CpuKernelSpec> LstmGradKernels() { return kLstmGradKernels; }
 
 }  // namespace tenon::cpu
