@@ -1,5 +1,7 @@
 #include "executor/proof/trial_state.h"
 
+#include <farmhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -66,12 +68,8 @@ std::vector<NodeId> LiveNodes(const Graph& graph) {
   return nodes;
 }
 
-// FNV-1a: the same on every machine.
-uint64_t SeedOf(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
+// The same on every machine.
+uint64_t SeedOf(std::string_view name) { return util::Fingerprint64(name.data(), name.size()); }
 
 // Whether an op takes a root or a logarithm of this input, or takes it for a variance.
 bool IsPositive(std::string_view op, int input) {

@@ -22,19 +22,6 @@
 
 namespace tenon {
 
-namespace {
-
-// The nodes of these nodes or outputs. Unknown names are skipped: Prepare reports them.
-std::vector<NodeId> NodesOf(const Graph& graph, absl::Span<const std::string> entries) {
-  std::vector<NodeId> nodes;
-  for (const std::string& entry : entries) {
-    if (const NodeId n = NodeOfOutput(graph, entry); n != kNoNode) nodes.push_back(n);
-  }
-  return nodes;
-}
-
-}  // namespace
-
 struct Session::Impl {
   using Key = std::pair<std::vector<std::string>, std::vector<std::string>>;
 
@@ -59,7 +46,7 @@ struct Session::Impl {
     absl::flat_hash_set<std::string> constants;
     for (const auto& [variable, constant] : variables->constants())
       constants.insert(IdentityOf(ReachedInGraph(graph, variable)));
-    for (const NodeId n : UseOfVariables(graph, NodesOf(graph, fetches)).changed) {
+    for (const NodeId n : UseOfVariables(graph, NodesOfOutputs(graph, fetches)).changed) {
       if (constants.contains(IdentityOf(ReachedInGraph(graph, n)))) {
         return NodeError(graph, n,
                          absl::FailedPreconditionError(
@@ -118,7 +105,7 @@ absl::Status Session::FixVariables(absl::Span<const std::string> entries) {
   absl::MutexLock prepare(&impl_->prepare_mutex);
   if (impl_->fixed_owner != nullptr)
     return absl::FailedPreconditionError("variables have been fixed before");
-  const VariableUse use = UseOfVariables(impl_->graph, NodesOf(impl_->graph, entries));
+  const VariableUse use = UseOfVariables(impl_->graph, NodesOfOutputs(impl_->graph, entries));
   TENON_ASSIGN_OR_RETURN(FixedVariables fixed, FixedVariables::Make(impl_->graph, use.read_only,
                                                                     impl_->states.resources()));
   impl_->fixed_owner = std::make_unique<const FixedVariables>(std::move(fixed));

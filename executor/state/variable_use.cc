@@ -1,6 +1,7 @@
 #include "executor/state/variable_use.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,8 @@ bool IsBranch(const OpFacts& op) {
 // The number of the argument that input i of the op becomes in the functions that it calls; -1:
 // none, or unknown.
 int ArgumentOf(const OpFacts& op, int input) {
-  if (op.calls == CallKind::kFunction || op.calls == CallKind::kWhile) return input;
-  return IsBranch(op) ? input - 1 : -1;
+  const std::optional<int> first = FirstArgument(op.calls);
+  return op.calls == CallKind::kNone || !first ? -1 : input - *first;
 }
 
 // A graph or the body of a function, in the one form that the search reads.

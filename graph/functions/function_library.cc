@@ -164,6 +164,20 @@ std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs
   return functions;
 }
 
+std::optional<int> FirstArgument(CallKind calls) {
+  switch (calls) {
+    case CallKind::kNone:
+    case CallKind::kFunction:
+    case CallKind::kWhile:
+      return 0;
+    case CallKind::kIf:  // input 0 decides
+    case CallKind::kCase:
+      return 1;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool IsMarkedForXla(const AttrSet& attrs) {
   for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_tpu_replicate"}) {
     const AttrValue* attr = attrs.Find(name);

@@ -2,6 +2,7 @@
 // `const Graph&` are thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/types/span.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/graph.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 
@@ -20,6 +22,11 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 // Returns the names that a functional node with this op and these attributes may call: the op and
 // the functions in the attributes. Some may be no function of the library.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
+
+// Returns the data input of a node that becomes argument 0 of what the node calls; the inputs behind
+// it become the arguments behind it. `calls` is a fact of the op; kNone stands for a node that has
+// a function as its op. nullopt: arguments are not made so.
+std::optional<int> FirstArgument(CallKind calls);
 
 // Whether TensorFlow would give a call with these attributes to XLA, its compiler. Tenon runs the
 // call as any other.

@@ -30,6 +30,14 @@ NodeId NodeOfOutput(const Graph& graph, std::string_view text) {
   return n != kNoNode ? n : graph.FindNode(text.substr(0, text.rfind(':')));
 }
 
+std::vector<NodeId> NodesOfOutputs(const Graph& graph, absl::Span<const std::string> texts) {
+  std::vector<NodeId> nodes;
+  for (const std::string& text : texts) {
+    if (const NodeId n = NodeOfOutput(graph, text); n != kNoNode) nodes.push_back(n);
+  }
+  return nodes;
+}
+
 std::string UnknownOpText(std::string_view op) {
   const std::string_view closest = OpRegistry::Global().Closest(op);
   return absl::StrCat("no op and no function is named '", op, "'",

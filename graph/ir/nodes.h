@@ -3,8 +3,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "graph/ir/graph.h"
 
 namespace tenon {
@@ -22,6 +24,8 @@ bool IsFunctional(const Graph& graph, std::string_view op);
 // Returns the node that "node", "node:1" or "^node" names, whether or not the node has such an
 // output; kNoNode if there is none.
 NodeId NodeOfOutput(const Graph& graph, std::string_view text);
+// Returns NodeOfOutput of each text, in their order; texts that name no node are left out.
+std::vector<NodeId> NodesOfOutputs(const Graph& graph, absl::Span<const std::string> texts);
 
 // Return what is wrong with a node whose op is unknown. UnknownOpError is UNIMPLEMENTED, with the
 // place of n in the file; UnknownOpText is the message alone, with the closest known name.

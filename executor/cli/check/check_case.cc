@@ -161,10 +161,7 @@ void AddReached(const Graph& graph, CheckCase& c) {
 // needed and is no constant.
 void AddFailingNodes(const Graph& graph, CheckCase& c) {
   if (!c.error || !c.error->nodes.empty()) return;
-  std::vector<NodeId> roots;
-  for (const std::string& fetch : c.fetches) {
-    if (const NodeId n = NodeOfOutput(graph, fetch); n != kNoNode) roots.push_back(n);
-  }
+  const std::vector<NodeId> roots = NodesOfOutputs(graph, c.fetches);
   const std::vector<bool> needed = NeededBy(graph, roots);
   for (const NodeId n : c.nodes) {
     const bool fetched = std::ranges::find(roots, n) != roots.end();

@@ -67,9 +67,8 @@ std::vector<NamedType> VariableTypes(const Graph& graph) {
   return types;
 }
 
-// Counts the nodes of a graph, those of its functions included.
-absl::Status CountNodes(const Graph& graph, Summary& summary) {
-  TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+// Counts the nodes of a graph of these shapes, those of its functions included.
+void CountNodes(const Graph& graph, const GraphShapes& shapes, Summary& summary) {
   std::vector<NodeId> nodes;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
@@ -80,6 +79,19 @@ absl::Status CountNodes(const Graph& graph, Summary& summary) {
   VisitReached(graph, nodes,
                [&](const ReachedNode& node) { ++summary.ops[std::string(node.op_name)]; });
   summary.cost = EstimateFlopsWithBodies(graph, shapes);
+}
+
+// Counts what the model computes. The nodes of a graph with functions are mostly calls; what is
+// computed stands in the bodies.
+absl::Status CountComputed(const Model& model, const GraphShapes& shapes, Summary& summary) {
+  if (!model.graph.functions().empty()) {
+    if (const absl::StatusOr<Graph> computed = ComputedGraph(model); computed.ok()) {
+      TENON_ASSIGN_OR_RETURN(const GraphShapes computed_shapes, GraphShapes::Infer(*computed));
+      CountNodes(*computed, computed_shapes, summary);
+      return absl::OkStatus();
+    }
+  }
+  CountNodes(model.graph, shapes, summary);
   return absl::OkStatus();
 }
 
@@ -87,11 +99,8 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
   const Graph& graph = model.graph;
   Summary summary;
   summary.held = SummarizeVariables(model);
-  // The ops of a graph with functions are mostly calls; what is computed stands in the bodies.
-  const absl::StatusOr<Graph> computed =
-      graph.functions().empty() ? absl::StatusOr<Graph>(graph) : ComputedGraph(model);
-  TENON_RETURN_IF_ERROR(CountNodes(computed.ok() ? *computed : graph, summary));
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+  TENON_RETURN_IF_ERROR(CountComputed(model, shapes, summary));
   if (model.signature != nullptr) {
     summary.inputs = TypesOf(model.signature->inputs);
     summary.outputs = TypesOf(model.signature->outputs);

@@ -1,5 +1,6 @@
 #include "executor/cli/commands/computed_graph.h"
 
+#include <deque>
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
@@ -21,13 +22,16 @@ struct Ends {
   std::vector<std::string> feeds, fetches;
 };
 
+std::vector<std::string> TensorsOf(const std::vector<SignatureTensor>& entries) {
+  std::vector<std::string> tensors;
+  for (const SignatureTensor& entry : entries) tensors.push_back(entry.tensor);
+  return tensors;
+}
+
 Ends EndsOf(const Model& model) {
+  if (model.signature != nullptr)
+    return {TensorsOf(model.signature->inputs), TensorsOf(model.signature->outputs)};
   Ends ends;
-  if (model.signature != nullptr) {
-    for (const SignatureTensor& t : model.signature->inputs) ends.feeds.push_back(t.tensor);
-    for (const SignatureTensor& t : model.signature->outputs) ends.fetches.push_back(t.tensor);
-    return ends;
-  }
   for (const NodeId n : Placeholders(model.graph)) ends.feeds.emplace_back(model.graph.name(n));
   ends.fetches = GraphOutputs(model.graph);
   return ends;
@@ -49,12 +53,10 @@ void DescribeArgument(Graph& body, NodeId arg, const TensorInfo& given) {
 // Adds the bodies that a node calls, with the shapes that it gives them. Returns how many it leaves
 // out: those of malformed functions and those beyond kMostBodies.
 int64_t AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
-                  std::vector<Graph>& bodies) {
+                  std::deque<Graph>& bodies) {
   int64_t left_out = 0;
-  const std::string_view op = graph.op_name(n);
-  // Input 0 of a branch chooses and is no argument.
-  const int first = op.ends_with("If") || op.ends_with("Case") ? 1 : 0;
-  for (const std::string_view name : CalledBy(op, graph.attrs(n))) {
+  const std::optional<int> first = FirstArgument(graph.facts(n).calls);
+  for (const std::string_view name : CalledBy(graph.op_name(n), graph.attrs(n))) {
     const FunctionEntry* function = graph.FindFunction(name);
     if (function == nullptr) continue;  // the op itself is among the names
     ++left_out;
@@ -62,22 +64,14 @@ int64_t AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
     absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, *function);
     if (!body.ok()) continue;
     --left_out;
-    for (size_t i = 0; i < body->args.size(); ++i) {
-      const int input = first + static_cast<int>(i);
+    for (size_t i = 0; first.has_value() && i < body->args.size(); ++i) {
+      const int input = *first + static_cast<int>(i);
       if (input < graph.num_inputs(n))
         DescribeArgument(body->graph, body->args[i], shapes.info(graph.inputs(n)[input]));
     }
     bodies.push_back(std::move(body->graph));
   }
   return left_out;
-}
-
-std::vector<NodeId> NodesOf(const Graph& graph, const std::vector<SignatureTensor>& tensors) {
-  std::vector<NodeId> nodes;
-  for (const SignatureTensor& t : tensors) {
-    if (const NodeId n = NodeOfOutput(graph, t.tensor); n != kNoNode) nodes.push_back(n);
-  }
-  return nodes;
 }
 
 }  // namespace
@@ -91,11 +85,7 @@ absl::StatusOr<Graph> ComputedGraph(const Model& model) {
   options.threads = 1;
   TENON_ASSIGN_OR_RETURN(
       Graph graph, GraphRunner({}, options).WithCallsInlined(model.graph, inputs, ends.fetches));
-  std::vector<NodeId> roots;
-  for (const std::string& fetch : ends.fetches) {
-    if (const NodeId n = NodeOfOutput(graph, fetch); n != kNoNode) roots.push_back(n);
-  }
-  const std::vector<bool> needed = NeededBy(graph, roots);
+  const std::vector<bool> needed = NeededBy(graph, NodesOfOutputs(graph, ends.fetches));
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && !needed[n]) graph.RemoveNode(n);
   }
@@ -104,7 +94,7 @@ absl::StatusOr<Graph> ComputedGraph(const Model& model) {
 
 FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes) {
   FlopEstimate whole = EstimateFlops(graph, shapes);
-  std::vector<Graph> bodies;
+  std::deque<Graph> bodies;  // none moves while others are added
   const auto add_bodies = [&](const Graph& caller, const GraphShapes& of_caller) {
     for (NodeId n = 0; n < caller.num_node_ids(); ++n) {
       if (caller.alive(n)) whole.unknown_nodes += AddBodies(caller, of_caller, n, bodies);
@@ -112,7 +102,7 @@ FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shap
   };
   add_bodies(graph, shapes);
   for (size_t i = 0; i < bodies.size(); ++i) {
-    const Graph body = bodies[i];  // NOLINT: a copy, as `bodies` grows meanwhile
+    const Graph& body = bodies[i];
     const absl::StatusOr<GraphShapes> of_body = GraphShapes::Infer(body);
     if (!of_body.ok()) {
       whole.unknown_nodes += body.num_nodes();
@@ -131,12 +121,14 @@ VariableSummary SummarizeVariables(const Model& model) {
   VariableSummary summary;
   if (!model.saved.has_value()) return summary;
   const Graph& graph = model.graph;
-  std::vector<NodeId> all, shown;
+  std::vector<std::string> results;
   for (const Signature& signature : model.saved->meta().signatures) {
-    for (const NodeId n : NodesOf(graph, signature.outputs)) all.push_back(n);
+    for (const SignatureTensor& t : signature.outputs) results.push_back(t.tensor);
   }
-  shown = model.signature != nullptr ? NodesOf(graph, model.signature->outputs) : all;
-  VariableUse use = UseOfVariables(graph, shown);
+  const std::vector<NodeId> all = NodesOfOutputs(graph, results);
+  VariableUse use = UseOfVariables(
+      graph, model.signature != nullptr ? NodesOfOutputs(graph, TensorsOf(model.signature->outputs))
+                                        : all);
   use.read_only.insert(use.read_only.end(), use.changed.begin(), use.changed.end());
   const std::vector<NodeId> changed = UseOfVariables(graph, all).changed;
   const absl::flat_hash_set<NodeId> is_changed(changed.begin(), changed.end());

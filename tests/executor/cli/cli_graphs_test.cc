@@ -113,6 +113,16 @@ TEST(EstimateFlops, SaysOfWhichBodiesItKnowsNoCost) {
   EXPECT_GT(EstimateOf(model("dim { size: 2 } dim { size: 3 }")).unknown_nodes, 1);
 }
 
+TEST(EstimateFlops, TakesNoLimitOfARangeForAnArgumentOfTheBody) {
+  const FlopEstimate estimate = EstimateOf(
+      Placeholder("x", "dim { size: 2 }") + Const("i", "DT_INT32", "int_val: 3") +
+      Node("loop", "For", {"i", "i", "i", "x"},
+           "attr { key: 'T' value { list { type: DT_FLOAT } } }"
+           "attr { key: 'body' value { func { name: 'f' } } }") +
+      Library({Function("f", {"number", "a"}, {"r"}, Node("m", "Neg", {"a"}), Ret("r", "m:y:0"))}));
+  EXPECT_EQ(estimate.unknown_nodes, 2) << "the loop, and the Neg of an argument of unknown shape";
+}
+
 TEST(EstimateFlops, SaysThatThereAreTooManyBodies) {
   std::vector<std::string> functions;
   for (int i = 0; i < 14; ++i) {
