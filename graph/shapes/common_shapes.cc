@@ -133,7 +133,8 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i) {
 std::optional<Dims> ConstantInts(InferenceContext& c, int i) {
   std::optional<Dims> v = c.input_as_ints(i);
   if (!v || c.input_value(i) != nullptr) return v;
-  return std::find(v->begin(), v->end(), kUnknownDim) == v->end() ? v : std::nullopt;
+  if (std::ranges::find(*v, kUnknownDim) != v->end()) return std::nullopt;
+  return v;
 }
 
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) {

@@ -42,7 +42,8 @@ class Census {
   void Count(const dnnl::primitive& primitive) {
     const_dnnl_primitive_desc_t desc = primitive.get_primitive_desc();
     const char* implementation = "";
-    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &implementation);
+    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0,
+                              static_cast<void*>(&implementation));
     std::string name = absl::StrCat(dnnl_prim_kind2str(dnnl::convert_to_c(primitive.get_kind())),
                                     " ", implementation);
     const std::lock_guard lock(mutex_);

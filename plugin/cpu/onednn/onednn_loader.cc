@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <dnnl_types.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -53,7 +54,7 @@ absl::Status Bind() {
   set_openmp_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
   LimitIsa(dlsym(library, "dnnl_set_max_cpu_isa"));
   // All slots at once, at the very end: after a failure no stub may reach the library.
-  memcpy(tenon_onednn_slots, found.data(), found.size() * sizeof(void*));
+  std::copy(found.begin(), found.end(), tenon_onednn_slots);
   return absl::OkStatus();
 }
 

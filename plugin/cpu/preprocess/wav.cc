@@ -111,9 +111,8 @@ absl::Status PrepareDecode(Prepare& p) {
   Decode s;
   TENON_ASSIGN_OR_RETURN(s.channels, p.AttrInt("desired_channels"));
   TENON_ASSIGN_OR_RETURN(s.samples, p.AttrInt("desired_samples"));
-  const Shape scalar;
   p.set_dynamic_output(0);
-  p.set_output_shape(1, scalar);
+  p.set_output_shape(1, Shape());
   p.set_run(&RunDecode, std::make_shared<Decode>(s));
   return absl::OkStatus();
 }
@@ -137,8 +136,7 @@ absl::Status PrepareEncode(Prepare& p) {
   if (audio.rank() != 2) return p.Invalid("the audio must be a matrix of samples and channels");
   if (p.input_shape(1).rank() != 0) return p.Invalid("the sample rate must be a scalar");
   TENON_RETURN_IF_ERROR(CheckWav(p, audio.dim(0), audio.dim(1)));
-  const Shape scalar;
-  p.set_output_shape(0, scalar);
+  p.set_output_shape(0, Shape());
   p.set_run(&RunEncode, std::make_shared<Encode>(Encode{audio.dim(0), audio.dim(1)}));
   return absl::OkStatus();
 }

@@ -36,29 +36,45 @@ ValueRange RangeOfAll(const Concat& s, const StepArgs& args) {
   return {-most, most};
 }
 
+// The part of the result's rows that one tensor becomes.
+struct ConcatPart {
+  const void* from;
+  ValueRange range;  // of the tensor
+  int64_t width;     // of its rows
+  int64_t to;        // its first element in a row of the result
+};
+
+// Writes the part of these rows of `out`, which are `row` elements long and have this range.
+template <typename Element>
+void WritePart(Element element, QuantizedType type, const ConcatPart& part, ValueRange range,
+               int64_t row, int64_t begin, int64_t end, void* out) {
+  const Dequantizer dequantize(type, part.range.min, part.range.max);
+  const Quantizer quantize(type, range.min, range.max);
+  // A tensor whose range is the result's is copied: dequantizing and quantizing could round.
+  const bool unchanged = part.range.min == range.min && part.range.max == range.max;
+  for (int64_t r = begin; r < end; ++r) {
+    for (int64_t k = 0; k < part.width; ++k) {
+      const auto q = element.template As<int32_t>(part.from, r * part.width + k);
+      element.Put(out, r * row + part.to + k, unchanged ? q : quantize(dequantize(q)));
+    }
+  }
+}
+
 absl::Status RunConcat(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Concat*>(state);
   const int n = static_cast<int>(s.widths.size());
   const QuantizedType type = QuantizedTypeOf(s.type);
   const ValueRange out = RangeOfAll(s, args);
-  const Quantizer quantize(type, out.min, out.max);
   int64_t row = 0;
   for (int64_t width : s.widths) row += width;
   VisitQuantized(s.type, [&](auto element) {
     args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
-      int64_t to = 0;  // in the row
+      int64_t to = 0;
       for (int i = 0; i < n; to += s.widths[i++]) {
-        const float min = *static_cast<const float*>(args.in[1 + n + i]),
-                    max = *static_cast<const float*>(args.in[1 + 2 * n + i]);
-        const Dequantizer dequantize(type, min, max);
-        // A tensor whose range is the result's is copied: dequantizing and quantizing could round.
-        const bool unchanged = min == out.min && max == out.max;
-        for (int64_t r = begin; r < end; ++r) {
-          for (int64_t k = 0; k < s.widths[i]; ++k) {
-            const auto q = element.template As<int32_t>(args.in[s.first + i], r * s.widths[i] + k);
-            element.Put(args.out[0], r * row + to + k, unchanged ? q : quantize(dequantize(q)));
-          }
-        }
+        const ValueRange range = {*static_cast<const float*>(args.in[1 + n + i]),
+                                  *static_cast<const float*>(args.in[1 + 2 * n + i])};
+        WritePart(element, type, {args.in[s.first + i], range, s.widths[i], to}, out, row, begin,
+                  end, args.out[0]);
       }
     });
   });

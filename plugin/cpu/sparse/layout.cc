@@ -77,7 +77,7 @@ absl::StatusOr<Shape> ReadNewShape(const Prepare& p, const Shape& from) {
     // Rounded down: if the division leaves a rest, the comparison below refuses the shape.
     *free = from.num_elements() / rest.num_elements();
   }
-  TENON_ASSIGN_OR_RETURN(const Shape to, CheckedShape(p, dims));
+  TENON_ASSIGN_OR_RETURN(Shape to, CheckedShape(p, dims));
   if (to.num_elements() != from.num_elements()) {
     return p.Invalid(absl::StrCat("shape ", from.ToString(), " cannot become ", to.ToString()));
   }

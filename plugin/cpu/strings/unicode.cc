@@ -26,14 +26,21 @@ Encoding EncodingNamed(std::string_view name) {
                          : (name == "UTF-16-BE" ? Encoding::kUtf16 : Encoding::kUtf32);
 }
 
+void AppendUtf8(uint32_t c, std::string* out) {
+  // UTF-8 has no form for half of a pair; U+FFFD stands for it.
+  if (U_IS_SURROGATE(c)) c = 0xFFFD;
+  uint8_t bytes[U8_MAX_LENGTH];
+  int32_t n = 0;
+  U8_APPEND_UNSAFE(bytes, n, c);
+  out->append(reinterpret_cast<const char*>(bytes), n);
+}
+
+// UTF-16 and UTF-32 write half of a pair as it is.
 void AppendEncoded(Encoding encoding, uint32_t c, std::string* out) {
   const auto big_endian = [&](uint32_t value, int bytes) {
     for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
       *out += static_cast<char>(value >> shift);
   };
-  // UTF-8 has no form for half of a pair; U+FFFD stands for it. The other encodings write it as it
-  // is.
-  const bool surrogate = U_IS_SURROGATE(c);
   switch (encoding) {
     case Encoding::kUtf32:
       return big_endian(c, 4);
@@ -42,10 +49,7 @@ void AppendEncoded(Encoding encoding, uint32_t c, std::string* out) {
       big_endian(U16_LEAD(c), 2);
       return big_endian(U16_TRAIL(c), 2);
     case Encoding::kUtf8:
-      uint8_t bytes[U8_MAX_LENGTH];
-      int32_t n = 0;
-      U8_APPEND_UNSAFE(bytes, n, surrogate ? 0xFFFD : c);
-      out->append(reinterpret_cast<const char*>(bytes), n);
+      return AppendUtf8(c, out);
   }
 }
 

@@ -59,7 +59,7 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_na
   const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
   pthread_attr_destroy(&attributes);
   if (failed != 0) return nullptr;
-  (void)start.release();  // the thread owns it now
+  static_cast<void>(start.release());  // the thread owns it now
   // pthread_setname_np refuses a name of more than 15 letters.
   if (thread_name != nullptr)
     pthread_setname_np(thread->thread, std::string(thread_name).substr(0, 15).c_str());

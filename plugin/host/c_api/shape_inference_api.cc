@@ -32,8 +32,8 @@ void CheckRank(RankCheck check, TF_ShapeInferenceContext* ctx, TF_ShapeHandle* h
   }
   absl::StatusOr<PartialShape> checked =
       (ctx->context->*check)(handle->shape, static_cast<int>(rank));
-  if (checked.ok()) result->shape = *std::move(checked);
   StatusToC(checked.status(), status);
+  if (checked.ok()) result->shape = *std::move(checked);
 }
 
 // Of unknown rank if either is: the position of the second one's dimensions is not known then.
@@ -77,8 +77,8 @@ absl::StatusOr<DataType> GetType(const InferenceContext& context, std::string_vi
 
 // Writes the shape, or the error. On an error the handle keeps its shape.
 void Put(absl::StatusOr<PartialShape> shape, TF_ShapeHandle* result, TF_Status* status) {
-  if (shape.ok()) result->shape = *std::move(shape);
   StatusToC(shape.status(), status);
+  if (shape.ok()) result->shape = *std::move(shape);
 }
 
 }  // namespace

@@ -33,14 +33,14 @@ absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   if (output.num_elements() == 0) return absl::OkStatus();
-  const absl::Status depthwise = PrepareDepthwiseRows(p, q);
+  absl::Status depthwise = PrepareDepthwiseRows(p, q);
   if (!absl::IsUnimplemented(depthwise)) return depthwise;
   const bool work = q.in_channels > 0 && q.in_places() > 0;
   if (work && !q.starts_inside() && OneDnnType(p.input_type(0)).has_value()) {
-    const absl::Status status = PrepareOneDnnConv(p, q);
+    absl::Status status = PrepareOneDnnConv(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
-  const absl::Status windows = work ? PrepareWindowConv(p, q) : p.Unimplemented("nothing to sum");
+  absl::Status windows = work ? PrepareWindowConv(p, q) : p.Unimplemented("nothing to sum");
   if (!absl::IsUnimplemented(windows)) return windows;
   return PrepareAnyConv(p, q);
 }

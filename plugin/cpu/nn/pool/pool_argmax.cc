@@ -22,6 +22,27 @@ struct ArgmaxPool {
   int64_t image_elements() const { return pool.in_places() * pool.in_channels; }
 };
 
+// Pools the windows at place `out` of image n, one for each channel, in arithmetic of type A.
+template <typename A, typename Element>
+void PoolPlace(const ArgmaxPool& s, const StepArgs& args, Element element, int64_t n, int64_t out) {
+  const Pool& pool = s.pool;
+  for (int64_t c = 0; c < pool.out_channels; ++c) {
+    int64_t best = -1;
+    A most = 0;
+    pool.ForEachInWindow(out, [&](int64_t in, int64_t) {
+      const int64_t at = pool.InputAt(n, in, c);
+      const A x = element.template As<A>(args.in[0], at);
+      if (best >= 0 && !(x > most)) return;
+      best = at;
+      most = x;
+    });
+    const int64_t to = pool.OutputAt(n, out, c);
+    const int64_t position = best - (s.from_batch ? 0 : n * s.image_elements());
+    element.Put(args.out[0], to, most);
+    StoreIndex(args.out[1], s.is64, to, position);
+  }
+}
+
 absl::Status RunWithArgmax(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ArgmaxPool*>(state);
   const Pool& pool = s.pool;
@@ -29,25 +50,8 @@ absl::Status RunWithArgmax(const void* state, const StepArgs& args) {
   const int64_t bytes = pool.out_channels * pool.covered_places() * 8;
   args.workers->ParallelFor(pool.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
     VisitReal(pool.type, [&](auto element, auto zero) {
-      using A = decltype(zero);
-      for (int64_t t = begin; t < end; ++t) {
-        const int64_t n = t / places, out = t % places;
-        for (int64_t c = 0; c < pool.out_channels; ++c) {
-          int64_t best = -1;
-          A most = 0;
-          pool.ForEachInWindow(out, [&](int64_t in, int64_t) {
-            const int64_t at = pool.InputAt(n, in, c);
-            const A x = element.template As<A>(args.in[0], at);
-            if (best >= 0 && !(x > most)) return;
-            best = at;
-            most = x;
-          });
-          const int64_t to = pool.OutputAt(n, out, c);
-          const int64_t position = best - (s.from_batch ? 0 : n * s.image_elements());
-          element.Put(args.out[0], to, most);
-          StoreIndex(args.out[1], s.is64, to, position);
-        }
-      }
+      for (int64_t t = begin; t < end; ++t)
+        PoolPlace<decltype(zero)>(s, args, element, t / places, t % places);
     });
   });
   return absl::OkStatus();

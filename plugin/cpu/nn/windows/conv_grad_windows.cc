@@ -83,7 +83,8 @@ class WindowFilterGrad {
           const int64_t count = columns.end - columns.begin;
           runs[num_runs++] = {x + n * x_.image() + in * x_.channels(),
                               y + n * y_.image() + at * y_.channels(), count};
-          if ((outputs += count) >= kMostOutputs) flush();
+          outputs += count;
+          if (outputs >= kMostOutputs) flush();
         }
       }
     }

@@ -370,7 +370,7 @@ absl::Status PluginKernelImpl::Await(TF_OpKernelContext& context) const {
 
 absl::Status PluginKernelImpl::End(ContextPtr call, std::span<Tensor* const> outputs) {
   TF_OpKernelContext* const context = call.get();
-  const absl::Status waited = Await(*context);
+  absl::Status waited = Await(*context);
   EndLocks(*context);
   if (!waited.ok()) {
     KeepForever(std::move(call), shared_info_);
