@@ -24,9 +24,9 @@ struct Bands {
 // Substitution, row by row from the end that has one unknown.
 template <typename T>
 absl::Status SolveBanded(const MatrixArgs& m, bool lower, bool adjoint) {
-  const Bands<T> a{m.In<MatrixRef<const T>>(0), lower};
-  const auto b = m.In<MatrixRef<const T>>(1);
-  const auto x = m.Out<MatrixRef<T>>(0);
+  const Bands<T> a{m.In<T>(0), lower};
+  const auto b = m.In<T>(1);
+  const auto x = m.Out<T>(0);
   const int64_t n = b.rows, bands = a.stored.rows;
   for (int64_t i = 0; i < n; ++i) {
     if (a.at(i, i) == T(0)) return absl::InvalidArgumentError("Input matrix is not invertible.");
@@ -49,11 +49,11 @@ absl::Status SolveBanded(const MatrixArgs& m, bool lower, bool adjoint) {
 
 template <typename T>
 absl::Status MultiplyTridiagonal(const MatrixArgs& m) {
-  const T* above = m.In<MatrixRef<const T>>(0).data;
-  const T* diagonal = m.In<MatrixRef<const T>>(1).data;
-  const T* below = m.In<MatrixRef<const T>>(2).data;
-  const auto b = m.In<MatrixRef<const T>>(3);
-  const auto out = m.Out<MatrixRef<T>>(0);
+  const T* above = m.In<T>(0).data;
+  const T* diagonal = m.In<T>(1).data;
+  const T* below = m.In<T>(2).data;
+  const auto b = m.In<T>(3);
+  const auto out = m.Out<T>(0);
   for (int64_t i = 0; i < b.rows; ++i) {
     for (int64_t c = 0; c < b.columns; ++c) {
       T sum = diagonal[i] * b(i, c);
@@ -87,7 +87,7 @@ absl::Status PrepareBanded(Prepare& p) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareMultiply(Prepare& p) {
+absl::Status PrepareTridiagonalProduct(Prepare& p) {
   MatrixStep step(p);
   TENON_RETURN_IF_ERROR(step.ReadInputs(4));
   const MatrixSize size = step.in(3);
@@ -108,7 +108,7 @@ absl::Status PrepareMultiply(Prepare& p) {
 absl::Span<const CpuKernelSpec> BandedKernels() {
   static const CpuKernelSpec specs[] = {
       {"BandedTriangularSolve", {{"T", kMatrixTypes}}, PrepareBanded},
-      {"TridiagonalMatMul", {{"T", kMatrixTypes}}, PrepareMultiply},
+      {"TridiagonalMatMul", {{"T", kMatrixTypes}}, PrepareTridiagonalProduct},
   };
   return specs;
 }

@@ -1,38 +1,22 @@
-// Eig: eigenvalues and eigenvectors of general matrices. Real ones keep the order in which the
-// values converge, complex ones are sorted by absolute value, as in TensorFlow.
-#include <Eigen/Eigenvalues>
+// Eig: eigenvalues and eigenvectors of general matrices.
+#include <cmath>
+#include <complex>
 
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/eigen_maps.inc"
+#include "plugin/cpu/linalg/decompositions/eigenvalues.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {
 
-// Sorted values may be computed in double, the others' order depends on the precision.
 template <typename T>
-using Element = std::conditional_t<Eigen::NumTraits<T>::IsComplex, WideElement<T>, T>;
-template <typename T>
-using Matrix = Eigen::Matrix<Element<T>, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T>
-using Solver =
-    std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Matrix<T>>,
-                       Eigen::EigenSolver<Matrix<T>>>;
-
-template <typename T>
-absl::Status Decompose(const MatrixArgs& m, bool vectors) {
-  using Complex = std::complex<typename Eigen::NumTraits<T>::Real>;
-  const WithDenormals denormals;
-  const auto a = m.In<In<T>>(0);
-  const Solver<T> solver(a.template cast<Element<T>>(), vectors);
-  if (solver.info() != Eigen::Success) {
-    return absl::InvalidArgumentError(
-        "Eigen decomposition was not successful. The input might not be valid.");
-  }
-  m.Out<Out<Complex>>(0) = solver.eigenvalues().template cast<Complex>();
-  if (vectors) m.Out<Out<Complex>>(1) = solver.eigenvectors().template cast<Complex>();
-  return absl::OkStatus();
+absl::Status GeneralEigen(const MatrixArgs& m, bool vectors) {
+  using Complex = std::complex<decltype(std::abs(T()))>;
+  if (DecomposeEigen(m.In<T>(0), vectors, m.Out<Complex>(0), m.Out<Complex>(1)))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "Eigen decomposition was not successful. The input might not be valid.");
 }
 
 absl::Status PrepareEig(Prepare& p) {
@@ -45,7 +29,8 @@ absl::Status PrepareEig(Prepare& p) {
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
   TENON_RETURN_IF_ERROR(step.AddEigenOutputs(vectors));
   VisitMatrixType(type, [&](auto zero) {
-    step.Compute([vectors](const MatrixArgs& m) { return Decompose<decltype(zero)>(m, vectors); });
+    step.Compute(
+        [vectors](const MatrixArgs& m) { return GeneralEigen<decltype(zero)>(m, vectors); });
   });
   return absl::OkStatus();
 }

@@ -1,7 +1,5 @@
 #include "plugin/cpu/linalg/matrix_step.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -12,12 +10,6 @@
 #include "plugin/cpu/linalg/products/batch_broadcast.h"
 
 namespace tenon::cpu {
-
-WithDenormals::WithDenormals() : saved_(_mm_getcsr()) {
-  constexpr uint32_t kFlushBits = 0x8040;  // FTZ and DAZ of the control register MXCSR
-  _mm_setcsr(saved_ & ~kFlushBits);
-}
-WithDenormals::~WithDenormals() { _mm_setcsr(saved_); }
 
 struct MatrixStep::State {
   struct Operand {

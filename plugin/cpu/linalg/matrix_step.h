@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
-#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/linalg/decompositions/matrix_ref.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -26,17 +25,14 @@ struct MatrixSize {
 // outputs are numbered as MatrixStep added them. The memory belongs to the run.
 class MatrixArgs {
  public:
-  // A Map has a constructor Map(pointer, rows, columns) and a member type Scalar, the type of an
-  // element. Eigen::Map and MatrixRef are such types.
-  template <typename Map>
-  Map In(int i) const {
-    return Map(static_cast<const typename Map::Scalar*>(in_[i]), in_sizes_[i].rows,
-               in_sizes_[i].columns);
+  // T is the C++ type of the elements; of halves uint16_t.
+  template <typename T>
+  MatrixRef<const T> In(int i) const {
+    return {static_cast<const T*>(in_[i]), in_sizes_[i].rows, in_sizes_[i].columns};
   }
-  template <typename Map>
-  Map Out(int i) const {
-    return Map(static_cast<typename Map::Scalar*>(out_[i]), out_sizes_[i].rows,
-               out_sizes_[i].columns);
+  template <typename T>
+  MatrixRef<T> Out(int i) const {
+    return {static_cast<T*>(out_[i]), out_sizes_[i].rows, out_sizes_[i].columns};
   }
   // Returns the only element of an input that ReadScalarInput added.
   template <typename T>
@@ -49,31 +45,6 @@ class MatrixArgs {
   absl::InlinedVector<const void*, 4> in_;
   absl::InlinedVector<void*, 4> out_;
   absl::Span<const MatrixSize> in_sizes_, out_sizes_;
-};
-
-// A row-major matrix in memory that the caller owns, for code that does not use Eigen.
-template <typename T>
-struct MatrixRef {
-  using Scalar = std::remove_const_t<T>;
-  MatrixRef(T* d, int64_t r, int64_t c) : data(d), rows(r), columns(c) {}
-  T* row(int64_t r) const { return data + r * columns; }
-  T& operator()(int64_t r, int64_t c) const { return data[r * columns + c]; }
-
-  T* data;
-  int64_t rows, columns;
-};
-
-// Clears FTZ and DAZ in this thread for the life of the object: some iterations converge on
-// denormals, which FTZ would turn into 0. The destructor restores the previous control register.
-class WithDenormals {
- public:
-  WithDenormals();
-  ~WithDenormals();
-  WithDenormals(const WithDenormals&) = delete;
-  WithDenormals& operator=(const WithDenormals&) = delete;
-
- private:
-  uint32_t saved_;
 };
 
 // Prepares a step of matrices, in one thread. First call ReadInputs or ReadBroadcastInputs, then
@@ -152,11 +123,6 @@ void VisitMatrixType(DataType type, F&& f) {
       return;
   }
 }
-
-// The type of double precision for T. Some decompositions compute in this type only: a second copy
-// of their code for single precision would not be worth its size.
-template <typename T>
-using WideElement = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
 
 inline constexpr uint64_t kRealMatrixTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 inline constexpr uint64_t kMatrixTypes =

@@ -1,50 +1,31 @@
 // Eigenvalues and eigenvectors of self-adjoint matrices.
-#include <Eigen/Eigenvalues>
-
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/eigen_maps.inc"
+#include "plugin/cpu/linalg/decompositions/eigenvalues.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {
 
-// Complex matrices are computed in double, real ones as they are: so their vectors have the signs
-// of TensorFlow's.
 template <typename T>
-using Element = std::conditional_t<Eigen::NumTraits<T>::IsComplex, WideElement<T>, T>;
-template <typename T>
-using Solver =
-    Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Element<T>, Eigen::Dynamic, Eigen::Dynamic>>;
-
-// Only the lower triangle is read.
-template <typename T>
-absl::StatusOr<Solver<T>> Decompose(const In<T>& a, bool vectors) {
-  const WithDenormals denormals;
-  Solver<T> solver(a.rows());
-  solver.compute(a.template cast<Element<T>>(),
-                 vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  if (solver.info() == Eigen::Success) return solver;
+absl::Status SelfAdjoint(MatrixRef<const T> a, bool with_vectors, MatrixRef<T> values,
+                         MatrixRef<T> vectors) {
+  if (DecomposeSelfAdjoint(a, with_vectors, values, vectors)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
 }
 
 template <typename T>
 absl::Status Separate(const MatrixArgs& m, bool vectors) {
-  TENON_ASSIGN_OR_RETURN(const Solver<T> solver, Decompose<T>(m.In<In<T>>(0), vectors));
-  m.Out<Out<T>>(0) = solver.eigenvalues().template cast<T>();
-  if (vectors) m.Out<Out<T>>(1) = solver.eigenvectors().template cast<T>();
-  return absl::OkStatus();
+  return SelfAdjoint(m.In<T>(0), vectors, m.Out<T>(0), m.Out<T>(1));
 }
 
 // The old op's only output: the eigenvalues as a first row above the vectors.
 template <typename T>
 absl::Status Stacked(const MatrixArgs& m) {
-  TENON_ASSIGN_OR_RETURN(const Solver<T> solver, Decompose<T>(m.In<In<T>>(0), /*vectors=*/true));
-  Out<T> out = m.Out<Out<T>>(0);
-  out.row(0) = solver.eigenvalues().transpose();
-  out.bottomRows(out.rows() - 1) = solver.eigenvectors();
-  return absl::OkStatus();
+  const MatrixRef<T> out = m.Out<T>(0);
+  const int64_t n = out.columns;
+  return SelfAdjoint<T>(m.In<T>(0), /*with_vectors=*/true, {out.data, n, 1}, {out.row(1), n, n});
 }
 
 absl::Status PrepareSeparate(Prepare& p) {

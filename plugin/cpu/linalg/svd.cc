@@ -1,14 +1,15 @@
-// Svd: singular value decomposition. The arithmetic is in svd.inc.
-#include "plugin/cpu/linalg/svd.h"
-
+// Svd: singular value decomposition.
 #include <algorithm>
 
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/decompositions/svd.h"
+#include "plugin/cpu/linalg/matrix_step.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {
 
-absl::StatusOr<SingularVectors> ReadVectors(const Prepare& p) {
+absl::StatusOr<SingularVectors> ReadSingularVectors(const Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const bool compute, p.AttrBool("compute_uv"));
   TENON_ASSIGN_OR_RETURN(const bool full, p.AttrBool("full_matrices"));
   if (!compute) return SingularVectors::kNone;
@@ -17,7 +18,7 @@ absl::StatusOr<SingularVectors> ReadVectors(const Prepare& p) {
 
 absl::Status PrepareSvd(Prepare& p) {
   MatrixStep step(p);
-  TENON_ASSIGN_OR_RETURN(const SingularVectors vectors, ReadVectors(p));
+  TENON_ASSIGN_OR_RETURN(const SingularVectors vectors, ReadSingularVectors(p));
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
   const auto [rows, columns] = step.in(0);
   const int64_t smaller = std::min(rows, columns);
@@ -31,8 +32,11 @@ absl::Status PrepareSvd(Prepare& p) {
     TENON_RETURN_IF_ERROR(step.AddMatrix(columns, full ? columns : smaller));
   }
   VisitMatrixType(p.input_type(0), [&](auto zero) {
-    step.Compute(
-        [vectors](const MatrixArgs& m) { return DecomposeSingular<decltype(zero)>(m, vectors); });
+    using T = decltype(zero);
+    step.Compute([vectors](const MatrixArgs& m) {
+      DecomposeSingular(m.In<T>(0), vectors, m.Out<T>(0), m.Out<T>(1), m.Out<T>(2));
+      return absl::OkStatus();
+    });
   });
   return absl::OkStatus();
 }

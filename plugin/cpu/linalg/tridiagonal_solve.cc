@@ -23,9 +23,8 @@ enum class Method {
 template <typename T>
 class System {
  public:
-  explicit System(const MatrixArgs& m)
-      : rhs_(m.In<MatrixRef<const T>>(1)), x_(m.Out<MatrixRef<T>>(0)), n_(rhs_.rows) {
-    const auto diagonals = m.In<MatrixRef<const T>>(0);
+  explicit System(const MatrixArgs& m) : rhs_(m.In<T>(1)), x_(m.Out<T>(0)), n_(rhs_.rows) {
+    const auto diagonals = m.In<T>(0);
     above_ = diagonals.row(0);
     diagonal_ = diagonals.row(1);
     below_ = diagonals.row(2);
@@ -173,7 +172,7 @@ class System {
   std::vector<Row> u_;
 };
 
-absl::Status PrepareSolve(Prepare& p) {
+absl::Status PrepareTridiagonalSolve(Prepare& p) {
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool pivots, p.AttrBool("partial_pivoting"));
   TENON_ASSIGN_OR_RETURN(const bool perturb, p.AttrBool("perturb_singular"));
@@ -204,7 +203,7 @@ absl::Status PrepareSolve(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> TridiagonalSolveKernels() {
   static const CpuKernelSpec specs[] = {
-      {"TridiagonalSolve", {{"T", kMatrixTypes}}, PrepareSolve},
+      {"TridiagonalSolve", {{"T", kMatrixTypes}}, PrepareTridiagonalSolve},
   };
   return specs;
 }

@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/linalg/matrix_step.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

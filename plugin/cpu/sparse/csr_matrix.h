@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/base/status_macros.h"
 #include "graph/tensor/tensor.h"
-#include "plugin/cpu/base/whole_tensor.h"
+
+namespace tenon {
+class Prepare;
+struct StepArgs;
+}  // namespace tenon
 
 namespace tenon::cpu {
 

@@ -7,6 +7,7 @@
 
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
 #include "plugin/kernels/kernel.h"

@@ -1,0 +1,35 @@
+#include "plugin/cpu/linalg/decompositions/qr.h"
+
+#include <Eigen/QR>
+
+#include "plugin/cpu/linalg/decompositions/eigen_maps.inc"
+
+namespace tenon::cpu {
+
+template <typename T>
+void DecomposeQr(MatrixRef<const T> a, MatrixRef<T> q, MatrixRef<T> r) {
+  auto out_q = Map(q), out_r = Map(r);
+  if (a.rows == 0 || a.columns == 0) {
+    out_q.setIdentity();
+    out_r.setZero();
+    return;
+  }
+  using Compute = Wide<Element<T>>;
+  const Eigen::HouseholderQR<Matrix<Compute>> qr(Map(a).template cast<Compute>());
+  Matrix<Compute> columns = Matrix<Compute>::Identity(q.rows, q.columns);
+  columns.applyOnTheLeft(qr.householderQ());
+  out_q = columns.template cast<Element<T>>();
+  out_r = qr.matrixQR().topRows(r.rows).template cast<Element<T>>();
+  out_r.template triangularView<Eigen::StrictlyLower>().setZero();
+}
+
+#define TENON_INSTANTIATE(T) \
+  template void DecomposeQr(MatrixRef<const T>, MatrixRef<T>, MatrixRef<T>);
+TENON_INSTANTIATE(uint16_t)
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::complex<float>)
+TENON_INSTANTIATE(std::complex<double>)
+#undef TENON_INSTANTIATE
+
+}  // namespace tenon::cpu

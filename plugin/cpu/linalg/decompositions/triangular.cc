@@ -1,0 +1,39 @@
+#include "plugin/cpu/linalg/decompositions/triangular.h"
+
+#include "plugin/cpu/linalg/decompositions/eigen_maps.inc"
+
+namespace tenon::cpu {
+namespace {
+
+template <typename T, typename A>
+void SolveTriangularInPlace(const A& a, bool lower, Out<T> x) {
+  if (lower) {
+    a.template triangularView<Eigen::Lower>().solveInPlace(x);
+  } else {
+    a.template triangularView<Eigen::Upper>().solveInPlace(x);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void SolveTriangular(MatrixRef<const T> a, bool lower, bool adjoint, MatrixRef<const T> b,
+                     MatrixRef<T> x) {
+  Out<T> out = Map(x);
+  out = Map(b);
+  if (adjoint) {
+    SolveTriangularInPlace<T>(Stored<T>(Map(a).adjoint()), !lower, out);
+  } else {
+    SolveTriangularInPlace<T>(Map(a), lower, out);
+  }
+}
+
+#define TENON_INSTANTIATE(T) \
+  template void SolveTriangular(MatrixRef<const T>, bool, bool, MatrixRef<const T>, MatrixRef<T>);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::complex<float>)
+TENON_INSTANTIATE(std::complex<double>)
+#undef TENON_INSTANTIATE
+
+}  // namespace tenon::cpu

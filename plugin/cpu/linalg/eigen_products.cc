@@ -1,2 +1,0 @@
-#define TENON_PRODUCT template
-#include "plugin/cpu/linalg/eigen_products.inc"
