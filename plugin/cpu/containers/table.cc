@@ -84,6 +84,12 @@ absl::Status Table::CheckMutable() const {
       absl::StrCat("table '", name(), "' is filled once, by its initializer"));
 }
 
+absl::Status Table::CheckFilledOnce() const {
+  if (!options_.is_mutable) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("table '", name(), "' is mutable and has no initializer; insert its entries"));
+}
+
 absl::Status Table::CheckEntries(const Tensor& keys, const Tensor& values) const {
   TENON_ASSIGN_OR_RETURN(const Shape wanted, ValuesOf(keys));
   if (values.dtype() != options_.value_type) {
@@ -172,27 +178,34 @@ absl::Status Table::Put(std::string key, const Tensor& values, int64_t i) {
 }
 
 absl::Status Table::Initialize(const Tensor& keys, const Tensor& values) {
+  TENON_RETURN_IF_ERROR(CheckFilledOnce());
   TENON_RETURN_IF_ERROR(CheckEntries(keys, values));
+  const int64_t count = keys.num_elements() / options_.key_shape.num_elements();
   absl::MutexLock lock(&mutex_);
   if (filled_) {
     // An initializer may run again, in each run that names it. TensorFlow then compares the numbers
     // of entries only.
-    if (static_cast<int64_t>(places_.size()) == keys.num_elements()) return absl::OkStatus();
+    if (static_cast<int64_t>(places_.size()) == count) return absl::OkStatus();
     return absl::FailedPreconditionError(
         absl::StrCat("table '", name(), "' is initialized already, with other entries"));
   }
-  for (int64_t i = 0; i < keys.num_elements(); ++i) {
+  const absl::Status filled = Fill(keys, values, count);
+  if (!filled.ok()) Clear();
+  filled_ = filled.ok();
+  return filled;
+}
+
+absl::Status Table::Fill(const Tensor& keys, const Tensor& values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
     std::string key = KeyOf(keys, i);
     const auto known = places_.find(key);
     if (known == places_.end()) {
       TENON_RETURN_IF_ERROR(Put(std::move(key), values, i));
     } else if (!SameValue(known->second, values, i)) {
-      Clear();
       return absl::FailedPreconditionError(
           absl::StrCat("keys[", i, "] was there before, with another value"));
     }
   }
-  filled_ = true;
   return absl::OkStatus();
 }
 

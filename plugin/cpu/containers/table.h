@@ -39,13 +39,14 @@ class Table : public Resource {
   // for a wrong type or shape, or for a key in `no_keys`. FAILED_PRECONDITION while a table that is
   // filled once is not filled.
   absl::StatusOr<Tensor> Find(const Tensor& keys, const Tensor& missing);
-  // Fills a table that is filled once; must not be called for a mutable table. `keys` and `values`
-  // have the shapes of the keys and the result of Find.
-  //   INVALID_ARGUMENT: a wrong type or shape.
-  //   FAILED_PRECONDITION: a key comes twice with different values. The table is then empty.
-  //   RESOURCE_EXHAUSTED: memory is short. The table is then not filled, but keeps some entries.
-  // A second call changes nothing: OK if `keys` has as many elements as the table has entries,
-  // whatever keys and values are, else FAILED_PRECONDITION.
+  // Fills a table that is filled once. `keys` and `values` have the shapes of the keys and the
+  // result of Find.
+  //   INVALID_ARGUMENT: a mutable table, or a wrong type or shape.
+  //   FAILED_PRECONDITION: a key comes twice with different values.
+  //   RESOURCE_EXHAUSTED: memory is short.
+  // After an error the table is as before: a table that is not filled stays empty. A call for a
+  // filled table changes nothing: OK if there are as many keys as the table has entries, whatever
+  // keys and values are, else FAILED_PRECONDITION.
   absl::Status Initialize(const Tensor& keys, const Tensor& values);
   // Adds entries, or replaces the values of known keys. Of a key that comes twice, the last value
   // stays. Shapes as in Initialize. UNIMPLEMENTED for a table that is filled once. INVALID_ARGUMENT
@@ -90,9 +91,13 @@ class Table : public Resource {
   absl::StatusOr<Shape> ValuesOf(const Tensor& keys) const;
   absl::Status CheckEntries(const Tensor& keys, const Tensor& values) const;
   absl::Status CheckMutable() const;
+  absl::Status CheckFilledOnce() const;
   absl::StatusOr<Entries> FromMatrices(const Tensor& keys, const Tensor& values) const;
   // Returns the number of keys. INVALID_ARGUMENT if one is in `no_keys`.
   absl::StatusOr<int64_t> CountKeys(const Tensor& keys) const;
+  // Adds `count` entries. After an error the table has some of them.
+  absl::Status Fill(const Tensor& keys, const Tensor& values, int64_t count)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Clear() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckFilled() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Put(std::string key, const Tensor& values, int64_t i)
