@@ -208,6 +208,7 @@ absl::Status CheckListedTypes(const Prepare& p, const Fusion& fusion) {
 }
 
 // Reads fused_ops: what `allowed` has of BiasAdd, Add, an activation, and Requantize or Dequantize.
+// UNIMPLEMENTED for anything else.
 absl::StatusOr<Fusion> ReadFusion(const Prepare& p, const Fusion& allowed) {
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> names, p.AttrStringList("fused_ops"));
   Fusion fusion;
@@ -228,7 +229,9 @@ absl::StatusOr<Fusion> ReadFusion(const Prepare& p, const Fusion& allowed) {
   }
   fusion.requantize = next_is(allowed.requantize, "Requantize");
   fusion.dequantize = !fusion.requantize && next_is(allowed.dequantize, "Dequantize");
-  if (i < names.size()) {
+  // As in TensorFlow, nothing but Dequantize goes with Add.
+  const bool only_dequantizes = fusion.dequantize && fusion.activation == Activation::kNone;
+  if (i < names.size() || (fusion.summand && !only_dequantizes)) {
     return p.Unimplemented(
         absl::StrCat("fused_ops [", absl::StrJoin(names, ", "), "] is not built"));
   }

@@ -23,7 +23,8 @@ struct Fusion {
   // result is floating point. Neither: the result is qint32, in the range of the sums. Never both.
   bool requantize = false, dequantize = false;
   float alpha = 0;  // LeakyRelu's slope
-  // The op has lists of inputs: the summand is floating point, follows the bias, and has no range.
+  // The op has lists of inputs: the summand is floating point, follows the bias, and has no range;
+  // it is not requantized.
   bool in_lists = false;
   bool symmetric = false;  // the range to report is the one asked for, widened to [-m, m]
 

@@ -149,17 +149,49 @@ TEST(QuantizedFused, SaysWhatIsNotBuilt) {
   ExpectError(unimplemented, "MIN_FIRST", "QuantizedMatMulWithBias", kMatMul, shifted);
 }
 
+// Of a _QuantizedMatMul with these factors, bias and summand, `ranges` more inputs, and one or
+// three outputs.
+Attrs ListAttrs(const std::vector<DataType>& inputs, const std::vector<std::string_view>& fused,
+                DataType out, size_t ranges = 4) {
+  const size_t out_ranges = out == DataType::kFloat ? 0 : 2;
+  return {{"T1", attr::Type(DataType::kQuint8)},
+          {"T2", attr::Type(DataType::kQint8)},
+          {"Tbias", attr::Type(DataType::kFloat)},
+          {"Tout", attr::Type(out)},
+          {"Tdevice_inputs", attr::TypeList(inputs)},
+          {"Thost_inputs", attr::TypeList(std::vector<DataType>(ranges, DataType::kFloat))},
+          {"Tdevice_outputs", attr::TypeList({out})},
+          {"Thost_outputs", attr::TypeList(std::vector<DataType>(out_ranges, DataType::kFloat))},
+          {"fused_ops", attr::StringList(fused)}};
+}
+
+// Nothing tells what range the summand of an integer result has.
+TEST(QuantizedFused, ListsAddOnlyToFloats) {
+  std::vector<Tensor> inputs = MatMulInputs();
+  inputs.insert(inputs.begin() + 3, Floats(Shape({70, 11}), std::vector<float>(770, 0.25f)));
+  const std::vector<DataType> types = {DataType::kQuint8, DataType::kQint8, DataType::kFloat,
+                                       DataType::kFloat};
+  const auto added =
+      RunCpuKernel("_QuantizedMatMul",
+                   ListAttrs(types, {"BiasAdd", "Add", "Dequantize"}, DataType::kFloat), inputs);
+  EXPECT_TRUE(added.ok()) << added.status();
+  ExpectError(absl::StatusCode::kUnimplemented, "[BiasAdd, Add, Relu, Dequantize] is not built",
+              "_QuantizedMatMul",
+              ListAttrs(types, {"BiasAdd", "Add", "Relu", "Dequantize"}, DataType::kFloat), inputs);
+  inputs.insert(inputs.end(), {Scalar(-1), Scalar(1)});  // the range asked for
+  for (const DataType out : {DataType::kQint8, DataType::kQuint8}) {
+    ExpectError(absl::StatusCode::kUnimplemented, "[BiasAdd, Add, Requantize] is not built",
+                "_QuantizedMatMul", ListAttrs(types, {"BiasAdd", "Add", "Requantize"}, out, 6),
+                inputs);
+  }
+}
+
 TEST(QuantizedFused, ListsMustHoldWhatIsFused) {
-  const auto attrs = [](std::vector<DataType> inputs, std::vector<std::string_view> fused,
-                        DataType out) {
-    return Attrs{{"T1", attr::Type(DataType::kQuint8)},
-                 {"T2", attr::Type(DataType::kQint8)},
-                 {"Tbias", attr::Type(DataType::kFloat)},
-                 {"Tout", attr::Type(out)},
-                 {"Tdevice_inputs", attr::TypeList(inputs)},
-                 {"Thost_inputs", attr::TypeList(std::vector<DataType>(4, DataType::kFloat))},
-                 {"Tdevice_outputs", attr::TypeList({out})},
-                 {"fused_ops", attr::StringList(fused)}};
+  const auto attrs = [](const std::vector<DataType>& inputs,
+                        const std::vector<std::string_view>& fused, DataType out) {
+    Attrs all = ListAttrs(inputs, fused, out);
+    all.erase("Thost_outputs");
+    return all;
   };
   const std::vector<DataType> types = {DataType::kQuint8, DataType::kQint8, DataType::kFloat};
   const std::vector<Tensor> inputs = MatMulInputs();
