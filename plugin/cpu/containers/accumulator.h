@@ -30,11 +30,12 @@ class Accumulator : public Resource {
 
   // If local_step lies before the current step, returns OK and does nothing: the gradient is
   // ignored. Else runs `add` under the lock, and counts one gradient more if `add` succeeds.
-  // Returns the error of `add`. `add` must not call this object.
+  // Returns the error of `add`, which must change nothing then. `add` must not call this object.
   absl::Status Apply(int64_t local_step, absl::FunctionRef<absl::Status()> add);
   // Waits until at least `required` gradients are counted. Then runs take(count), where `count` is
   // the number of all that are counted, under the lock. If `take` succeeds, raises the current step
-  // by 1 and sets the count to 0; if it fails, both stay, and Take returns the error.
+  // by 1 and sets the count to 0. A `take` that fails must leave the sum as it is: step and count
+  // stay too, and Take returns the error.
   // INVALID_ARGUMENT unless required > 0. DEADLINE_EXCEEDED after kPatience. `take` must not call
   // this object.
   absl::Status Take(int64_t required, absl::FunctionRef<absl::Status(int64_t count)> take);

@@ -44,10 +44,11 @@ class DenseAccumulator : public Accumulator {
   absl::StatusOr<Tensor> TakeAll(int64_t required) {
     Tensor taken;
     TENON_RETURN_IF_ERROR(Take(required, [&](int64_t count) -> absl::Status {
+      if (options().mean) {
+        TENON_RETURN_IF_ERROR(MakeWritable(sum_));
+        DivideBy(count, sum_);
+      }
       taken = std::exchange(sum_, Tensor());
-      if (!options().mean) return absl::OkStatus();
-      TENON_RETURN_IF_ERROR(MakeWritable(taken));
-      DivideBy(count, taken);
       return absl::OkStatus();
     }));
     return taken;
@@ -77,14 +78,16 @@ class RowAccumulator : public Accumulator {
       if (row_.has_value() && !rows_.empty() && !(*row_ == row))
         return WrongShape(*this, gradient.values.shape(),
                           absl::StrCat("rows of shape ", row_->ToString()));
+      // What may fail comes before the first change.
+      TENON_ASSIGN_OR_RETURN(auto added, AddedRows(gradient, row));
       row_ = row;
+      rows_.merge(added);
       for (int64_t i = 0; i < gradient.indices.num_elements(); ++i) {
-        const Tensor value = RowOf(gradient.values, i, row);
-        Sum& sum = rows_[gradient.indices.IntAt(i)];
-        if (++sum.count == 1) {
-          TENON_ASSIGN_OR_RETURN(sum.value, value.Copy());
-        } else {
-          TENON_RETURN_IF_ERROR(CombineInto(ElementOp::kAdd, value, sum.value, workers));
+        Sum& sum = rows_.at(gradient.indices.IntAt(i));
+        // An added row has its first value already. All types of accumulators can be added.
+        if (sum.count++ > 0) {
+          TENON_RETURN_IF_ERROR(
+              CombineInto(ElementOp::kAdd, RowOf(gradient.values, i, row), sum.value, workers));
         }
       }
       return absl::OkStatus();
@@ -99,6 +102,11 @@ class RowAccumulator : public Accumulator {
       TENON_ASSIGN_OR_RETURN(taken.indices, Tensor::Allocate(DataType::kInt64, Shape({count})));
       TENON_ASSIGN_OR_RETURN(const Shape all, Shape::Make(Stacked(count, row)));
       TENON_ASSIGN_OR_RETURN(taken.values, Tensor::Allocate(options().dtype, all));
+      const PartialShape& declared = options().shape;
+      const bool knows_rows = declared.known_rank() && declared.rank() > 0;
+      const Dims dims = Stacked(knows_rows ? declared.dim(0) : kUnknownDim, row);
+      taken.shape =
+          Tensor::Of<int64_t>(DataType::kInt64, dims, Shape({static_cast<int64_t>(dims.size())}));
       const ElementCopy copy(options().dtype);
       int64_t i = 0;
       for (const auto& [index, sum] : rows_) {
@@ -107,11 +115,6 @@ class RowAccumulator : public Accumulator {
         copy(sum.value.data(), 0, taken.values.data(), i++ * row.num_elements(),
              row.num_elements());
       }
-      const PartialShape& declared = options().shape;
-      const bool knows_rows = declared.known_rank() && declared.rank() > 0;
-      const Dims dims = Stacked(knows_rows ? declared.dim(0) : kUnknownDim, row);
-      taken.shape =
-          Tensor::Of<int64_t>(DataType::kInt64, dims, Shape({static_cast<int64_t>(dims.size())}));
       rows_.clear();
       return absl::OkStatus();
     }));
@@ -123,6 +126,17 @@ class RowAccumulator : public Accumulator {
     int64_t count = 0;
     Tensor value;
   };
+
+  // The gradient's rows that are not there yet, each with the first of its values and count 0.
+  absl::StatusOr<std::map<int64_t, Sum>> AddedRows(const Rows& gradient, const Shape& row) const {
+    std::map<int64_t, Sum> added;
+    for (int64_t i = 0; i < gradient.indices.num_elements(); ++i) {
+      const int64_t index = gradient.indices.IntAt(i);
+      if (rows_.contains(index) || added.contains(index)) continue;
+      TENON_ASSIGN_OR_RETURN(added[index].value, RowOf(gradient.values, i, row).Copy());
+    }
+    return added;
+  }
 
   // The shape of a row of the gradient.
   absl::StatusOr<Shape> CheckedRow(const Rows& gradient, bool has_shape) const {
