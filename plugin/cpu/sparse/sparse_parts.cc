@@ -27,6 +27,15 @@ absl::StatusOr<SparseParts> PartOfRows(const SparseParts& t, int64_t begin, int6
   return part;
 }
 
+// Rows need no entries: a few bytes of shape could ask for any number of them.
+absl::Status CheckRows(int64_t rows) {
+  constexpr int64_t kMostRows = int64_t{1} << 24;
+  TENON_RETURN_IF_ERROR(Shape::Make({rows}).status());
+  if (rows <= kMostRows) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(rows, " sparse tensors at once; at most ", kMostRows, " are possible"));
+}
+
 // The coordinates of one of several sparse tensors go behind its own among them, in `outer`.
 void JoinIndices(const SparseParts& t, const Shape& outer, int64_t row, int64_t*& to) {
   const int64_t rank = t.shape.num_elements();
@@ -68,6 +77,7 @@ absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_
   TENON_RETURN_IF_ERROR(CheckSorted(t.indices.data(), {count, static_cast<int>(rank)},
                                     ShapeAt(t.shape.data(), static_cast<int>(rank))));
   const int64_t rows = t.shape.flat<int64_t>()[0];
+  TENON_RETURN_IF_ERROR(CheckRows(rows));
   TENON_RETURN_IF_ERROR(begin(rows));
   TENON_ASSIGN_OR_RETURN(const Tensor shape, Tensor::Allocate(DataType::kInt64, Shape({rank - 1})));
   std::copy_n(t.shape.flat<int64_t>() + 1, rank - 1, shape.flat<int64_t>());

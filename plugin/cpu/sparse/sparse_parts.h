@@ -24,13 +24,13 @@ absl::Status CheckSparseParts(const SparseParts& t, std::string_view which);
 absl::StatusOr<SparseParts> SparseInputs(const StepArgs& args);
 
 // Splits `t`, a tensor that has passed CheckSparseParts, along its first dimension. First calls
-// begin(rows), where `rows` is that dimension as the input has it: `begin` must refuse a negative
-// or too large one. Then calls row(number, entries) without entries for each row, in ascending
-// order. Then calls row(number, entries) once more for each row that has entries, in ascending
-// order. `entries` lack the first coordinate and the first dimension.
-// INVALID_ARGUMENT, before any call, unless `t` has at least two dimensions and its entries are
-// sorted (CheckSorted) and lie in the shape. An error of `begin` or `row` ends the split and is
-// returned.
+// begin(rows), where `rows` is that dimension. Then calls row(number, entries) without entries for
+// each row, in ascending order. Then calls row(number, entries) once more for each row that has
+// entries, in ascending order. `entries` lack the first coordinate and the first dimension.
+//   INVALID_ARGUMENT, before any call: `t` has fewer than two dimensions or a negative number of
+//   rows, or its entries are not sorted (CheckSorted) or lie outside the shape.
+//   RESOURCE_EXHAUSTED, before any call: more than 2^24 rows.
+// An error of `begin` or `row` ends the split and is returned.
 absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_t rows)> begin,
                      absl::FunctionRef<absl::Status(int64_t number, SparseParts entries)> row);
 
