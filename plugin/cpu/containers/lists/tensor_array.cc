@@ -21,8 +21,6 @@ absl::Status TensorArray::Grow(int64_t size) {
     return absl::ResourceExhaustedError(
         absl::StrCat("an array of ", size, " tensors; at most ", kMostElements, " are possible"));
   }
-  // Doubling, as writes of one element after the other grow the array one by one.
-  if (size > static_cast<int64_t>(elements_.capacity())) elements_.reserve(2 * size);
   elements_.resize(size);
   return absl::OkStatus();
 }
