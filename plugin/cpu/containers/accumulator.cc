@@ -37,7 +37,8 @@ absl::Status Accumulator::Take(int64_t required,
   if (!mutex_.AwaitWithTimeout(absl::Condition(&are_there), kPatience)) {
     return absl::DeadlineExceededError(absl::StrCat("accumulator '", name(), "' has ", count_,
                                                     " gradients where ", required,
-                                                    " are wanted, and none came for 60 seconds"));
+                                                    " are wanted, and too few came within 60 "
+                                                    "seconds"));
   }
   TENON_RETURN_IF_ERROR(take(count_));
   count_ = 0;

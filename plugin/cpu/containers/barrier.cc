@@ -123,7 +123,7 @@ absl::StatusOr<Barrier::Elements> Barrier::Take(const Wanted& wanted) {
     const std::string text = absl::StrCat("barrier '", name(), "' has ", has(),
                                           " complete elements where ", count, " are wanted, and ");
     if (closed_) return absl::OutOfRangeError(absl::StrCat(text, "is closed"));
-    return absl::DeadlineExceededError(absl::StrCat(text, "none came for 60 seconds"));
+    return absl::DeadlineExceededError(absl::StrCat(text, "too few came within 60 seconds"));
   }
   Elements taken;
   while (static_cast<int64_t>(taken.size()) < count) taken.insert(ready_.extract(ready_.begin()));

@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<Tuple>> Queue::Take(int64_t count, bool up_to) {
         options_.min_left > 0 && !closed_ ? " on top of " : "",
         options_.min_left > 0 && !closed_ ? absl::StrCat(options_.min_left) : "", ", and ");
     if (closed_) return absl::OutOfRangeError(absl::StrCat(has, "is closed"));
-    return absl::DeadlineExceededError(absl::StrCat(has, "none came for 60 seconds"));
+    return absl::DeadlineExceededError(absl::StrCat(has, "too few came within 60 seconds"));
   }
   std::vector<Tuple> taken;
   for (int64_t i = 0; i < count; ++i) taken.push_back(tuples_->Take());

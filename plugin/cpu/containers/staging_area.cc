@@ -60,8 +60,9 @@ class StagingArea : public Resource {
   absl::Status WaitFor(int64_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto is_there = [&] { return size() > i; };
     if (mutex_.AwaitWithTimeout(absl::Condition(&is_there), kPatience)) return absl::OkStatus();
-    return absl::DeadlineExceededError(absl::StrCat("staging area '", name(), "' has ", size(),
-                                                    " elements, and none came for 60 seconds"));
+    return absl::DeadlineExceededError(
+        absl::StrCat("staging area '", name(), "' has ", size(), " elements where ", i + 1,
+                     " are wanted, and too few came within 60 seconds"));
   }
 
   const StagingLimits limits_;

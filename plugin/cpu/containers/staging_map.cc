@@ -95,9 +95,10 @@ class StagingMap : public Resource {
       return key == nullptr ? !complete_.empty() : complete_.contains(*key);
     };
     if (mutex_.AwaitWithTimeout(absl::Condition(&is_there), kPatience)) return absl::OkStatus();
-    return absl::DeadlineExceededError(absl::StrCat(
-        "staging area '", name(), "' has no complete element",
-        key == nullptr ? "" : absl::StrCat(" of key ", *key), ", and none came for 60 seconds"));
+    return absl::DeadlineExceededError(
+        absl::StrCat("staging area '", name(), "' has no complete element",
+                     key == nullptr ? "" : absl::StrCat(" of key ", *key),
+                     ", and none became complete within 60 seconds"));
   }
 
   absl::StatusOr<StagedTuple> Components(const Elements::value_type& element,

@@ -10,7 +10,10 @@
 namespace tenon::cpu {
 namespace {
 
-absl::Status Malformed() { return absl::InvalidArgumentError("the string is no tf.Example"); }
+// Features of both kinds of messages are read by the same functions.
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the string is no tf.Example or tf.SequenceExample");
+}
 
 bool IsMessage(const WireField& field, uint32_t number) {
   return field.number == number && field.type == WireType::kBytes;
