@@ -58,10 +58,15 @@ absl::StatusOr<Wav> ReadWav(std::string_view data) {
   if (data.size() < kHead || data.substr(0, 4) != "RIFF" || data.substr(8, 4) != "WAVE")
     return MalformedWav(absl::StrCat("the ", data.size(), " bytes do not begin as such a file"));
   Wav wav;
+  bool has_samples = false;
   for (data.remove_prefix(kHead); data.size() >= kChunkHead;) {
     const std::string_view name = data.substr(0, 4);
     const size_t size = Load(data, 4, 4);
     data.remove_prefix(kChunkHead);
+    const bool is_samples = name == "data";
+    if (is_samples && has_samples) return MalformedWav("there is more than one chunk of data");
+    // Behind the samples the rest counts for nothing, so it may be cut off, as in TensorFlow.
+    if (size > data.size() && has_samples) break;
     if (size > data.size()) {
       return MalformedWav(absl::StrCat("chunk '", name, "' has ", size, " bytes, but only ",
                                        data.size(), " are left"));
@@ -69,15 +74,16 @@ absl::StatusOr<Wav> ReadWav(std::string_view data) {
     // Unknown chunks are passed over. The byte that RIFF puts behind a chunk of odd size is not.
     const std::string_view chunk = data.substr(0, size);
     data.remove_prefix(size);
-    if (name == "fmt ") {
-      TENON_RETURN_IF_ERROR(ReadFormat(chunk, &wav));
-    } else if (name == "data") {
+    if (is_samples) {
       if (wav.channels == 0) return MalformedWav("the data come before the format");
       wav.samples = chunk;
-      return wav;
+      has_samples = true;
+    } else if (name == "fmt " && wav.channels == 0) {  // only the first one counts
+      TENON_RETURN_IF_ERROR(ReadFormat(chunk, &wav));
     }
   }
-  return MalformedWav("there is no chunk of data");
+  if (!has_samples) return MalformedWav("there is no chunk of data");
+  return wav;
 }
 
 struct Decode {
