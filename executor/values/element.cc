@@ -70,6 +70,13 @@ int IntegerBits(DataType t) {
   }
 }
 
+// The lowest bits, as many as an integer of the type has, extended to 64 bits by the type's sign.
+int64_t Extended(DataType t, uint64_t bits) {
+  const int shift = 64 - IntegerBits(t);
+  if (IsUnsigned(t)) return static_cast<int64_t>(bits << shift >> shift);
+  return static_cast<int64_t>(bits << shift) >> shift;
+}
+
 std::string RealText(DataType t, double value) {
   if (t == DataType::kDouble || t == DataType::kComplex128) return ShortestText(value);
   if (t == DataType::kFloat || t == DataType::kComplex64) {
@@ -115,9 +122,7 @@ int64_t ElementAsInt(const Tensor& t, int64_t i) {
   const uint64_t bits = LoadBits(t, i);
   if (t.dtype() == DataType::kBool) return bits != 0;
   // 2 and 4 bits stand in a byte each, whose upper bits count for nothing.
-  const int shift = 64 - IntegerBits(t.dtype());
-  if (IsUnsigned(t.dtype())) return static_cast<int64_t>(bits << shift >> shift);
-  return static_cast<int64_t>(bits << shift) >> shift;
+  return Extended(t.dtype(), bits);
 }
 
 double ElementAsDouble(const Tensor& t, int64_t i) {
@@ -146,6 +151,7 @@ std::complex<double> ElementAsComplex(const Tensor& t, int64_t i) {
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits) {
   switch (DataTypeSize(t.dtype())) {
     case 1:
+      if (IsIntegerLike(t.dtype())) bits = static_cast<uint64_t>(Extended(t.dtype(), bits));
       return Store(t, i, static_cast<uint8_t>(bits));
     case 2:
       return Store(t, i, static_cast<uint16_t>(bits));

@@ -35,7 +35,8 @@ int64_t ElementAsInt(const Tensor& t, int64_t i);
 // conversion in hardware does. For integers and bools it must be in range, and its fraction is cut
 // off.
 void StoreDouble(const Tensor& t, int64_t i, double value);
-// Stores the low bits of `bits`, as many as an element has. Any type but string.
+// Stores the low bits of `bits`, as many as an element has; an integer of 2 or 4 bits is extended
+// to its byte by its sign, as kernels expect it. Any type but string.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);
 void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);
 

@@ -128,6 +128,26 @@ absl::Status ReadInt(const Call& call, const std::string& key, int64_t& value) {
       absl::StrCat(key, "='", call.arguments.at(key), "' is no integer"));
 }
 
+// Reads an integer as 64 bits, exactly where it is written without fraction or exponent. The
+// fraction of others is cut off.
+absl::Status ReadWhole(const Call& call, const std::string& key, uint64_t& bits) {
+  if (!call.Has(key)) return absl::OkStatus();
+  const std::string& text = call.arguments.at(key);
+  if (int64_t whole; absl::SimpleAtoi(text, &whole)) {
+    bits = static_cast<uint64_t>(whole);
+    return absl::OkStatus();
+  }
+  double value = 0;
+  TENON_RETURN_IF_ERROR(ReadReal(call, key, value));
+  // A conversion of other values is undefined.
+  if (!(value >= -0x1p63 && value < 0x1p63)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, "=", text, " must lie from -2^63 to 2^63-1 for a tensor of integers"));
+  }
+  bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<uint64_t> ReadSeed(const Call& call) {
   uint64_t seed = 0;
   if (call.Has("seed") && !absl::SimpleAtoi(call.arguments.at("seed"), &seed)) {
@@ -147,22 +167,24 @@ absl::Status FillConstant(double value, const Tensor& t) {
   return absl::OkStatus();
 }
 
+// Integers are added without sign, so that an overflow wraps.
+absl::Status FillIntegerIota(const Call& call, const Tensor& t) {
+  uint64_t start = 0, step = 1;
+  TENON_RETURN_IF_ERROR(ReadWhole(call, "start", start));
+  TENON_RETURN_IF_ERROR(ReadWhole(call, "step", step));
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    StoreInt(t, i, start + static_cast<uint64_t>(i) * step);
+  return absl::OkStatus();
+}
+
 absl::Status FillIota(const Call& call, const Tensor& t) {
   if (t.dtype() == DataType::kBool) return Unfit("iota", t.dtype(), "; use random");
+  if (IsIntegerLike(t.dtype())) return FillIntegerIota(call, t);
   double start = 0, step = 1;
   TENON_RETURN_IF_ERROR(ReadReal(call, "start", start));
   TENON_RETURN_IF_ERROR(ReadReal(call, "step", step));
-  // Integers are added without sign, so that an overflow wraps.
-  const bool integer = IsIntegerLike(t.dtype());
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    if (integer) {
-      StoreInt(t, i,
-               static_cast<uint64_t>(static_cast<int64_t>(start)) +
-                   static_cast<uint64_t>(i) * static_cast<uint64_t>(static_cast<int64_t>(step)));
-    } else {
-      StoreDouble(t, i, start + step * static_cast<double>(i));
-    }
-  }
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    StoreDouble(t, i, start + step * static_cast<double>(i));
   return absl::OkStatus();
 }
 

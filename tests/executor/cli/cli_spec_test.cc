@@ -118,6 +118,26 @@ TEST(Spec, RandomNumbersAreFrozen) {
   EXPECT_EQ(Parsed("4xi16=iota(start=3,step=-2)"), "i16[4] 3 1 -1 -3");
 }
 
+TEST(Spec, IotaCountsIntegersExactly) {
+  EXPECT_EQ(Parsed("2xi64=iota(start=9223372036854775806)"),
+            "i64[2] 9223372036854775806 9223372036854775807");
+  EXPECT_EQ(Parsed("3xi64=iota(start=9223372036854775807,step=2)"),
+            "i64[3] 9223372036854775807 -9223372036854775807 -9223372036854775805");
+  EXPECT_EQ(Parsed("3xi32=iota(start=1e3,step=-2.5)"), "i32[3] 1000 998 996");
+  EXPECT_THAT(Parsed("3xi32=iota(start=1e300)"), HasSubstr("start=1e300 must lie from -2^63"));
+  EXPECT_THAT(Parsed("3xi64=iota(step=-1e19)"), HasSubstr("step=-1e19 must lie"));
+}
+
+// Kernels read the byte of an element as a number.
+TEST(Spec, IntegersOfFourBitsFillTheirBytes) {
+  const Tensor i4 = *ParseSpec("20xi4=iota(start=5)", {});
+  const Tensor u4 = *ParseSpec("20xu4=iota(start=5)", {});
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(i4.flat<int8_t>()[i], (5 + i + 8) % 16 - 8) << i;
+    EXPECT_EQ(u4.flat<uint8_t>()[i], (5 + i) % 16) << i;
+  }
+}
+
 TEST(Spec, NormalIsNormal) {
   const Tensor t = *ParseSpec("20000xf64=normal(seed=1)", {});
   double mean = 0, square = 0;
