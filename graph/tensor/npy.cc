@@ -236,6 +236,8 @@ class FileOrder {
   int64_t at_ = 0;
 };
 
+bool IsUnicode(uint32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF); }
+
 void AppendUtf8(uint32_t c, std::string* out) {
   if (c < 0x80) {
     out->push_back(static_cast<char>(c));
@@ -248,7 +250,7 @@ void AppendUtf8(uint32_t c, std::string* out) {
     out->push_back(static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F)));
 }
 
-std::string DecodeString(const Descr& d, const char* data) {
+absl::StatusOr<std::string> DecodeString(const Descr& d, const char* data) {
   std::string text;
   if (d.kind == 'S') {
     text.assign(data, d.size);
@@ -262,12 +264,46 @@ std::string DecodeString(const Descr& d, const char* data) {
                    << (8 * (d.big_endian ? 3 - b : b));
   }
   while (!points.empty() && points.back() == 0) points.pop_back();
-  for (uint32_t c : points) AppendUtf8(c, &text);
+  for (uint32_t c : points) {
+    if (!IsUnicode(c))
+      return Bad(absl::StrCat("character U+", absl::Hex(c, absl::kZeroPad4), " has no UTF-8 form"));
+    AppendUtf8(c, &text);
+  }
   return text;
+}
+
+absl::Status CheckBools(const Tensor& t) {
+  const auto bytes = absl::MakeConstSpan(t.flat<uint8_t>(), t.num_elements());
+  const auto wrong =
+      std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte > 1; });
+  if (wrong == bytes.end()) return absl::OkStatus();
+  return Bad(absl::StrCat("element ", wrong - bytes.begin(), " is ", *wrong, ", and no bool"));
 }
 
 void CopySwapped(const char* from, size_t size, size_t part, char* to) {
   for (size_t p = 0; p < size; p += part) std::reverse_copy(from + p, from + p + part, to + p);
+}
+
+absl::Status ReadStrings(const Header& h, const char* data, size_t size, const Tensor& t) {
+  FileOrder order(h.shape, h.fortran);
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const std::string text, DecodeString(h.descr, data + i * size));
+    t.SetString(order.Next(), text);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadNumbers(const Header& h, const char* data, size_t size, const Tensor& t) {
+  const size_t part = h.descr.kind == 'c' ? size / 2 : size;
+  const bool swap = h.descr.big_endian && part > 1;
+  if (!swap && !h.fortran) {
+    if (t.bytes() > 0) std::memcpy(t.data(), data, t.bytes());
+  } else {
+    FileOrder order(h.shape, h.fortran);
+    for (int64_t i = 0; i < t.num_elements(); ++i)
+      CopySwapped(data + i * size, size, swap ? part : 1, t.flat<char>() + order.Next() * size);
+  }
+  return t.dtype() == DataType::kBool ? CheckBools(t) : absl::OkStatus();
 }
 
 }  // namespace
@@ -293,21 +329,8 @@ absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted) {
                             h.shape.ToString(), " asks for more"));
   }
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(type, h.shape));
-  FileOrder order(h.shape, h.fortran);
-  if (type == DataType::kString) {
-    for (int64_t i = 0; i < n; ++i)
-      t.SetString(order.Next(), DecodeString(h.descr, bytes.data() + i * size));
-    return t;
-  }
-  const size_t part = h.descr.kind == 'c' ? size / 2 : size;
-  const bool swap = h.descr.big_endian && part > 1;
-  if (!swap && !h.fortran) {
-    if (total > 0) std::memcpy(t.data(), bytes.data(), total);
-    return t;
-  }
-  for (int64_t i = 0; i < n; ++i)
-    CopySwapped(bytes.data() + i * size, size, swap ? part : 1,
-                t.flat<char>() + order.Next() * size);
+  TENON_RETURN_IF_ERROR(type == DataType::kString ? ReadStrings(h, bytes.data(), size, t)
+                                                  : ReadNumbers(h, bytes.data(), size, t));
   return t;
 }
 

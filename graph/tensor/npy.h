@@ -7,8 +7,9 @@
 // Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are written as raw bits, <u2 or |u1; <V2
 // and |V1 are read as such bits too. Quantized types are written as their integers.
 // Errors:
-// INVALID_ARGUMENT: a malformed file, or sizes that the file does not hold. Memory is allocated
-// only after sizes are compared with the file.
+// INVALID_ARGUMENT: a malformed file, a bool that is neither 0 nor 1, a character without a UTF-8
+// form, or sizes that the file does not hold. Memory is allocated only after sizes are compared
+// with the file.
 // UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
 // other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files

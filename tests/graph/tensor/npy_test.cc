@@ -1,5 +1,8 @@
 #include "graph/tensor/npy.h"
 
+#include <cstdio>
+#include <fstream>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -9,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string File(std::string_view dict, std::string_view data, char major = 1) {
   std::string out("\x93NUMPY");
@@ -81,6 +85,26 @@ TEST(Npy, ReadsStrings) {
   EXPECT_EQ(u->StringAt(0), "\xC3\x9F");
   const auto again = NpyFromBytes(*NpyToBytes(*s));
   EXPECT_EQ(again->StringAt(1), "cde");
+}
+
+TEST(Npy, RefusesElementsThatTheirTypeLacks) {
+  const std::string head = "{'fortran_order': False, 'shape': (2,), 'descr': '";
+  const auto refused = [&](const std::string& file, const char* why) {
+    const std::string path = ::testing::TempDir() + "/bad_elements.npy";
+    std::ofstream(path, std::ios::binary) << file;
+    const absl::Status status = ReadNpy(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(std::string(status.message()), StartsWith(path));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(why));
+    std::remove(path.c_str());
+  };
+  refused(File(head + "|b1'}", Bytes({1, 2})), "element 1 is 2");
+  refused(File(head + "<U1'}", Bytes({65, 0, 0, 0, 0, 0, 0x11, 0})), "U+110000");
+  refused(File(head + ">U1'}", Bytes({0xff, 0xff, 0xff, 0xff, 0, 0, 0, 65})), "U+ffffffff");
+  refused(File(head + "<U1'}", Bytes({0, 0xd8, 0, 0, 65, 0, 0, 0})), "U+d800");
+  const auto last = NpyFromBytes(File(head + "<U1'}", Bytes({0xff, 0xff, 0x10, 0, 65, 0, 0, 0})));
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_EQ(last->StringAt(0), "\xf4\x8f\xbf\xbf");
 }
 
 TEST(Npy, RefusesWhatDoesNotFit) {
