@@ -14,13 +14,15 @@ namespace tenon {
 // Runs the plan once, on the calling thread and context.workers, which must not be null. Returns
 // the fetched values in order, in host memory; a node that is only to be run has an uninitialized
 // tensor. `feeds` must fit plan.feeds, which is not checked; `frames` must be the pool of this
-// plan. Any number of threads may run one plan at once. Waits for all devices of the plan, after an
-// error too.
+// plan. Any number of threads may run one plan at once, with one pool. Waits for all devices of the
+// plan, after an error too.
 //
-// An error of a node names the node. If several nodes would fail, it is the first one in
-// Plan::places, or without places in the order of the steps. Other errors: RESOURCE_EXHAUSTED
-// without memory for a frame, a feed or a fetch; INVALID_ARGUMENT for a fetch in a branch that was
-// not taken, with the fetch's name; errors of devices, as their plug-ins return them.
+// An error of a node names the node. If several nodes would fail, the error is that of the node
+// with the lowest position in Plan::places: after an error the steps of nodes at lower positions
+// still run. Without places the first step that fails ends the run. Other errors:
+// RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT for a fetch in
+// a branch that was not taken, with the fetch's name; errors of devices, as their plug-ins return
+// them.
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
                                             absl::Span<const Tensor> feeds,
                                             const RunContext& context);

@@ -14,8 +14,8 @@ namespace tenon::cli {
 class Style {
  public:
   explicit Style(bool colour = false, size_t width = 0) : colour_(colour), width_(width) {}
-  // The style for a file descriptor. A terminal has colours, unless NO_COLOR is set and not empty,
-  // and its width. Any other file has neither.
+  // The style for a file descriptor. A terminal has colours, unless NO_COLOR is set and not empty.
+  // It also has its width, which is 0 where the system does not tell. Any other file has neither.
   static Style For(int fd);
 
   // The columns of a line; 0: no limit.
@@ -36,14 +36,19 @@ class Style {
 
 // A table whose columns are padded to their widest cell. Cells may hold colour codes and UTF-8.
 // Where lines of the style are too short, the widest columns are made narrower and their cells take
-// several lines. Words are split only where narrower columns of whole words do not suffice.
+// several lines. Words are split only where narrower columns of whole words do not suffice. A
+// right-aligned column is never made narrower, and no other one below 10, so that a line may still
+// be too long.
 class Table {
  public:
-  // A column name that starts with '>' is right-aligned.
+  // One name for each column, at least one. A name that starts with '>' makes its column
+  // right-aligned; the '>' is not shown.
   explicit Table(std::vector<std::string> header);
   // Adds a row. Missing cells are empty; cells beyond the header are dropped.
   void Row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
+  // Returns the line of column names, also if there are no rows, and the rows. `indent` stands
+  // before each line, and a line end behind it. Trailing blanks are removed.
   std::string Text(const Style& style, std::string_view indent = "") const;
 
  private:
@@ -60,7 +65,9 @@ class Table {
 size_t DisplayWidth(std::string_view s);
 
 // Splits the text into lines of at most `width` columns, at blanks, and within a word only if the
-// word is longer than a line. A colour around the whole text is put around each line.
+// word is longer than a line. Text that fits is one line, empty text too. A `width` of 0 counts as
+// 1. A colour around the whole text is put around each line. Colour codes and line ends inside of
+// the text are not known: in a text that does not fit, each of their bytes takes a column.
 std::vector<std::string> WrapText(std::string_view text, size_t width);
 
 // A word of a command line as a POSIX shell reads it. ShellQuoted puts every word into quotes,
@@ -74,7 +81,8 @@ std::string ShortestText(double value);
 
 // The first six items: "a, b, c, d, e, f and 4 more".
 std::string Listed(absl::Span<const std::string> items);
-// "1 node", "2 nodes", "3 copies", "4 mismatches"
+// "1 node", "2 nodes", "3 copies", "4 mismatches". A final y becomes "ies", ch becomes "ches", and
+// any other noun gets an s.
 std::string Plural(int64_t n, std::string_view noun);
 std::string Bytes(int64_t bytes);  // in powers of 1000: "1.50 kB", "103 MB"
 std::string Count(double n);       // "7.75 G", "512"

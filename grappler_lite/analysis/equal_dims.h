@@ -48,9 +48,10 @@ class EqualDims {
   }
   // Proves that n, a Reshape, succeeds in every run: the sizes that n is given multiply to the
   // number of elements that n reads. Understands sizes from Shape, ShapeN, or a Pack of constants
-  // and parts of Shapes; a constant vector, or a size of -1, gives nullopt. Returns the tensors
-  // from whose shapes the sizes come; a tensor may be there more than once. The result is empty if
-  // all sizes are constants. nullopt where n may fail.
+  // and parts of Shapes. Returns the tensors from whose shapes the sizes come; a tensor may be
+  // there more than once. The result is empty for a Pack of constants only. nullopt where n may
+  // fail, and where this is not known: for sizes from a Const of a vector, for a size of -1, and
+  // where a node that computes the sizes is fed or has control inputs.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;
   // The tensor whose whole shape the values of `vector` are, where a Shape or ShapeN computes
   // `vector`. Else an Output of kNoNode.

@@ -141,8 +141,8 @@ struct PassContext {
   // change the graph. A pass asks right before the change, when nothing else can prevent the
   // rewrite. `rewrite` is the name without the pass: "remove_redundant_cast".
   bool Allow(std::string_view rewrite, NodeId n = kNoNode) { return gate.Allow(graph, rewrite, n); }
-  // Counts one look at a node. False when the budget of looks is spent: the pass then finishes the
-  // rewrite at hand and looks for no more.
+  // Counts one look at a node. False when the pass has spent its budget of looks: the pass then
+  // finishes the rewrite at hand and looks for no more.
   bool Visit() { return gate.Visit(); }
   // Whether n's device, and the target, have a kernel for `op` with these attributes, or for a
   // Const of `type`. `grouped`: the op may be a convolution over groups of channels.
@@ -209,7 +209,8 @@ absl::Span<const PassEntry> PassOrder();
 // known name, else. Accepts every "plugin:…", since the passes of plug-ins are known only when a
 // graph is placed.
 absl::Status CheckPassName(std::string_view name, absl::Span<const PassEntry> custom = {});
-// As CheckPassName, for the full name of a rewrite.
+// OK if a pass of the pass order or of `custom` has a rewrite of this full name; INVALID_ARGUMENT,
+// with the closest known name, else. "plugin:…" is no name of a rewrite.
 absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry> custom = {});
 
 }  // namespace tenon

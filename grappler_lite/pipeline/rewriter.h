@@ -60,14 +60,17 @@ class Sweep {
   // Asks PassContext::Allow for the running rewrite, at the node that the sweep shows.
   bool Allow() { return context_.Allow(rewrite_->name, node_); }
 
-  // Makes every later use of n's output 0, the only one of n that may have uses, a use of `by`, and
-  // removes n at the end of the sweep; a preserved n becomes an Identity of `by` instead. Control
+  // Makes every use of n's output 0 a use of `by`: the sweep changes each user when it comes to the
+  // user, and uses over back edges at its end, where it also removes n. A preserved n becomes an
+  // Identity of `by` instead. No other output of n may have uses, which is not checked. Control
   // edges from n become control edges from by's node. Calls Allow itself. False, with nothing
-  // changed, if a use would lose something that n waited for, if `by` is on another device, is a
-  // reference or may lie in written memory, if a preserved n has several outputs or its device has
-  // no Identity, or if the rewrite is not allowed.
+  // changed, if n was replaced before, if a use would lose something that n waited for, if `by` is
+  // an output of n, is on another device, is a reference or, unless n only passes its input on, may
+  // lie in written memory, if a preserved n has several outputs or its device has no Identity, or
+  // if the rewrite is not allowed.
   bool ReplaceBy(NodeId n, Output by);
-  // Makes every later use of n's output i a use of by[i]; `by` has one entry for each output. Calls
+  // Makes every use of n's output i a use of by[i], as ReplaceBy does, and removes n at the end of
+  // the sweep; `by` has one entry for each output. n must not have been replaced before. Calls
   // Allow itself. False, with nothing changed, if n is preserved or has control edges in or out, if
   // an entry of `by` is on another device, is a reference or may lie in written memory, or if the
   // rewrite is not allowed. The caller must make sure that uses lose nothing that n waited
@@ -100,12 +103,13 @@ class Sweep {
   // that it belongs to n's iteration: n must have a data input. Errors as for Add.
   Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
-  // Whether a single edge leaves the node of `o`, and the node is not preserved. The reader of that
-  // edge may then take over the work of the node without doing it twice.
+  // Whether a single edge, data or control, leaves the node of `o` now, and the node is not
+  // preserved. The reader of that edge may then take over the work of the node without doing it
+  // twice. May be false for such a node that has taken uses over from one with several outputs.
   bool OnlyUse(Output o) const { return users_[o.node] == 1; }
 
-  // The uses of n when the sweep started; none for a new node. Users that come later in the sweep
-  // still use n.
+  // The uses of n when the sweep started, control edges included; none for a new node. Users that
+  // come later in the sweep still use n.
   std::span<const Fanouts::Use> uses_of(NodeId n) const {
     return n < known_nodes_ ? fanouts_.of(n) : std::span<const Fanouts::Use>();
   }
@@ -122,7 +126,8 @@ class Sweep {
   const PartialShape& shape(Output o) const;
   // Whether both outputs have the same shape in every run; the shape need not be known.
   bool SameShape(Output a, Output b) const;
-  // Whether dimension i of a is dimension j of b in every run.
+  // Whether dimension i of a equals dimension j of b in every run, known sizes included.
+  // Dimensions count from 0; false if there is none.
   bool SameDim(Output a, int i, Output b, int j) const;
   // As EqualDims::ReshapeFits.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;

@@ -31,17 +31,20 @@ class ScriptPath {
   char text_[4096] = {};
 };
 
-// Writes both files. `graph` is the content of the graph's file. Returns whether it could; a file
-// may be there even if not. A graph file of this user and of the same size stays; any other file of
-// either name is replaced. `script` is set to the script's path. Async-signal-safe.
+// Writes both files. `graph` is the content of the graph's file. Returns true, with the script's
+// path in `script`, if both files are there. Returns false if a file cannot be written or the path
+// is too long for ScriptPath: then the text of `script` means nothing, and the graph's file may be
+// there. A graph file of this user and of the same size stays; any other file of either name is
+// replaced. Async-signal-safe.
 bool WriteReproducer(const Reproducer& reproducer, std::string_view graph, ScriptPath& script);
 
 // Says what to write if the plug-in's pass that runs next ends the process or does not return; null
 // when the pass is over. `reproducer` is borrowed and must live until then. For the whole process.
 void SetFaultReproducer(const Reproducer* reproducer);
 
-// If a plug-in's pass is running, writes the reproducer for its graph and names the script in the
-// line. Otherwise, or if the files cannot be written, does nothing. Async-signal-safe.
+// If a plug-in's pass is running and SetFaultReproducer has set a reproducer, writes it for the
+// graph that the pass was given (GraphInPluginPass), and names the script in the line. Otherwise,
+// or if the files cannot be written, leaves the line alone. Async-signal-safe.
 void AddFaultReproducer(FaultLine& line);
 
 }  // namespace tenon::cli

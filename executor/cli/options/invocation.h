@@ -10,8 +10,8 @@
 
 namespace tenon::cli {
 
-// Sub-commands fill `doc` and `text`; the main function prints one of them at the end. There is one
-// in a process, used by the main thread.
+// Sub-commands fill `doc` and `text`. The main function prints one of them to stdout at the end,
+// after an error too. There is one Invocation in a process, used by the main thread.
 struct Invocation {
   OutputFlags output;
   Json doc = Json::Object();                // printed with --json

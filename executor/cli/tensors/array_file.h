@@ -1,6 +1,7 @@
 // Reads and writes tensors in files, as SPECs and SINKs name them: NumPy arrays and archives, raw
-// bytes. Errors name the file. They exit with kInvalidInput when reading and with kRunFailed when
-// writing.
+// bytes. Errors of a file's content and of the system name the file. A program that ends with an
+// error of reading exits with kInvalidInput, with one of writing kRunFailed, where a function does
+// not say otherwise.
 #pragma once
 
 #include <functional>
@@ -21,16 +22,18 @@ namespace tenon::cli {
 absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as);
 
 // Reads every array of an .npz archive, in the archive's order. `type_of` returns the type that a
-// key should have (kInvalid: any), or the error that ends the reading.
+// key should have (kInvalid: any), or the error that ends the reading and is returned as it is.
 using ArchiveTypes = std::function<absl::StatusOr<DataType>(const std::string& key)>;
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
     const std::string& path, const ArchiveTypes& type_of);
 
-// Reads a file that must have exactly as many bytes as the tensor. kUsage for strings and other
-// types without raw bytes.
+// Reads a file that must have exactly as many bytes as the tensor. Strings and other types without
+// raw bytes are an error that exits with kUsage. An error of a tensor that is too large does not
+// name the file.
 absl::StatusOr<Tensor> LoadRaw(const std::string& path, DataType dtype, const Shape& shape);
 
-// Whether the file starts as an .npy or .npz file does. False if it cannot be read.
+// Whether the file starts as an .npy file or as a ZIP archive, which an .npz file is. False if it
+// cannot be read.
 bool LooksLikeNumPy(const std::string& path);
 
 // The Save functions replace a file that is there. SaveRaw is INVALID_ARGUMENT for types without

@@ -32,17 +32,19 @@ struct BodySurroundings {
 // any more; not if options.passes is a list without model_pruning. A body stays as it is in these
 // cases:
 // * nodes that ask for different devices call it, or a call is marked for XLA or is remote;
-// * the graph or a called function differentiates any function;
+// * the graph or a called function differentiates any function: then every body stays;
 // * its serialized form exceeds 64 MiB;
 // * it is malformed, or cannot be placed: a run that needs the function says why;
 // * a pass added a function to it, and the graph has a different function of that name;
 // * there are placement rules and several devices, since the rules match names that a body's nodes
 //   get only when they are inlined.
-// If the graph does not verify with the new bodies, all bodies go back to what they were, and all
-// rows have `failed` set. `input`: the input of the graph's own passes; its `kernels` must not be
-// null. Returns a row for each pass of a body that changed something, failed or ran out of budget,
-// in the order in which they ran. Ids of the graph's nodes stay. Errors are those of RunPipeline;
-// after an error `graph` must be dropped.
+// Functions that passes have added to a changed body become functions of the graph. If the graph
+// does not verify with the new bodies, all bodies go back to what they were, and all rows have
+// `failed` set. `input`: the input of the graph's own passes; its `kernels` must not be null.
+// Returns a row for each pass that changed something, failed or ran out of budget, in the order in
+// which they ran; none for the passes of a body that could not be placed or whose new functions
+// clash. Ids of the graph's nodes stay. Errors are those of RunPipeline; after an error `graph`
+// must be dropped.
 absl::StatusOr<std::vector<PassReport>> OptimizeBodies(Graph& graph, const PipelineInput& input,
                                                        const BodySurroundings& surroundings,
                                                        PipelineOptions options);

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Entries are dropped in the reverse order of their addition. Not thread-safe.
+// Scopes end in the reverse order of their beginning: Shrink drops the entries that were added
+// last. Not thread-safe.
 template <typename Key, typename Value>
 class ScopedMap {
  public:

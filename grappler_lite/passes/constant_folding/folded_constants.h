@@ -14,7 +14,8 @@ namespace tenon {
 
 // A node becomes a Const at once, but Finish writes its value into the graph, and only if a node
 // still uses the value. Storage of a graph never shrinks, so that values inside a chain must not
-// get there: such a value is freed as soon as its last user is folded. Not thread-safe.
+// get there: such a value is freed as soon as its last user is folded. During the run only AddConst
+// may add nodes to the graph. Not thread-safe.
 class FoldedConstants {
  public:
   // `uses`: the uses of nodes before the run. `preserve`: nodes that stay, used or not; nodes that
@@ -24,12 +25,13 @@ class FoldedConstants {
   // Whether a Const can hold the value: the tensor is initialized, and has strings or elements that
   // can be copied as bytes.
   static bool CanHold(const Tensor& value);
-  // Turns n into a Const of `value`, for which CanHold must be true. n loses its data inputs and
-  // keeps its control inputs.
+  // Turns n, which must have one output, into a Const of `value`, for which CanHold must be true. n
+  // loses its data inputs and keeps its control inputs.
   void BecomeConst(NodeId n, const Tensor& value);
   // Adds a Const of `value` with these control inputs, in place of `output`, which is one of
   // several outputs of a node. `name` must be free. The caller moves the uses. The device is the
-  // one of output's node. Returns the graph's error if the node cannot be added.
+  // one of output's node. The nodes of `controls` stay. Returns the graph's error if the node
+  // cannot be added.
   absl::StatusOr<NodeId> AddConst(std::string_view name, Output output, const Tensor& value,
                                   absl::Span<const Output> controls);
   // States that no node uses n's data when the run is over: Finish removes n, unless n stays.
@@ -40,6 +42,7 @@ class FoldedConstants {
   // Whether a node that is not folded uses n's data.
   bool HasReaders(NodeId n) const { return uses_left_[n] > 0; }
   // The value of a node that this run has made a Const; null for other nodes and for freed values.
+  // Valid until the next call that is not const.
   const Tensor* Find(NodeId n) const {
     const auto it = values_.find(n);
     return it == values_.end() ? nullptr : &it->second;

@@ -20,7 +20,7 @@ class PathLabels {
   // Both vectors are indexed by place and hold places.
   //   last_asked[p]  the last node for which a question is asked about a path from p; a value below
   //                  p: none.
-  //   last_read[p]   the last node that reads p.
+  //   last_read[p]   the last node that reads p; a value below p: none.
   PathLabels(std::vector<int32_t> last_asked, std::vector<int32_t> last_read);
 
   // Adds the node of the next place. `inputs`: the places of its inputs, distinct, latest first.

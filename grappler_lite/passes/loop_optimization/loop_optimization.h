@@ -1,6 +1,6 @@
 // The parts of the pass loop_optimization. All work on control flow of version 1 (Switch, Merge,
-// Enter, …). The functions change the graph in place and return whether it changed. All are exact:
-// errors and effects of a run stay.
+// Enter, …). The functions change the graph in place, ask PassContext::Allow for each change, and
+// return whether the graph changed. All are exact: errors and effects of a run stay.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -16,13 +16,14 @@ inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness:
 // Where the predicate of a Switch or RefSwitch is the same constant in every run: makes the Switch
 // an Identity and removes what only its other output reaches. Each Merge behind it chooses among
 // the inputs that remain. Nothing is removed if a node that must stay would be, or a Merge whose
-// index is read. A loop whose condition is false for constant first values goes; these values pass
-// it by.
+// index is read. Removes a loop whose condition, computed from constants, is false at first: the
+// first values of its variables become their results.
 bool RemoveDeadBranches(PassContext& context);
 
 // Moves a node before its loop where the node reads loop constants alone, so that it computes the
 // same value in every iteration, and cannot fail: the loop may have no iteration, in which the node
-// did not run. An error is one of making a node; the pipeline then restores the graph.
+// did not run. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a
+// node. After an error the pipeline restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);
 
 // Turns pushes into Identities of the element, if the stack has no bound and its handle reaches
