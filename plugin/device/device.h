@@ -27,15 +27,17 @@ class Device {
   virtual int ordinal() const = 0;
   virtual std::string_view plugin() const = 0;  // path of the plug-in; empty: a built-in device
   virtual int priority() const = 0;             // placement prefers more: CPU 60, a plug-in 220
-  virtual int64_t memory_bytes() const = 0;     // 0: unknown
+  virtual int64_t memory_bytes() const = 0;     // most that tensors can take; 0: unknown
   std::string full_name() const;                // "/job:localhost/replica:0/task:0/device:APU:0"
   std::string short_name() const;               // "/device:APU:0"
   std::string physical_name() const;            // "/physical_device:APU:0"
   // Whether tensors lie in host memory and steps run on the calling thread.
   virtual bool is_host() const = 0;
 
-  // --- The methods below are for devices other than the host only. Errors carry the plug-in's own
-  // text, and name the plug-in and the callback.
+  // --- The methods below are for devices other than the host. Errors carry the plug-in's own text,
+  // and name the plug-in and the callback. On the host, Allocate gives host memory of the alignment
+  // of tensors, SynchronizeAllActivity does nothing, streams are null, and every other method that
+  // returns a status fails with FAILED_PRECONDITION.
 
   // Allocates device memory, aligned to 256 bytes. Released memory is reused in the order of the
   // compute stream: work that is queued there may still use it. Any other stream must wait for the
@@ -51,11 +53,13 @@ class Device {
   // Makes all later work on `stream` start after the work that is queued on `other` now.
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
-  // Whether CopyDeviceToDevice works, also to another device of the same plug-in and type.
+  // Whether CopyDeviceToDevice works, within the device and to another device of the same plug-in
+  // and type. Not to be asked of the host.
   virtual bool copies_between() const { return true; }
-  // Queue a copy on `stream`. The tensors must have one type, which is no string, resource or
-  // variant, and the same number of bytes: else INTERNAL. The caller must keep both tensors until
-  // an event that was recorded after the copy is complete.
+  // Queue a copy on `stream`, which is of this device; between devices, of the one that holds
+  // `from`. The tensors must have one type, which is no string, resource or variant, and the same
+  // number of bytes: else INTERNAL. A copy of no bytes queues nothing. The caller must keep both
+  // tensors until an event that was recorded after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                         const Tensor& device) = 0;
   virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,
@@ -63,7 +67,8 @@ class Device {
   virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
                                           const Tensor& to) = 0;
 
-  // Takes an event from a pool, and gives it back.
+  // Takes an event from the device's pool, and gives it back. An event that is given back need not
+  // be complete.
   virtual absl::StatusOr<EventHandle> AcquireEvent() = 0;
   virtual void ReleaseEvent(EventHandle event) = 0;
   // Completes `event` when the work that is queued on `stream` now is done.

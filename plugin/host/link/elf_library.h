@@ -18,11 +18,14 @@ struct ElfSymbol {
 };
 
 struct ElfLibrary {
-  std::string soname;
-  std::string run_path;  // folders to look for `needed` in, parted by ':'; keeps $ORIGIN
-  std::vector<std::string> needed;
-  std::vector<ElfSymbol> undefined;   // in the file's order
-  std::vector<std::string> exported;  // sorted
+  std::string soname;  // empty: none
+  // DT_RUNPATH, or DT_RPATH if there is none: folders to look for `needed` in, parted by ':'; keeps
+  // $ORIGIN.
+  std::string run_path;
+  std::vector<std::string> needed;   // in the file's order
+  std::vector<ElfSymbol> undefined;  // in the file's order
+  // Names without versions, sorted. A name comes once for each of its versions.
+  std::vector<std::string> exported;
   std::vector<std::string> versions;  // symbol versions that the library defines, sorted
   bool unique_symbols = false;        // has STB_GNU_UNIQUE symbols: the system never unloads it
 };

@@ -20,8 +20,8 @@ TF_CAPI_EXPORT extern void TF_StringInit(TF_TString* t);
 // freed or overwritten. When memory is short `dst` stays as it was, without a report.
 TF_CAPI_EXPORT extern void TF_StringCopy(TF_TString* dst, const char* src, size_t size);
 
-// `dst` becomes a view of the caller's `size` bytes, which must live until `dst` is assigned anew
-// or emptied. Its former bytes are freed.
+// `dst` becomes a view, without an owner, of the caller's `size` bytes. They must live until `dst`
+// gets another value; TF_StringDealloc does not end the view. Former bytes of `dst` are freed.
 TF_CAPI_EXPORT extern void TF_StringAssignView(TF_TString* dst, const char* src, size_t size);
 
 // The bytes, valid until `tstr` is changed or moved. A NUL follows only the bytes of SMALL and
@@ -35,8 +35,8 @@ TF_CAPI_EXPORT extern size_t TF_StringGetSize(const TF_TString* tstr);
 // Bytes that fit without a new allocation; 0 for VIEW and OFFSET strings.
 TF_CAPI_EXPORT extern size_t TF_StringGetCapacity(const TF_TString* str);
 
-// Frees the bytes of a LARGE string, or gives back the reference of a VIEW to its owner, and leaves
-// the string empty. Any other string stays as it is.
+// Frees the bytes of a LARGE string, or gives back the reference that a VIEW holds on its owner,
+// and leaves the string empty. Any other string stays as it is, a VIEW without an owner too.
 TF_CAPI_EXPORT extern void TF_StringDealloc(TF_TString* tstr);
 
 #ifdef __cplusplus

@@ -14,8 +14,8 @@
 
 namespace tenon::cpu {
 
-// Each run of op TensorArrayV3 (or a predecessor) makes an array of its own. The array lives as
-// long as the last reference to it. Thread-safe.
+// Each run of op TensorArrayV3 (or a predecessor) makes an array of its own, which has no elements
+// before Resize. The array lives as long as the last reference to it. Thread-safe.
 class TensorArray : public Resource {
  public:
   static constexpr std::string_view kKind = "tensor array";
@@ -32,35 +32,36 @@ class TensorArray : public Resource {
   TensorArray(std::string_view name, Options options)
       : Resource(name), dtype_(options.dtype), options_(std::move(options)) {}
 
-  // Sets the number of elements, of a closed array too. Elements beyond the new end are dropped;
-  // new elements count as not written. INVALID_ARGUMENT if size < 0. RESOURCE_EXHAUSTED above 2^24
-  // elements.
+  // Sets the number of elements, also of a closed array and of one without dynamic_size. Elements
+  // beyond the new end are dropped; new elements count as not written. INVALID_ARGUMENT for a
+  // negative size. RESOURCE_EXHAUSTED above 2^24 elements.
   absl::Status Resize(int64_t size);
   // Stores `value` as element i, without a copy. With dynamic_size, an i beyond the end makes the
   // array grow to i + 1 elements. With adds_up, a write of an element that was written adds `value`
   // to it.
   //   INVALID_ARGUMENT: a closed array, an index out of range, another dtype, a shape that
   //   element_shape or, for a sum, the element does not allow, an element that was written (unless
-  //   adds_up), an element that a Read has returned.
+  //   adds_up), an element that was written and then read.
   //   RESOURCE_EXHAUSTED: the array would have more than 2^24 elements.
   //   UNIMPLEMENTED: a sum of a dtype without addition.
   absl::Status Write(int64_t i, Tensor value);
   // Returns element i. With clear_after_read, the array gives the element up, and a second Read
-  // fails. An element that was not written is read as zeros, of the shape that element_shape or, in
-  // an array of gradients, the source's element gives; it can still be written. INVALID_ARGUMENT
-  // for a closed array, an index out of range, a cleared element, and an unwritten element without
-  // a known shape.
+  // fails. An element that was not written is read as zeros, any number of times, and can still be
+  // written. The zeros have the shape that Gradient has given the element, else element_shape.
+  // INVALID_ARGUMENT for a closed array, an index out of range, a cleared element, and an unwritten
+  // element without a known shape.
   absl::StatusOr<Tensor> Read(int64_t i);
   // Returns the number of elements. INVALID_ARGUMENT for a closed array.
   absl::StatusOr<int64_t> Size();
   // Drops all elements. Later calls of Write, Read, Size and Gradient fail. Arrays of gradients
   // stay open. A second call changes nothing.
   void Close();
-  // Returns the array of gradients named `source`, which has adds_up and clear_after_read. The
-  // first call for a `source` makes it, with as many elements as this array has; later calls return
-  // it again, whatever `prepended` is. This array loses dynamic_size. The gradient of an element
-  // has the element's shape with the dimensions `prepended` in front. INVALID_ARGUMENT for a closed
-  // array, or if the resulting shape is too large.
+  // Returns the array of gradients of this array for the name `source`. It has adds_up and
+  // clear_after_read. The first call for a `source` makes it, with as many elements as this array
+  // has, and this array loses dynamic_size. Later calls return the same array, closed or not,
+  // whatever `prepended` is. The gradient of an element that has been written here has the
+  // element's shape with the dimensions `prepended` in front. INVALID_ARGUMENT if this array is
+  // closed, or if the resulting shape is too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }

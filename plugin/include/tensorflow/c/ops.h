@@ -169,7 +169,7 @@ TF_CAPI_EXPORT extern int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_h
 TF_CAPI_EXPORT extern int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle);
 
 // Puts the dimensions of `first`, then those of `second`, into `result`; a shape of unknown rank if
-// either rank is unknown.
+// either rank is unknown. TF_INVALID_ARGUMENT if the shape has too many dimensions or elements.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext* ctx,
                                                                      TF_ShapeHandle* first,
                                                                      TF_ShapeHandle* second,

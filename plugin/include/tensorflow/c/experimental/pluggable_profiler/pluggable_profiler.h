@@ -44,8 +44,8 @@ typedef struct TP_ProfilerFns {
   // with 0 there is no second call. The second call has a buffer of that size, which *size_in_bytes
   // repeats: writes the data, a serialized XSpace, sets *size_in_bytes to the number of bytes
   // written, if they are fewer, and forgets the data. Other hosts do not set *size_in_bytes before
-  // the calls. A larger answer, a write behind the buffer, or bytes that are no XSpace are reported
-  // as TF_DATA_LOSS, and the profile is dropped.
+  // the calls. A larger answer, a write behind the buffer, bytes that are no XSpace, and an XSpace
+  // of more than 2^22 messages are reported as TF_DATA_LOSS, and the profile is dropped.
   void (*collect_data_xspace)(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
                               TF_Status* status);
 } TP_ProfilerFns;
@@ -63,8 +63,9 @@ typedef struct TF_ProfilerRegistrationParams {
   TP_Profiler* profiler;         // to fill in
   TP_ProfilerFns* profiler_fns;  // to fill in
 
-  // To set, required. This host calls each once, when the plug-in is unloaded or its profiler is
-  // refused. Other hosts call them more than once.
+  // To set, required. This host calls each once, when the plug-in is unloaded or when
+  // TF_InitProfiler has returned TF_OK and the profiler is refused. It calls neither after an error
+  // of TF_InitProfiler. Other hosts call them more than once.
   void (*destroy_profiler)(TP_Profiler* profiler);
   void (*destroy_profiler_fns)(TP_ProfilerFns* profiler_fns);
 } TF_ProfilerRegistrationParams;
