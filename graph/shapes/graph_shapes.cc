@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "graph/base/status_macros.h"
+#include "graph/ir/cycles.h"
 #include "graph/ir/nodes.h"
 #include "graph/shapes/shape_inference.h"
 
@@ -37,6 +38,19 @@ bool Same(const TensorInfo& a, const TensorInfo& b) {
          a.handle_shape == b.handle_shape;
 }
 
+// What is known of an output that is fed; null if it is not.
+const TensorInfo* FeedOf(const ShapeOptions& options, NodeId n, uint32_t port) {
+  if (options.feeds.empty()) return nullptr;
+  const auto feed = options.feeds.find(Output{n, static_cast<int32_t>(port)});
+  return feed == options.feeds.end() ? nullptr : &feed->second;
+}
+
+uint32_t CountFeeds(const ShapeOptions& options, NodeId n, uint32_t outputs) {
+  uint32_t fed = 0;
+  for (uint32_t i = 0; i < outputs; ++i) fed += FeedOf(options, n, i) != nullptr;
+  return fed;
+}
+
 }  // namespace
 
 absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOptions& options) {
@@ -45,10 +59,17 @@ absl::StatusOr<GraphShapes> GraphShapes::Infer(const Graph& graph, const ShapeOp
   return shapes;
 }
 
-// Gives each live node as many infos as it has outputs. Returns whether any node has changed.
-// Ranges that grow move to the end of ids_; the old place stays unused. What is known moves along,
-// so that InferNode sees what changes.
-bool GraphShapes::UpdateRanges(const Graph& graph) {
+// What node n reads of `in`. The order of the sweep does not matter for a loop's edge: nothing is
+// known of it, whether the NextIteration comes before the Merge or behind.
+GraphShapes::InfoId GraphShapes::IdOfInput(const Graph& graph, NodeId n, Output in) const {
+  return in.node == kNoNode || IsLoopEdge(graph, in.node, n) ? kUnknown : IdOf(in);
+}
+
+// Gives each live node as many infos as it has outputs. Returns whether any node has changed; marks
+// in `changed` nodes that have lost outputs, of which readers may still know something. Ranges that
+// grow move to the end of ids_; the old place stays unused. What is known moves along, so that
+// InferNode sees what changes.
+bool GraphShapes::UpdateRanges(const Graph& graph, std::vector<bool>& changed) {
   bool any = false;
   ranges_.resize(graph.num_node_ids());
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -61,6 +82,7 @@ bool GraphShapes::UpdateRanges(const Graph& graph) {
     if (range.kind == &graph.kind(n) && range.inputs == inputs) continue;
     any = true;
     const auto count = static_cast<uint32_t>(graph.num_outputs(n));
+    if (range.count > count) changed[n] = true;
     if (range.count < count) {
       const auto first = static_cast<uint32_t>(ids_.size());
       ids_.resize(first + count, kUnknown);
@@ -73,19 +95,21 @@ bool GraphShapes::UpdateRanges(const Graph& graph) {
 }
 
 absl::Status GraphShapes::Refresh(const Graph& graph, const ShapeOptions& options) {
-  if (!UpdateRanges(graph)) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph));
+  absl::Status status = Sweep(graph, options);
+  if (!status.ok()) *this = GraphShapes();
+  return status;
+}
+
+absl::Status GraphShapes::Sweep(const Graph& graph, const ShapeOptions& options) {
   std::vector<bool> changed(graph.num_node_ids(), false);
+  if (!UpdateRanges(graph, changed)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(graph));
   for (NodeId n : order) {
     bool stale = ranges_[n].kind == nullptr;
     for (const Output& in : graph.data_inputs(n)) stale |= in.node != kNoNode && changed[in.node];
     if (!stale) continue;
-    const absl::StatusOr<bool> is_changed = InferNode(graph, options, n);
-    if (!is_changed.ok()) {
-      *this = GraphShapes();
-      return is_changed.status();
-    }
-    changed[n] = *is_changed;
+    TENON_ASSIGN_OR_RETURN(const bool is_changed, InferNode(graph, options, n));
+    if (is_changed) changed[n] = true;
   }
   return absl::OkStatus();
 }
@@ -93,12 +117,9 @@ absl::Status GraphShapes::Refresh(const Graph& graph, const ShapeOptions& option
 std::optional<GraphShapes::Question> GraphShapes::QuestionOf(const Graph& graph,
                                                              const ShapeOptions& options,
                                                              NodeId n) const {
-  for (int i = 0; !options.feeds.empty() && i < graph.num_outputs(n); ++i) {
-    if (options.feeds.contains(Output{n, i})) return std::nullopt;
-  }
+  if (CountFeeds(options, n, ranges_[n].count) > 0) return std::nullopt;
   Question q = {&graph.kind(n), {}};
-  for (const Output& in : graph.data_inputs(n))
-    q.inputs.push_back(in.node == kNoNode ? kUnknown : IdOf(in));
+  for (const Output& in : graph.data_inputs(n)) q.inputs.push_back(IdOfInput(graph, n, in));
   return q;
 }
 
@@ -106,8 +127,9 @@ absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptio
                                             NodeId n) {
   Range& range = ranges_[n];
   range.kind = &graph.kind(n);
-  if (!CanInfer(graph, n) || (options.skip != nullptr && options.skip->contains(n)))
-    return Forget(n);
+  const bool all_fed = range.count > 0 && CountFeeds(options, n, range.count) == range.count;
+  if (all_fed || !CanInfer(graph, n) || (options.skip != nullptr && options.skip->contains(n)))
+    return Forget(options, n);
   std::optional<Question> question = QuestionOf(graph, options, n);
   if (!question) return AskShapeFn(graph, options, n);
   const auto known = questions_.find(*question);
@@ -133,7 +155,7 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
                                              NodeId n) {
   std::vector<const TensorInfo*> inputs;
   for (const Output& from : graph.data_inputs(n))
-    inputs.push_back(from.node == kNoNode ? &infos_[kUnknown] : &info(from));
+    inputs.push_back(&infos_[IdOfInput(graph, n, from)]);
   InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, std::move(inputs));
   context.set_node(graph.name(n));
   if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
@@ -142,7 +164,7 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
     if (!status.ok()) {
       if (options.errors == nullptr) return status;
       options.errors->emplace_back(n, std::move(status));
-      return Forget(n);
+      return Forget(options, n);
     }
   }
   if (options.refine) options.refine(n, context);
@@ -153,19 +175,20 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
   const Range& range = ranges_[n];
   bool changed = false;
   for (uint32_t i = 0; i < range.count; ++i) {
-    const auto fed = options.feeds.empty() ? options.feeds.end()
-                                           : options.feeds.find(Output{n, static_cast<int>(i)});
-    if (fed != options.feeds.end())
-      changed |= Store(range.first + i, fed->second);
-    else
-      changed |= Store(range.first + i, std::move(context.output(static_cast<int>(i))));
+    const TensorInfo* const feed = FeedOf(options, n, i);
+    changed |= Store(range.first + i,
+                     feed != nullptr ? *feed : std::move(context.output(static_cast<int>(i))));
   }
   return changed;
 }
 
-bool GraphShapes::Forget(NodeId n) {
+// Leaves what feeds say.
+bool GraphShapes::Forget(const ShapeOptions& options, NodeId n) {
   bool changed = false;
-  for (uint32_t i = 0; i < ranges_[n].count; ++i) changed |= Store(ranges_[n].first + i, {});
+  for (uint32_t i = 0; i < ranges_[n].count; ++i) {
+    const TensorInfo* const feed = FeedOf(options, n, i);
+    changed |= Store(ranges_[n].first + i, feed != nullptr ? *feed : TensorInfo());
+  }
   return changed;
 }
 

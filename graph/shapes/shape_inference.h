@@ -128,16 +128,17 @@ class InferenceContext {
 absl::Status RunShapeFn(InferenceContext& context, std::string_view node_name);
 
 struct ShapeOptions {
-  // What is known of fed outputs, instead of what the shape function says. The function must
-  // succeed: an output of a node in `skip` or `errors` stays unknown though it is fed. A
-  // Placeholder that is not fed has the shape of its attribute `shape` if assume_valid_feeds, else
-  // an unknown one.
+  // What is known of fed outputs, instead of what the shape function says, even of nodes in `skip`
+  // and `errors`. A node of which every output is fed is not computed: its shape function does not
+  // run. A Placeholder that is not fed has the shape of its attribute `shape` if
+  // assume_valid_feeds, else an unknown one.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
-  // If given, errors of shape functions are appended, with their nodes: the outputs stay unknown
-  // and the sweep goes on. The messages then do not name the node.
+  // If given, errors of shape functions are appended, with their nodes: outputs that are not fed
+  // stay unknown and the sweep goes on. The messages then do not name the node.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
-  // Nodes whose shape functions do not run, as they have other defects. Their outputs stay unknown.
+  // Nodes whose shape functions do not run, as they have other defects. What is not fed of their
+  // outputs stays unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
   // If given, is called after the shape function of a node has succeeded, or if there is none, to
   // say more of the outputs. It must depend only on the node's kind and on what is known of the
@@ -145,10 +146,10 @@ struct ShapeOptions {
   std::function<void(NodeId, InferenceContext&)> refine;
 };
 
-// What is known of each output of each live node. Loops are not iterated: Infer takes values that
-// loops carry (NextIteration edges) as unknown, Refresh takes what the sweep before found of them.
-// Outputs of a node of unknown op, of unresolved types or with a wrong number of inputs are
-// unknown. Reading is thread-safe. Does not keep the graph.
+// What is known of each output of each live node. Loops are not iterated: a Merge takes the values
+// that loops carry back to it (IsLoopEdge) as unknown. Outputs of a node of unknown op, of
+// unresolved types or with a wrong number of inputs are unknown, unless they are fed. Reading is
+// thread-safe. Does not keep the graph.
 class GraphShapes {
  public:
   // Runs the shape functions once, in topological order. Returns the first error of a shape
@@ -156,10 +157,10 @@ class GraphShapes {
   // graph.
   static absl::StatusOr<GraphShapes> Infer(const Graph& graph, const ShapeOptions& options = {});
 
-  // Brings the result up to date with a graph that was edited since, or with an edited copy of the
-  // graph that shares its storage. Shape functions run for new and changed nodes, and where inputs
-  // are known otherwise than before; errors of other nodes are not reported again. `options` must
-  // be those of Infer. After an error info() must not be asked before another Refresh has
+  // Makes the result what Infer finds for a graph that was edited since, or for an edited copy of
+  // the graph that shares its storage. Shape functions run for new and changed nodes, and where
+  // inputs are known otherwise than before; errors of other nodes are not reported again. `options`
+  // must be those of Infer. After an error info() must not be asked before another Refresh has
   // succeeded.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
@@ -202,14 +203,16 @@ class GraphShapes {
   static bool IsPlain(const TensorInfo& info) {
     return info.value == nullptr && !info.partial_value.has_value() && info.handle_shape == nullptr;
   }
-  bool UpdateRanges(const Graph& graph);
+  InfoId IdOfInput(const Graph& graph, NodeId n, Output in) const;
+  bool UpdateRanges(const Graph& graph, std::vector<bool>& changed);
+  absl::Status Sweep(const Graph& graph, const ShapeOptions& options);
   // nullopt where an output is fed: the answer then holds for this node alone.
   std::optional<Question> QuestionOf(const Graph& graph, const ShapeOptions& options,
                                      NodeId n) const;
   // These return whether an output differs from before.
   absl::StatusOr<bool> InferNode(const Graph& graph, const ShapeOptions& options, NodeId n);
   absl::StatusOr<bool> AskShapeFn(const Graph& graph, const ShapeOptions& options, NodeId n);
-  bool Forget(NodeId n);
+  bool Forget(const ShapeOptions& options, NodeId n);
   bool Store(size_t at, TensorInfo info);
 
   std::vector<Range> ranges_;  // by node id

@@ -1,5 +1,7 @@
 // Shape inference over whole graphs: values on their way through shape arithmetic, feeds, loops,
 // size.
+#include <random>
+
 #include "graph/io/io.h"
 #include "graph/shapes/shape_inference.h"
 
@@ -309,6 +311,161 @@ TEST(GraphShapes, ARefreshFollowsNodesThatGetMoreOutputs) {
              {"f", attr::Func("f")}});
   ASSERT_TRUE(shapes.Refresh(g, {}).ok());
   ExpectFresh(g, shapes);
+}
+
+// A reader of the second output must not keep what it was, though the first stays the same.
+TEST(GraphShapes, ARefreshFollowsNodesThatGetFewerOutputs) {
+  Graph g =
+      Import(Placeholder("x", "23") + Node("a", "Merge", {"x", "x"}, {kFloatT, {"N", "i: 2"}}) +
+             Node("b", "Neg", {"a:1"}, {kIntT}));
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  EXPECT_EQ(shapes.shape({g.FindNode("b"), 0}).ToString(), "[]");
+  g.SetKind(g.FindNode("a"), "AddV2", {{"T", attr::Type(DataType::kFloat)}});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+}
+
+// A loop of version 1 whose merge reads x[4] and, by a NextIteration, p[4].
+std::string LoopOfPlaceholders() {
+  return Placeholder("x", "4") + Placeholder("p", "4") + Placeholder("q", "7") +
+         Node("enter", "Enter", {"x"}, {kFloatT, {"frame_name", "s: 'f'"}}) +
+         Node("merge", "Merge", {"enter", "next"}, {kFloatT, {"N", "i: 2"}}) +
+         Node("next", "NextIteration", {"p"}, {kFloatT});
+}
+
+// What a sweep finds out about a NextIteration must not reach the merge in the next one.
+TEST(GraphShapes, ARefreshFollowsLoops) {
+  Graph g = Import(LoopOfPlaceholders());
+  const NodeId merge = g.FindNode("merge");
+  GraphShapes shapes = *GraphShapes::Infer(g);
+  g.SetAttr(merge, "_a", attr::Int(1));
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  ExpectFresh(g, shapes);
+  g.SetInput(g.FindNode("next"), 0, {g.FindNode("q"), 0});
+  ASSERT_TRUE(shapes.Refresh(g, {}).ok());
+  EXPECT_EQ(shapes.shape({merge, 0}).ToString(), "<unknown>");
+  ExpectFresh(g, shapes);
+}
+
+// The order in which nodes are visited does not matter.
+TEST(GraphShapes, LoopsAreUnknownThoughTheirEndComesFirst) {
+  const std::string first = Node("next", "NextIteration", {"p"}, {kFloatT});
+  std::string text = LoopOfPlaceholders();
+  text.erase(text.find(first), first.size());
+  EXPECT_EQ(ShapeOf(Import(first + text), "merge"), "<unknown>");
+}
+
+// Loops of version 1 whose parts are wired at random, without illegal cycles: what merges give goes
+// through `negs` and `exps`, to `nexts` and so back into merges.
+class RandomLoops {
+ public:
+  explicit RandomLoops(uint32_t seed) : random_(seed) {
+    const std::vector<PartialShape> shapes = {{4}, {7}, {kUnknownDim, 3}, PartialShape()};
+    for (const PartialShape& shape : shapes) {
+      sources_.push_back(
+          Add("Placeholder", {},
+              {{"dtype", attr::Type(DataType::kFloat)}, {"shape", attr::Shape(shape)}}));
+    }
+    for (int i = 0; i < 4; ++i) {
+      const Output source = Any(sources_);
+      nexts_.push_back(Add("NextIteration", {source}, Float()));
+      const Output enter =
+          Add("Enter", {source},
+              {{"T", attr::Type(DataType::kFloat)}, {"frame_name", attr::String("f")}});
+      enters_.push_back(enter);
+      merges_.push_back(Add("Merge", {enter, nexts_.back()},
+                            {{"T", attr::Type(DataType::kFloat)}, {"N", attr::Int(2)}}));
+      negs_.push_back(Add("Neg", {merges_.back()}, Float()));
+      exps_.push_back(Add("Exp", {negs_.back()}, Float()));
+      Add("Shape", {exps_.back()},
+          {{"T", attr::Type(DataType::kFloat)}, {"out_type", attr::Type(DataType::kInt32)}});
+    }
+  }
+
+  const Graph& graph() const { return graph_; }
+
+  void Edit() {
+    switch (random_() % 6) {
+      case 0:
+        return Wire(enters_, {sources_});
+      case 1:
+        return Wire(nexts_, {sources_, negs_, exps_, enters_});
+      case 2:
+        return Wire(negs_, {sources_, merges_, enters_});
+      case 3:
+        return Wire(exps_, {sources_, merges_, negs_});
+      case 4:
+        return graph_.SetAttr(Any(merges_).node, "_a", attr::Int(random_() % 3));
+      default:
+        return graph_.SetAttr(Any(nexts_).node, "_a", attr::Int(random_() % 3));
+    }
+  }
+
+ private:
+  using Outputs = std::vector<Output>;
+
+  static std::vector<Graph::NewAttr> Float() { return {{"T", attr::Type(DataType::kFloat)}}; }
+  Output Add(std::string_view op, const Outputs& inputs, std::vector<Graph::NewAttr> attrs) {
+    return {*graph_.AddNode(graph_.UniqueName("n"), op, inputs, std::move(attrs)), 0};
+  }
+  const Output& Any(const Outputs& outputs) { return outputs[random_() % outputs.size()]; }
+  void Wire(const Outputs& readers, const std::vector<Outputs>& groups) {
+    graph_.SetInput(Any(readers).node, 0, Any(groups[random_() % groups.size()]));
+  }
+
+  std::mt19937 random_;
+  Graph graph_;
+  Outputs sources_, enters_, nexts_, merges_, negs_, exps_;
+};
+
+TEST(GraphShapes, ARefreshIsANewInferenceInAnyLoops) {
+  for (uint32_t seed = 0; seed < 20 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    RandomLoops loops(seed);
+    GraphShapes shapes = *GraphShapes::Infer(loops.graph());
+    for (int i = 0; i < 100 && !::testing::Test::HasFailure(); ++i) {
+      for (int edits = i % 3; edits >= 0; --edits) loops.Edit();
+      ASSERT_TRUE(shapes.Refresh(loops.graph(), {}).ok());
+      ExpectFresh(loops.graph(), shapes);
+    }
+  }
+}
+
+// A product that cannot be, whose result is fed.
+Graph WrongProduct() {
+  return Import(Placeholder("x", "23") + Placeholder("w", "45") +
+                Node("product", "MatMul", {"x", "w"}, {kFloatT}) +
+                Node("y", "Neg", {"product"}, {kFloatT}));
+}
+
+TEST(GraphShapes, WhatIsFedIsNotComputed) {
+  const Graph g = WrongProduct();
+  EXPECT_FALSE(GraphShapes::Infer(g).ok());
+  ShapeOptions options;
+  options.feeds[*g.ParseOutput("product")].shape = {2, 5};
+  EXPECT_EQ(ShapeOf(g, "y", options), "[2,5]");
+  std::vector<std::pair<NodeId, absl::Status>> errors;
+  options.errors = &errors;
+  EXPECT_EQ(ShapeOf(g, "y", options), "[2,5]");
+  EXPECT_TRUE(errors.empty());
+  const absl::flat_hash_set<NodeId> skip = {g.FindNode("product")};
+  options.skip = &skip;
+  EXPECT_EQ(ShapeOf(g, "y", options), "[2,5]");
+}
+
+// The shape function runs for the output that is not fed, and fails.
+TEST(GraphShapes, FeedsOutlastErrors) {
+  const Graph g =
+      Import(Placeholder("x", "23") + Ints("k", "9", false) +
+             Node("a", "TopKV2", {"x", "k"}, {kFloatT}) + Node("y", "Neg", {"a"}, {kFloatT}));
+  ShapeOptions options;
+  options.feeds[*g.ParseOutput("a")].shape = {2, 5};
+  EXPECT_FALSE(GraphShapes::Infer(g, options).ok());
+  std::vector<std::pair<NodeId, absl::Status>> errors;
+  options.errors = &errors;
+  EXPECT_EQ(ShapeOf(g, "y", options), "[2,5]");
+  EXPECT_EQ(errors.size(), 1u);
+  EXPECT_EQ(ShapeOf(g, "a:1", options), "<unknown>");
 }
 
 TEST(InferenceContext, MissingInputsAndOutputsAreHarmless) {
