@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "graph/saved_model/bundle/bundle_format.h"
 #include "graph/saved_model/bundle/bundle_reader.h"
 #include "graph/saved_model/bundle/bundle_writer.h"
+#include "graph/saved_model/bundle/tensor_slice.h"
 #include "proto/tensor_bundle.pb.h"
 
 namespace tenon {
@@ -22,16 +24,59 @@ namespace {
 // A bound against damaged headers: the sum over all checkpoints stays an int.
 constexpr int kMostShards = 1 << 20;
 
-using Entries = std::map<std::string, pb::BundleEntryProto>;
+// The first byte of a key that SliceKey returns. It stands before all that names begin with.
+constexpr char kSliceKeyStart = '\0';
+
+struct Merged {
+  pb::BundleEntryProto entry;
+  std::set<std::string> slices;  // of a tensor in parts: SliceText of each
+};
+using Entries = std::map<std::string, Merged>;
 
 bool SameTensor(const pb::BundleEntryProto& a, const pb::BundleEntryProto& b) {
   return a.dtype() == b.dtype() && a.shape().SerializeAsString() == b.shape().SerializeAsString();
 }
 
+// A slice in numbers: a whole dimension may be written with its size or without.
+std::string SliceText(const pb::TensorSliceProto& slice, const pb::TensorShapeProto& shape) {
+  std::string text;
+  for (int i = 0; i < slice.extent_size(); ++i) {
+    const auto& e = slice.extent(i);
+    const int64_t size = i < shape.dim_size() ? shape.dim(i).size() : TensorSlice::kToTheEnd;
+    absl::StrAppend(&text, i == 0 ? "" : ":", e.start(), ",", e.has_length() ? e.length() : size);
+  }
+  return text;
+}
+
+// Adds an entry of one more checkpoint; `name` stands for the tensor in messages.
+absl::Status Merge(const pb::BundleEntryProto& entry, std::string_view name, bool is_new,
+                   Merged& merged) {
+  // Only parts of one tensor may come from several checkpoints.
+  if (!is_new && (merged.entry.slices().empty() || entry.slices().empty() ||
+                  !SameTensor(merged.entry, entry))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is in another one of the checkpoints too"));
+  }
+  for (const pb::TensorSliceProto& slice : entry.slices()) {
+    const std::string text = SliceText(slice, entry.shape());
+    if (!merged.slices.insert(text).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " has its part '", text, "' in another one of the checkpoints too"));
+    }
+  }
+  if (is_new) {
+    merged.entry = entry;
+  } else {
+    merged.entry.mutable_slices()->MergeFrom(entry.slices());
+  }
+  return absl::OkStatus();
+}
+
 // Adds the entries of one index, whose data files come behind `first_shard` others.
 absl::Status AddEntries(const BundleReader& reader, int first_shard, Entries& entries) {
   const IndexTable& index = reader.index();
-  return index.ForEach([&](std::string_view key, std::string_view value) -> absl::Status {
+  absl::Status twice;  // the first part that two checkpoints have
+  TENON_RETURN_IF_ERROR(index.ForEach([&](std::string_view key, std::string_view value) {
     if (key == kHeaderKey) return absl::OkStatus();
     pb::BundleEntryProto entry;
     const auto name = [&] {
@@ -42,17 +87,14 @@ absl::Status AddEntries(const BundleReader& reader, int first_shard, Entries& en
       return absl::DataLossError(absl::StrCat(name(), " has no good entry"));
     }
     entry.set_shard_id(entry.shard_id() + first_shard);
-    const auto [known, is_new] = entries.try_emplace(std::string(key), entry);
-    if (is_new) return absl::OkStatus();
-    pb::BundleEntryProto& merged = known->second;
-    // Only parts of one tensor may come from several checkpoints.
-    if (merged.slices().empty() || entry.slices().empty() || !SameTensor(merged, entry)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name(), " is in another one of the checkpoints too"));
-    }
-    merged.mutable_slices()->MergeFrom(entry.slices());
+    const auto [known, is_new] = entries.try_emplace(std::string(key));
+    absl::Status status = Merge(entry, name(), is_new, known->second);
+    // The entry of the whole tensor comes behind those of its parts, and names the part.
+    if (!key.starts_with(kSliceKeyStart)) return status;
+    twice.Update(status);
     return absl::OkStatus();
-  });
+  }));
+  return twice;
 }
 
 }  // namespace
@@ -89,7 +131,7 @@ absl::Status MergeBundles(absl::Span<const std::string> prefixes, const std::str
     }
   }
   BundleEntries bytes;
-  for (const auto& [key, entry] : entries) bytes.emplace(key, entry.SerializeAsString());
+  for (const auto& [key, merged] : entries) bytes.emplace(key, merged.entry.SerializeAsString());
   TENON_RETURN_IF_ERROR(WriteBundleIndex(destination, num_shards, std::move(bytes)));
   for (const Part& part : parts)
     if (part.prefix != destination) std::remove(IndexPath(part.prefix).c_str());

@@ -107,16 +107,17 @@ absl::Status BundleWriter::AddPart(std::string_view name, const ShapeAndSlice& w
   // A slice that is the whole tensor is stored as a plain tensor, as TensorFlow does.
   if (*region == Region::All(whole.shape)) return Add(name, part);
   if (entries_.contains(std::string(name))) return Invalid(name, "is saved twice");
-  const auto [known, is_new] = wholes_.try_emplace(std::string(name));
-  Whole& w = known->second;
-  if (is_new) {
-    w.shape = whole.shape;
-    w.dtype = part.dtype();
-  } else if (!(w.shape == whole.shape) || w.dtype != part.dtype()) {
+  const auto known = wholes_.find(name);
+  if (known != wholes_.end() &&
+      (!(known->second.shape == whole.shape) || known->second.dtype != part.dtype())) {
     return Invalid(name, "has parts that differ in the type or in the shape of the whole");
   }
+  TENON_RETURN_IF_ERROR(AddEntry(SliceKey(name, whole.slice), name, part));
+  Whole& w = known != wholes_.end() ? known->second : wholes_[std::string(name)];
+  w.shape = whole.shape;
+  w.dtype = part.dtype();
   w.slices.push_back(whole.slice);
-  return AddEntry(SliceKey(name, whole.slice), name, part);
+  return absl::OkStatus();
 }
 
 absl::Status BundleWriter::Finish() {

@@ -24,8 +24,9 @@ using BundleEntries = std::map<std::string, std::string>;
 absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleEntries entries);
 
 // Writes one checkpoint. The files appear under their names in Finish, each as a whole; an error in
-// Finish may leave the new data file beside the old index. Without Finish no file is left. After an
-// error of any function the writer may only be destroyed. Errors of writing are those of
+// Finish may leave the new data file beside the old index. Without Finish no file is left. A tensor
+// that is refused (INVALID_ARGUMENT or UNIMPLEMENTED from Add or AddPart) leaves the writer as it
+// was. After another error the writer may only be destroyed. Errors of writing are those of
 // FileWriter. Messages name the file or the tensor. Not thread-safe.
 class BundleWriter {
  public:

@@ -409,6 +409,8 @@ TEST_F(BundleTest, WhatIsWrittenIsRead) {
                 HasSubstr("differ"));
     EXPECT_THAT(writer->AddPart("p", *ShapeAndSlice::Parse("4 3 0,1:-"), matrix).message(),
                 HasSubstr("[1,3]"));
+    EXPECT_THAT(writer->AddPart("p", *ShapeAndSlice::Parse("4 3 0,2:-"), matrix).message(),
+                HasSubstr("saved twice"));
     EXPECT_FALSE(fs::exists(ShardPath(prefix, 0, 1)));
     ASSERT_TRUE(writer->Finish().ok());
   }
@@ -446,6 +448,27 @@ TEST_F(BundleTest, MergedCheckpointsAreOne) {
   EXPECT_THAT(Values<float>(Read(Path("ckpt"), "w1")), ElementsAre(1, 2, 3));
   EXPECT_THAT(Values<float>(Read(Path("ckpt"), "rows")), ElementsAre(1, 2, 3, 1, 2, 3));
   EXPECT_TRUE(fs::is_empty(Path("a")) && fs::is_empty(Path("b")));
+}
+
+// Whether the two checkpoints write the part in one way or in two.
+TEST_F(BundleTest, APartIsInOneOfMergedCheckpoints) {
+  const float values[] = {1, 2, 3};
+  const Tensor row = Tensor::CopyOf(DataType::kFloat, Shape({1, 3}), values, sizeof(values));
+  const std::vector<std::string> prefixes = {Path("a/part"), Path("b/part"), Path("c/part")};
+  const std::vector<std::string> parts = {"2 3 0,1:-", "2 3 0,1:-", "2 3 0,1:0,3"};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    absl::StatusOr<BundleWriter> writer = BundleWriter::Create(prefixes[i]);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    EXPECT_TRUE(writer->AddPart("rows", *ShapeAndSlice::Parse(parts[i]), row).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  for (const size_t other : {1, 2}) {
+    const std::vector<std::string> both = {prefixes[0], prefixes[other]};
+    const absl::Status status = MergeBundles(both, Path("ckpt"), false);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("tensor 'rows' has its part '0,1:0,3' in another one"));
+  }
+  EXPECT_THAT(Names(prefixes[0]), ElementsAre("rows"));
 }
 
 TEST(TensorSlice, IsReadAndRefused) {
