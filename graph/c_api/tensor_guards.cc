@@ -371,7 +371,9 @@ std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& n
 }
 
 absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape) {
-  if (AbiWatch::Active() == nullptr || !IsMemcpyable(dtype)) return tensor.Become(dtype, shape);
+  // Become refuses types without elements.
+  if (AbiWatch::Active() == nullptr || !IsMemcpyable(dtype) || DataTypeSize(dtype) == 0)
+    return tensor.Become(dtype, shape);
   const absl::StatusOr<size_t> bytes = TensorBytes(dtype, shape);
   if (!bytes.ok()) return bytes.status();
   Buffer* const buffer = TensorGuards::Get().Allocate(*bytes);

@@ -114,7 +114,7 @@ std::string ChangeOf(const std::vector<char>& before, const std::vector<char>& n
 
 // Tensor::Become, with a guard while AbiWatch is on. Tensors of strings, resources and variants get
 // no guard: their elements own memory. Nor does a tensor for which memory with zones is short.
-// Errors are those of Tensor::Become; `dtype` must not be kInvalid.
+// Errors are those of Tensor::Become.
 absl::Status BecomeGuarded(Tensor& tensor, DataType dtype, const Shape& shape);
 // Returns `tensor` itself if it has a guard, is uninitialized or can have no guard; else a copy,
 // with a guard while AbiWatch is on. The tensor must be in host memory. Errors are those of

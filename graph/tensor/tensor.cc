@@ -146,6 +146,11 @@ Tensor Tensor::CopyOf(DataType dtype, Shape shape, const void* data, size_t byte
 }
 
 absl::StatusOr<Tensor> Tensor::Copy() const {
+  if (!initialized() && dtype_ != DataType::kInvalid) {
+    return absl::FailedPreconditionError(absl::StrCat("a ", DataTypeName(dtype_),
+                                                      " tensor of shape ", shape_.ToString(),
+                                                      " has no value to copy"));
+  }
   TENON_ASSIGN_OR_RETURN(Tensor copy, Allocate(dtype_, shape_));
   if (IsMemcpyable(dtype_)) {
     if (bytes() > 0) std::memcpy(copy.data(), data(), bytes());

@@ -181,8 +181,8 @@ class Tensor {
   }
 
   // Returns a new host tensor with the same elements; objects are shared. The tensor must be in
-  // host memory. INVALID_ARGUMENT if the dtype is kInvalid; with another dtype the tensor must have
-  // a buffer. RESOURCE_EXHAUSTED when memory is short; throws bad_alloc where SetString does.
+  // host memory. INVALID_ARGUMENT if the dtype is kInvalid, FAILED_PRECONDITION for another one
+  // without a buffer. RESOURCE_EXHAUSTED when memory is short; throws bad_alloc as SetString does.
   absl::StatusOr<Tensor> Copy() const;
 
  private:

@@ -30,6 +30,19 @@ TEST(Tensor, IntAtReadsEveryWidthAtAnyAlignment) {
   EXPECT_EQ(Unaligned<int64_t>(DataType::kInt64, {1, INT64_MIN}, &bytes).IntAt(1), INT64_MIN);
 }
 
+TEST(Tensor, ACopyWantsAValue) {
+  EXPECT_EQ(Tensor().Copy().status().code(), absl::StatusCode::kInvalidArgument);
+  for (const DataType dtype : {DataType::kFloat, DataType::kString, DataType::kVariant}) {
+    Tensor taken = *Tensor::Allocate(dtype, Shape({2}));
+    const BufferRef buffer = std::move(taken).TakeBuffer();
+    EXPECT_EQ(taken.Copy().status().code(), absl::StatusCode::kFailedPrecondition);
+    Tensor moved = *Tensor::Allocate(dtype, Shape({2}));
+    const Tensor to = std::move(moved);
+    EXPECT_EQ(moved.Copy().status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(to.Copy().ok());
+  }
+}
+
 TEST(Shape, DimensionsOfZeroHideNoOverflow) {
   constexpr int64_t kHuge = int64_t{1} << 40;
   EXPECT_TRUE(Shape::Make({0, kHuge}).ok());
