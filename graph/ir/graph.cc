@@ -236,11 +236,21 @@ std::string Graph::UniqueName(std::string_view base) const {
 
 void Graph::RemoveNode(NodeId n) {
   if (!alive(n)) return;
-  if (FindNode(name(n)) == n) by_name_.Erase(NameIndex::Hash(name(n)), n);
+  const std::string_view was = name(n);
+  const bool found = FindNode(was) == n;
   nodes_[n].kind = nullptr;
   nodes_[n].num_data = nodes_[n].num_control = 0;
   extra_.erase(n);
   --live_;
+  if (!found) return;
+  const uint64_t hash = NameIndex::Hash(was);
+  by_name_.Erase(hash, n);
+  // Fewer names than nodes: a file gives several nodes one name, and perhaps this one.
+  if (by_name_.size() == static_cast<size_t>(live_)) return;
+  const auto next = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& other) {
+    return other.kind != nullptr && other.name == was;
+  });
+  if (next != nodes_.end()) by_name_.Insert(hash, static_cast<NodeId>(next - nodes_.begin()));
 }
 
 void Graph::SetInput(NodeId n, int i, Output from) { edges_[nodes_[n].first_input + i] = from; }

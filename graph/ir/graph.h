@@ -122,8 +122,8 @@ class Graph {
   DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
   DataType output_type(Output o) const { return nodes_[o.node].kind->types.outputs[o.port]; }
 
-  // Returns the live node of this name; kNoNode if there is none. Of several nodes of one name in a
-  // file only the first is ever found, and none once it is removed.
+  // Returns the live node of this name; kNoNode if there is none. Of several nodes of one name, a
+  // defect that a file may have, it is the first by id that is alive.
   NodeId FindNode(std::string_view name) const;
   // Reads "node", "node:1" or "^node". NOT_FOUND names the closest name where no node has the name.
   // INVALID_ARGUMENT for a port that is no number or that the node does not have: "node" is port 0.

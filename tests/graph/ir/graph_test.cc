@@ -107,6 +107,27 @@ TEST(Graph, RemovesNodesAndReusesNames) {
     EXPECT_EQ(graph.FindNode(absl::StrCat("n", i)) == kNoNode, i % 3 == 0);
 }
 
+// A file may give several nodes one name, which is a defect.
+TEST(Graph, ANameIsTakenWhileANodeHasIt) {
+  Graph graph = ImportBytes(
+                    "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' }"
+                    "node { name: 'a' op: 'NoOp' } node { name: 'a' op: 'NoOp' }",
+                    "test")
+                    ->graph;
+  EXPECT_EQ(graph.FindNode("a"), 0);
+  graph.RemoveNode(2);
+  EXPECT_EQ(graph.FindNode("a"), 0);
+  graph.RemoveNode(1);
+  EXPECT_EQ(graph.FindNode("b"), kNoNode);
+  graph.RemoveNode(0);
+  EXPECT_EQ(graph.FindNode("a"), 3);
+  EXPECT_EQ(graph.UniqueName("a"), "a_1");
+  EXPECT_EQ(graph.AddNode("a", "NoOp", {}, {}).status().code(), absl::StatusCode::kAlreadyExists);
+  graph.RemoveNode(3);
+  EXPECT_EQ(graph.FindNode("a"), kNoNode);
+  EXPECT_EQ(graph.AddNode("a", "NoOp", {}, {}).value_or(kNoNode), 4);
+}
+
 TEST(Graph, UniqueNames) {
   Graph graph;
   EXPECT_EQ(graph.UniqueName("a"), "a");
