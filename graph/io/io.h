@@ -53,8 +53,8 @@ std::string ExportBinary(const Graph& graph);
 // ExportBinary, but functions keep only signature and attributes, without bodies, which are most of
 // the bytes.
 std::string ExportWithoutBodies(const Graph& graph);
-// Returns the text form. INVALID_ARGUMENT if ExportBinary's bytes are more than 2 GiB or protobuf
-// cannot parse them. The text itself may be longer than 2 GiB; imports then refuse it.
+// Returns the text form. INVALID_ARGUMENT if ExportBinary's bytes or the text are more than 2 GiB,
+// which protobuf does not read, or if protobuf cannot parse the bytes.
 absl::StatusOr<std::string> ExportText(const Graph& graph);
 // ExportFile writes a file. The name's ending decides on format and compression: .pb or .pbtxt,
 // then perhaps .xz or .gz. The file is written as a whole or not at all (graph/base/file_writer.h).

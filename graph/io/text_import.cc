@@ -202,10 +202,11 @@ absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const 
   return parsed;
 }
 
-absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
+absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit) {
   pb::GraphDef graph;
-  if (wire.size() > INT_MAX)
-    return absl::InvalidArgumentError("the graph has more than 2 GiB: too much for text");
+  const absl::Status too_large = absl::InvalidArgumentError(
+      absl::StrCat("the graph's text has more than ", limit, " bytes; use the binary form"));
+  if (wire.size() > limit) return too_large;
   const gp::LogSilencer silence;
   if (!graph.ParsePartialFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return absl::InvalidArgumentError("the graph's bytes are no GraphDef");
@@ -214,6 +215,7 @@ absl::StatusOr<std::string> PrintGraphText(std::string_view wire) {
   gp::TextFormat::Printer printer;
   if (!printer.PrintToString(graph, &text))
     return absl::InternalError("printing the graph as text failed");
+  if (text.size() > limit) return too_large;
   return text;
 }
 

@@ -2,6 +2,8 @@
 // Private to graph/.
 #pragma once
 
+#include <climits>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +36,11 @@ struct TextSavedModel {
 absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const std::string& name,
                                                    int64_t max_depth);
 
-// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes and for bytes above 2
-// GiB; the text may be longer. INTERNAL if protobuf cannot print.
-absl::StatusOr<std::string> PrintGraphText(std::string_view wire);
+// Protobuf reads no longer text.
+inline constexpr size_t kMaxTextBytes = INT_MAX;
+// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes, and if these bytes or
+// the text are more than `limit` bytes, at most kMaxTextBytes. INTERNAL if protobuf cannot print.
+absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit = kMaxTextBytes);
 
 // Whether these bytes look like text. Judges by the first 4096 bytes and the first node. A damaged
 // file counts as the form of most of its bytes, so that its error is reported in that form. No

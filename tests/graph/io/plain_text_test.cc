@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -13,6 +14,18 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kDepth = 64;
+
+TEST(PrintGraphText, RefusesWhatProtobufWouldNotRead) {
+  const std::string wire = ParseGraphText("node { name: 'a' op: 'NoOp' }", "test", kDepth)->wire;
+  const std::string text = *PrintGraphText(wire);
+  EXPECT_EQ(*PrintGraphText(wire, text.size()), text);
+  for (const size_t limit : {text.size() - 1, wire.size() - 1}) {
+    const absl::Status status = PrintGraphText(wire, limit).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), absl::StrCat("the graph's text has more than ", limit,
+                                             " bytes; use the binary form"));
+  }
+}
 
 bool operator==(const SourcePos& a, const SourcePos& b) {
   return a.line == b.line && a.column == b.column && a.offset == b.offset;
