@@ -20,7 +20,7 @@ struct SparseBincount {
   int values_input = 1, weights_input = 3;
 };
 
-// Counts value i in this row.
+// Counts value i in this row. Sums of integer weights wrap around.
 absl::Status Count(const SparseBincount& s, const StepArgs& args, int64_t row, int64_t i) {
   const int64_t bin = LoadIndex(args.in[s.values_input], s.index_type, i);
   if (bin < 0) {
@@ -29,8 +29,8 @@ absl::Status Count(const SparseBincount& s, const StepArgs& args, int64_t row, i
   }
   if (bin >= s.bins) return absl::OkStatus();
   const int64_t at = row * s.bins + bin;
-  VisitReal(s.type, [&](auto element, auto wide) {
-    using Wide = decltype(wide);
+  VisitReal(s.type, [&](auto element, auto) {
+    using Wide = typename decltype(element)::Wide;
     const Wide weight =
         s.weighted && !s.binary ? element.template As<Wide>(args.in[s.weights_input], i) : Wide{1};
     const Wide before = s.binary ? Wide{0} : element.template As<Wide>(args.out[0], at);

@@ -45,11 +45,11 @@ absl::StatusOr<int64_t> Collect(const CountState& s, const StepArgs& args, RowOf
   return n;
 }
 
-// Weights are summed in the order of the values.
+// Weights are summed in the order of the values; integers wrap around.
 void PutCount(const CountState& s, const StepArgs& args, const Occurrence* begin,
               const Occurrence* end, void* out, int64_t at) {
-  VisitReal(s.type, [&](auto element, auto wide) {
-    using Wide = decltype(wide);
+  VisitReal(s.type, [&](auto element, auto) {
+    using Wide = typename decltype(element)::Wide;
     Wide sum = s.binary ? Wide{1} : Wide{0};
     for (const Occurrence* o = begin; o != end && !s.binary; ++o) {
       sum += s.weighted ? element.template As<Wide>(args.in[s.weights_input], o->i) : Wide{1};

@@ -21,9 +21,9 @@ struct Dilation {
   DataType type = DataType::kFloat;
 };
 
-// The value as the type holds it: sums wrap and round.
+// The sum as the type holds it: sums wrap and round.
 template <typename A, typename Element>
-A Rounded(A value, Element element) {
+A Rounded(typename Element::Wide value, Element element) {
   uint64_t bits = 0;
   element.Put(&bits, 0, value);
   return element.template As<A>(&bits, 0);
@@ -45,6 +45,7 @@ struct Found {
 template <typename A, typename Element>
 void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, int64_t out,
                  Element element, Found<A>& best) {
+  using Wide = typename Element::Wide;
   const int64_t row = out / w.columns.out * w.rows.stride - w.rows.before;
   const int64_t column = out % w.columns.out * w.columns.stride - w.columns.before;
   best.value.fill(static_cast<A>(element.Lowest()));
@@ -54,9 +55,9 @@ void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, 
   w.ForEachInWindow(out, [&](int64_t in, int64_t place) {
     const int64_t x = w.InputAt(b.image, in, b.first), f = place * w.in_channels + b.first;
     b.ForEach([&](int64_t c) {
-      const A sum = Rounded<A>(
-          element.template As<A>(args.in[0], x + c) + element.template As<A>(args.in[1], f + c),
-          element);
+      const A sum = Rounded<A>(element.template As<Wide>(args.in[0], x + c) +
+                                   element.template As<Wide>(args.in[1], f + c),
+                               element);
       const bool more = sum > best.value[c];
       best.value[c] = more ? sum : best.value[c];
       best.in[c] = more ? in : best.in[c];
@@ -93,17 +94,18 @@ absl::Status RunDilation(const void* state, const StepArgs& args) {
 }
 
 // Adds the output's gradients of one image to `sums`, [places, size of the block], at the places
-// that `place_of` takes from what was found.
+// that `place_of` takes from what was found. Sums of integers wrap around.
 template <typename A, typename Element>
 void AddGradients(const Windows& w, const StepArgs& args, const ChannelBlock& b,
-                  std::array<int64_t, ChannelBlock::kMost> Found<A>::*place_of, A* sums,
-                  Element element) {
+                  std::array<int64_t, ChannelBlock::kMost> Found<A>::*place_of,
+                  typename Element::Wide* sums, Element element) {
+  using Wide = typename Element::Wide;
   Found<A> best;
   for (int64_t out = 0; out < w.out_places(); ++out) {
     FindLargest(w, args, b, out, element, best);
     const int64_t from = w.OutputAt(b.image, out, b.first);
     b.ForEach([&](int64_t c) {
-      sums[(best.*place_of)[c] * b.size + c] += element.template As<A>(args.in[2], from + c);
+      sums[(best.*place_of)[c] * b.size + c] += element.template As<Wide>(args.in[2], from + c);
     });
   }
 }
@@ -115,9 +117,10 @@ absl::Status RunDilationInputGrad(const void* state, const StepArgs& args) {
   return ForEachTile(args, w.batch * blocks, BlockBytes(w, places), [&](int64_t t, char* scratch) {
     VisitReal(s.type, [&](auto element, auto zero) {
       using A = decltype(zero);
+      using Wide = typename decltype(element)::Wide;
       const ChannelBlock b = ChannelBlock::At(t / blocks, t % blocks, w.in_channels);
-      A* const sums = reinterpret_cast<A*>(scratch);
-      std::fill(sums, sums + places * b.size, A());
+      auto* const sums = reinterpret_cast<Wide*>(scratch);
+      std::fill(sums, sums + places * b.size, Wide());
       AddGradients(w, args, b, &Found<A>::in, sums, element);
       for (int64_t i = 0; i < places; ++i) {
         const int64_t to = w.InputAt(b.image, i, b.first);
@@ -136,9 +139,10 @@ absl::Status RunDilationFilterGrad(const void* state, const StepArgs& args) {
   return ForEachTile(args, blocks, BlockBytes(w, places), [&](int64_t t, char* scratch) {
     VisitReal(s.type, [&](auto element, auto zero) {
       using A = decltype(zero);
+      using Wide = typename decltype(element)::Wide;
       ChannelBlock b = ChannelBlock::At(0, t, w.in_channels);
-      A* const sums = reinterpret_cast<A*>(scratch);
-      std::fill(sums, sums + places * b.size, A());
+      auto* const sums = reinterpret_cast<Wide*>(scratch);
+      std::fill(sums, sums + places * b.size, Wide());
       for (; b.image < w.batch; ++b.image)
         AddGradients(w, args, b, &Found<A>::place, sums, element);
       for (int64_t i = 0; i < places; ++i) {

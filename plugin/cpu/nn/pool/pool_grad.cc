@@ -39,14 +39,15 @@ void SpreadAverage(const Pool& s, const void* gradient, const Block& b, A* sums,
 // A window's gradient goes to its first largest value.
 template <typename A, typename Element>
 void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
+  using Ordered = typename Element::Ordered;
   for (int64_t out = 0; out < s.out_places(); ++out) {
     std::array<int64_t, kBlock> best;
-    std::array<A, kBlock> most;
+    std::array<Ordered, kBlock> most;
     best.fill(-1);
     s.ForEachInWindow(out, [&](int64_t in, int64_t) {
       const int64_t from = s.InputAt(b.image, in, b.first), step = s.input_step();
       b.ForEach([&](int64_t c) {
-        const A x = element.template As<A>(args.in[0], from + c * step);
+        const auto x = element.template As<Ordered>(args.in[0], from + c * step);
         const bool more = best[c] < 0 || x > most[c];
         best[c] = more ? in : best[c];
         most[c] = more ? x : most[c];
@@ -75,7 +76,8 @@ void SpreadToEqual(const Pool& s, const StepArgs& args, const Block& b, A* sums,
   }
 }
 
-// AvgPoolGrad has the gradient as input 1, MaxPoolGrad the input, the output and the gradient.
+// AvgPoolGrad has the gradient as input 1, MaxPoolGrad the input, the output and the gradient. Sums
+// are of the type Wide: those of integers wrap around.
 template <typename A, typename Element>
 void ComputeBlock(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
   std::fill(sums, sums + s.in_places() * b.size, A());
@@ -101,8 +103,9 @@ absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
   const int64_t blocks = Block::Count(s.in_channels);
   return ForEachTile(args, s.batch * blocks, BlockBytes(s), [&](int64_t t, char* scratch) {
     const Block b = Block::At(t / blocks, t % blocks, s.in_channels);
-    VisitReal(s.type, [&](auto element, auto zero) {
-      ComputeBlock(s, args, b, reinterpret_cast<decltype(zero)*>(scratch), element);
+    VisitReal(s.type, [&](auto element, auto) {
+      using Wide = typename decltype(element)::Wide;
+      ComputeBlock(s, args, b, reinterpret_cast<Wide*>(scratch), element);
     });
     return absl::OkStatus();
   });
