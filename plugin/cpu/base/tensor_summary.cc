@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/tensor/object.h"
 #include "graph/tensor/small_float.h"
 #include "plugin/cpu/base/element.h"
 #include "tensorflow/c/tf_tstring.h"
@@ -36,6 +37,11 @@ std::string StringText(const TF_TString& s) {
   return absl::Utf8SafeCEscape({TF_TString_GetDataPointer(&s), TF_TString_GetSize(&s)});
 }
 
+// Of resources and variants the kind: "<tensor list>".
+std::string ObjectText(const Object* object) {
+  return object == nullptr ? "?" : absl::StrCat("<", object->kind(), ">");
+}
+
 bool IsPrinted(DataType type) { return !IsComplex(type) && type != DataType::kQint32; }
 
 std::string ElementText(DataType type, const void* data, int64_t i) {
@@ -43,6 +49,13 @@ std::string ElementText(DataType type, const void* data, int64_t i) {
   switch (type) {
     case DataType::kString:
       return StringText(static_cast<const TF_TString*>(data)[i]);
+    case DataType::kResource:
+    case DataType::kVariant:
+      return ObjectText(static_cast<const Object* const*>(data)[i]);
+    case DataType::kQint16:
+      return absl::StrCat(PlainElement<int16_t>().As<int16_t>(data, i));
+    case DataType::kQuint16:
+      return absl::StrCat(PlainElement<uint16_t>().As<uint16_t>(data, i));
     case DataType::kBool:
     case DataType::kUint4:
       return absl::StrCat(static_cast<const uint8_t*>(data)[i]);

@@ -1,8 +1,9 @@
 // Tensors as text, in TensorFlow's two forms: of its messages and of tf.print.
 //
 // `data` holds the elements in row-major order. "?" stands for an element of a type that
-// TensorFlow does not print either: complex numbers and qint32. Elements of type qint16, quint16,
-// resource and variant have an empty text.
+// TensorFlow does not print either: complex numbers and qint32. An element of type resource or
+// variant is shown by its kind, "<tensor list>", or by "?" if it is null. TensorFlow has names of
+// its own there.
 #pragma once
 
 #include <cstdint>

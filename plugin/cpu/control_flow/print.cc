@@ -13,9 +13,7 @@ namespace tenon::cpu {
 namespace {
 
 std::string Summary(const Tensor& t, int64_t most) {
-  const bool printable = t.dtype() == DataType::kString || IsMemcpyable(t.dtype());
-  return absl::StrCat("[", printable ? SummarizeTensor(t.dtype(), t.shape(), t.data(), most) : "?",
-                      "]");
+  return absl::StrCat("[", SummarizeTensor(t.dtype(), t.shape(), t.data(), most), "]");
 }
 
 // How often a node has printed; all runs count.

@@ -76,6 +76,8 @@ TEST(TensorSummary, WritesEveryType) {
   EXPECT_EQ(Shown<int8_t>(DataType::kInt4, {-8, 7}), "-8 7");
   EXPECT_EQ(Shown<uint8_t>(DataType::kUint4, {0, 15}), "0 15");
   EXPECT_EQ(Shown<uint8_t>(DataType::kQuint8, {1, 255}), "1 255");
+  EXPECT_EQ(Shown<int16_t>(DataType::kQint16, {1, -2}), "1 -2");
+  EXPECT_EQ(Shown<uint16_t>(DataType::kQuint16, {1, 65535}), "1 65535");
   EXPECT_EQ(Shown<uint8_t>(DataType::kBool, {1, 0}), "1 0");
   EXPECT_EQ(Shown<uint64_t>(DataType::kUint64, {~uint64_t{0}}), "18446744073709551615");
   EXPECT_EQ(Shown<int64_t>(DataType::kInt64, {INT64_MIN}), "-9223372036854775808");
@@ -84,6 +86,24 @@ TEST(TensorSummary, WritesEveryType) {
   const Tensor strings = Strings(Shape({3}), {"a\"b\n\\", "\xc3\xa9\xff\x01", ""});
   EXPECT_EQ(cpu::SummarizeTensor(DataType::kString, strings.shape(), strings.data(), 3),
             "a\\\"b\\n\\\\ \xc3\xa9\xff\\001 ");
+}
+
+class Thing : public Object {
+ public:
+  std::string_view kind() const override { return "thing"; }
+};
+
+// Two variants, one of them null.
+Tensor Things() {
+  Tensor things = *Tensor::Allocate(DataType::kVariant, Shape({2}));
+  things.SetObject(0, ObjectRef<Thing>::Make());
+  return things;
+}
+
+TEST(TensorSummary, NamesTheKindOfObjects) {
+  const Tensor things = Things();
+  EXPECT_EQ(cpu::SummarizeTensor(things.dtype(), things.shape(), things.data(), 3), "<thing> ?");
+  EXPECT_EQ(cpu::FormatTensor(things.dtype(), things.shape(), things.data(), 3), "[<thing> ?]");
 }
 
 absl::Status Assert(bool condition, const std::vector<Tensor>& data, int64_t summarize) {
@@ -105,6 +125,12 @@ TEST(Assert, FailsWithItsDataOnly) {
   const absl::Status status = Assert(false, {what, values}, 2);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("assertion failed: [x:] [1.5 2...]"));
+}
+
+TEST(Assert, TakesObjects) {
+  EXPECT_TRUE(Assert(true, {Things()}, 3).ok());
+  EXPECT_THAT(std::string(Assert(false, {Things()}, 1).message()),
+              HasSubstr("assertion failed: [<thing>...]"));
 }
 
 TEST(Assert, WantsOneCondition) {
