@@ -32,11 +32,11 @@ class SubKernels {
   SubTensor Input(int i) const;
   // Adds a part: the first CPU kernel of `op` that takes T = `type`; constraints on other type
   // attributes are not checked. The op must have one output, of type `type`, and the output's shape
-  // must not depend on the data; an output value that the kernel's preparation sets is lost.
-  // `attrs` are pairs of name and AttrValue bytes, sorted by name. An input that the kernel needs
-  // as a value must have SubTensor::value, which is read during the call only. Returns the part's
-  // output: a scratch buffer, or, if the kernel makes the output an alias, that input under another
-  // shape. UNIMPLEMENTED if there is no such kernel; else the errors of the kernel's preparation.
+  // must not depend on the data. `attrs` are pairs of name and AttrValue bytes, sorted by name. An
+  // input that the kernel needs as a value must have SubTensor::value, which is read during the
+  // call only. Returns the part's output: a scratch buffer, or, if the kernel makes the output an
+  // alias, that input under another shape. UNIMPLEMENTED if there is no such kernel; INTERNAL if
+  // the kernel's preparation sets the output's value; else the errors of that preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);
@@ -69,7 +69,6 @@ class SubKernels {
 
   Prepare& p_;
   std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::vector<std::shared_ptr<Tensor>> values_;
   int64_t scratch_ = 0;
   int64_t part_scratch_ = 0;
 };
