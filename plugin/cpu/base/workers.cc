@@ -137,6 +137,7 @@ Workers::Workers(int threads) : threads_(std::max(threads, 1)) {
   if (threads_ == 1) return;
   pool_ = std::make_unique<Pool>();
   pool_->Start(threads_ - 1);
+  threads_ = static_cast<int>(pool_->threads.size()) + 1;
 }
 
 Workers::~Workers() {

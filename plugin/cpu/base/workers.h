@@ -20,13 +20,14 @@ namespace tenon {
 class Workers {
  public:
   // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
-  // Where the system gives fewer threads, the pool works with fewer; threads() does not show this.
+  // Where the system gives fewer threads, the pool works with fewer.
   explicit Workers(int threads);
   // Stops and joins the threads. No loop may be running.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  // The threads that a loop has, the caller's among them.
   int threads() const { return threads_; }
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
@@ -54,6 +55,8 @@ class DenormalGuard {
  public:
   DenormalGuard();
   ~DenormalGuard();
+  DenormalGuard(const DenormalGuard&) = delete;
+  DenormalGuard& operator=(const DenormalGuard&) = delete;
 
  private:
   uint32_t saved_;

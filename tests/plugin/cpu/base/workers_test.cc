@@ -1,9 +1,11 @@
 #include "plugin/cpu/base/workers.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace tenon {
@@ -61,6 +63,26 @@ TEST(Workers, WhatABodyThrowsReachesTheCaller) {
     EXPECT_EQ(sum.load(), 1000);
   }
 }
+
+// Stacks that no address space has room for: the system gives no thread.
+TEST(Workers, CountsTheThreadsThatItHas) {
+  EXPECT_EQ(Workers(3).threads(), 3);
+  EXPECT_EQ(Workers(0).threads(), 1);
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 48), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  Workers workers(3);
+  ASSERT_EQ(pthread_setattr_default_np(&before), 0);
+  EXPECT_EQ(workers.threads(), 1);
+  int64_t sum = 0;
+  workers.ParallelFor(1000, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+  EXPECT_EQ(sum, 1000);
+}
+
+static_assert(!std::is_copy_constructible_v<DenormalGuard> &&
+              !std::is_copy_assignable_v<DenormalGuard>);
 
 TEST(DenormalGuard, FlushesAndRestores) {
   volatile float tiny = 1e-39f;
