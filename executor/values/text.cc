@@ -161,6 +161,7 @@ std::vector<size_t> Table::LongestWords(const std::vector<size_t>& widths) const
 }
 
 std::string Table::Text(const Style& style, std::string_view indent) const {
+  if (header_.empty()) return "";
   std::vector<size_t> widths;
   for (const std::string& name : header_) widths.push_back(DisplayWidth(name));
   for (const auto& row : rows_) {
@@ -190,7 +191,8 @@ std::string ShellQuoted(std::string_view word) {
 }
 
 std::string ShellWord(std::string_view word) {
-  const bool plain = word.find_first_of(" '\"()[]*?&;<>|$`\\#~") == word.npos;
+  const bool plain =
+      !word.empty() && word.find_first_of(" \t\r\n\v\f'\"()[]*?&;<>|$`\\#~") == word.npos;
   return plain ? std::string(word) : ShellQuoted(word);
 }
 

@@ -48,7 +48,8 @@ class Table {
   void Row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   // Returns the line of column names, also if there are no rows, and the rows. `indent` stands
-  // before each line, and a line end behind it. Trailing blanks are removed.
+  // before each line, and a line end behind it. Trailing blanks are removed. Empty for a table
+  // without columns.
   std::string Text(const Style& style, std::string_view indent = "") const;
 
  private:

@@ -68,6 +68,17 @@ void WriteJsonString(const char* text, size_t size) {
   WriteAll(output_fd, out, n);
 }
 
+// Returns `size` without the bytes of a last UTF-8 character of which the end is missing.
+size_t WholeCharacters(const char* text, size_t size) {
+  size_t rest = 0;  // bytes behind the first byte of the last character
+  while (rest < 3 && rest < size && (static_cast<uint8_t>(text[size - 1 - rest]) & 0xc0) == 0x80)
+    ++rest;
+  if (rest == size) return size;
+  const auto first = static_cast<uint8_t>(text[size - 1 - rest]);
+  const size_t wanted = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+  return rest < wanted ? size - 1 - rest : size;
+}
+
 void WriteText(int fd, const char* text) { WriteAll(fd, text, std::strlen(text)); }
 
 }  // namespace
@@ -79,6 +90,7 @@ FaultLine& FaultLine::Add(std::string_view text) {
 }
 
 void FaultLine::Write(const char* code) {
+  if (size_ == sizeof(text_)) size_ = WholeCharacters(text_, size_);
   WriteText(STDERR_FILENO, "graph_run: ");
   WriteAll(STDERR_FILENO, text_, size_);
   WriteText(STDERR_FILENO, "\n");

@@ -10,7 +10,8 @@
 namespace tenon::cli {
 
 // One line on stderr, "graph_run: …", and the JSON document if one is due. The text is cut at 2048
-// bytes; line ends become blanks. Async-signal-safe; one object is used by one thread.
+// bytes, before a UTF-8 character that would not fit; line ends become blanks. Async-signal-safe;
+// one object is used by one thread.
 class FaultLine {
  public:
   // Appends text. Returns this line.

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <complex>
 #include <cstdlib>
 
@@ -127,11 +128,13 @@ class Splitter {
   SpecElements result_;
 };
 
+// nullopt also for a number beyond double: infinity is what "inf" and "infinity" say.
 std::optional<double> ParseReal(const std::string& text) {
   if (text.empty() || absl::ascii_isspace(text[0])) return std::nullopt;
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (*end != '\0') return std::nullopt;
+  if (std::isinf(value) && text.find_first_of("iI") == text.npos) return std::nullopt;
   return value;
 }
 
@@ -172,6 +175,26 @@ bool StoreBool(const Tensor& t, int64_t i, const std::string& text) {
   return true;
 }
 
+// Whether rounding to the element's type has left a finite number finite.
+bool StaysFinite(double value, double stored) {
+  return std::isfinite(stored) || !std::isfinite(value);
+}
+
+bool StoreReal(const Tensor& t, int64_t i, const std::string& text) {
+  const auto value = ParseReal(text);
+  if (!value) return false;
+  StoreDouble(t, i, *value);
+  return StaysFinite(*value, ElementAsDouble(t, i));
+}
+
+bool StoreComplexText(const Tensor& t, int64_t i, const std::string& text) {
+  const auto value = ParseComplex(text);
+  if (!value) return false;
+  StoreComplex(t, i, *value);
+  const std::complex<double> stored = ElementAsComplex(t, i);
+  return StaysFinite(value->real(), stored.real()) && StaysFinite(value->imag(), stored.imag());
+}
+
 bool Store(const Tensor& t, int64_t i, const std::string& text) {
   if (t.dtype() == DataType::kString) {
     t.SetString(i, text);
@@ -179,14 +202,7 @@ bool Store(const Tensor& t, int64_t i, const std::string& text) {
   }
   if (t.dtype() == DataType::kBool) return StoreBool(t, i, text);
   if (IsIntegerLike(t.dtype())) return StoreInteger(t, i, text);
-  if (IsComplex(t.dtype())) {
-    const auto value = ParseComplex(text);
-    if (value) StoreComplex(t, i, *value);
-    return value.has_value();
-  }
-  const auto value = ParseReal(text);
-  if (value) StoreDouble(t, i, *value);
-  return value.has_value();
+  return IsComplex(t.dtype()) ? StoreComplexText(t, i, text) : StoreReal(t, i, text);
 }
 
 }  // namespace

@@ -78,10 +78,21 @@ TEST(Spec, Literals) {
 }
 
 TEST(Spec, SmallFloatsRoundToNearestEven) {
-  EXPECT_EQ(Parsed("4xf16=65504,65520,1e-8,0.1"), "f16[4] 65504 inf 0 0.099976");
+  EXPECT_EQ(Parsed("4xf16=65504,65519,1e-8,0.1"), "f16[4] 65504 65504 0 0.099976");
   EXPECT_EQ(Parsed("2xbf16=1.00390625,3.39e38"), "bf16[2] 1 3.3895e+38");
-  EXPECT_EQ(Parsed("3xf8e4m3=448,1000,-0.001953125"), "f8e4m3[3] 448 nan -0.0019531");
-  EXPECT_EQ(Parsed("2xf8e5m2=57344,1e9"), "f8e5m2[2] 57344 inf");
+  EXPECT_EQ(Parsed("2xf8e4m3=448,-0.001953125"), "f8e4m3[2] 448 -0.0019531");
+  EXPECT_EQ(Parsed("2xf8e5m2=57344,inf"), "f8e5m2[2] 57344 inf");
+}
+
+TEST(Spec, InfinityMustBeCalledSo) {
+  EXPECT_EQ(Parsed("4xf32=inf,-inf,Infinity,3.4028235e38"), "f32[4] inf -inf inf 3.4028235e+38");
+  EXPECT_EQ(Parsed("2xc64=inf,1-infj"), "c64[2] inf+0j 1-infj");
+  for (const std::string_view spec :
+       {"f32=1e39", "f32=-1e39", "f32=1e999", "f64=1e999", "f16=65520", "bf16=3.4e38",
+        "f8e4m3=1000", "f8e5m2=1e9", "c64=1e39", "c64=1+1e39j", "c128=1e999j"}) {
+    const std::string_view text = spec.substr(spec.find('=') + 1);
+    EXPECT_THAT(Parsed(spec), HasSubstr(absl::StrCat("'", text, "' is no "))) << spec;
+  }
 }
 
 TEST(Spec, TheGraphFillsInWhatIsLeftOut) {

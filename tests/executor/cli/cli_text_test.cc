@@ -1,6 +1,7 @@
 // Text for people: tables that fit the terminal.
 #include <gmock/gmock.h>
 
+#include "executor/cli/faults/fault_line.h"
 #include "executor/values/text.h"
 
 namespace tenon::cli {
@@ -51,6 +52,41 @@ TEST(Table, NoNarrowerThanOneCanRead) {
             "               i32, i64,\n"
             "               c64, c128\n"
             "Relu        3  f32\n");
+}
+
+TEST(Table, HasNoTextWithoutColumns) {
+  Table table({});
+  table.Row({"dropped"});
+  EXPECT_EQ(table.Text(Style()), "");
+  EXPECT_EQ(table.Text(Style(false, 36), "  "), "");
+}
+
+TEST(ShellWord, QuotesWhatAShellWouldSplitOrDrop) {
+  EXPECT_EQ(ShellWord("model.pb"), "model.pb");
+  EXPECT_EQ(ShellWord(""), "''");
+  EXPECT_EQ(ShellWord("a b"), "'a b'");
+  EXPECT_EQ(ShellWord("a\tb"), "'a\tb'");
+  EXPECT_EQ(ShellWord("a\nb"), "'a\nb'");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+}
+
+std::string Written(FaultLine& line) {
+  ::testing::internal::CaptureStderr();
+  line.Write("INTERNAL");
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(FaultLine, IsCutBetweenCharacters) {
+  constexpr size_t kRoom = 2048;
+  for (const std::string_view character : {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x99\x82"}) {
+    for (size_t fits = 0; fits <= character.size(); ++fits) {
+      FaultLine line;
+      const std::string before(kRoom - fits, 'x');
+      line.Add(before).Add(character).Add("more");
+      const bool whole = fits == character.size();
+      EXPECT_EQ(Written(line), absl::StrCat("graph_run: ", before, whole ? character : "", "\n"));
+    }
+  }
 }
 
 }  // namespace
