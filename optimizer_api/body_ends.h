@@ -16,9 +16,10 @@ void ShowEnds(Graph& body, const OptimizerItem& item);
 
 // The reverse, for the answer of a pass: turns each _Arg and _Retval of `answer` back into the op,
 // with the attributes, that its node has in `before`. Edges stay as the pass has left them.
-// `before` is the body before ShowEnds, `shown` the body behind it; `answer` must have the same
-// node ids and share their storage. INVALID_ARGUMENT if an _Arg or a _Retval is gone, or has
-// another op or other attributes than in `shown`; names the node. Then `answer` is as it was.
+// `before` is the body before ShowEnds, `shown` the body after it. `answer` must have the node
+// ids of `shown` and share the storage of that Graph. INVALID_ARGUMENT if an _Arg or a _Retval is
+// gone, or has another op or other attributes than in `shown`; names the node. Then `answer` is as
+// it was.
 absl::Status HideEnds(const Graph& before, const Graph& shown, const OptimizerItem& item,
                       Graph& answer);
 

@@ -44,10 +44,10 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 absl::StatusOr<Tensor> ReadNpy(const std::string& path, DataType wanted = DataType::kInvalid);
 absl::Status WriteNpy(const std::string& path, const Tensor& tensor);
 
-// A zip archive of stored or deflated .npy files. Keys are the names of the files without ".npy",
-// in the order of the archive; of equal keys the first counts. Open reads the directory; Read
-// unpacks one file and compares its checksum. Large files stay mapped for as long as the reader
-// lives. Reading is thread-safe.
+// A zip archive of stored or deflated .npy files. Keys are the names of all files, without ".npy"
+// where a name ends so, in the order of the archive. Keys lists equal ones as often as they are
+// there; Read takes the first. Open reads the directory; Read unpacks one file and compares its
+// checksum. Large files stay mapped for as long as the reader lives. Reading is thread-safe.
 class NpzReader {
  public:
   static absl::StatusOr<NpzReader> Open(const std::string& path);

@@ -16,7 +16,8 @@ namespace tenon {
 bool NeverFolds(const Graph& graph, NodeId n);
 
 // Computes values that follow from constants alone. The graph stays as it is. A value counts as
-// unknown if a node on the way has control inputs, or if one of these limits is reached:
+// unknown if a node on the way has control inputs, never folds or lies on a loop, if the evaluator
+// fails on one, or if one of these limits is reached:
 //   * 256 nodes for one value;
 //   * 1 MiB for the outputs of one node;
 //   * 10^8 units of work (as EstimateWork counts) for one node;

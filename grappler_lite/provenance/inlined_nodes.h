@@ -35,13 +35,15 @@ struct InlinedNodes {
   absl::flat_hash_set<std::string_view> inlined;  // names of the functions
 };
 
-// Finds inlined nodes by names: "call/mul", or "call/mul_1" where that name was taken, is the node
-// "mul" of a function that "call" called, if all nodes of that body are there with their ops and
-// are new in `after`. For calls within that body, which may have been inlined too, the same is
-// asked. Of several functions that a call may mean, the one of which the most nodes are there
-// counts; if two tie, none.
-// `was_rewritten` says whether the node of a name may have another op than in the body. Time is
-// linear in the changes.
+// Finds inlined nodes by names. A call of `before` that is no call in `after` any more was inlined
+// if `after` has each node of a called function's body as a new node: "mul" as "call/mul", or as
+// "call/mul_1" and so on where other nodes have those names. The node must have its op, and a Const
+// its value, unless `was_rewritten` is true of its name in `after`. A call within the body may be
+// gone: if it was inlined by the same rule, its nodes count too; if not, nothing is said of it.
+// If several functions that a call may mean fit, the one with the most nodes in `after` counts; if
+// two have the most, none.
+// `changes` are those from `before` to `after`. Time is linear in them: after 16 names looked up
+// for each change, and beyond 256 nested calls, nothing more is found.
 InlinedNodes FindInlinedNodes(const Graph& before, const Graph& after,
                               const std::vector<NodeChange>& changes,
                               absl::FunctionRef<bool(std::string_view)> was_rewritten);

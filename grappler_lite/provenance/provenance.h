@@ -26,8 +26,9 @@ struct NameInBody {
 
 // Passes record nothing; the origins follow from comparing the graph before and after each pass:
 //   * a changed node comes from itself and from the inputs that it lost; where a lost input is gone
-//     from the graph, also from the inputs of that node, and so on;
-//   * a new node comes from the node with whose name its own name begins, else from its users;
+//     from the graph, also from those inputs of the lost one that are gone as well, and so on;
+//   * a new node "x/y/z" comes from the old node "x/y", else from "x", else from those of its users
+//     that are changed or new;
 //   * an inlined node comes from the call and from the node of the body;
 //   * a node of a function that a pass made comes from the node of the function that was called
 //     before.
@@ -39,16 +40,18 @@ struct NameInBody {
 class Provenance : public PipelineObserver {
  public:
   struct History {
-    // Nodes of the model; nodes of bodies come last. The node itself, if no pass touched it.
+    // Nodes of the model by name, those of the graph before those of bodies. The node itself, if no
+    // pass touched it.
     std::vector<std::string> origins;
     std::vector<std::string>
         rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in order of time
   };
-  // The origins and rewrites of a node of the graph as it is now. Time is linear in the result.
+  // The origins and rewrites of a node of the graph or body as it is now. A name that is gone or
+  // unknown gives itself and no rewrites. Time is n log n in the records on the way to the origins.
   History Of(std::string_view node) const;
   // The nodes of the graph `now`, and of the bodies of its functions, that come from the node
   // `origin` of the model. `origin` itself may be gone. Nodes of the graph come first, by id; then
-  // those of each function, by name.
+  // function by function, in the order of the library, those of its body by name.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
   // The rewrites that removed a node, or the pass where no rewrite is known. For a node of a body
   // that is still there: what took calls of the function (inlined them, or gave them another

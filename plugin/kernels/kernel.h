@@ -103,8 +103,9 @@ class Prepare {
   std::string_view node_name() const { return node_name_; }
   const OpDef& op() const { return *op_; }
   const AttrSet& attrs() const { return *attrs_; }
-  // The value of an attribute, else the default of the OpDef. INVALID_ARGUMENT, with the
-  // attribute's name, if there is neither or the type is another.
+  // The value of an attribute, else the default of the OpDef. Views live as long as the node's
+  // attributes and the OpDef. INVALID_ARGUMENT, with the attribute's name, if there is neither or
+  // the type is another; DATA_LOSS for a malformed list or shape.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;
@@ -137,7 +138,7 @@ class Prepare {
   DataType output_type(int i) const { return types_->outputs[i]; }
   void set_output_shape(int i, Shape shape) { outputs_[i].shape = std::move(shape); }
   // States that output i's shape depends on the data: run must call RunState::AllocateOutput or
-  // SetOutput.
+  // SetOutput. An output that run leaves out is an INTERNAL error of the step.
   void set_dynamic_output(int i) { outputs_[i].dynamic = true; }
   // The same with a promise: run makes the output with exactly this shape, so that later steps can
   // be prepared for it.

@@ -21,10 +21,11 @@ struct PluginProbe {
   // "ops", "kernels", "pass", "profiler", "warnings", "doubts".
   std::optional<Json> facts;
   std::string death;   // otherwise how it ended: its own last line, or the signal
-  std::string output;  // its stdout and stderr, at most 64 KiB
+  std::string output;  // its stdout and stderr, the first 64 KiB
 };
 
-// Loads the plug-in in a child process and waits for it, at most `timeout_s` seconds and two more.
+// Loads the plug-in of the file `path` in a child process and waits for it, at most `timeout_s`
+// seconds and two more. The caller must have loaded no plug-in.
 // The child has a process group of its own, which ends with it, no core dumps, and an empty
 // standard input. The caller must have no other thread, since a fork copies only the calling
 // thread. A plug-in that fails is a result. RESOURCE_EXHAUSTED: the system has no more processes or

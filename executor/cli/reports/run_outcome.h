@@ -10,15 +10,18 @@
 
 namespace tenon::cli {
 
-// Members borrow from earlier ones and are destroyed first.
+// A member may point into members that stand before it, which are destroyed after it.
 struct RunOutcome {
   Workbench bench;
   RunRequest request;
   Executable* executable = nullptr;  // owned by bench.session
-  std::vector<Json> earlier_runs;    // with --session-runs: the fetches of the runs before the last
-  std::vector<Tensor> values;        // of request.fetches, in their order
-  std::vector<double> run_us;        // duration of each run in microseconds
-  std::vector<NamedComparison> comparisons;
+  // With --json: the fetches of each run of --session-runs but the last. Else empty.
+  std::vector<Json> earlier_runs;
+  std::vector<Tensor> values;  // of request.fetches in order, of the first thread's last run
+  // Microseconds of each timed run: of all but warm-up and earlier runs. Empty after an interrupt
+  // before these.
+  std::vector<double> run_us;
+  std::vector<NamedComparison> comparisons;  // of `values`, one for each --expect in their order
 };
 
 }  // namespace tenon::cli

@@ -10,12 +10,21 @@
 //                with or without nested brackets
 //
 // NumPy's names of types are known too: "float32" for "f32". TYPE "(@file.npy)" converts the array
-// to the type; no other form converts. What TYPE leaves out is found so. The element type is that
-// of the graph; where that is not known, that of the file, else string for quoted elements and f32
-// for others. The shape is that of the file or of the brackets. The shape of elements without
-// brackets is that of the graph if their number fits it, else one dimension. One element fills the
-// whole shape. A generator takes the shape of the graph. TYPE of a scalar before a .npy file says
-// nothing of the shape. A raw file needs a TYPE with its shape.
+// to the type, which must name an element type; no other form converts. A .npz array may stand for
+// the .npy file.
+//
+// The element type is that of TYPE; without one, that of the graph; if that is not known, that of
+// the file, else string for quoted elements and f32 for others.
+//
+// The shape after a TYPE is that of TYPE: a scalar if it has no dims. Elements without nested
+// brackets fill it in row-major order, and a single element fills all of it; nested brackets must
+// have this shape, and so must the array of a file. But before an array's file a TYPE without dims
+// says nothing of the shape.
+// Without TYPE the shape is that of the file or of the brackets. A generator takes the shape of the
+// graph, and so do elements without brackets if their number fits. A single element without
+// brackets fills the shape of the graph, or is a scalar if that is not fully known. Other elements
+// without brackets make one dimension. A raw file needs a TYPE with its shape. A generator needs a
+// known type and shape.
 #pragma once
 
 #include <string_view>
@@ -33,9 +42,9 @@ struct SpecHint {
 };
 
 // Makes the tensor that the SPEC describes, in host memory. What the SPEC leaves open comes from
-// `hint`. Reads files. Errors quote the wrong part and say what would be right: kUsage, or
-// kInvalidInput for the content of a file. "(ignored)" is no tensor: the caller asks IsIgnoredSpec
-// first.
+// `hint`; nothing compares the tensor with it. Reads files. Errors quote the wrong part and say
+// what would be right: kUsage, or kInvalidInput for the content of a file. "(ignored)" is no
+// tensor: the caller asks IsIgnoredSpec first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
 
 // Whether the SPEC is "(ignored)".

@@ -21,7 +21,7 @@ class BodyPlacement {
  public:
   // Places all nodes of `body`. A node without a device string asks for `device`; if `device` is
   // empty, it asks for none. `keeps_unavailable` is that of ApplyPlacement. Errors are those of
-  // Place; after an error some nodes may have `device`, and none is placed.
+  // Place; after an error some nodes may have `device`, and none is placed: Undo restores them.
   absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings,
                      bool keeps_unavailable);
 

@@ -1,8 +1,8 @@
 // The order in which nodes run:
 // * a producer runs before its consumers;
 // * the nodes of a loop stand together, and within them the nodes of each inner loop;
-// * the nodes that only one branch of a conditional needs stand together as far as their inputs
-//   allow that, so that a run can jump over a branch that is not taken.
+// * the nodes that run only if one branch of a conditional is taken (they read a Switch's output)
+//   stand together as far as their inputs allow that, so that a run can jump over the branch.
 #pragma once
 
 #include <string_view>
@@ -16,8 +16,9 @@ namespace tenon {
 
 inline constexpr int kMaxLoopDepth = 64;  // loops around each other
 
-// A loop, in TensorFlow's terms a frame: the nodes from the Enter to the Exit nodes of one frame
-// name.
+// A loop, in TensorFlow's terms a frame: the nodes from its Enter to its Exit nodes. Enter nodes
+// enter one loop if they have one frame name and come from one loop around it; so two loops may
+// have one frame name.
 struct LoopNodes {
   int32_t parent = -1;         // the loop around it, of Schedule::loops; -1: none
   int depth = 1;               // an outermost loop has depth 1
@@ -39,8 +40,9 @@ struct Schedule {
 
 // `order`: the needed nodes, producers first, apart from the edges that close loops. `fed_only`: by
 // node id, whether only fed outputs of the node are needed; its inputs then do not matter. The
-// result holds the same nodes. Among nodes that may come next, the first one in `order` is
-// preferred; without control flow Schedule::order is `order` itself. Takes O(n log n).
+// result holds the same nodes. Among nodes that may come next, those of the branch that the node
+// before is in are preferred, and among these the first in `order`; without control flow
+// Schedule::order is `order` itself. Takes O(n log n).
 //
 // Errors name the node, except for INTERNAL:
 // * INVALID_ARGUMENT: a node reads values of unrelated loops, is the Exit, NextIteration or

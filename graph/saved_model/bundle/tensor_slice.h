@@ -58,7 +58,8 @@ struct TensorSlice {
 struct ShapeAndSlice {
   Shape shape;
   TensorSlice slice;
-  // INVALID_ARGUMENT for text of another form. Does not compare the slice with the shape.
+  // INVALID_ARGUMENT for text of another form, which empty text (of RestoreV2: the whole tensor) is
+  // too. Does not compare the slice with the shape.
   static absl::StatusOr<ShapeAndSlice> Parse(std::string_view text);
 };
 

@@ -19,13 +19,19 @@ inline constexpr RewriteInfo kReduceTransitively = {"reduce_transitively", Exact
 // waits for n waits for that value; a control edge from the Switch or call would say less.
 bool StandsForValue(const Graph& g, NodeId n);
 
-// Turns nodes into NoOps whose values no node reads and which cannot fail; then the producers whose
-// values only these nodes read. A NoOp waits for what the node read and waited for.
+// Turns a node into a NoOp if another node waits for it over a control edge, no node reads its
+// outputs, and it cannot fail. The NoOp waits for each node that the old one read or waited for. So
+// a producer that loses its last reader may turn next. Preserved nodes stay; so do nodes without
+// inputs, nodes that read a reference and those of StandsForValue. A node that nothing reads or
+// waits for stays too.
 absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 
-// Removes nodes that only pass waiting on, such as NoOp: their users wait for the inputs
-// themselves. Neither edges nor edges between devices become more. One sweep, producers first. Also
-// drops control edges that say nothing.
+// Removes each NoOp, Identity and IdentityN that is not preserved, if that makes neither the edges
+// nor the edges between devices more. Its users read and wait for its inputs instead. An Identity
+// stays if its producer is on another device, if it reads a reference, or if a user would wait for
+// less. Also drops each control edge from a constant without inputs, from a fed node, or from a
+// node that the user reads anyway (unless the user is a Merge or a call). One sweep, producers
+// first.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
 // Removes control edges that a longer path of edges implies (transitive reduction). Work is

@@ -48,13 +48,15 @@ class DeviceWatch {
   const SP_StreamExecutor& real() const { return real_; }
 
   // Notes memory that `allocate` gave out. It has `asked` bytes, with `zone` more before and
-  // behind.
+  // behind, which are filled and checked later. Reports a violation for a misaligned address.
+  // Reports one for memory that overlaps memory in use, and then fills nothing. Ignores null.
   virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) = 0;
-  // Notes that memory is freed, and returns its zone. Returns nothing, and reports a violation, for
-  // memory that is not allocated: the caller must not hand it to the plug-in.
+  // Notes that memory is freed, and returns its zone. Reports a violation if queued work that uses
+  // the memory is not known to be done. Returns nothing, and reports a violation, for memory that
+  // is not allocated, null included: the caller must not hand it to the plug-in.
   virtual std::optional<uint64_t> Freed(const void* address) = 0;
   // The same for memory of host_memory_allocate, which has no zone. HostFreed returns false, and
-  // reports a violation, for memory that is not allocated; null is no violation.
+  // reports a violation, for memory that is not allocated; it returns true for null.
   virtual void HostAllocated(const void* address, uint64_t size) = 0;
   virtual bool HostFreed(const void* address) = 0;
 
@@ -63,6 +65,8 @@ class DeviceWatch {
   virtual void DeviceAddress(const char* what, const void* address, uint64_t size) = 0;
   virtual void HostAddress(const char* what, const void* address, uint64_t size) = 0;
 
+  // Report a violation if a made stream (null excepted) or event has the handle of another one of
+  // the device, or if a destroyed one is not there.
   virtual void StreamMade(SP_Stream stream) = 0;
   virtual void StreamGone(SP_Stream stream) = 0;
   virtual void EventMade(SP_Event event) = 0;
@@ -73,22 +77,26 @@ class DeviceWatch {
   // Queues a mark behind the stream's work, to see later whether the work is done when the plug-in
   // says so.
   virtual void Mark(const SP_Device* handle, SP_Stream stream) = 0;
-  // Note the order of work: `waiting` waits for `other`; `event` is recorded; `stream` waits for
-  // it.
+  // Notes that later work of `waiting` waits for the work now queued on `other`.
   virtual void Depends(SP_Stream waiting, SP_Stream other) = 0;
+  // Notes that `event` is recorded on `stream`. Reports a violation if the event is not there.
   virtual void Recorded(SP_Stream stream, SP_Event event) = 0;
+  // Reports a violation if the event is not there, or was never recorded.
   virtual void MustBeRecorded(SP_Event event) = 0;
+  // Notes that later work of `stream` waits for the last record of `event`.
   virtual void WaitsFor(SP_Stream stream, SP_Event event) = 0;
 
-  // The work that is queued before an event was recorded, on a stream, on all streams of the
-  // device.
+  // The work that was queued before the last record of an event; that is queued on a stream; that
+  // is queued on all streams of the device. Work of other streams for which this work waits is part
+  // of it. Empty for an event that was never recorded.
   virtual StreamClock At(SP_Event event) = 0;
   virtual StreamClock At(SP_Stream stream) = 0;
   virtual StreamClock AtAll() = 0;
   // Whether the host knows that all of this work is done; false for no work.
   virtual bool IsDone(const StreamClock& at) = 0;
-  // Notes that the plug-in says that this work is done. Reports a violation if a mark shows that it
-  // is not; `how` begins the message: "a stream was waited for".
+  // Notes that the plug-in says that this work is done: IsDone holds for it from now on. Waits
+  // shortly for the callbacks of marks behind the work, and reports a violation if one does not
+  // come; `how` begins the message: "a stream was waited for".
   virtual void LearnDone(const StreamClock& at, const char* how) = 0;
 
  protected:

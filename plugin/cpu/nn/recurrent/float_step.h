@@ -16,8 +16,8 @@ class FloatStep {
   // Requires that the preparation has set the output shapes.
   explicit FloatStep(const Prepare& p);
 
-  // The bytes of scratch memory for the conversions, in addition to those of `body`. 0 if no input
-  // and output is half or bfloat16.
+  // The bytes of scratch memory for the conversions, in addition to those of `body`: a multiple of
+  // kTensorAlignment, 0 if no input and no output is half or bfloat16.
   size_t scratch_bytes() const { return converts_ ? bytes_ : 0; }
 
   // Converts inputs of half and bfloat16 to float, calls `body`, and converts outputs of these

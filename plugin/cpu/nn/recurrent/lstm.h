@@ -10,7 +10,7 @@
 namespace tenon::cpu {
 
 struct Lstm {
-  LstmCell cell;       // without forget_bias and clip
+  LstmCell cell;       // forget_bias and clip are the caller's to set
   int64_t time = 1;    // steps that the tensors have
   int64_t steps = 1;   // steps to compute; at most `time`; 0 for an empty batch
   int64_t inputs = 0;  // columns of x

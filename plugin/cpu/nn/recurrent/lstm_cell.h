@@ -28,7 +28,7 @@ struct Peepholes {
   const float *i, *f, *o;
 };
 
-// The matrices that a step computes.
+// The matrices that a step computes; those of gates hold values after the activation.
 //   i   input gate       o   output gate   h   output
 //   f   forget gate      ci  cell input
 //   cs  cell state       co  tanh of the cell state
@@ -42,17 +42,19 @@ struct LstmState {
   }
 };
 
-// One forward step. The caller owns all memory. Pointers without a shape are matrices.
+// One forward step. The caller owns all memory. Pointers without a shape are [batch, cells].
 struct LstmForward {
-  const float *from_x, *from_h;  // products of x and h with the weights: summands of the gates
-  const float* bias;             // [4 * cells]
+  // Matrices of the gates: the products of x and of h with the weights, which the step adds.
+  const float *from_x, *from_h;
+  const float* bias;  // [4 * cells]
   const float* cs_prev;
   Peepholes peepholes;
   LstmState out;
 };
 void RunLstmForward(const LstmCell& cell, const LstmForward& step, Workers* workers);
 
-// One backward step. The clip of the cell state is not taken into account.
+// One backward step. Pointers without a shape are [batch, cells]. The clip of the cell state is not
+// taken into account.
 struct LstmBackward {
   LstmState state;  // as the forward step has written it; h is not read
   const float* cs_prev;

@@ -65,7 +65,7 @@ typedef struct TF_RendezvousDoneCallbackImpl {
 } TF_RendezvousDoneCallbackImpl;
 
 typedef struct TF_RendezvousAsyncRecv_Params {
-  void* context;
+  void* context;  // not read by this host
   const TF_RendezvousParsedKey* key;
   const TF_RendezvousArgsStruct* args;
   TF_RendezvousDoneCallbackImpl on_done;  // called once, on any thread, perhaps within the call
