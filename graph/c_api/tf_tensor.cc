@@ -52,10 +52,11 @@ bool IsAligned(const void* data) {
   return reinterpret_cast<uintptr_t>(data) % kTensorAlignment == 0;
 }
 
-// Returns the shape if the dimensions are valid and `len` bytes hold the elements.
+// Returns the shape if a tensor can have the type, the dimensions are valid and `len` bytes hold
+// plain elements. Strings and objects may get more memory than `len`.
 std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int num_dims,
                                   size_t len) {
-  if (num_dims < 0 || !IsKnownDataType(dtype)) return std::nullopt;
+  if (num_dims < 0 || !IsKnownDataType(dtype) || IsRef(DataTypeFromC(dtype))) return std::nullopt;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok()) return std::nullopt;
   const DataType type = DataTypeFromC(dtype);
@@ -63,6 +64,13 @@ std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int nu
   if (!bytes.ok()) return std::nullopt;
   if (*bytes > len && IsMemcpyable(type)) return std::nullopt;
   return *std::move(shape);
+}
+
+// Whether `len` bytes that a plug-in brings can be the elements. Resources and variants cannot:
+// their elements are pointers to objects of the host, which no plug-in can make.
+bool CanBeElements(DataType type, const Shape& shape, size_t len) {
+  if (IsMemcpyable(type) || shape.num_elements() == 0) return true;  // CheckedShape has counted
+  return type == DataType::kString && *TensorBytes(type, shape) <= len;
 }
 
 }  // namespace
@@ -81,6 +89,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
                         size_t len, void (*deallocator)(void* data, size_t len, void* arg),
                         void* deallocator_arg) {
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
+  if (shape && !tenon::CanBeElements(DataTypeFromC(dtype), *shape, len)) shape.reset();
   if (data == nullptr && len > 0) shape.reset();
   // Kernels of the host load aligned vectors, so a plain tensor at another address is copied, and
   // the deallocator runs at once, as in TensorFlow.

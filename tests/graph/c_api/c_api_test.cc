@@ -189,6 +189,32 @@ TEST(CAPI, MalformedTensor) {
   EXPECT_EQ(deallocations.count, 5);
 }
 
+TEST(CAPI, NoTensorHasElementsThatItsBytesAreNot) {
+  Deallocations deallocations;
+  alignas(64) char bytes[4 * sizeof(TF_TString)] = {};
+  const int64_t dims[] = {4};
+  const auto make = [&](int type, size_t len) {
+    return TF_NewTensor(static_cast<TF_DataType>(type), dims, 1, bytes, len, CountDeallocation,
+                        &deallocations);
+  };
+  EXPECT_EQ(make(TF_STRING, 0), nullptr);
+  EXPECT_EQ(make(TF_STRING, sizeof(bytes) - 1), nullptr);
+  EXPECT_EQ(make(TF_RESOURCE, sizeof(bytes)), nullptr);
+  EXPECT_EQ(make(TF_VARIANT, sizeof(bytes)), nullptr);
+  EXPECT_EQ(make(TF_FLOAT + 100, sizeof(bytes)), nullptr);
+  EXPECT_EQ(deallocations.count, 5);
+  TF_Tensor* strings = make(TF_STRING, sizeof(bytes));
+  ASSERT_NE(strings, nullptr);
+  TF_DeleteTensor(strings);
+  EXPECT_EQ(deallocations.count, 6);
+  EXPECT_EQ(TF_AllocateTensor(static_cast<TF_DataType>(TF_FLOAT + 100), dims, 1, 16), nullptr);
+  for (const TF_DataType type : {TF_STRING, TF_RESOURCE, TF_VARIANT}) {
+    TF_Tensor* empty = TF_AllocateTensor(type, dims, 1, 0);
+    EXPECT_EQ(TF_TensorElementCount(empty), 4);
+    TF_DeleteTensor(empty);
+  }
+}
+
 TEST(CAPI, AllocateTensor) {
   const int64_t dims[] = {4};
   TF_Tensor* t = TF_AllocateTensor(TF_FLOAT, dims, 1, 100);

@@ -57,15 +57,21 @@ struct TF_OpKernelConstruction {
 // The variables that a kernel has locked. The context owns the holder and uses it again in later
 // calls.
 struct TF_VariableInputLockHolder {
-  // Releases the locks. The caller holds the context's mutex.
+  // The caller of either holds the context's mutex. Release takes one use back, and releases the
+  // locks with the last; LetGo releases them whoever uses them.
+  void Release() {
+    if (--uses <= 0) LetGo();
+  }
   void LetGo() {
     for (const auto& variable : variables) variable->LetGo();
     variables.clear();
     out = false;
+    uses = 0;
   }
   TF_OpKernelContext* context = nullptr;
   absl::InlinedVector<tenon::ObjectRef<tenon::Variable>, 4> variables;
   bool out = false;    // the plug-in has the holder
+  int uses = 0;        // by the plug-in: several TF_VariableInfo of a variable share its lock
   uint64_t taken = 0;  // how often the holder was given out, to tell an old use from a new one
 };
 

@@ -151,7 +151,7 @@ absl::StatusOr<TF_Tensor*> AllocateTemp(TF_OpKernelContext* ctx, TF_DataType dty
         "TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE");
   }
   TENON_RETURN_IF_ERROR(shape.status());
-  if (!IsKnownDataType(dtype))
+  if (!IsKnownDataType(dtype) || IsRef(DataTypeFromC(dtype)))
     return absl::InvalidArgumentError(
         absl::StrCat("no tensor can have type ", static_cast<int>(dtype)));
   Tensor tensor;

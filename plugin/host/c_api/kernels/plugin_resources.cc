@@ -13,7 +13,8 @@
 #include "plugin/host/c_api/kernels/variable_access.h"
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 
-// A variable of a call. The lock, if it has one, ends with the call.
+// A variable of a call. The lock, if it has one, is shared with the other infos of the variable,
+// and ends with the last of them or with the call.
 struct TF_VariableInfo {
   TF_OpKernelContext* context = nullptr;
   int input = 0;
@@ -85,6 +86,24 @@ absl::StatusOr<void*> LookupOrCreateResource(TF_OpKernelContext* ctx, std::strin
   return resources->LookupOrCreate<PluginResource>(container, name, [&] { return made; })->object();
 }
 
+// Whether the info has a use of a lock that has not ended.
+bool IsLocked(const TF_VariableInfo& info) ABSL_EXCLUSIVE_LOCKS_REQUIRED(info.context->mutex) {
+  return info.holder != nullptr && info.holder->out && info.holder->taken == info.taken;
+}
+
+// Gives the info a use of the lock that the call has on the variable. Returns false if the call has
+// none.
+bool ShareLock(TF_VariableInfo& info) {
+  absl::MutexLock lock(&info.context->mutex);
+  if (IsLocked(info)) return true;
+  TF_VariableInputLockHolder* const holder = HolderOf(info.context, info.variable.get());
+  if (holder == nullptr) return false;
+  ++holder->uses;
+  info.holder = holder;
+  info.taken = holder->taken;
+  return true;
+}
+
 // Locks in the order of addresses, so that no two kernels wait for each other. The context keeps
 // the locks, so that they end with the call even if the plug-in forgets them.
 absl::Status LockInfos(absl::Span<TF_VariableInfo* const> infos) {
@@ -96,7 +115,7 @@ absl::Status LockInfos(absl::Span<TF_VariableInfo* const> infos) {
   std::sort(sorted.begin(), sorted.end(),
             [](const auto* a, const auto* b) { return a->variable.get() < b->variable.get(); });
   for (TF_VariableInfo* info : sorted) {
-    if (Holds(info->context, info->variable.get())) continue;
+    if (ShareLock(*info)) continue;
     TENON_RETURN_IF_ERROR(info->variable->Hold(/*alone=*/true));
     info->holder = TakeHolder(info->context);
     absl::MutexLock lock(&info->context->mutex);
@@ -198,7 +217,7 @@ void TF_DeleteVariableInfo(TF_VariableInfo* var_info) {
   if (var_info == nullptr) return;
   if (var_info->holder != nullptr) {
     absl::MutexLock lock(&var_info->context->mutex);
-    if (var_info->holder->taken == var_info->taken) var_info->holder->LetGo();
+    if (tenon::IsLocked(*var_info)) var_info->holder->Release();
   }
   delete var_info;
 }

@@ -12,12 +12,16 @@ namespace tenon {
 // it.
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable) {
   absl::MutexLock lock(&ctx->mutex);
+  return HolderOf(ctx, variable) != nullptr;
+}
+
+TF_VariableInputLockHolder* HolderOf(TF_OpKernelContext* ctx, const Variable* variable) {
   for (const auto& holder : ctx->lock_holders) {
     for (const auto& held : holder->variables) {
-      if (held.get() == variable) return true;
+      if (held.get() == variable) return holder.get();
     }
   }
-  return false;
+  return nullptr;
 }
 
 absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i) {
@@ -104,13 +108,16 @@ TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx) {
   for (const auto& holder : ctx->lock_holders) {
     if (holder->out) continue;
     holder->out = true;
+    holder->uses = 1;
     ++holder->taken;
     return holder.get();
   }
   ctx->lock_holders.push_back(std::make_unique<TF_VariableInputLockHolder>());
-  ctx->lock_holders.back()->out = true;
-  ctx->lock_holders.back()->context = ctx;
-  return ctx->lock_holders.back().get();
+  TF_VariableInputLockHolder* const holder = ctx->lock_holders.back().get();
+  holder->out = true;
+  holder->uses = 1;
+  holder->context = ctx;
+  return holder;
 }
 
 absl::Status StepStatus(TF_OpKernelContext* ctx) {

@@ -25,6 +25,9 @@ Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i);
 // Whether the call has locked the variable (TF_MaybeLockVariableInputMutexesInOrder,
 // TF_LockVariableInfos).
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable);
+// Returns the holder by which the call has locked the variable, or null.
+TF_VariableInputLockHolder* HolderOf(TF_OpKernelContext* ctx, const Variable* variable)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ctx->mutex);
 
 // Locks a variable for the lifetime of the object. Does nothing if the call has locked it already.
 class VariableHold {
@@ -59,7 +62,8 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
 absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
                                     CopyFn copy);
 
-// Returns a lock holder that is not in use, marked as out. The context owns the holder.
+// Returns a lock holder that is not in use, marked as out, with one use. The context owns the
+// holder.
 TF_VariableInputLockHolder* TakeHolder(TF_OpKernelContext* ctx);
 
 // Returns the first error of the call so far; OK if there is none.

@@ -325,7 +325,7 @@ void TF_ReleaseVariableInputLockHolder(TF_VariableInputLockHolder* lockHolder) {
   if (tenon::AbiWatch* const watch = tenon::AbiWatch::Active(); watch && !lockHolder->out)
     watch->Report("double_free",
                   "it releases a TF_VariableInputLockHolder that is released already");
-  lockHolder->LetGo();
+  lockHolder->Release();
 }
 
 void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int64_t* dims,

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/c_api/c_api_internal.h"
+#include "plugin/host/c_api/kernels/variable_access.h"
+#include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 #include "tensorflow/c/kernels.h"
 #include "tests/plugin/host/c_api/kernel_node_util.h"
 #include "tests/plugin/host/devices/stub_device_util.h"
@@ -127,6 +129,9 @@ TEST(DeviceKernelOpTest, TestAllocateTemp) {
         EXPECT_EQ(status.message(),
                   "TF_AllocatorAttributes struct size member must be set to "
                   "TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE");
+        const auto reference = static_cast<TF_DataType>(TF_FLOAT + 100);
+        EXPECT_EQ(TF_AllocateTemp(ctx, reference, dims, 2, nullptr, status), nullptr);
+        EXPECT_EQ(status.message(), "no tensor can have type 101");
         attrs.struct_size = TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE;
         attrs.on_host = 1;
         const int64_t zero = 0;
@@ -144,6 +149,33 @@ TEST(DeviceKernelOpTest, TestAllocateTemp) {
       {}, 1);
   ASSERT_TRUE(run.status.ok()) << run.status;
   EXPECT_EQ(run.outputs[0].flat<float>()[5], 6);
+}
+
+// Infos of one variable share its lock, which ends with the last of them.
+TEST(DeviceKernelOpTest, TheInfosOfAVariableShareItsLock) {
+  RegisterTestOp("LockTwice", {"i: resource"}, {}, {});
+  static Variable* variable;
+  const auto made = ObjectRef<Variable>::Make("v");
+  variable = made.get();
+  Tensor handle = *Tensor::Allocate(DataType::kResource, Shape());
+  handle.SetObject(0, made);
+  const Computed run = Compute(
+      "LockTwice",
+      [](void*, TF_OpKernelContext* ctx) {
+        S status;
+        TF_VariableInfo* infos[2];
+        for (TF_VariableInfo*& info : infos)
+          info = TF_CreateVariableInfoFromContext(ctx, 0, status);
+        TF_LockVariableInfos(infos, 2, status);
+        TF_LockVariableInfos(infos, 1, status);  // a second time: no second use
+        EXPECT_EQ(status.code(), TF_OK);
+        TF_DeleteVariableInfo(infos[0]);
+        EXPECT_TRUE(Holds(ctx, variable));
+        TF_DeleteVariableInfo(infos[1]);
+        EXPECT_FALSE(Holds(ctx, variable));
+      },
+      {handle}, 0);
+  EXPECT_TRUE(run.status.ok()) << run.status;
 }
 
 TEST(DeviceKernelOpTest, SetOutputOfAnotherType) {
