@@ -143,6 +143,7 @@ absl::StatusOr<BufferRef> BfcAllocator::Core::Take(size_t bytes) {
 void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
   {
     absl::MutexLock lock(&mutex_);
+    if (source_ == nullptr) return;  // what the watch looks after is gone too
     returned_.push_back(chunk);
   }
   if (options_.watch->IsFree()) EndRests(options_.limit_bytes / 8);

@@ -18,7 +18,8 @@
 
 namespace tenon {
 
-// Hears of each chunk that callers get and give back.
+// Hears of each chunk that callers get and give back, but not of chunks that are given back after
+// the allocator is gone.
 class ChunkWatch {
  public:
   virtual ~ChunkWatch() = default;
@@ -37,7 +38,7 @@ struct BfcOptions {
   bool grow = true;        // regions of 2 MiB, 4 MiB, … as needed; else one region of limit_bytes
   std::string name;        // for error messages: "/device:APU:0"
   size_t zone = 0;         // bytes that stay unused on both sides of each chunk; a multiple of 256
-  ChunkWatch* watch = nullptr;  // not owned; must outlive allocator and buffers; may be null
+  std::shared_ptr<ChunkWatch> watch;  // may be null; buffers that outlive the allocator share it
 };
 
 struct BfcStats {

@@ -2,8 +2,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -163,7 +165,11 @@ absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {
 }
 
 absl::Status PluggableDevice::StreamWaitsForStream(StreamHandle stream, StreamHandle other) {
-  absl::MutexLock lock(StreamMutex(stream));
+  // The plug-in touches both. Those that lock two streams do so in the order of addresses.
+  const auto [first, second] =
+      std::minmax({StreamMutex(stream), StreamMutex(other)}, std::less<>());
+  absl::MutexLock lock(first);
+  absl::MutexLockMaybe also(first == second ? nullptr : second);
   return CallWithStatus("create_stream_dependency", [&](TF_Status* s) {
     se().create_stream_dependency(&device_, ToC(stream), ToC(other), s);
   });

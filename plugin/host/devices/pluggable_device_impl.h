@@ -151,6 +151,7 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::StatusOr<BufferRef> AllocateSingle(size_t bytes);
   static void ReleaseSingle(void* data, size_t bytes, void* arg);
   void Retire(void* data);
+  std::optional<Retired> TakeRetired(bool idle);
   void FreeRetired(bool all);
 
   std::shared_ptr<StreamExecutorPlatform> platform_;
@@ -160,7 +161,7 @@ class PluggableDevice final : public Device, public RegionSource {
   SP_Device device_{};
   DeviceFacts facts_;
   int64_t memory_limit_ = 0;                 // bytes; 0: not asked for
-  std::unique_ptr<ChunkWatch> chunk_watch_;  // null unless strict mode is on
+  std::shared_ptr<ChunkWatch> chunk_watch_;  // null unless strict mode is on
   std::unique_ptr<BfcAllocator> bfc_;        // null: one allocation per tensor
   std::array<Stream, kNumStreams> streams_;
 
@@ -171,6 +172,7 @@ class PluggableDevice final : public Device, public RegionSource {
   std::vector<Event*> pending_events_ ABSL_GUARDED_BY(events_mutex_);
 
   std::shared_ptr<Owner> owner_;
+  absl::Mutex freeing_mutex_;  // held by the one thread that takes from retired_; before the next
   absl::Mutex retired_mutex_;
   std::vector<void*> retiring_ ABSL_GUARDED_BY(retired_mutex_);  // no event recorded for these yet
   std::deque<Retired> retired_ ABSL_GUARDED_BY(retired_mutex_);  // oldest first

@@ -38,8 +38,8 @@ void PluggableDevice::MakeBfcAllocator() {
   options.grow = platform_->platform()->force_memory_growth != 0;
   options.name = short_name();
   if (FarMemory* const memory = FarMemoryOf(this)) {
-    chunk_watch_ = std::make_unique<GuardedChunks>(memory);
-    options.watch = chunk_watch_.get();
+    chunk_watch_ = std::make_shared<GuardedChunks>(memory);
+    options.watch = chunk_watch_;
     options.zone = TensorGuards::kZone;
   }
   bfc_ = std::make_unique<BfcAllocator>(this, std::move(options));
@@ -118,27 +118,42 @@ void PluggableDevice::Retire(void* data) {
   retiring_.insert(retiring_.end(), batch.begin(), batch.end());
 }
 
-// Frees the memory whose event is complete; with `all`, which means that the device is idle, all of
-// it. Takes it out under the lock and calls the plug-in without.
-void PluggableDevice::FreeRetired(bool all) {
-  std::vector<void*> memory;
-  std::vector<Event*> events;
+// Takes the oldest batch out if its event is complete, or if the device is idle. Events of one
+// stream complete in order. The plug-in is asked without the lock: others must not wait for it.
+std::optional<PluggableDevice::Retired> PluggableDevice::TakeRetired(bool idle) {
+  Event* event;
   {
     absl::MutexLock lock(&retired_mutex_);
-    while (!retired_.empty()) {
-      Retired& oldest = retired_.front();  // events of one stream complete in order
-      const absl::StatusOr<SE_EventStatus> status = Poll(oldest.event);
-      if (!all && status.ok() && *status != SE_EVENT_COMPLETE) break;
-      if (!all && !status.ok()) break;
-      memory.insert(memory.end(), oldest.memory.begin(), oldest.memory.end());
-      events.push_back(oldest.event);
-      retired_.pop_front();
-    }
-    if (all) memory.insert(memory.end(), retiring_.begin(), retiring_.end());
-    if (all) retiring_.clear();
+    if (retired_.empty()) return std::nullopt;
+    event = retired_.front().event;
+  }
+  const absl::StatusOr<SE_EventStatus> status = Poll(event);
+  if (!idle && (!status.ok() || *status != SE_EVENT_COMPLETE)) return std::nullopt;
+  absl::MutexLock lock(&retired_mutex_);
+  Retired oldest = std::move(retired_.front());
+  retired_.pop_front();
+  return oldest;
+}
+
+// Frees the memory whose event is complete; with `all`, which means that the device is idle, all of
+// it. A thread that only wants to tidy up does nothing while another one does.
+void PluggableDevice::FreeRetired(bool all) {
+  if (all) {
+    freeing_mutex_.Lock();
+  } else if (!freeing_mutex_.TryLock()) {
+    return;
+  }
+  while (const std::optional<Retired> batch = TakeRetired(all)) {
+    for (void* data : batch->memory) FreeRegion(data, 0);
+    ReleaseEvent(batch->event);
+  }
+  std::vector<void*> memory;
+  if (all) {
+    absl::MutexLock lock(&retired_mutex_);
+    memory.swap(retiring_);
   }
   for (void* data : memory) FreeRegion(data, 0);
-  for (Event* event : events) ReleaseEvent(event);
+  freeing_mutex_.Unlock();
 }
 
 }  // namespace tenon

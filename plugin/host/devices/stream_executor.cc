@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
@@ -44,9 +45,7 @@ absl::Status Validate(const SP_PlatformFns& fns) {
 
 // Refuses a table that lacks a function which TensorFlow requires, in TensorFlow's order.
 // memcpy_dtod and block_host_until_done may be absent.
-absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
-  TENON_RETURN_IF_ERROR(
-      CheckStructSize(se.struct_size, "SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"));
+absl::Status CheckFunctions(const SP_StreamExecutor& se, bool unified_memory) {
   constexpr std::string_view kName = "SP_StreamExecutor";
   TENON_RETURN_IF_ERROR(
       CheckMembers({TENON_MEMBER(se, allocate), TENON_MEMBER(se, deallocate),
@@ -79,6 +78,20 @@ absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
                        TENON_MEMBER(se, memset),
                        TENON_MEMBER(se, memset32)},
                       kName);
+}
+
+// TensorFlow 2.5's table has no mem_zero, memset and memset32. Later ones have them before
+// host_callback, so that of a shorter table a function is missed that the plug-in did set.
+absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
+  TENON_RETURN_IF_ERROR(
+      CheckStructSize(se.struct_size, "SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"));
+  const absl::Status status = CheckFunctions(se, unified_memory);
+  if (status.ok() || se.struct_size >= SP_STREAMEXECUTOR_STRUCT_SIZE) return status;
+  return Annotate(status, "",
+                  absl::StrCat(" Its struct_size is ", se.struct_size, ", this host needs ",
+                               SP_STREAMEXECUTOR_STRUCT_SIZE,
+                               ": the plug-in is built with older headers, as of TensorFlow 2.5, "
+                               "in which members stand elsewhere"));
 }
 
 // Calls one callback that reports through a TF_Status.

@@ -110,6 +110,33 @@ TEST(BfcAllocator, BuffersMayOutliveIt) {
   allocator.reset();
 }
 
+// The memory that the watch looks after is gone with the allocator.
+TEST(BfcAllocator, BuffersThatOutliveItAreNotWatched) {
+  class Counts : public ChunkWatch {
+   public:
+    explicit Counts(int* calls) : calls_(calls) {}
+    void Given(void*, size_t) override { ++*calls_; }
+    void Returned(void*) override { ++*calls_; }
+    void Rested(void*) override { ++*calls_; }
+    bool IsFree() const override { return ++*calls_ > 0; }
+
+   private:
+    int* const calls_;
+  };
+  int calls = 0;
+  HeapSource source;
+  BfcOptions options{4 * kMiB, true, "dev", 256};
+  options.watch = std::make_shared<Counts>(&calls);
+  const std::weak_ptr<ChunkWatch> watch = options.watch;
+  auto allocator = std::make_unique<BfcAllocator>(&source, std::move(options));
+  BufferRef late = *allocator->Allocate(100);
+  allocator.reset();
+  EXPECT_FALSE(watch.expired());
+  late = BufferRef();
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(calls, 1);
+}
+
 // Many sizes from several threads: no two live chunks overlap.
 TEST(BfcAllocator, ChunksAreDisjoint) {
   HeapSource source;

@@ -2,9 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/plugin/host/devices/stub_device_util.h"
@@ -65,6 +69,41 @@ TEST_F(StreamExecutorTest, CreateStreamDependency) {
           .ok());
   EXPECT_EQ(seen.stream, device_->device_to_host_stream());
   EXPECT_EQ(seen.other, device_->compute_stream());
+}
+
+// A dependency touches both streams: no other thread uses either meanwhile.
+TEST_F(StreamExecutorTest, ADependencyHasBothStreamsAlone) {
+  static std::atomic<bool> depends, overlap;
+  depends = overlap = false;
+  static std::thread other;
+  static std::function<void()> record;
+  stub_.se.create_stream = [](const SP_Device*, SP_Stream* stream, TF_Status*) {
+    *stream = new SP_Stream_st;
+  };
+  stub_.se.destroy_stream = [](const SP_Device*, SP_Stream stream) { delete stream; };
+  stub_.se.record_event = [](const SP_Device*, SP_Stream, SP_Event, TF_Status*) {
+    if (depends) overlap = true;
+  };
+  stub_.se.create_stream_dependency = [](const SP_Device*, SP_Stream, SP_Stream, TF_Status*) {
+    depends = true;
+    other = std::thread(record);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    depends = false;
+  };
+  Start();
+  const StreamHandle streams[] = {device_->compute_stream(), device_->device_to_host_stream()};
+  EventHandle event = *device_->AcquireEvent();
+  for (const int waited_for : {0, 1}) {
+    record = [&, waited_for] {
+      EXPECT_TRUE(device_->RecordEvent(streams[waited_for], event).ok());
+    };
+    EXPECT_TRUE(device_->StreamWaitsForStream(streams[1 - waited_for], streams[waited_for]).ok());
+    other.join();
+    EXPECT_FALSE(overlap);
+  }
+  EXPECT_TRUE(device_->StreamWaitsForStream(streams[0], streams[0]).ok());
+  other.join();
+  device_->ReleaseEvent(event);
 }
 
 TEST_F(StreamExecutorTest, StreamStatus) {

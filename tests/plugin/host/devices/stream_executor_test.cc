@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "tests/plugin/host/devices/stub_device_util.h"
 
 namespace tenon {
@@ -86,6 +88,17 @@ TEST_F(StreamExecutorTest, OddStructSizesAreAccepted) {
   stub_.se.struct_size = 16;
   stub_.platform.struct_size = 9999;
   EXPECT_TRUE(InitStatus(stub_).ok());
+}
+
+// TensorFlow 2.5's struct ends with host_callback where later ones have mem_zero.
+TEST_F(StreamExecutorTest, AStructOfOldHeadersIsNamed) {
+  stub_.se.struct_size = 264;
+  stub_.se.memset = nullptr;
+  stub_.se.memset32 = nullptr;
+  const absl::Status status = InitStatus(stub_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), StartsWith("'memset' field in SP_StreamExecutor must be set. Its "
+                                           "struct_size is 264, this host needs 288: "));
 }
 
 TEST_F(StreamExecutorTest, CreateDeviceNotSet) {
@@ -315,6 +328,34 @@ TEST_F(StreamExecutorTest, MemoryWaitsForTheComputeStream) {
   status = SE_EVENT_COMPLETE;
   ASSERT_TRUE(device_->Allocate(16).ok());
   EXPECT_GE(seen.count, 90);
+}
+
+// A plug-in may take long to answer for an event: other threads allocate and release meanwhile.
+TEST_F(StreamExecutorTest, OneThreadAsksForRetiredMemoryOthersDoNotWait) {
+  static absl::Notification* asked;
+  static absl::Notification* answer;
+  static bool answered;
+  absl::Notification was_asked, may_answer;
+  asked = &was_asked;
+  answer = &may_answer;
+  stub_.se.get_event_status = [](const SP_Device*, SP_Event) {
+    if (!asked->HasBeenNotified()) {
+      asked->Notify();
+      answered = answer->WaitForNotificationWithTimeout(absl::Seconds(5));
+    }
+    return SE_EVENT_COMPLETE;
+  };
+  Start();
+  std::vector<BufferRef> held;
+  for (int i = 0; i < 40; ++i) held.push_back(*device_->Allocate(16));
+  held.resize(1);  // so many that an event is recorded
+  std::thread asks([&] { EXPECT_TRUE(device_->Allocate(16).ok()); });
+  was_asked.WaitForNotification();
+  EXPECT_TRUE(device_->Allocate(16).ok());
+  held.clear();
+  may_answer.Notify();
+  asks.join();
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(StreamExecutorTest, AllocateAnswersNull) {
