@@ -1,11 +1,13 @@
 // A device's memory, read and written through the plug-in's own table, for --abi-check=strict.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "graph/c_api/tensor_guards.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 
@@ -15,10 +17,13 @@ namespace tenon {
 // the watch that work has ended of which the host itself knows nothing. Thread-safe.
 class CopiedMemory final : public FarMemory {
  public:
-  CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real)
-      : plugin_(std::move(plugin)), device_(device), real_(real) {}
-  // Both return false if the plug-in fails or takes longer than a minute. After a minute the copy
-  // may still be under way: the plug-in may use the host's memory later.
+  // A copy that takes longer than `patience` is given up: a device may hang.
+  CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real,
+               absl::Duration patience = absl::Minutes(1))
+      : plugin_(std::move(plugin)), device_(device), real_(real), patience_(patience) {}
+  // Both return false if the plug-in fails or takes too long, and as long as a copy that was given
+  // up is under way. The plug-in never sees the caller's memory, so that it may use what it saw for
+  // ever.
   bool Read(const void* from, void* to, size_t bytes) override;
   bool Write(void* to, const void* from, size_t bytes) override;
 
@@ -30,18 +35,25 @@ class CopiedMemory final : public FarMemory {
   void End(const std::set<SP_Stream>& streams, const std::set<SP_Event>& events);
 
  private:
+  // Host memory that the plug-in copies from or to.
+  using Staging = std::unique_ptr<char[]>;
+
   template <typename Copy>
-  bool Transfer(const char* callback, Copy copy);
+  bool Transfer(const char* callback, Staging& staging, Copy copy);
   void Prepare(TF_Status* status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int State() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Await() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string plugin_;
   const SP_Device* const device_;
   const SP_StreamExecutor real_;
+  const absl::Duration patience_;
   absl::Mutex streams_mutex_;
   std::vector<SP_Stream> streams_ ABSL_GUARDED_BY(streams_mutex_);
   absl::Mutex mutex_;  // held for the length of a transfer
-  bool ready_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_stream_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_event_ ABSL_GUARDED_BY(mutex_) = false;
+  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a copy that may be under way
   SP_Stream own_ ABSL_GUARDED_BY(mutex_) = nullptr;
   SP_Event event_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
