@@ -1,5 +1,7 @@
 // One plug-in per kind; the macro of its name (tests/bad_plugins/CMakeLists.txt) says which. All
 // are built like anyone's: from the public headers alone.
+#include <dlfcn.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +24,7 @@
 #endif
 #if defined(GOOD_CPU) || defined(GOOD_DEVICE) || defined(KERNELS_THROW) || defined(GRAPH_ERROR) || \
     defined(OP_TAKEN) || defined(PROFILER_INCOMPLETE) || defined(COMPUTE_THROWS) ||                \
-    defined(NESTED_LOAD) || defined(RESIDENT) || defined(OWN_PROTOBUF)
+    defined(NESTED_LOAD) || defined(RESIDENT) || defined(OWN_PROTOBUF) || defined(TELLS_TEST)
 #define HAS_KERNELS
 #endif
 
@@ -151,6 +153,10 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
 #endif
 #ifdef KERNELS_THROW
   throw std::runtime_error("from TF_InitKernel");
+#endif
+#ifdef TELLS_TEST
+  if (const auto tell = reinterpret_cast<void (*)(const char*)>(dlsym(RTLD_DEFAULT, "TestIsTold")))
+    tell(KIND);
 #endif
 #ifdef NESTED_LOAD
   const auto load = [] {

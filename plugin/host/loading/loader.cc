@@ -58,6 +58,8 @@ class Loader {
   PluginLedger* Find(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   PluginLedger* Add(const std::string& path, bool ops_only) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<PluginLedger*> Settled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<PluginLedger*> Await(const std::string& path, bool ops_only)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WarnOfSharedNames(PluginLedger& ledger) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger* const> all)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(devices_mutex_);
@@ -238,6 +240,21 @@ absl::Status CheckNoLoop(const std::string& path) {
       "plug-in ", path, ": asks for its own load while it is being loaded or unloaded"));
 }
 
+// So do threads that wait for each other. The caller holds the loader's lock.
+absl::Status CheckNoCircle(const PluginLedger& wanted) {
+  for (const PluginLedger* ledger = wanted.waits_for; ledger != nullptr;
+       ledger = ledger->waits_for) {
+    if (!LoadScope::IsOf(ledger->path)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "plug-in ", wanted.path, ": its load waits for ", ledger->path, ", which asks for it"));
+  }
+  return absl::OkStatus();
+}
+
+void NoteWait(const PluginLedger* ledger) {
+  if (PluginLedger* const waiting = LoadScope::Current()) waiting->waits_for = ledger;
+}
+
 // Whether the next request runs the library's code. A file that could not be opened may be there
 // now, and the op that stood in another's way may be gone; a plug-in that was opened does not get
 // better.
@@ -293,6 +310,23 @@ void Loader::WarnOfSharedNames(PluginLedger& ledger) {
   }
 }
 
+// Waits until no other thread loads or unloads the plug-in. Returns its ledger, or null.
+absl::StatusOr<PluginLedger*> Loader::Await(const std::string& path, bool ops_only) {
+  PluginLedger* ledger = Find(path, ops_only);
+  while (ledger != nullptr && ledger->busy) {
+    TENON_RETURN_IF_ERROR(CheckNoCircle(*ledger));
+    const auto over = [&] {
+      mutex_.AssertReaderHeld();
+      return Find(path, ops_only) != ledger || !ledger->busy;  // it may have been unloaded
+    };
+    NoteWait(ledger);
+    mutex_.Await(absl::Condition(&over));
+    NoteWait(nullptr);
+    ledger = Find(path, ops_only);
+  }
+  return ledger;
+}
+
 absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOptions& options,
                                         bool ops_only) {
   PrepareForPlugins();
@@ -301,12 +335,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
   PluginLedger* ledger;
   {
     absl::MutexLock lock(&mutex_);
-    const auto settled = [&] {
-      mutex_.AssertReaderHeld();
-      ledger = Find(canonical, ops_only);  // it may have been unloaded
-      return ledger == nullptr || !ledger->busy;
-    };
-    mutex_.Await(absl::Condition(&settled));
+    TENON_ASSIGN_OR_RETURN(ledger, Await(canonical, ops_only));
     if (ledger == nullptr) {
       ledger = Add(canonical, ops_only);
     } else if (!MayRetry(*ledger)) {
@@ -314,6 +343,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
       return ledger->info;
     }
     ledger->busy = true;
+    NoteWait(ledger);
   }
   ledger->info = PluginInfo();  // of an earlier try
   ledger->info.path = ledger->path;
@@ -321,6 +351,7 @@ absl::StatusOr<PluginInfo> Loader::Load(const std::string& path, const PluginOpt
   absl::MutexLock lock(&mutex_);
   ledger->info.status = status;
   ledger->busy = false;
+  NoteWait(nullptr);
   if (!status.ok()) return status;
   WarnOfSharedNames(*ledger);
   return ledger->info;
@@ -357,6 +388,9 @@ absl::Status Loader::Unload(const std::string& path) {
   if (!DropAll(*ledger)) ClosePluginLibrary(*ledger);
   absl::MutexLock lock(&mutex_);
   KeepLibrary(*ledger);
+  for (const auto& other : ledgers_) {
+    if (other->waits_for == ledger) other->waits_for = nullptr;
+  }
   std::erase_if(ledgers_, [ledger](const auto& l) { return l.get() == ledger; });
   return absl::OkStatus();
 }
@@ -448,9 +482,11 @@ void Loader::Shutdown() {
   std::vector<std::unique_ptr<PluginLedger>> plugins;
   {
     absl::MutexLock lock(&mutex_);
-    // Op libraries stay: TF_LoadLibrary has no counterpart that unloads.
-    const auto first = std::stable_partition(ledgers_.begin(), ledgers_.end(),
-                                             [](const auto& ledger) { return ledger->ops_only; });
+    // Op libraries stay: TF_LoadLibrary has no counterpart that unloads. So does a plug-in that a
+    // thread is loading: a process may end meanwhile, even from within the plug-in.
+    const auto first =
+        std::stable_partition(ledgers_.begin(), ledgers_.end(),
+                              [](const auto& ledger) { return ledger->ops_only || ledger->busy; });
     std::move(first, ledgers_.end(), std::back_inserter(plugins));
     ledgers_.erase(first, ledgers_.end());
   }

@@ -55,12 +55,14 @@ struct PluginOptions {
 // registered, but a library that was opened stays mapped. A path that was loaded before, by its
 // canonical form or another name of the same file, gives the answer of then, which may be an error;
 // `options` count at the first load only. A load of the same plug-in on another thread is waited
-// for: two plug-ins that load each other must not be loaded on two threads at once.
+// for. Two plug-ins that load each other may be loaded on two threads at once: one of the loads
+// within loads then fails.
 //
 // Errors start with "plug-in PATH: " and name the call that failed:
 //   NOT_FOUND, with the system loader's text, for a file that cannot be opened. Another call may
 //   succeed.
-//   FAILED_PRECONDITION for a plug-in that loads itself, that has no devices to name `device_type`,
+//   FAILED_PRECONDITION for a plug-in that loads itself, whose load waits for a plug-in that this
+//   thread is loading, that has no devices to name `device_type`,
 //   or that needs the runtime of a sanitizer which this process lacks.
 //   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
 //   Otherwise the plug-in's own status.
@@ -94,8 +96,9 @@ absl::StatusOr<std::vector<Device*>> PluginDevices();
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
 // Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
-// libraries mapped, since they may have threads. No session may exist any more, and no other
-// function of this header may run meanwhile. For the end of a process, and for tests.
+// libraries mapped, since they may have threads. Leaves plug-ins alone that another thread is
+// loading. No session may exist any more, and no function of this header but LoadPlugin may run
+// meanwhile. For the end of a process, and for tests.
 void ShutdownPlugins();
 
 // Opens a library for the ops and kernels that its static constructors register, and returns the

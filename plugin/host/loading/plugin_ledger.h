@@ -46,6 +46,9 @@ struct PluginLedger {
   // A thread is loading or unloading the plug-in. Until that ends, no other thread touches the
   // members below. The loader's lock guards this one.
   bool busy = false;
+  // The plug-in that the thread waits for, or loads, on behalf of this busy one; null if none. The
+  // loader's lock guards it.
+  const PluginLedger* waits_for = nullptr;
   // The facts for reports. `ops`, `kernels` and `pass` are the plug-in's entries in the registries
   // of the process.
   PluginInfo info;

@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
+#include "absl/synchronization/barrier.h"
+#include "absl/synchronization/notification.h"
 #include "graph/op_defs/op_registry.h"
 #include "plugin/host/link/shared_library.h"
 #include "plugin/host/loading/profiler.h"
@@ -20,6 +23,15 @@
 #include "tensorflow/c/c_api_experimental.h"
 #include "tests/plugin/host/c_api/kernel_node_util.h"
 #include "tests/support/paths.h"
+
+namespace {
+std::function<void(std::string)>* told = nullptr;
+}  // namespace
+
+// The plug-ins tells_… call this in TF_InitKernel, which runs once in a process.
+extern "C" __attribute__((visibility("default"))) void TestIsTold(const char* kind) {
+  if (told != nullptr) (*told)(kind);
+}
 
 namespace tenon {
 namespace {
@@ -277,6 +289,44 @@ TEST_F(LoaderTest, APluginThatLoadsItselfIsToldNo) {
   const auto info = LoadPlugin(path);
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
+}
+
+// Without an error for one of them both would wait for ever.
+TEST_F(LoaderTest, TwoThatLoadEachOtherOnTwoThreadsDoNotWaitForEver) {
+  auto* const both_load = new absl::Barrier(2);
+  std::atomic<int> refused = 0;
+  std::function<void(std::string)> load_other = [&](const std::string& kind) {
+    if (both_load->Block()) delete both_load;
+    const auto other = LoadPlugin(TestPlugin(kind == "tells_one" ? "tells_two" : "tells_one"));
+    if (other.ok()) return;
+    ++refused;
+    EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(other.status().message(), HasSubstr(": its load waits for "));
+  };
+  told = &load_other;
+  std::thread one([] { EXPECT_TRUE(LoadPlugin(TestPlugin("tells_one")).ok()); });
+  std::thread two([] { EXPECT_TRUE(LoadPlugin(TestPlugin("tells_two")).ok()); });
+  one.join();
+  two.join();
+  told = nullptr;
+  EXPECT_EQ(refused, 1);
+}
+
+TEST_F(LoaderTest, AShutdownLeavesALoadInProgressAlone) {
+  absl::Notification loading, go_on;
+  std::function<void(std::string)> wait = [&](const std::string&) {
+    loading.Notify();
+    go_on.WaitForNotification();
+  };
+  told = &wait;
+  std::thread load([] { EXPECT_TRUE(LoadPlugin(TestPlugin("tells_shutdown")).ok()); });
+  loading.WaitForNotification();
+  ShutdownPlugins();
+  go_on.Notify();
+  load.join();
+  told = nullptr;
+  ASSERT_EQ(Plugins().size(), 1u);
+  EXPECT_THAT(Plugins()[0].ops, ElementsAre("Op_tells_shutdown"));
 }
 
 TEST_F(LoaderTest, NestedLoadBelongsToItself) {
