@@ -45,10 +45,14 @@ void ReadConfig(const std::string& path, int depth, std::vector<std::string>& fo
   }
 }
 
-std::string FileIn(std::string_view folder, std::string_view name) {
+// The path, or empty if there is no file.
+std::string IfFile(std::string path) {
   std::error_code error;
-  std::string path = absl::StrCat(folder, "/", name);
   return fs::is_regular_file(path, error) ? path : "";
+}
+
+std::string FileIn(std::string_view folder, std::string_view name) {
+  return IfFile(absl::StrCat(folder, "/", name));
 }
 
 }  // namespace
@@ -71,8 +75,9 @@ std::string LibrarySearch::Find(std::string_view name, const std::string& reques
   const auto expanded = [&origin](std::string_view text) {
     return absl::StrReplaceAll(text, {{"$ORIGIN", origin}, {"${ORIGIN}", origin}});
   };
-  // A name with a slash is a path, for which the loader searches no folder.
-  if (absl::StrContains(name, '/')) return FileIn("", expanded(name));
+  // A name with a slash is a path, from the working folder unless it begins with the slash: the
+  // loader searches no folder.
+  if (absl::StrContains(name, '/')) return IfFile(expanded(name));
   for (const std::string& folder : before_) {
     if (std::string path = FileIn(folder, name); !path.empty()) return path;
   }

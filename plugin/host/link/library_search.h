@@ -13,7 +13,8 @@ class LibrarySearch {
   LibrarySearch();
 
   // The file that the loader finds for `name` when the library at `requester`, with this run path
-  // (DT_RUNPATH or DT_RPATH), needs it. Empty if there is none.
+  // (DT_RUNPATH or DT_RPATH), needs it. Empty if there is none. A name with a slash is a path,
+  // which may be relative to the working folder.
   std::string Find(std::string_view name, const std::string& requester,
                    std::string_view run_path) const;
 
