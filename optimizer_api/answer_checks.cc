@@ -62,16 +62,17 @@ class Checker {
     return absl::OkStatus();
   }
 
-  // A node that the plug-in made or moved must have a kernel where it stands; one without a device
-  // is placed later.
+  // A node must have a kernel where it stands, unless it had none there before; one without a
+  // device is placed later.
   absl::Status CheckKernels(const KernelOracle& kernels) const {
     for (NodeId n = 0; n < after_.num_node_ids(); ++n) {
       if (!after_.alive(n) || after_.device(n).empty()) continue;
+      if (kernels.HasKernel(after_.device(n), after_.op_name(n), after_.attrs(n))) continue;
       const NodeId was = before_.FindNode(after_.name(n));
       if (was != kNoNode && before_.op_name(was) == after_.op_name(n) &&
-          before_.device(was) == after_.device(n))
+          before_.device(was) == after_.device(n) &&
+          !kernels.HasKernel(before_.device(was), before_.op_name(was), before_.attrs(was)))
         continue;
-      if (kernels.HasKernel(after_.device(n), after_.op_name(n), after_.attrs(n))) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("node '", after_.name(n), "' (", after_.op_name(n), ") stands on ",
                        after_.device(n), ", which does not exist or has no kernel for it"));

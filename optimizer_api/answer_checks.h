@@ -21,8 +21,8 @@ absl::Status CheckBytes(size_t before, size_t after);
 //   * lacks a fetch, a feed or a node to preserve;
 //   * changes the type of a fetch, or the op, types or shape of a feed so that a value no longer
 //   fits;
-//   * puts a node that is new, moved or of another op on a device that does not exist or has no
-//   kernel for it. A node of which only attributes changed is not checked.
+//   * has a node on a device that does not exist or has no kernel for it, unless the node stood
+//   there before, with the same op and without a kernel.
 // Returns the first fault that it finds. Warns if another built-in op computes a fetch now: the
 // rewrite may be right. `pass` and `plugin` name the pass in the warning.
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,
