@@ -66,12 +66,19 @@ std::optional<Tensor> KnownValues::Find(Output output) {
   absl::flat_hash_set<NodeId> open;
   while (!stack.empty()) {
     const NodeId n = stack.back();
-    if (!MayCompute(n) || open.size() > kMaxNodes) break;
+    if (!MayCompute(n)) {
+      hopeless_.insert(stack.begin(), stack.end());
+      break;
+    }
+    if (open.size() > kMaxNodes) break;
     const std::span<const Output> inputs = graph_.data_inputs(n);
     const auto missing =
         std::ranges::find_if(inputs, [this](const Output& in) { return !values_.contains(in); });
     if (missing == inputs.end()) {
-      if (!Compute(n)) break;
+      if (!Compute(n)) {
+        hopeless_.insert(stack.begin(), stack.end());
+        break;
+      }
       stack.pop_back();
       continue;
     }

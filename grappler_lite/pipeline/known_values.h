@@ -36,8 +36,8 @@ class KnownValues {
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
   // Returns the value of an output, in the memory of the host; nullopt if the value is unknown or
   // the output is a control output. The first question computes. If its answer is "unknown", later
-  // questions about outputs of the same node get that answer at once; a node on the way to it may
-  // be computed again for another question.
+  // questions about outputs of the same node, and of the nodes between it and the one that could
+  // not be computed, get that answer at once: no node is computed twice.
   std::optional<Tensor> Find(Output output);
 
  private:

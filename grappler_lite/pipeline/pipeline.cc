@@ -385,13 +385,23 @@ bool NeedsGuard(const PipelineInput& input, const PipelineOptions& options) {
                      [](const PipelineObserver* o) { return o->wants_every_pass(); });
 }
 
+// The part of a RewriteKey before the node: "pass.rewrite", or a pass of a plug-in.
+absl::Status CheckKey(std::string_view key, absl::Span<const PassEntry> custom) {
+  const std::string_view rewrite = key.substr(0, key.find('@'));
+  return rewrite.starts_with("plugin:") ? absl::OkStatus() : CheckRewriteName(rewrite, custom);
+}
+
 absl::Status CheckNames(const PipelineOptions& options) {
   for (const PassSpec& spec : options.passes)
     TENON_RETURN_IF_ERROR(CheckPassName(spec.name, options.custom_passes));
-  for (const std::string& name : options.disabled_passes)
-    TENON_RETURN_IF_ERROR(CheckPassName(name, options.custom_passes));
+  for (const auto* names : {&options.disabled_passes, &options.enabled_passes}) {
+    for (const std::string& name : *names)
+      TENON_RETURN_IF_ERROR(CheckPassName(name, options.custom_passes));
+  }
   for (const std::string& name : options.disabled_rewrites)
     TENON_RETURN_IF_ERROR(CheckRewriteName(name, options.custom_passes));
+  for (const std::string& key : options.beyond_limit)
+    TENON_RETURN_IF_ERROR(CheckKey(key, options.custom_passes));
   return absl::OkStatus();
 }
 

@@ -110,6 +110,23 @@ TEST(Pipeline, ALimitStopsRewritesAndLetsNamedOnesPass) {
                                         "break.swap@d", "replayed some", "after break 5 changed"));
 }
 
+TEST(Pipeline, NamesThatNothingHasAreRefusedInEveryList) {
+  const auto status = [](auto list, const char* name) {
+    Graph graph = GraphOf({"d = Sub(a, b)"});
+    PipelineOptions options = Only("break");
+    (options.*list) = {name};
+    return Optimize(graph, {"d"}, options).status();
+  };
+  for (const auto list : {&PipelineOptions::disabled_passes, &PipelineOptions::enabled_passes}) {
+    EXPECT_EQ(status(list, "brake").code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(status(list, "break").ok());
+  }
+  for (const auto list : {&PipelineOptions::disabled_rewrites, &PipelineOptions::beyond_limit})
+    EXPECT_EQ(status(list, "break.swop").code(), absl::StatusCode::kInvalidArgument);
+  for (const char* key : {"break.swap@d", "break.swap@d@f", "plugin:TEST@"})
+    EXPECT_TRUE(status(&PipelineOptions::beyond_limit, key).ok()) << key;
+}
+
 TEST(Pipeline, BudgetsStopAPassAndAreReported) {
   for (const auto& [option, says] :
        {std::pair("max_rewrites", "1 rewrite"), std::pair("max_visits", "1 visit of nodes")}) {
