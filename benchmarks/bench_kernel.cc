@@ -1,5 +1,6 @@
 #include "benchmarks/bench_kernel.h"
 
+#include <cstring>
 #include <utility>
 
 #include "graph/base/status_macros.h"
@@ -49,8 +50,14 @@ Tensor Filled(DataType type, const Shape& shape) {
     case DataType::kBool:
       FillWith<bool>(t, [](int64_t i) { return i % 13 % 2 == 0; });
       break;
-    default:  // 16-bit floats between 0.5 and 2
+    case DataType::kHalf:  // from 1 on
       FillWith<uint16_t>(t, [](int64_t i) { return static_cast<uint16_t>(0x3c00 + i % 13); });
+      break;
+    case DataType::kBfloat16:
+      FillWith<uint16_t>(t, [](int64_t i) { return static_cast<uint16_t>(0x3f80 + i % 13); });
+      break;
+    default:
+      std::memset(t.data(), 0, t.bytes());
   }
   return t;
 }
@@ -77,15 +84,17 @@ absl::StatusOr<std::unique_ptr<BenchKernel>> BenchKernel::Make(
   Prepare p("bench", *def, set, types, std::move(known), session, kernel->workers_);
   TENON_RETURN_IF_ERROR(spec->prepare(p));
   if (p.run() == nullptr) return absl::InvalidArgumentError(op + " has nothing to run");
-  kernel->output_ = Filled(p.output_type(0), p.outputs()[0].shape);
-  kernel->out_ = kernel->output_.data();
+  for (size_t i = 0; i < p.outputs().size(); ++i) {
+    kernel->outputs_.push_back(Filled(p.output_type(static_cast<int>(i)), p.outputs()[i].shape));
+    kernel->out_.push_back(kernel->outputs_.back().data());
+  }
   const auto scratch_bytes = static_cast<int64_t>(p.scratch_bytes());
   TENON_ASSIGN_OR_RETURN(kernel->scratch_,
                          Tensor::Allocate(DataType::kUint8, Shape({scratch_bytes})));
   kernel->state_ = p.state();
   kernel->run_ = p.run();
-  kernel->args_ = {kernel->in_.data(), &kernel->out_, kernel->scratch_.data(), &kernel->workers_,
-                   nullptr};
+  kernel->args_ = {kernel->in_.data(), kernel->out_.data(), kernel->scratch_.data(),
+                   &kernel->workers_, nullptr};
   return kernel;
 }
 

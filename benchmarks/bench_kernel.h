@@ -14,13 +14,13 @@
 namespace tenon {
 
 // Returns a host tensor of small numbers that repeat after 13 elements: for kFloat from -0.7 to
-// 0.8, for kInt32 from 0 to 12, for kBool both values. Any other type must be a 16-bit float and
-// gets positive numbers. Ends the process when memory is short.
+// 0.8, for kInt32 from 0 to 12, for kBool both values, for kHalf and kBfloat16 from 1 to 1.1. Of
+// any other type all elements are 0, strings are empty. Ends the process when memory is short.
 Tensor Filled(DataType type, const Shape& shape);
 
 class BenchKernel {
  public:
-  // `op` must have one output. `attrs` maps names of the node's attributes to the bytes of an
+  // `attrs` maps names of the node's attributes to the bytes of an
   // AttrValue, and must hold the attributes that decide types. Preparation sees the shapes of all
   // inputs, the values of the inputs of which the kernel asks for values and, if `constants`, the
   // values of all inputs but the first. `threads` counts the calling thread.
@@ -36,21 +36,20 @@ class BenchKernel {
       const std::string& op, const std::map<std::string, std::string>& attrs,
       std::vector<Tensor> inputs, bool constants, int threads = 1);
 
-  // Computes output() anew, in the same memory. One thread at a time.
+  // Computes the outputs anew, in the same memory. One thread at a time.
   absl::Status Run() const { return run_(state_.get(), args_); }
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
-  const Tensor& output() const { return output_; }  // before the first Run: as of Filled
+  const Tensor& output() const { return outputs_[0]; }  // before the first Run: as of Filled
 
  private:
   explicit BenchKernel(int threads) : workers_(threads) {}
 
   DenormalGuard flush_;  // as threads that run plans have it
   Workers workers_;
-  std::vector<Tensor> inputs_;
-  Tensor output_, scratch_;
-  std::vector<void*> in_;
-  void* out_ = nullptr;
+  std::vector<Tensor> inputs_, outputs_;
+  Tensor scratch_;
+  std::vector<void*> in_, out_;
   std::shared_ptr<const void> state_;
   RunFn run_ = nullptr;
   StepArgs args_ = {};
