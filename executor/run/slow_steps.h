@@ -62,8 +62,9 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
-// The number of kernel preparations that runs made, and that they reused from earlier runs or
-// passes. All plans of an executable share the counts. Thread-safe.
+// `made` counts the kernel preparations that runs made. `reused` counts how often a step took one
+// that another run or an earlier pass of a loop had made. Kernels that are prepared while planning
+// count in neither. All plans of an executable share the counts. Thread-safe.
 struct LatePreparations {
   std::atomic<int64_t> made{0}, reused{0};
 };

@@ -15,10 +15,11 @@ struct VariableUse {
 
 // Parts the variables of the graph that `roots` need into those that a run of the roots only reads
 // and those that it may change. Roots that are kNoNode are skipped. Handles are followed through
-// calls, branches and loops. All nodes of one variable (IdentityOf) are in the same list. A
-// variable counts as changed if a handle of it goes to a node of an unknown op or to functions that
-// call each other in a circle, or if a called function makes the same variable. All variables count
-// as changed if any call or branch may return a handle. Never fails.
+// functional calls, branches and loops. All nodes of one variable (IdentityOf) are in the same
+// list. A variable counts as changed if a handle of it goes to a node that is not known to only
+// read it, such as one of an unknown op, or a Switch, Merge or Enter. So does a variable of which a
+// handle goes to functions that call each other in a circle, and one that a called function makes
+// too. All variables count as changed if any call or branch may return a handle. Never fails.
 VariableUse UseOfVariables(const Graph& graph, absl::Span<const NodeId> roots);
 
 }  // namespace tenon

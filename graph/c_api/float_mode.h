@@ -11,9 +11,11 @@
 
 namespace tenon {
 
-// Restores, when it is destroyed, the mode that it found when it was made. Warns once for each
-// plug-in that makes this necessary. `plugin` is the plug-in's path and must outlive the guard.
-// Without SSE2 it does nothing.
+// Restores, when it is destroyed, the mode that it found when it was made, on the same thread. The
+// mode is that of SSE (MXCSR, without its exception flags). If MXCSR has changed, the guard also
+// sets the x87 unit's rounding, but not its traps. It does not see a change of the x87 unit alone.
+// Warns once for each plug-in that makes this necessary. `plugin` is the plug-in's path and must
+// outlive the guard. Without SSE2 it does nothing.
 class FloatModeGuard {
  public:
 #ifdef __SSE2__

@@ -49,11 +49,12 @@ inline bool MayBeUnused(const Defect& defect) {
 
 // Returns every defect of a graph and of its functions: first of the versions, then of nodes in the
 // order of ids, then of functions. For graphs that passes or plug-ins changed; import does the same
-// for files. Linear in the graph.
+// for files. Shapes are not checked at nodes with another defect, nor in a graph with an illegal
+// cycle. Linear in the graph.
 std::vector<Defect> Verify(const Graph& graph);
-// Verify without the bodies of functions. If `sound` is given, the graph must be an edited copy of
-// `sound` that shares its storage, and `sound` must have no defects: names, ops and attributes that
-// `sound` has too are not checked again.
+// Verify without the functions of the library, their names and signatures included. If `sound` is
+// given, the graph must be an edited copy of `sound` that shares its storage, and `sound` must have
+// no defects: names, ops and attributes that `sound` has too are not checked again.
 std::vector<Defect> VerifyNodes(const Graph& graph, const Graph* sound = nullptr);
 
 }  // namespace tenon

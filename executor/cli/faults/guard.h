@@ -33,11 +33,12 @@ const char* NamesOfPlugins();
 // Whether a call of sigaction() comes from a plug-in and asks for a signal that tells of a fault
 // (not a timer or SIGUSR1 or SIGUSR2). If so, keeps the request: its handler is called for faults
 // in plug-ins' code, before the handlers of the command. *old is then the request that plug-ins
-// made before. `action` and `old` may be null. Async-signal-safe.
+// made before; all plug-ins share one request for each signal. If not, changes nothing. `action`
+// and `old` may be null. Async-signal-safe.
 bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
 
 // Tells that the command has done its work and that the process ends with this code, whatever
-// plug-ins do while it ends.
+// plug-ins do while it ends; but a limit of StartWatchdog that passes meanwhile still gives code 6.
 void WorkIsDone(int code);
 // The code of WorkIsDone; -1 before.
 int CodeOfWorkDone();

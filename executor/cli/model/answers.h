@@ -31,7 +31,8 @@ absl::StatusOr<std::vector<NamedComparison>> CompareAll(const RunRequest& reques
                                                         const std::vector<Tensor>& values,
                                                         const ToleranceFlags& flags);
 // OK if all comparisons are ok. Otherwise prints a line to stderr for each that is not, and returns
-// kMismatch, marked as printed. Its message is the first line and, if there are more, their number.
+// kMismatch, marked as printed. Its message is the first line; if there are more lines, the number
+// of all lines and of all comparisons follows: "; 2 of 3 differ".
 // Each line begins with `where`, which brings its own separator: "cases.json, case 3: ".
 absl::Status MismatchStatus(const std::vector<NamedComparison>& comparisons,
                             std::string_view where = "");

@@ -1,7 +1,7 @@
 // The constants that all plans of an executable share: decoded values of Const nodes, outputs of
 // nodes that are computed ahead, aligned copies, copies on devices. A constant is decoded once, and
-// aligned only if a run reads it. Its pages of the model's file are dropped from memory when they
-// have been copied, or when DropPages says that no run reads them.
+// aligned only if a run reads it. Its pages of the model's file are dropped from memory when
+// Aligned has copied them, or when DropPages says that no run reads them.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ class ConstStore {
   // the next plan while the stored outputs of all nodes take at most 16 MiB.
   bool ForgetFolded(NodeId n);
 
-  // A tensor with the same elements where built-in kernels can read them: `value` itself if it is
-  // aligned or its elements are no plain bytes, else a copy that is made once. A copy of 64 bytes
+  // A tensor with the same elements where built-in kernels can read them: `value` itself if its
+  // elements are no plain bytes, if it owns an aligned buffer, or if IsAligned (shared_const.h) is
+  // true; else a copy that is made once, also of an aligned view of the file. A copy of 64 bytes
   // or more is aligned to 64 bytes; a smaller one to its size, rounded up to a power of two (at
   // least 4). Copies of up to 1 KiB are packed together. RESOURCE_EXHAUSTED without memory for a
   // copy.

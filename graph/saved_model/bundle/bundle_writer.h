@@ -20,7 +20,8 @@ namespace tenon {
 using BundleEntries = std::map<std::string, std::string>;
 
 // Writes `prefix.index` from a header and the entries, as a whole or not at all (file_writer.h).
-// The key of the header is set here.
+// `entries` need no header: the function adds the header's entry. Errors are those of
+// IndexTableBytes and WriteFile.
 absl::Status WriteBundleIndex(const std::string& prefix, int num_shards, BundleEntries entries);
 
 // Writes one checkpoint. The files appear under their names in Finish, each as a whole; an error in
@@ -40,9 +41,10 @@ class BundleWriter {
   // in host memory.
   absl::Status Add(std::string_view name, const Tensor& tensor);
   // Adds the part `whole.slice` of a tensor of shape `whole.shape`. All parts of one tensor have
-  // the same type and the same whole shape. INVALID_ARGUMENT if they do not, if `part` has another
-  // shape than the slice, or if this slice or the whole tensor was added before; other errors are
-  // those of Add. Parts that overlap or leave elements out are not found here, but when read.
+  // the same type and the same whole shape. INVALID_ARGUMENT if they do not, if the slice does not
+  // lie in the whole, if `part` has another shape than the slice, or if this slice or the whole
+  // tensor was added before; other errors are those of Add. Parts that overlap or leave elements
+  // out are not found here, but when read.
   absl::Status AddPart(std::string_view name, const ShapeAndSlice& whole, const Tensor& part);
   // Puts the data file and then the index under their names. Call it once, as the last call.
   absl::Status Finish();

@@ -19,6 +19,7 @@ bool Near(double a, double b);
 struct Product {
   double scale = 1;
   std::vector<Output> factors;
+  // Whether the factors are `exponent` times x; `scale` is not asked for.
   bool IsPowerOf(Output x, int exponent) const;
 };
 
@@ -33,7 +34,8 @@ struct Sum {
 //   kYes  nodes may have several uses: the caller must ask IsClosed at the end.
 enum class Sharing : uint8_t { kNo, kYes };
 // Remembers the nodes that questions have looked into, at most 32, which then belong to the
-// expression. Control inputs, feeds and other devices end an expression. Not thread-safe.
+// expression, even where the answer is no. Control inputs, feeds and other devices end an
+// expression. Not thread-safe.
 class Expression {
  public:
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)

@@ -14,17 +14,18 @@
 
 namespace tenon::cpu {
 
-// Returns the form of messages: "[0 1...][2 3]". The text has the first `max_entries` elements, or
-// all if `max_entries` is negative. Dots stand for omitted elements. Types printed as "?" have no
-// inner brackets.
+// Returns the form of messages: "[0 1 2][3 4...]..." for 5 elements of [2,3]. The outermost
+// dimension has no brackets. The text has the first `max_entries` elements, or all if `max_entries`
+// is negative. Dots stand at the end if elements are omitted, and in the bracket of a row that is
+// cut. Types printed as "?" have no brackets at all.
 std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
                             int64_t max_entries);
 
 // Returns the form of tf.print and tf.strings.format: brackets for each dimension, each row on a
 // line of its own, strings in quotes. Of each dimension, the text has the first and the last
-// `max_entries` indices, or all if `max_entries` is negative. A type printed as "?" is one flat
-// list of the first `max_entries` elements instead. A bool tensor of which no element is shown has
-// an empty text.
+// `max_entries` indices with "..." between them; all if there are at most twice `max_entries`, or
+// if `max_entries` is negative. A type printed as "?" is one flat list of the first `max_entries`
+// elements instead. A bool tensor of which no element is shown has an empty text.
 std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries);
 
 }  // namespace tenon::cpu

@@ -22,17 +22,18 @@ absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i);
 Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type);
 Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i);
 
-// Whether the call has locked the variable (TF_MaybeLockVariableInputMutexesInOrder,
-// TF_LockVariableInfos).
+// Whether the call has locked the variable by TF_MaybeLockVariableInputMutexesInOrder or
+// TF_LockVariableInfos. A VariableHold does not count.
 bool Holds(TF_OpKernelContext* ctx, const Variable* variable);
 // Returns the holder by which the call has locked the variable, or null.
 TF_VariableInputLockHolder* HolderOf(TF_OpKernelContext* ctx, const Variable* variable)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(ctx->mutex);
 
-// Locks a variable for the lifetime of the object. Does nothing if the call has locked it already.
+// Locks a variable for the lifetime of the object. Does nothing if Holds is true. Must not be taken
+// while the same call has another VariableHold of the variable: Take would wait for that one.
 class VariableHold {
  public:
-  // DEADLINE_EXCEEDED if another kernel holds the variable for a minute.
+  // DEADLINE_EXCEEDED if the variable stays locked for a minute.
   static absl::StatusOr<VariableHold> Take(TF_OpKernelContext* ctx, Variable* variable);
   VariableHold(VariableHold&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
   VariableHold& operator=(VariableHold&&) = delete;
@@ -51,8 +52,9 @@ absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* v
                                  Device* memory);
 
 // Makes sure that nobody else has a share of the buffer of a variable that the call holds, and
-// returns the value, to be written to. Copies the value by `copy` if somebody has a share, or if
-// `always`.
+// returns the value, to be written to. If somebody has a share, or if `always`, the variable gets a
+// copy made by CopyByPlugin. A value without elements is returned as it is. Errors are those of
+// HeldValue and CopyByPlugin; the variable then keeps its value.
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      Device* memory, CopyFn copy, bool always);
 
