@@ -28,10 +28,12 @@ class VariableFolder {
 
   // Turns each variable of the graph that does not stay into a Placeholder of the same name, which
   // the caller makes a constant. Returns these names. Clones functions that take variables, and
-  // drops functions that nothing calls. FAILED_PRECONDITION names a variable that is written, and
-  // the node, or a function that makes a variable. UNIMPLEMENTED names a call that has no form on
-  // values. INVALID_ARGUMENT: calls are nested more than kMaxDepth deep, or a reader asks for
-  // another type.
+  // drops functions that nothing calls. An op that takes a variable and is not known to only read
+  // it or pass it on counts as a write, also where no run reaches it. FAILED_PRECONDITION names a
+  // variable that is written, and the node, or a function that makes a variable. UNIMPLEMENTED
+  // names a call that has no form on values. INVALID_ARGUMENT: calls are nested more than kMaxDepth
+  // deep, a function calls itself, a call names a function that the library lacks, or a reader asks
+  // for another type.
   absl::StatusOr<std::vector<std::string>> Run();
   // The node of the variable for which Run failed because it is written; empty if Run did not fail
   // for this reason.

@@ -12,11 +12,11 @@ namespace tenon {
 // One list: all slots that hold its handle. Lists that are elements of one list count as that list.
 struct TensorList {
   std::vector<int> elements;  // slots of floats that state the type of the elements
-  bool leaves = false;        // the handle goes to a node beyond which it cannot be followed
+  bool leaves = false;        // `follows` is false for a node that gives or takes the handle
 };
 
-// Returns the lists of floats. `follows(n)` says whether all that n does to the handle of a list is
-// known.
+// Returns the lists that have a slot of `floats` as element. `follows(n)` says whether
+// all that n does to the handle of a list is known.
 std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
                                         const TypeSlots& handles,
                                         absl::FunctionRef<bool(NodeId)> follows);
