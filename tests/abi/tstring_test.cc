@@ -42,6 +42,19 @@ TEST(TStringTest, ResizeKeepsBytesBothWays) {
   EXPECT_EQ(TF_TString_GetType(&s), TF_TSTR_SMALL);
 }
 
+TEST(TStringTest, ASizeThatNothingCanHoldLeavesTheStringAsItWas) {
+  for (const std::string& bytes : {std::string("hello"), std::string(100, 'x')}) {
+    String s(bytes);
+    for (const size_t size : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 4 + 1}) {
+      EXPECT_EQ(TF_TString_ResizeUninitialized(&s, size), nullptr);
+      EXPECT_EQ(TF_TString_Resize(&s, size, '.'), nullptr);
+      TF_TString_Reserve(&s, size);
+      TF_TString_AppendN(&s, bytes.data(), size);
+      EXPECT_EQ(Bytes(s), bytes);
+    }
+  }
+}
+
 TEST(TStringTest, ShrinkingGivesMemoryBack) {
   String s(std::string(1000, 'a'));
   TF_TString_ResizeUninitialized(&s, 100);

@@ -170,8 +170,10 @@ static inline size_t TF_TString_RoundedCapacity(size_t size) { return (size | (s
 
 // Moves the first `keep` bytes into a heap block of capacity `new_cap` and makes `str` LARGE with
 // `keep` bytes. `keep` must be at most the size of `str` and at most `new_cap`. Returns the block.
+// A capacity that the size word cannot hold counts as memory that is short.
 static inline char* TF_TString_MoveToHeap(TF_TString* str, size_t keep, size_t new_cap) {
   char* block;
+  if (new_cap > SIZE_MAX >> 2) return NULL;
   if (TF_TString_GetType(str) == TF_TSTR_LARGE) {
     block = (char*)realloc(str->u.large.ptr, new_cap + 1);
     if (block == NULL) return NULL;
@@ -275,7 +277,7 @@ static inline void TF_TString_AssignView(TF_TString* dst, const char* src, size_
 // Appends `size` bytes to `dst`, which becomes an owned string. `src` must not point into `dst`.
 static inline void TF_TString_AppendN(TF_TString* dst, const char* src, size_t size) {
   const size_t old_size = TF_TString_GetSize(dst);
-  if (size == 0) return;
+  if (size == 0 || size > SIZE_MAX - old_size) return;
   TF_TString_ReserveAmortized(dst, old_size + size);
   char* bytes = TF_TString_ResizeUninitialized(dst, old_size + size);
   if (bytes != NULL) memcpy(bytes + old_size, src, size);
