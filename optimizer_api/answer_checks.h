@@ -18,13 +18,14 @@ absl::Status CheckBytes(size_t before, size_t after);
 // Compares the answer `after`, which must verify by itself, with the graph of before.
 // INVALID_ARGUMENT if `after`
 //   * has more nodes than 10 times the nodes of before and 1,000 more;
-//   * lacks a fetch, a feed or a node to preserve;
-//   * changes the type of a fetch, or the op, types or shape of a feed so that a value no longer
-//   fits;
+//   * lacks a fetch, a feed or a node to preserve that `before` has;
+//   * changes the type of a fetched tensor ("node:0"); a fetch "node" only has to be there;
+//   * changes the op or an output type of a feed, or declares a shape for it that refuses a value
+//   that fitted before;
 //   * has a node on a device that does not exist or has no kernel for it, unless the node stood
-//   there before, with the same op and without a kernel.
-// Returns the first fault that it finds. Warns if another built-in op computes a fetch now: the
-// rewrite may be right. `pass` and `plugin` name the pass in the warning.
+//   there before, with the same op and without a kernel. A node without a device is not checked.
+// Returns the first fault that it finds. Warns (WarnOf) if another op, a built-in one, computes a
+// fetched tensor now: the rewrite may be right. `pass` and `plugin` name the pass in the warning.
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,
                          const KernelOracle& kernels, std::string_view pass,
                          std::string_view plugin);

@@ -1,4 +1,4 @@
-// Finds libraries by name as the system's loader does.
+// Finds libraries by name, nearly as the loader of x86-64 Linux does.
 #pragma once
 
 #include <string>
@@ -12,9 +12,14 @@ class LibrarySearch {
   // Reads LD_LIBRARY_PATH and /etc/ld.so.conf once.
   LibrarySearch();
 
-  // The file that the loader finds for `name` when the library at `requester`, with this run path
-  // (DT_RUNPATH or DT_RPATH), needs it. Empty if there is none. A name with a slash is a path,
-  // which may be relative to the working folder.
+  // Returns the path of the library `name` that the library at the path `requester` needs. Empty if
+  // there is none. `run_path` is the DT_RUNPATH or DT_RPATH of `requester`: folders between colons.
+  // The first folder with a regular file `name` gives the path, in this order: LD_LIBRARY_PATH,
+  // run_path, the folders of /etc/ld.so.conf, the default folders. A name with a slash is itself
+  // the path, which may be relative to the working folder. $ORIGIN in `name` or `run_path` is the
+  // folder of `requester`. The loader differs: it searches DT_RPATH, also that of the libraries
+  // that led to `requester`, before LD_LIBRARY_PATH; it reads the cache of ldconfig; it skips files
+  // of another machine.
   std::string Find(std::string_view name, const std::string& requester,
                    std::string_view run_path) const;
 
