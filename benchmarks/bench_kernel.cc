@@ -5,6 +5,7 @@
 
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_registry.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {

@@ -13,7 +13,7 @@
 #include "graph/tensor/tensor.h"
 #include "plugin/device/device.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon {
 

@@ -11,7 +11,7 @@
 #include "executor/lowering/call_sites.h"
 #include "graph/ir/graph.h"
 #include "plugin/device/device.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon {
 

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/named_handle.h"
 #include "plugin/kernels/variable.h"
 
@@ -15,6 +17,10 @@ absl::Status RunSlowStep(const void* state, const StepArgs& args) {
   Frame& frame = static_cast<Frame&>(*args.run_state);
   if (step.guard != 0 && !frame.alive(step.guard)) return absl::OkStatus();
   return step.Run(frame, args);
+}
+
+void KernelStep::set_prepared(PreparedKernel kernel) {
+  fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
 }
 
 bool KernelStep::IsValueInput(int i) const {

@@ -11,12 +11,15 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/run/frame.h"
-#include "executor/run/prepared_kernel.h"
 #include "executor/run/run_recorder.h"
 #include "graph/ir/graph.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon {
+
+struct CpuKernelSpec;   // plugin/kernels/kernel.h
+struct PreparedKernel;  // executor/run/prepared_kernel.h
+class SessionState;     // plugin/kernels/session_state.h
 
 // One step object serves all frames: const functions are thread-safe. Other functions of a step are
 // called only while planning. Errors do not name the node.
@@ -103,10 +106,7 @@ class KernelStep : public SlowStep {
         counts_(counts),
         may_take_(inputs_.size(), false) {}
   // Only while planning: the kernel is prepared already.
-  void set_prepared(PreparedKernel kernel) {
-    fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
-  }
-
+  void set_prepared(PreparedKernel kernel);
   // Only while planning: the tensors lie in the memory of `device` (OtherDevices::kInPlace); null:
   // in host memory.
   void set_device(Device* device) { device_ = device; }

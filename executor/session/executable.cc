@@ -10,6 +10,7 @@
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
 #include "graph/wire/wire.h"
+#include "plugin/kernels/session_state.h"
 
 namespace tenon {
 namespace {

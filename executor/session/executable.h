@@ -19,6 +19,8 @@
 
 namespace tenon {
 
+class SessionState;  // plugin/kernels/session_state.h
+
 // The parts of a session that an executable borrows. All of them outlive the executable.
 struct SessionParts {
   const SessionOptions& options;

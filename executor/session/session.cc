@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "executor/compile/passes/evaluator.h"
+#include "executor/run/kernel_states.h"
 #include "executor/session/executable.h"
 #include "executor/state/fixed_variables.h"
 #include "executor/state/state_makers.h"

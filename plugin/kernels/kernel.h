@@ -6,95 +6,30 @@
 // weights, and sets a run function with an immutable state. Run gets pointers and computes; several
 // threads may call run at once with different pointers. A kernel does nothing special for unknown
 // shapes: the executor prepares when the shapes are known, and caches the result by shapes.
+// What runs has a header of its own (run_fn.h), and so has what outlives a run (session_state.h):
+// plans and runs need those two and not this one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
-#include "plugin/kernels/file_access.h"
-#include "plugin/kernels/resource.h"
+#include "plugin/kernels/run_fn.h"
+#include "plugin/kernels/session_state.h"
 
 namespace tenon {
 
 class Workers;  // plugin/cpu/base/workers.h
-
-// The services for a run function beyond its pointers: outputs with a shape that depends on the
-// data, and whole tensors.
-class RunState {
- public:
-  virtual ~RunState() = default;
-  // Allocates output i with this shape; returns its memory, aligned to kTensorAlignment.
-  // RESOURCE_EXHAUSTED when memory is short.
-  virtual absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) = 0;
-  // Makes this tensor output i.
-  virtual void SetOutput(int i, Tensor value) = 0;
-  // Input i as a tensor. The tensor must not outlive the call of the run function, since its memory
-  // may belong to the plan.
-  virtual Tensor Input(int i) = 0;
-  // Input i as a tensor that the kernel owns. The last reader of a value gets the value itself: its
-  // buffer is unique then, and the kernel may write to it. Else the tensor may be a copy. A kernel
-  // calls this at most once for each input, and reads the input in no other way afterwards.
-  // RESOURCE_EXHAUSTED when a copy is needed and memory is short.
-  virtual absl::StatusOr<Tensor> TakeInput(int i) = 0;
-};
-
-// The arguments of one call of a run function.
-struct StepArgs {
-  // The data of each input; for a string input an array of TF_TString.
-  void* const* in;
-  // The data of each output with a static shape, strings initialized and empty; null for a dynamic
-  // output.
-  void* const* out;
-  // As many bytes as prepare asked for, aligned to kTensorAlignment.
-  void* scratch;
-  // Never null. One worker means: compute in the calling thread.
-  Workers* workers;
-  // Not null if prepare declared dynamic outputs, or the kernel works on whole tensors.
-  RunState* run_state;
-};
-
-// Returns OK or an error without the node's name (the executor adds node and op).
-using RunFn = absl::Status (*)(const void* state, const StepArgs& args);
-
-// State that one node keeps over the runs of a session: a random generator, a counter.
-class NodeState {
- public:
-  virtual ~NodeState() = default;
-};
-
-// The part of a session that kernels may use. The session owns it; it outlives every plan.
-// Thread-safe.
-class SessionState {
- public:
-  virtual ~SessionState() = default;
-  // The seed for random generators with both of their own seeds 0. If this is 0 too, a generator
-  // takes a seed from the system.
-  virtual uint64_t seed() const { return 0; }
-  // The files that kernels may read and write.
-  virtual FileAccess files() const { return FileAccess(); }
-  // The node's state, made by `make` at first use.
-  virtual std::shared_ptr<NodeState> GetNodeState(
-      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
-  // Variables, tables and queues, which have a name and live as long as the session.
-  ResourceManager& resources() { return resources_; }
-  // A value that `make` derives from a constant (packed weights). All plans share it. The key is
-  // the address of the constant's data with `key`.
-  virtual std::shared_ptr<const void> GetPacked(
-      const void* constant, std::string_view key,
-      const std::function<std::shared_ptr<const void>()>& make) = 0;
-
- private:
-  ResourceManager resources_;
-};
 
 // One preparation: the executor sets the inputs, the kernel sets the outputs. One thread uses it.
 class Prepare {

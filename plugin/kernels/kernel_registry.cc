@@ -12,6 +12,7 @@
 #include "graph/op_defs/attr_text.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

@@ -10,14 +10,18 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/op_defs/attr_set.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/op_defs/op_def.h"
+#include "graph/tensor/dtype.h"
 
 struct TF_OpKernelConstruction;
 struct TF_OpKernelContext;
 struct TF_AsyncOpKernelDoneCallback;
 
 namespace tenon {
+
+struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
 // The callbacks of a plug-in's kernel, as TensorFlow's C ABI has them. `compute` or `compute_async`
 // is set; any other may be null.

@@ -4,13 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/aligned.h"
+#include "executor/run/kernel_states.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/tensor/memory_bound.h"
-#include "plugin/kernels/kernel_registry.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {
@@ -149,29 +150,6 @@ MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
   node.attrs = &kind.attrs;
   node.types = &kind.types;
   return ResolveMemoryTypes(**kernel, node).value_or(MemoryTypes());
-}
-
-std::shared_ptr<NodeState> KernelStates::GetNodeState(
-    std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
-  absl::MutexLock lock(&mutex_);
-  std::shared_ptr<NodeState>& state = nodes_[node_name];
-  if (state == nullptr) state = make();
-  return state;
-}
-
-std::shared_ptr<const void> KernelStates::GetPacked(
-    const void* constant, std::string_view key,
-    const std::function<std::shared_ptr<const void>()>& make) {
-  const std::pair<const void*, std::string> id(constant, key);
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto it = packed_.find(id);
-    if (it != packed_.end()) return it->second;
-  }
-  // Packing may be slow and may itself ask for state: made without the lock, the first one wins.
-  std::shared_ptr<const void> made = make();
-  absl::MutexLock lock(&mutex_);
-  return packed_.emplace(id, std::move(made)).first->second;
 }
 
 }  // namespace tenon

@@ -7,7 +7,7 @@
 #include "grappler_lite/pipeline/pass.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
 
@@ -56,31 +56,5 @@ class RegistryOracle : public KernelOracle {
 // are empty if `device` has no kernel for the node, or if the kernel's declarations do not fit it.
 MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
                           const KernelRegistry& kernels);
-
-// The state that kernels keep from run to run of a session. Shares the ownership of states and
-// keeps them as long as it lives. For one node name, and for one pair of constant and key, every
-// caller gets the same object. GetNodeState calls `make` under a lock: `make` must not call this
-// object. GetPacked calls `make` without the lock, perhaps on several threads at once; every caller
-// then gets the result that was made first. Thread-safe.
-class KernelStates : public SessionState {
- public:
-  explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())
-      : seed_(seed), files_(std::move(files)) {}
-  uint64_t seed() const override { return seed_; }
-  FileAccess files() const override { return files_; }
-  std::shared_ptr<NodeState> GetNodeState(
-      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
-  std::shared_ptr<const void> GetPacked(
-      const void* constant, std::string_view key,
-      const std::function<std::shared_ptr<const void>()>& make) override;
-
- private:
-  const uint64_t seed_;
-  const FileAccess files_;
-  absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_
-      ABSL_GUARDED_BY(mutex_);
-};
 
 }  // namespace tenon

@@ -14,6 +14,8 @@
 
 namespace tenon {
 
+class SessionState;  // plugin/kernels/session_state.h
+
 // Borrows all of its members. A plan keeps pointers to `graph`, `calls`, the devices, `constants`,
 // `kernels`, `session` and `late`, which must outlive it. All else must outlive the call only.
 struct PlanInput {

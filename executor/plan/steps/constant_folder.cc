@@ -7,6 +7,7 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {

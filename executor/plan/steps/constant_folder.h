@@ -9,9 +9,11 @@
 #include "absl/types/span.h"
 #include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/step_builder.h"
-#include "plugin/kernels/kernel.h"
 
 namespace tenon {
+
+class Prepare;         // plugin/kernels/kernel.h
+struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
 // Shares results between the plans of an executable through PlanInput::constants. Not thread-safe.
 class ConstantFolder {

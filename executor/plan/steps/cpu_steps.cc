@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {
@@ -26,6 +29,23 @@ Device* MemoryFor(const OpFacts& op, const NodeTypes& types, Device* device) {
   const bool fits = std::none_of(types.inputs.begin(), types.inputs.end(), only_on_host) &&
                     std::none_of(types.outputs.begin(), types.outputs.end(), only_on_host);
   return fits ? device : nullptr;
+}
+
+// What a node of these types is prepared with, wherever its values lie; nullopt if a shape or a
+// needed value is not known.
+std::optional<std::vector<Prepare::Input>> KnownOnDevice(const StepGraph& graph,
+                                                         const NodeTypes& types,
+                                                         const CpuKernelSpec& spec,
+                                                         absl::Span<const int32_t> values) {
+  std::vector<Prepare::Input> known(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PlanValue& v = graph.values[values[i]];
+    if (v.reference || IsRef(types.inputs[i]) || v.shape == nullptr) return std::nullopt;
+    if (NeedsValue(spec, i) && v.constant == nullptr) return std::nullopt;
+    known[i].shape = *v.shape;
+    known[i].value = GivenValue(v, spec, i);
+  }
+  return known;
 }
 
 }  // namespace
@@ -76,9 +96,10 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
     on_device |= steps_.value(ids.back()).device != nullptr;
   }
   if (!on_device) return false;
-  std::optional<std::vector<Prepare::Input>> inputs = KnownOnDevice(n, spec, ids);
-  if (!inputs) return false;
   const NodeKind& kind = in_.graph.kind(n);
+  std::optional<std::vector<Prepare::Input>> inputs =
+      KnownOnDevice(steps_.graph(), kind.types, spec, ids);
+  if (!inputs) return false;
   Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, *std::move(inputs), in_.session,
             in_.workers);
   // An error is left to the second preparation, on the host.
@@ -88,21 +109,6 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
   }
   TENON_RETURN_IF_ERROR(AddPrepared(n, spec, p, ids));
   return true;
-}
-
-std::optional<std::vector<Prepare::Input>> CpuSteps::KnownOnDevice(NodeId n,
-                                                                   const CpuKernelSpec& spec,
-                                                                   Inputs inputs) {
-  const NodeTypes& types = in_.graph.kind(n).types;
-  std::vector<Prepare::Input> known(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const PlanValue& v = steps_.value(inputs[i]);
-    if (v.reference || IsRef(types.inputs[i]) || v.shape == nullptr) return std::nullopt;
-    if (NeedsValue(spec, i) && v.constant == nullptr) return std::nullopt;
-    known[i].shape = *v.shape;
-    known[i].value = GivenValue(v, spec, i);
-  }
-  return known;
 }
 
 absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,

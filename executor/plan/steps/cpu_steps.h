@@ -2,7 +2,6 @@
 // else in the run.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -15,9 +14,11 @@
 #include "executor/plan/steps/operands.h"
 #include "executor/plan/steps/preparations.h"
 #include "executor/plan/steps/step_builder.h"
-#include "plugin/kernels/kernel.h"
 
 namespace tenon {
+
+class Prepare;         // plugin/kernels/kernel.h
+struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
 // The references must outlive this object. Not thread-safe.
 class CpuSteps {
@@ -40,10 +41,6 @@ class CpuSteps {
   // Translates a node that only renames a value in a device's memory, or tells the value's shape:
   // the value need not come to the host. Returns false, and changes nothing, for any other node.
   absl::StatusOr<bool> AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec);
-  // The inputs for a preparation, wherever the values lie; nullopt if a shape or a needed value is
-  // not known.
-  std::optional<std::vector<Prepare::Input>> KnownOnDevice(NodeId n, const CpuKernelSpec& spec,
-                                                           Inputs inputs);
   // Adds what a prepared kernel needs: no step, a planned step or a step that works on tensors.
   absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, Inputs inputs);
   // For a kernel with nothing to compute: its outputs are known values, or inputs under another

@@ -6,6 +6,7 @@
 
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 

@@ -9,9 +9,11 @@
 #include "absl/types/span.h"
 #include "executor/plan/base/plan_input.h"
 #include "executor/plan/base/step_graph.h"
-#include "plugin/kernels/kernel.h"
 
 namespace tenon {
+
+class Prepare;         // plugin/kernels/kernel.h
+struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
 // Whether the kernel cannot be prepared without the value of this input.
 bool NeedsValue(const CpuKernelSpec& spec, size_t input);

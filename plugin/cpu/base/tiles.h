@@ -6,7 +6,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 

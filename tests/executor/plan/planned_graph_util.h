@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "executor/compile/passes/evaluator.h"
 #include "executor/plan/base/plan_input.h"
+#include "executor/run/kernel_states.h"
 #include "graph/ir/graph.h"
 #include "plugin/cpu/base/workers.h"
 

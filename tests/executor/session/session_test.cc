@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "graph/io/io.h"
 #include "gtest/gtest.h"
+#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
 #include "tests/executor/graph_text_util.h"
 

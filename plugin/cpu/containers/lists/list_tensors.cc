@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/kernels/kernel.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/named_arrays.h"
 #include "plugin/cpu/containers/lists/tensor_array.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"

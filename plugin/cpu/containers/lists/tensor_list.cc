@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/whole_tensor.h"
 namespace tenon::cpu {
 
 ObjectRef<TensorList> TensorList::Clone() const {

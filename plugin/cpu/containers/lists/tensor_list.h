@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
-#include "plugin/cpu/base/whole_tensor.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/ragged_value.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"

@@ -1,0 +1,28 @@
+#include "executor/run/kernel_states.h"
+
+namespace tenon {
+
+std::shared_ptr<NodeState> KernelStates::GetNodeState(
+    std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
+  absl::MutexLock lock(&mutex_);
+  std::shared_ptr<NodeState>& state = nodes_[node_name];
+  if (state == nullptr) state = make();
+  return state;
+}
+
+std::shared_ptr<const void> KernelStates::GetPacked(
+    const void* constant, std::string_view key,
+    const std::function<std::shared_ptr<const void>()>& make) {
+  const std::pair<const void*, std::string> id(constant, key);
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = packed_.find(id);
+    if (it != packed_.end()) return it->second;
+  }
+  // Packing may be slow and may itself ask for state: made without the lock, the first one wins.
+  std::shared_ptr<const void> made = make();
+  absl::MutexLock lock(&mutex_);
+  return packed_.emplace(id, std::move(made)).first->second;
+}
+
+}  // namespace tenon

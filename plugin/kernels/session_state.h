@@ -1,0 +1,45 @@
+// What kernels keep beyond one run, in the session that runs them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "plugin/kernels/file_access.h"
+#include "plugin/kernels/resource.h"
+
+namespace tenon {
+
+// State that one node keeps over the runs of a session: a random generator, a counter.
+class NodeState {
+ public:
+  virtual ~NodeState() = default;
+};
+
+// The part of a session that kernels may use. The session owns it; it outlives every plan.
+// Thread-safe.
+class SessionState {
+ public:
+  virtual ~SessionState() = default;
+  // The seed for random generators with both of their own seeds 0. If this is 0 too, a generator
+  // takes a seed from the system.
+  virtual uint64_t seed() const { return 0; }
+  // The files that kernels may read and write.
+  virtual FileAccess files() const { return FileAccess(); }
+  // The node's state, made by `make` at first use.
+  virtual std::shared_ptr<NodeState> GetNodeState(
+      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
+  // Variables, tables and queues, which have a name and live as long as the session.
+  ResourceManager& resources() { return resources_; }
+  // A value that `make` derives from a constant (packed weights). All plans share it. The key is
+  // the address of the constant's data with `key`.
+  virtual std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) = 0;
+
+ private:
+  ResourceManager resources_;
+};
+
+}  // namespace tenon
