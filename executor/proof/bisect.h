@@ -29,15 +29,18 @@ struct Bisection {
   // The steps that were found, the last step first. They are enough to make the result wrong by
   // themselves if `wrong_with_faulty` is not empty.
   std::vector<std::string> faulty;
-  std::string wrong_with_faulty;  // how the result is wrong with `faulty` alone; empty: it is right
-  int64_t steps = 0;              // that there are
-  int64_t trials = 0;             // that were run
+  // How the result is wrong with `faulty` alone. Empty: it is right, or `faulty` is empty.
+  std::string wrong_with_faulty;
+  int64_t steps = 0;   // that the trial of all steps named
+  int64_t trials = 0;  // that were run
 };
 
-// Finds the step with which the result turns wrong as steps are added one by one. While the steps
-// found so far leave the result right when they are alone, finds the step that they need besides,
-// up to 8 steps. Most faults are one step, some a pair. INTERNAL if the same steps do not give the
-// same result.
+// Finds, by halves, a step with which the result turns wrong as steps are added in their order; if
+// there are several such steps, any one of them. While the steps found so far leave the result
+// right when they are alone, finds the step that they need besides, up to 8 steps. Most faults are
+// one step, some a pair. If the steps do not keep their names or the same steps give another
+// result, that is INTERNAL, or the search ends early with an empty `wrong_with_faulty`. Other
+// errors are those of `run`.
 absl::StatusOr<Bisection> Bisect(const RunTrial& run);
 
 }  // namespace tenon

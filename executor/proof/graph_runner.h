@@ -18,7 +18,8 @@ class GraphRunner {
  public:
   // `options`: what concerns the optimizer is ignored. Random ops without a seed get one, so that
   // two runs answer the same. The devices outlive the runner. `inits`: nodes that give state its
-  // values. Those that a graph has run once, in this order, before all other nodes.
+  // values. In each run those that the graph has run once, in this order and without feeds, before
+  // all other nodes.
   GraphRunner(std::vector<Device*> devices, SessionOptions options,
               std::vector<std::string> inits = {});
 
@@ -26,24 +27,28 @@ class GraphRunner {
   // `holder` outlives the runner.
   void TakeStateOf(Session* holder) { holder_ = holder; }
 
-  // Runs the graph once. Variables that have no value get one that is made up (MadeUpState).
-  // Returns the values of `fetches`, in their order. The value of a "^init" among them is
-  // uninitialized.
+  // Runs the graph once. Before the inits, variables that the copied state does not hold get values
+  // that are made up (MadeUpState). Returns the values of `fetches`, in their order. The value of a
+  // "^init" among them is uninitialized. Errors are those of CopyState, MadeUpState::Fill,
+  // Session::Create and Session::Run.
   absl::StatusOr<std::vector<Tensor>> Run(const Graph& graph, const InputSet& inputs,
                                           const std::vector<std::string>& fetches) const;
-  // Runs the graph as often as AnswerApart does, so that one fetch that fails hides no other.
+  // Runs the graph as often as AnswerApart asks, so that one fetch that fails hides no other;
+  // AnswerApart names the exceptions.
   Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
-  // Returns the part of the graph that `fetches` need ("^node" names a node that is to run). Bodies
-  // of functions stand in the place of calls where calls can be inlined.
+  // Returns the part of the graph that `fetches` need ("^node" names a node that is to run) if the
+  // nodes of `inputs` are fed. Bodies of functions stand in the place of calls where calls
+  // can be inlined. Runs nothing. Errors are those of Session::Create and Session::Prepare.
   absl::StatusOr<Graph> WithCallsInlined(const Graph& graph, const InputSet& inputs,
                                          const std::vector<std::string>& fetches) const;
 
   // Compares the outputs that both graphs have with the same type, in topological order of `after`;
-  // fed nodes are left out. Returns the name ("node" or "node:1") of the first output that has
-  // another value, that fails only in `after`, or that fails only in `before`. Returns "" if there
-  // is none, and without comparing if `after` has control flow of version 1.
+  // fed nodes, handles and variants are left out. Returns the name ("node" or "node:1") of the
+  // first output that has another value, that fails only in `after`, or that fails only in
+  // `before`. Returns "" if there is none, and without comparing if `after` has a cycle or control
+  // flow of version 1.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 

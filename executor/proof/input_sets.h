@@ -16,8 +16,8 @@ namespace tenon {
 
 struct InputSet {
   std::string name;  // "ordinary", "NaN", "size 0", …
-  // All values are finite and of everyday size. Toleranced rewrites promise to keep the answers to
-  // such inputs only.
+  // All values are finite and, if they are made up, of everyday size. Toleranced rewrites promise
+  // to keep the answers to such inputs only.
   bool ordinary = true;
   std::vector<Session::NamedTensor> feeds;
   // The limit of a run on these inputs. A made-up number of passes may be huge.
@@ -26,14 +26,17 @@ struct InputSet {
 // InputSet::max_loop_passes of made-up inputs.
 inline constexpr int64_t kMostLoopPasses = 10'000;
 
-// Makes up feeds for the Placeholders `nodes`, in these sets:
-//   ordinary    reals in [-3, 3), integers 0 to 2, short strings
-//   zeros       of both signs, and denormals
-//   infinities, NaN, extremes   some among ordinary values; extremes are the ends of the range
-//   size 1, size 0   ordinary values; only where the graph leaves sizes open
-// Dimensions that the graph leaves open have `usual_size`; a shape of unknown rank gets rank 1.
-// Without nodes there is one set, "ordinary", without feeds. UNIMPLEMENTED names a node that is no
-// Placeholder, or whose type CanMakeUp refuses.
+// Makes up feeds for the Placeholders `nodes`, in these sets and this order:
+//   ordinary    reals in [-3, 3), integers 0 to 2, any bools, short strings
+//   zeros       of both signs, and denormals; bools and strings as in "ordinary"
+//   infinities, NaN, extremes   some among ordinary values, of types that have them; extremes are
+//               the ends of the range, and -1
+//   size 1, size 0   ordinary values; these two only if a shape of `nodes` leaves a size open
+// Dimensions that the graph leaves open have `usual_size`, or 1 or 0 in the last two sets; a shape
+// of unknown rank gets rank 1. In a graph with a producer below 24 a scalar shape counts as
+// unknown. Without nodes there is one set, "ordinary", without feeds. UNIMPLEMENTED for a name of
+// no node, for a node that is no Placeholder, or whose type CanMakeUp refuses; names the node.
+// RESOURCE_EXHAUSTED without memory.
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,
                                                     int64_t usual_size = 3);

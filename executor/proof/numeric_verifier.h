@@ -20,16 +20,19 @@ namespace tenon {
 
 // Demands of a pass:
 //   only exact rewrites   the same bits on every set of inputs; an error where there was one
-//   other rewrites too    the same bits after its exact rewrites alone, and after all of them
-//                         values within a bound on ordinary inputs
+//   other rewrites too    the same bits on every set after its exact rewrites alone, if it has any;
+//                         and after all of them, on ordinary sets (InputSet::ordinary), values
+//                         within a bound and an error where there was one
 //   a plug-in's pass, which does not say how exact its rewrites are
 //                         values within the bound on every set; an error where there was one
-// The bound is Sameness::kBound, or kRounded once the graph computes in types of 16 bits.
+// The bound is Sameness::kBound. It is kRounded if the graph before or after the pass computes in
+// types of 16 bits, and for good once a rewrite of any pass has chosen less precision. "An error
+// where there was one" is as in CompareAnswers, which names what may differ.
 //
-// Each output is compared by itself, so an output that fails keeps no other from being compared.
-// Outputs that differ between two runs of one graph are left out. The body of a function is run
-// where it is called; a part of the body that the inputs do not reach is not compared.
-// Thread-compatible, as passes run one by one.
+// Each output is compared by itself, so an output that fails keeps no other from being compared,
+// but for the exceptions of AnswerApart. Of outputs that differ between two runs of one graph no
+// values are compared. The body of a function is run where it is called; a part of the body that
+// the inputs do not reach is not compared. Thread-compatible, as passes run one by one.
 class NumericVerifier : public PipelineObserver {
  public:
   // `custom`: passes besides those of the pass order.
@@ -40,26 +43,32 @@ class NumericVerifier : public PipelineObserver {
   void TakeStateOf(Session* holder) { runner_.TakeStateOf(holder); }
 
   // Limits the time of all comparisons together. When it is used up, the comparison in progress
-  // ends after the current set of inputs, and later passes are not compared.
+  // runs its graphs on no further set of inputs, but each on the first set, and later passes are
+  // not compared.
   void set_time_limit(double seconds) { limit_s_ = seconds; }
 
   // Adds the values that the graph is really fed with to the made-up ones. They are used for passes
-  // on graphs that are fed at the same nodes. A second call replaces the values of the first.
+  // on graphs that are fed at the same nodes; by themselves, if none can be made up. A second call
+  // replaces the values of the first. To be called before the passes that are to use them run.
   void AddInputs(std::vector<Session::NamedTensor> feeds);
 
   void BeforePass(const PassRun& run) override;
   void OnRewrite(const RewriteEvent& event) override;
-  // INTERNAL if the pass does not meet its demand; names the rewrite, its node, the difference and
-  // the inputs.
+  // INTERNAL if the pass does not meet its demand; names the difference, the inputs and, if the
+  // pass can be replayed, the rewrite and its node. Other errors are those of `replay`. OK, too, if
+  // nothing could be compared.
   absl::Status CheckPass(const PassRun& run, const Graph& after, const ReplayPass& replay) override;
 
-  // Passes that changed a graph with outputs to compare.
+  // Passes that changed a graph with outputs to compare, or the body of a function.
   int64_t changes() const { return changes_; }
+  // Those of them that were compared on one set of inputs at least.
   int64_t passes_compared() const { return passes_; }
-  int64_t runs() const { return runs_; }  // of graphs
+  // Runs of graphs; one that AnswerApart takes apart counts once.
+  int64_t runs() const { return runs_; }
   // Passes that the time limit kept from being compared on all inputs.
   int64_t passes_cut_short() const { return cut_short_; }
-  // Why some pass or output could not be compared; empty if all were.
+  // Why some pass or output could not be compared: no inputs could be made up, or the output had no
+  // value on any. Empty if there is none. Says nothing of the time limit.
   const std::string& not_compared() const { return not_compared_; }
 
  private:

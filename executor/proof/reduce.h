@@ -15,23 +15,27 @@ struct ReduceOptions {
 };
 
 struct Reduction {
-  FailingCase failing;  // the smallest case that was found; one set of inputs
+  // The smallest case that was found; one set of inputs. It fails, unless no set of several was
+  // found to fail by itself, as when max_trials ends the search first.
+  FailingCase failing;
   int64_t trials = 0;
   bool stopped = false;  // max_trials ended the search: there may be a smaller case
 };
 
-// Reduces `failing`, which has at least one set of inputs and for which `fails` is true, until no
-// step makes it smaller. The steps, in this order:
-//  - keep one set of inputs, and half of the outputs again and again while a half fails alone;
-//  - put bodies of functions in the place of calls;
-//  - take an earlier node as the output;
-//  - cut nodes off: feed the values that `runner` computes for them;
-//  - let the readers of a node read its first input of the same type and shape instead;
-//  - remove control edges;
-//  - leave out initializers;
-//  - make inputs plain: feed ones for floats.
-// Each step tries halves of the graph first, then quarters and so on: O(k log n) trials for n nodes
-// of which k are needed. Nodes keep their names. `fails` must answer the same for the same case.
+// Reduces `failing`, which has at least one set of inputs and for which `fails` is true. Its
+// fetches and inits must be in its graph. The steps, in this order:
+//  1. keep one set of inputs, and half of the outputs again and again while a half fails alone;
+//  2. put bodies of functions in the place of calls;
+//  3. take an earlier node as the only output;
+//  4. cut nodes off: feed the values that `runner` computes for them;
+//  5. let the readers of a node read its first input of the same type and shape instead;
+//  6. remove control edges;
+//  7. leave out initializers, one by one;
+//  8. make inputs plain: feed ones for floats.
+// Steps 3 to 7 are repeated while they remove nodes; the others are done once. Steps 3 to 5 only
+// concern nodes of which `runner` computes a value. Steps 4, 5, 6 and 8 try all nodes at once, then
+// halves of those that are left, quarters and so on: O(k log n) trials for n nodes of which k are
+// needed. Nodes keep their names. `fails` must answer the same for the same case. Returns no error.
 absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
                                  const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options = {});

@@ -14,7 +14,8 @@
 
 namespace tenon {
 
-// The rewrites that make an answer wrong. Bisection::faulty holds their RewriteKeys.
+// The rewrites that make an answer wrong. Bisection::faulty holds their RewriteKeys; an empty
+// Bisection::wrong means that no answer is wrong.
 struct Bisected : Bisection {
   // If passes of plug-ins are among the rewrites: the first node whose value they change. Empty:
   // not known.
@@ -26,7 +27,7 @@ struct FailingCase {
   Graph graph;
   std::vector<InputSet> inputs;
   std::vector<std::string> fetches;
-  std::vector<std::string> inits = {};  // nodes that run once, in this order, before all others
+  std::vector<std::string> inits = {};  // nodes that run once in each session, in this order, first
 };
 
 // Says how `is` differs from `right`; nothing if it does not. Either may lack a value.
@@ -36,26 +37,30 @@ using JudgeValue = std::function<std::optional<std::string>(const Tensor& right,
 // so that no run sees the state of another. Thread-compatible. The devices outlive the judge.
 class ResultJudge {
  public:
-  // `options`: of a session that optimizes; its observers see every optimization. `begin` prepares
-  // each new session before the nodes of FailingCase::inits run.
+  // `options`: of a session that optimizes; its observers see every optimization. Random ops
+  // without a seed get one, the same in every session. `begin` prepares each new session before the
+  // nodes of FailingCase::inits run.
   ResultJudge(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
               std::function<absl::Status(Session&)> begin);
 
-  // Removes the fetches that fail without any pass, on the first inputs for which another fetch has
-  // a value. Returns a line for each: "output y: why". If every fetch fails, all stay.
+  // Takes the first inputs on which some fetch has a value without any pass, and removes the
+  // fetches that fail there. Returns a line for each: "output y: why". If every fetch fails on all
+  // inputs, all stay.
   std::vector<std::string> DropFailing(FailingCase& failing) const;
 
   // Compares the answers with all passes and with none. Returns the first difference ("of output y
-  // element [0] is 1 where 2 is right (inputs 'ordinary')"), or an empty text if the answers agree,
-  // as when every run fails in both.
+  // element [0] is 1 where 2 is right (inputs 'ordinary')"), or an empty text if the answers agree
+  // (CompareAnswers), as when every run fails in both.
   std::string OptimizedIsWrong(const FailingCase& failing) const;
 
   // Finds the rewrites that make an answer wrong, or that hide an error. FAILED_PRECONDITION if the
-  // graph runs on none of its inputs, with passes or without.
+  // graph runs on none of its inputs, with passes or without; INTERNAL as Bisect.
   absl::StatusOr<Bisected> BisectRewrites(const FailingCase& failing) const;
-  // Finds the nodes that answer otherwise on their device than on the CPU, without any pass.
-  // Nothing if all nodes are on the CPU. There must be a set of inputs. FAILED_PRECONDITION if the
-  // graph runs on none of its inputs with all nodes on the CPU.
+  // Finds the nodes that make an answer wrong on their device, as compared with all nodes on the
+  // CPU; without any pass. Bisection::faulty holds their names; an empty Bisection::wrong means
+  // that no answer is wrong. Nothing if all nodes are on the CPU. There must be a set of inputs.
+  // FAILED_PRECONDITION if the graph runs on none of its inputs with all nodes on the CPU; other
+  // errors are those of Session::Create, Session::Prepare and Bisect.
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const FailingCase& failing) const;
 
  private:

@@ -14,19 +14,22 @@ namespace tenon {
 
 // Copies the variables, tables and queues that `from` holds and that the graph, or a function that
 // it calls, names. A run on the copies changes nothing in `from`. A variable and its copy share
-// their elements until one of them is written. Barriers, accumulators, staging areas and variables
-// of resource handles are not copied. Returns the first error of a copy: RESOURCE_EXHAUSTED without
-// memory.
+// their elements until one of them is written, unless kernels change the variable in place.
+// Variables without a value or of resource handles, barriers, accumulators and staging areas are
+// not copied. What `to` has under the same name stays. Returns the first error of a copy, and
+// copies the rest all the same: RESOURCE_EXHAUSTED without memory, or the error of a device that
+// holds a value.
 absl::Status CopyState(const Graph& graph, ResourceManager& from, ResourceManager& to);
 
 // Makes up values for variables that have none. Thread-compatible.
 class MadeUpState {
  public:
-  // Gives ordinary values to the graph's variables of known type and shape that have no value in
-  // `state`. The values are positive if the graph takes a root or a logarithm of them, or uses them
-  // as variances. A variable keeps the value of the first graph in all later graphs, as a pass that
-  // changes how the variable is read must not change its value. Variables in bodies of functions
-  // get no value.
+  // Gives ordinary values (input_sets.h) to the graph's variables of known type and shape that
+  // `state` does not hold. The values are not negative if the graph takes a root or a logarithm of
+  // them, or uses them as variances, directly or through Identity, Cast, Reshape and additions.
+  // What the first graph decides for a variable, a value or none, holds for all later graphs, as a
+  // pass that changes how the variable is read must not change its value. Variables in bodies of
+  // functions get no value. RESOURCE_EXHAUSTED without memory.
   absl::Status Fill(const Graph& graph, ResourceManager& state);
 
  private:

@@ -11,12 +11,12 @@
 namespace tenon {
 
 // Sets the liveness flags of a Switch's outputs. Input 0 is the choice, a scalar in host memory: a
-// bool (false: output 0) or the int32 index of an output. An index out of range chooses the last
-// output. INVALID_ARGUMENT if the choice is no scalar.
+// bool (false: output 0) or the int32 index of an output. An index out of range, a negative one
+// included, chooses the last output. INVALID_ARGUMENT if the choice is no scalar.
 class SwitchStep : public SlowStep {
  public:
   // `first`, `first` + 1, … are the flags of the `count` outputs. All are dead if flag `in` is
-  // dead.
+  // dead; the choice is then not read.
   SwitchStep(StepInput choice, int32_t in, int32_t first, int32_t count)
       : choice_(std::move(choice)), in_(in), first_(first), count_(count) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
@@ -103,8 +103,8 @@ class LoopStep : public SlowStep {
     int32_t slot = -1;      // the slot that the variable is; -1: planned memory of `bytes`
     size_t bytes = 0;
     bool in_place = false;  // the next value is computed in the variable's memory: nothing to copy
-    // Whether the LoopStep is the last reader of `first`, a slot; of `next`, a slot. It then
-    // releases that slot.
+    // Whether `first` is a slot of which the LoopStep is the last reader; the same for `next`. The
+    // step releases the slot of `first` when it begins, and that of `next` before another pass.
     bool last_first = false, last_read = false;
   };
   // The setters are called only while planning, before the first run. `next_args`: the entry of the

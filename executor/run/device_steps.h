@@ -24,7 +24,7 @@ struct StreamWait {
 // Calls a plug-in's kernel on tensors. A kernel for a device queues its work on the device's
 // compute stream; a kernel that the plug-in brought for the CPU computes in the call. Host tensors
 // reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input if this step
-// is the input's last reader.
+// is the input's last reader, or if the tensor was made for this call.
 //
 // Errors are those of PluginKernel::Compute; RESOURCE_EXHAUSTED without memory for a copy; INTERNAL
 // with the payload of BrokenPromise if an output has not the promised shape.
@@ -129,11 +129,11 @@ class AwaitStep : public SlowStep {
 };
 
 // Queues a copy and records an event behind it. Does not wait for the copy; but if no step has
-// waited for the copy of an earlier pass, waits for that one first. The target is a slot (device
-// memory, or host memory of a size that only the run knows) or planned host memory. A copy of no
-// bytes queues nothing and records no event. Source and target must stay in place until the event
-// is complete. Errors are those of the device, which name the plug-in and the callback; those of
-// allocating the target; INTERNAL if there is no value to copy.
+// waited for the copy of an earlier pass, waits for that one first. The target is planned host
+// memory or a slot: device memory, or host memory of a size that only the run knows or that the ABI
+// watch guards. A copy of no bytes queues nothing and records no event. Source and target must stay
+// in place until the event is complete. Errors are those of the device, which name the plug-in and
+// the callback; those of allocating the target; INTERNAL if there is no value to copy.
 class CopyStep : public SlowStep {
  public:
   enum class Direction {
@@ -191,10 +191,9 @@ class ConstantStep : public SlowStep {
 };
 
 // Blocks the host until the event of a copy is complete, and gives the event back; after an error
-// Frame::End gives it back. Does nothing if
-// the copy had no bytes or was waited for before. INTERNAL or DEADLINE_EXCEEDED from the device
-// (RunContext has the time limit). While the step waits, the command's watchdog names `plugin` and
-// `node`, the node that reads the copy.
+// Frame::End gives it back. Does nothing if the copy had no bytes or was waited for before.
+// INTERNAL or DEADLINE_EXCEEDED from the device (RunContext has the time limit). While the step
+// waits, the command's watchdog names `plugin` and `node`, the node that reads the copy.
 class WaitStep : public SlowStep {
  public:
   WaitStep(int32_t event, std::string_view plugin, std::string_view node)

@@ -114,7 +114,7 @@ class Frame : public RunState {
   absl::StatusOr<Tensor> Keep(const StepInput& input) const;
 
   // The event that marks the end of a copy. Its handle is null but from the start of the copy to
-  // the step that waits for it.
+  // the step that waits for it, or to End if none does.
   struct Event {
     Device* device = nullptr;
     EventHandle handle = nullptr;
@@ -128,8 +128,9 @@ class Frame : public RunState {
   // node of the call. Errors are those of AsyncStep::End.
   absl::Status EndCall(int32_t number);
   // Waits for all calls. `status` is the status of the steps so far; if it is an error, node() is
-  // its node. Of `status` and the errors of calls, returns the error that comes first in the order
-  // of the graph, and sets node() to its node.
+  // its node. Of `status` and the errors of calls, returns the error of the node that stands first
+  // in the graph's order, and sets node() to that node. An error of a step without a node goes
+  // first if the plan has places (Plan::places), else last.
   absl::Status EndCalls(absl::Status status);
 
   // The arguments of a plug-in's kernel. All steps use the same object, since a frame runs one step
@@ -144,7 +145,7 @@ class Frame : public RunState {
   PluginCall& plugin_call() { return plugin_call_; }
 
   // RunState, for kernels on planned memory: these must not call it. The two that can fail are
-  // INTERNAL; the others do nothing.
+  // INTERNAL; SetOutput does nothing, and Input returns an uninitialized tensor.
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
   Tensor Input(int) override { return Tensor(); }

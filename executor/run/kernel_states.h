@@ -16,9 +16,10 @@
 namespace tenon {
 
 // Shares the ownership of states and keeps them as long as it lives. For one node name, and for one
-// pair of constant and key, every caller gets the same object. GetNodeState calls `make` under a
-// lock: `make` must not call this object. GetPacked calls `make` without the lock, perhaps on
-// several threads at once; every caller then gets the result that was made first. Thread-safe.
+// pair of a constant's address and key, every caller gets the same object. GetNodeState calls
+// `make` under a lock: `make` must not call this object. GetPacked calls `make` without the lock,
+// perhaps on several threads at once; every caller then gets the result that was made first.
+// Thread-safe.
 class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())

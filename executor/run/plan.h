@@ -87,9 +87,10 @@ class SlowStep;
 // Owns the objects that steps point to. Nothing is removed or moved in memory while the plan lives.
 struct StepResources {
   std::vector<std::unique_ptr<SlowStep>> slow_steps;
-  std::vector<std::shared_ptr<const void>> states;           // of kernels
-  std::vector<Tensor> constants;                             // aligned: the data of Where::kConst
-  std::vector<std::unique_ptr<Tensor>> own_constants;        // of this plan, or under another shape
+  std::vector<std::shared_ptr<const void>> states;  // of kernels
+  std::vector<Tensor> constants;                    // aligned: the data of Where::kConst
+  // Of this plan alone, under another shape or type, or in a device's memory.
+  std::vector<std::unique_ptr<Tensor>> own_constants;
   std::vector<std::unique_ptr<std::vector<Tensor>>> folded;  // outputs of nodes computed ahead
 };
 

@@ -52,7 +52,8 @@ using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 // `in`: the data pointers of the inputs, where built-in kernels can read them. `input` returns an
 // input as a tensor; it must not fail for InputUse::kView. Errors do not name the node: those of
 // the kernel and of `input`; RESOURCE_EXHAUSTED without memory for outputs or scratch; INTERNAL if
-// the kernel leaves an output without a value.
+// the kernel leaves an output without a value. An allocation of the kernel that throws is for the
+// caller to catch (WithinMemory).
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
                                                    InputFn input, Workers& workers,
                                                    Device* device = nullptr);

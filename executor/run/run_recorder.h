@@ -29,8 +29,9 @@ struct StreamOf {
 struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
-    // On the host. `start_ns` is the time when the step that ended before this one had ended: the
-    // step that runs a branch or a loop has only the time behind the last step within it.
+    // On the host. `start_ns` is the time when the step that ended before this one had ended (and
+    // had queued its callback, if streams are recorded): the step that runs a branch or a loop has
+    // only the time behind the last step within it.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.
@@ -48,13 +49,14 @@ struct RunSpan {
 };
 
 // Collects the spans of all runs. Keeps about the first kMaxSteps steps and drops the later ones;
-// runs at once may each fill the same room. Thread-safe, but for runs().
+// a run of which no step is kept has a span without steps. Runs at once may each fill the same
+// room. Thread-safe, but for runs().
 class RunRecorder {
  public:
   static constexpr size_t kMaxSteps = size_t{1} << 20;
 
-  // With `streams`, a host callback on each stream marks the end of queued work. The callbacks slow
-  // the streams down.
+  // With `streams`, each step that queues work on a stream gets a host callback behind it, which
+  // marks the end of the work. The callbacks slow the streams down.
   explicit RunRecorder(bool streams) : streams_(streams) {}
 
   bool streams() const { return streams_; }

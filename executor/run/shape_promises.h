@@ -25,7 +25,7 @@ class ShapePromises {
   // none is relied on either.
   void Note(const Graph& graph, absl::Span<const NodeId> nodes);
   // Whether a plan may rely on the promised shapes of node n, whose op must be known. Always true
-  // for an op with a built-in shape function.
+  // unless a plug-in brought the op's shape function.
   bool Believed(const Graph& graph, NodeId n) const;
   // If `status` comes from BrokenPromise(n) for a node n of which a plug-in has the shape function:
   // warns, stops relying on the promised shapes of n and returns true. A second call for n does the

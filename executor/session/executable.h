@@ -55,7 +55,8 @@ class Executable {
   Times times() const;
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;
-  // Null before the first plan is built, and after plans were dropped for a wrong shape function.
+  // The plan that was used last. Null before the first plan is built, and after plans were dropped
+  // for a wrong shape function until the next one is built.
   std::shared_ptr<const Plan> last_plan() const { return plans_.last(); }
   std::vector<PluginKernelReport> plugin_kernels() const;
 

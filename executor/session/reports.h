@@ -15,16 +15,18 @@ namespace tenon {
 class Executable;
 
 // Durations of stages in milliseconds (CompileTimes for the first two). `plan`: building the first
-// plan. `first_run`: the first run, after its plan was there. 0 before they happen.
+// plan. `first_run`: the run that ended first, failed or not, after its plan was there. 0 before
+// they happen.
 struct Times {
   double optimize = 0, place = 0, plan = 0, first_run = 0;
 };
 
 // Bytes in memory. `arena_bytes` is the size of one arena of the plan that was used last; runs at
-// once have one each. 0 before the first plan.
+// once have one each. The sizes of arenas are 0 while there is no plan: before the first is built,
+// and after plans were dropped for a wrong shape function.
 struct MemoryReport {
   int64_t arena_bytes = 0;
-  int64_t arena_lower_bound_bytes = 0;  // the largest sum of buffers that are in use in one step
+  int64_t arena_lower_bound_bytes = 0;  // no arena for the steps of that plan is smaller
   int64_t weights_bytes = 0;            // constants in memory, packed ones included
 };
 
@@ -65,9 +67,9 @@ Times TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);
 // The plan that was used last, in the form of PlanToText: order, streams, offsets of buffers, reuse
-// in place. Empty before the first plan.
+// in place. Empty while there is no plan (MemoryReport says when).
 std::string PlanText(const Executable& e);
-// The copies of the plan that was used last. Empty before the first plan.
+// The copies of the plan that was used last. Empty while there is no plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);
 // In the order of node ids.
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);

@@ -20,8 +20,8 @@ absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 // string scalar, its path. Does not look whether the files exist.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
-// Called with each executable before it runs, on the calling thread. An error ends the restoration.
-// May be empty.
+// Called with each executable before it runs, on the calling thread. An error ends the restoration
+// or the initializer. May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
 // Runs `node` ("node", "node:0" or "^node") for its effects and feeds the result of AssetPaths.
@@ -31,11 +31,13 @@ absl::Status RunInitializer(Session& session, const SavedModel& model, const std
                             const BeforeRun& before_run = {});
 
 // In this order: runs the graph's own restore node, if the model has one and its folder has a
-// checkpoint; gives each variable that is still empty the value that the object graph of the model
-// names in the checkpoint; runs the initializer, if the model has one. `session` must be a session
-// of the model's graph. After an error part of the variables may have values. Errors of the restore
-// node start with "restoring the variables: ", those of the initializer as in RunInitializer;
-// errors of the checkpoint name its file.
+// folder `variables`; gives each variable that functions have captured (CapturedVariables) and that
+// is still empty the value that the object graph of the model names in the checkpoint; runs the
+// initializer, if the model has one. `session` must be a session of the model's graph. NOT_FOUND if
+// the checkpoint has no value for such a variable, even if the initializer would give it one. After
+// an error part of the variables may have values. Errors of the restore node start with "restoring
+// the variables: ", those of the initializer as in RunInitializer; errors of the checkpoint name
+// its file. RESOURCE_EXHAUSTED without memory.
 absl::Status RestoreState(Session& session, const SavedModel& model,
                           const BeforeRun& before_run = {});
 

@@ -23,10 +23,10 @@ class FixedVariables {
   static absl::StatusOr<FixedVariables> Make(const Graph& graph, absl::Span<const NodeId> variables,
                                              ResourceManager& resources);
 
-  // A copy of the graph that Make was given, with a constant beside each variable.
+  // A copy of the graph that Make was given, with the constants besides; no node reads them.
   const Graph& graph() const { return graph_; }
-  // The constant for each variable. Both are nodes of graph(); the ids of variables are also those
-  // of the graph that Make was given.
+  // The constant for each variable that got one. Both are nodes of graph(); the ids of variables
+  // are also those of the graph that Make was given.
   const absl::flat_hash_map<NodeId, NodeId>& constants() const { return constants_; }
 
   // Lets nodes of `graph` read a constant in place of a variable: ReadVariableOp, ResourceGather

@@ -42,10 +42,10 @@ ReachedNode ReachedInGraph(const Graph& graph, NodeId n);
 // kNoNode are skipped. Looks into no functions.
 std::vector<bool> NeededBy(const Graph& graph, absl::Span<const NodeId> roots);
 
-// Calls `visit` for the roots and all nodes that they need, by id, then for all nodes of each
-// function that these call directly or through other functions. Each function is visited once,
-// however many nodes call it; the order of functions is not defined. `visit` may keep copies of the
-// nodes.
+// Calls `visit` for the roots and all nodes that they need, in the order of their ids, then for all
+// nodes of each function that these call directly or through other functions. Each function is
+// visited once, however many nodes call it; the order of functions is not defined. Roots that are
+// kNoNode are skipped. `visit` may keep copies of the nodes.
 void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
                   absl::FunctionRef<void(const ReachedNode&)> visit);
 
@@ -57,16 +57,18 @@ bool IsTable(const OpFacts& op);  // a table of any kind
 // The key under which a session keeps the variable that a node makes.
 VariableName NameOfVariable(const ReachedNode& maker);
 
-// A text that is equal for two nodes if they stand for the same resource of a session. A node
-// without a `shared_name` goes by its own name, but for VarHandleOp, whose variable then has the
-// empty name. The text equals no other node's if the node makes a resource without a name, or goes
-// by its own name in the body of a function, since each call gives it another.
+// A text that is equal for two nodes of one graph or its functions if they stand for the same
+// resource of a session. Resources of two kinds, such as a table and a queue, that share container
+// and name have one text; variables have texts of their own. A node without a `shared_name` goes by
+// its own name, but for VarHandleOp, whose variable then has the empty name. The text equals no
+// other node's if the node makes a resource without a name, or goes by its own name in the body of
+// a function, since each call gives it another.
 std::string IdentityOf(const ReachedNode& maker);
 
 // Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the
 // body of a function. Constants that `maker` takes are added too. Returns the new node.
-// UNIMPLEMENTED if `maker` shares no name, takes an input that is no constant, or has attributes
-// that depend on the call. After an error some constants may have been added.
+// UNIMPLEMENTED if `maker` shares no name, is of an unknown op, takes an input that is no constant,
+// or has attributes that depend on the call. After an error some constants may have been added.
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker);
 
 }  // namespace tenon

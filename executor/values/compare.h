@@ -17,17 +17,20 @@ enum class Scale : uint8_t {
 };
 
 // What is right. A float element is right if |got - want| <= atol + rtol * scale; each part of a
-// complex number must be. An infinity equals itself alone. Integers, bools and strings are exact.
+// complex number must be. An infinity equals itself alone, and a NaN equals nothing. Integers,
+// bools and strings are exact.
 struct Tolerance {
   double rtol = 1e-5;
   double atol = 1e-6;
   Scale scale = Scale::kElement;
-  // Also right: floats at most so many floating-point steps apart. Not for complex numbers.
+  // Also right: floats at most so many floating-point steps apart; from the largest float to an
+  // infinity it is one step. Not for complex numbers.
   std::optional<int64_t> max_ulp = std::nullopt;
   bool equal_nan = false;   // any NaN equals any other
   bool integers = false;    // integers may differ as floats may; bools and strings never
-  bool zero_signs = false;  // 0 is not -0
-  // A denormal equals the zero of its sign: arithmetic flushes it, moving data does not.
+  bool zero_signs = false;  // 0 is not -0, whatever atol is; with max_ulp they are the same
+  // Denormals equal zeros and each other, of either sign unless `zero_signs`: arithmetic flushes
+  // them, moving data does not. Of half and smaller types nothing is flushed.
   bool flush_denormals = false;
   // Only floats are compared. What values decide may fall the other way: elements of other types
   // are all right, and dimensions may have other sizes (then no element is compared). Types and
@@ -46,12 +49,13 @@ struct Comparison {
   double max_rel = 0;
   int64_t max_ulp = 0;  // of float types; 0 otherwise
   int64_t mismatches = 0;
-  bool nan_both_sides = false;  // an element is wrong that Tolerance::equal_nan allows
+  bool nan_both_sides = false;  // an element is wrong that Tolerance::equal_nan would allow
 };
 
-// Compares host tensors. The largest differences are those of all elements, also of right ones.
-// Never fails: a wrong dtype or shape is a mismatch of every element. Two tensors without a value
-// are the same.
+// Compares host tensors of numbers, bools or strings. The largest differences are those of all
+// elements, also of right ones; strings have none. Never fails: a wrong dtype or shape is a
+// mismatch of every element, and of tensors without elements too. Two tensors without a value are
+// the same. What Tolerance::floats_only leaves out gives an empty Comparison, which is ok.
 Comparison Compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 }  // namespace tenon::cli

@@ -36,21 +36,22 @@ int64_t ElementAsInt(const Tensor& t, int64_t i);
 // off.
 void StoreDouble(const Tensor& t, int64_t i, double value);
 // Stores the low bits of `bits`, as many as an element has; an integer of 2 or 4 bits is extended
-// to its byte by its sign, as kernels expect it. Any type but string.
+// to its byte by its sign, as kernels expect it. Numbers of up to 64 bits and bool.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);
 void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);
 
 // The element's bits as an integer that grows with the element: neighbouring floats differ by one,
-// and 0 and -0 are the same. Float-like types only.
+// and 0 and -0 are the same; an infinity is the neighbour of the largest float. Float-like types
+// only, and no NaN.
 int64_t OrderedBits(const Tensor& t, int64_t i);
 // The number of floating-point steps between elements i of two tensors of one float-like type.
 int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i);
 
-// Numbers, bools and strings as such; a complex number as [real, imaginary]. A string that is not
-// UTF-8 becomes {"b64": "…"}.
+// Numbers, bools and strings as such; a complex number as [real, imaginary]. NaN and infinities
+// become strings (Json(double)). A string that is not UTF-8 becomes {"b64": "…"}.
 Json ElementJson(const Tensor& t, int64_t i);
 // The element as text: float, double and their complex types in the fewest digits that read back as
-// the same value, smaller floats in five digits, strings as QuotedString has them.
+// the same value, smaller floats in at most five digits, strings as QuotedString has them.
 std::string ElementText(const Tensor& t, int64_t i);
 // The string in double quotes, with backslash escapes for quotes, backslashes and control
 // characters.

@@ -44,8 +44,9 @@ class Json {
   // An object with "code" (as "INVALID_ARGUMENT") and "message" (in one line, as on stderr).
   static Json OfStatus(const absl::Status& status);
 
-  // Set gives a key of an object its value; a value that the key had is replaced. Push appends to
-  // an array. Both return *this.
+  // Set gives a key of an object its value; a value that the key had is replaced, in its place.
+  // Push appends to an array. Both take a null for an empty object or array, must not be called for
+  // other values, and return *this.
   Json& Set(std::string_view key, Json value);
   Json& Push(Json value);
 

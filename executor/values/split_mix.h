@@ -5,7 +5,7 @@
 
 namespace tenon::cli {
 
-// SplitMix64 (Steele, Lea, Flood 2014): the number behind state `x`.
+// SplitMix64 (Steele, Lea, Flood 2014): the number that a generator in state `x` gives next.
 inline uint64_t SplitMix64(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -25,10 +25,11 @@ FileBytes BytesOf(std::string bytes);
 // Throws bad_alloc if there is no memory for a copy.
 // Errors start with the path ("-" or "<stdin>" for standard input):
 // NOT_FOUND, PERMISSION_DENIED: as the system says.
-// INVALID_ARGUMENT: a folder, more than `max_bytes` bytes, or any other error of the system.
+// INVALID_ARGUMENT: a folder, more than `max_bytes` bytes (of standard input that is a regular file
+// the whole file counts), or any other error of the system.
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
-// ReadFile for regular files only, where "-" is a name like any other. INVALID_ARGUMENT for a pipe
-// or a device: reading one might never end, and opening one might wait for a writer.
+// ReadFile for regular files only, where "-" is a name like any other. INVALID_ARGUMENT also for a
+// pipe or a device: reading one might never end, and opening one might wait for a writer.
 absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_bytes);
 // Returns `status` with "path: " in front of its message. OK stays OK.
 absl::Status WithPath(const std::string& path, const absl::Status& status);
@@ -40,8 +41,9 @@ absl::Status WithPath(const std::string& path, const absl::Status& status);
 // RESOURCE_EXHAUSTED: no memory for the output or the decoder, or a decoder of more than 512 MiB.
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
-// Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder gets no
-// memory, INTERNAL when zlib fails otherwise.
+// Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder cannot
+// begin, for lack of memory or, of xz, for any other reason; INTERNAL when zlib fails later. Throw
+// bad_alloc without memory for the packed bytes.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);
 absl::StatusOr<std::string> PackGzip(std::string_view bytes);
 

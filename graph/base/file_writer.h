@@ -12,12 +12,13 @@ namespace tenon {
 // Writes to a temporary file in the folder of `path`; Finish renames it to `path`. So a full disk,
 // an error or the end of the process leaves the old file as it was. A process that is killed leaves
 // the temporary file behind, named ".NAME.PID-N.unfinished".
-// - Where `path` is a symbolic link, the link stays and its target is replaced.
+// - Where `path` is a symbolic link, the link stays and its target is replaced; the temporary file
+//   is then in the folder of the target and has the target's NAME.
 // - The new file has the permissions of the old one (not setuid, setgid, sticky) and, where the
 //   process may set them, the owner and the group. Without an old file the umask decides.
 // - Other hard links to the old file keep the old content.
-// - A pipe, a device or another special file (/dev/stdout) is written directly, in pieces of 64
-//   KiB; what was written stays after an error.
+// - A pipe, a device or another special file (/dev/stdout) is written directly, through a buffer of
+//   64 KiB; what was written stays after an error.
 // Messages are "path: cannot be written: the reason". The code follows from errno. Not thread-safe.
 class FileWriter {
  public:
@@ -26,7 +27,8 @@ class FileWriter {
   static absl::StatusOr<FileWriter> Create(std::string path);
   FileWriter(FileWriter&& other) noexcept;
   FileWriter& operator=(FileWriter&&) = delete;
-  // Removes the temporary file if Finish has not succeeded.
+  // Removes the temporary file if Finish has not succeeded. Of a special file only what was still
+  // in the buffer is then lost.
   ~FileWriter();
 
   // Appends `bytes`, which are copied or written before the call returns. After an error nothing

@@ -1,4 +1,5 @@
-// Early return on a failed absl::Status, the only error channel inside Tenon.
+// Early return on a failed absl::Status, the error channel inside Tenon. Lack of memory may come as
+// an exception besides (within_memory.h).
 #pragma once
 
 #include "absl/status/status.h"

@@ -50,9 +50,9 @@ class AbiWatch {
   // object at the same address. Takes ownership; the memory must come from `operator new`.
   void Bury(void* memory);
   // Reports late writes to guarded tensors (tensor_guards.h). Then reports leaks: the objects that
-  // a plug-in got and never gave back, unless a static variable of a library points to them. The
-  // objects of one type from one plug-in, callback and node are one violation. Call it when
-  // plug-ins are no longer used.
+  // a plug-in, not the host, got and that were never given back, unless a static variable of a
+  // library points to them. The objects of one type from one plug-in, callback and node are one
+  // violation. Call it when plug-ins are no longer used.
   void ReportWhatIsLeft();
 
  private:

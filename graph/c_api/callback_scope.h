@@ -50,8 +50,8 @@ void MarkHostThread();
 bool IsHostThread();
 
 // Notes, for the lifetime of the scope, that this thread works for the node that `node(context)`
-// names. `node` is called only when a call into a plug-in begins without a node of its own. Scopes
-// nest.
+// names. `node` is called only when a call into a plug-in begins without a node of its own and
+// without another call around it. Scopes nest: the innermost counts.
 class WorkScope {
  public:
   using NodeFn = std::string_view (*)(const void* context);
@@ -67,7 +67,8 @@ class WorkScope {
 
 // Notes, for the lifetime of the scope, a call into a plug-in, or a wait for work that the call
 // started. Scopes nest on a thread. If `node` is empty, the call works for the node of the call
-// around it, else for that of the WorkScope. The strings must outlive the scope.
+// around it, even if that is none; without a call around it, for the node of the WorkScope. The
+// strings must outlive the scope.
 class CallbackScope {
  public:
   CallbackScope(const char* plugin, const char* callback, std::string_view node = {});

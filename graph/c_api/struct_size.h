@@ -22,8 +22,8 @@ union Padded {
 size_t PresetStructSize(size_t size);
 
 // Reports a violation by the call in progress if the plug-in left `struct_size` at the preset value
-// or at 0. Does nothing while AbiWatch is off. `name` is the struct's name, `macro` the
-// name of the macro with the right size.
+// or at 0. Does nothing while AbiWatch is off. `name` is the struct's name, `macro` the name of the
+// macro with the right size.
 void WatchStructSize(size_t struct_size, std::string_view name, std::string_view macro);
 
 }  // namespace tenon

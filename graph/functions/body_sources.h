@@ -21,8 +21,9 @@ class BodySources {
   explicit BodySources(const Graph& graph) : graph_(graph) {}
 
   // Sets the arguments. `args` has a node of one output for each tensor that the function takes, in
-  // the order of the signature. `attrs` are the attributes of the call. INVALID_ARGUMENT for
-  // attributes that do not fit the signature.
+  // the order of the signature; that there are as many is not checked. `attrs` are the attributes
+  // of the call. Errors are those of ArgLength, for attributes that do not fit the signature; the
+  // object is then of no use.
   absl::Status SetArgs(const OpDef& signature, const AttrSet& attrs, std::vector<NodeId> args);
   // Adds a node of the body. Of equal names the first counts.
   void AddNode(std::string_view name, NodeId n) { by_name_.try_emplace(name, n); }
@@ -31,8 +32,10 @@ class BodySources {
   // Appends the outputs that `text` names to `out`. Forms: "argument", "argument:index",
   // "node:result", "node:result:index", "^node", "^argument". Without an index, `text` names all
   // tensors of the argument or result. An argument wins over a node of its name. The op of the node
-  // must be known (Graph::op not null). INVALID_ARGUMENT for a name or index that does not exist,
-  // and for a node whose attributes do not fit its op; `out` is then as it was.
+  // must be known (Graph::op not null). "^argument" appends the control outputs of all its tensors.
+  // INVALID_ARGUMENT for a name, result or index that does not exist, or for a node without a
+  // result; errors of ArgLength for a node whose attributes do not fit its op. After an error `out`
+  // is as it was.
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:

@@ -16,13 +16,14 @@ struct LoopVariables {
   // Loops of the schedule, by the position at which they begin and the loop around them (-1: none).
   // An outer and an inner loop may begin at one position.
   absl::flat_hash_map<std::pair<size_t, int32_t>, int32_t> opening;
-  std::vector<std::vector<NodeId>> merges;    // by loop of the schedule: its variables, in order
+  std::vector<std::vector<NodeId>> merges;    // by loop: its variables, in the schedule's order
   absl::flat_hash_map<NodeId, NodeId> nexts;  // by variable: its NextIteration
-  absl::flat_hash_set<NodeId> counted;        // all Merges with a reader or a fetch of output 1
+  absl::flat_hash_set<NodeId> counted;  // Merges, of loops or not, of which output 1 is read or
+                                        // fetched; empty if the schedule has no loop
 };
 
-// UNIMPLEMENTED for a variable that has not exactly two inputs, one of them from a NextIteration;
-// names the node.
+// UNIMPLEMENTED for a variable outside of all loops, or one that has not exactly two inputs, one of
+// them from a NextIteration; names the node. Merges that are only fed are left out.
 absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input);
 
 // `next` here and below: the NextIteration of the variable `merge`. Whether the value that `next`

@@ -1,4 +1,5 @@
-// Prepares CPU kernels while planning: once for all nodes of equal kind and input shapes.
+// Prepares CPU kernels while planning: once for all nodes of equal kind and input shapes, if
+// neither values nor state decide the preparation.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
 // Whether the kernel cannot be prepared without the value of this input.
 bool NeedsValue(const CpuKernelSpec& spec, size_t input);
-// The value of input i as a kernel may see it: one that it needs, or a constant of the graph; else
-// null.
+// The value of input i as a kernel may see it: if known, a value that the kernel needs or a
+// constant of the graph; else null. Not owned.
 const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i);
 
 // Keeps the preparations of one plan. Both references must outlive this object. Not thread-safe.
@@ -29,8 +30,8 @@ class Preparations {
   // Prepares the kernel `spec` for node n with these values as inputs, or returns the preparation
   // of an earlier node of the same kind, kernel and input shapes. Shapes and needed values of the
   // inputs must be known, unless spec.whole_tensors. A node has a preparation of its own if its op
-  // or kernel is stateful, if spec.whole_tensors is set, or if the kernel looks at the value of an
-  // input. Errors are those of PrepareKernel, without the node's name.
+  // or kernel is stateful, if spec.whole_tensors is set, or if the kernel looks at values and one
+  // input has a value to look at (GivenValue). Errors are those of PrepareKernel.
   absl::StatusOr<std::shared_ptr<const Prepare>> For(NodeId n, const CpuKernelSpec& spec,
                                                      absl::Span<const int32_t> inputs);
 

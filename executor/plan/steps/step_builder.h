@@ -51,9 +51,10 @@ class StepBuilder {
   absl::StatusOr<int32_t> NewPlace(const PlanValue& v);
   // The slot that a storage of kind Where::kSlot is.
   int32_t SlotOf(int32_t storage) const { return graph_.storages[storage].index; }
-  // The storage of value `id`, for a step that reads it on the host; -1 if it has none. A constant
-  // without a storage gets one now, where kernels can read it: RESOURCE_EXHAUSTED without memory
-  // for that. Not for a constant in a device's memory.
+  // The storage of value `id`, for a step that reads it; -1 if it has none. A constant without a
+  // storage gets one now in host memory, where kernels can read it: RESOURCE_EXHAUSTED without
+  // memory for that. Not for a constant in a device's memory: that has no storage (InSlot of
+  // DeviceCopies gives it one).
   absl::StatusOr<int32_t> ReadStorage(int32_t id);
   // The value as the input of a step that works on tensors.
   StepInput InputOf(int32_t id) const;
@@ -65,7 +66,7 @@ class StepBuilder {
   GraphStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   GraphStep& AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
                          absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
-  // For node n, which cannot be planned, since of the error `status`. Returns `status` if the node
+  // For node n, which the error `status` keeps from being planned. Returns `status` if the node
   // always runs. In a branch or a loop the node may never be reached: adds a step that fails with
   // `status`, gives the outputs slots, and returns OK.
   absl::Status FailLater(NodeId n, const absl::Status& status);
@@ -73,12 +74,13 @@ class StepBuilder {
   // Bracket everything that is added for node n, so that the node's edges are known to AsyncCalls.
   void BeginNode(NodeId n);
   void EndNode(NodeId n);
-  // Until the next call of BeginNode or BeginNodes, steps are added for all of these nodes.
+  // Until the next BeginNode, EndNode or BeginNodes, steps are added for all of these nodes.
   void BeginNodes(absl::Span<const NodeId> nodes) { calls_.SetNodes(nodes); }
   // The last step that was added, of node n, begins an asynchronous call (AsyncCalls::Begin).
   void BeginsCall(NodeId n, absl::Span<const int32_t> outputs, absl::Span<const int32_t> effects);
-  // Adds waits for the calls of the innermost open loop. To be called before the loop is closed: a
-  // pass ends when its calls have ended.
+  // Adds waits for the open calls that steps of the innermost open loop begin; those of loops
+  // within it have ended. To be called before the loop is closed: a pass ends when its calls have
+  // ended.
   void AwaitCallsOfLoop();
 
  private:
