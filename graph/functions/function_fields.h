@@ -6,11 +6,11 @@
 
 namespace tenon {
 
-// FunctionDef, and its maps of numbers of arguments.
+// FunctionDef, and the ArgAttrs in its map arg_attr.
 inline constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, kFunctionAttr = 5;
 inline constexpr uint32_t kFunctionControlRet = 6, kArgAttr = 7, kArgUniqueId = 8;
 inline constexpr uint32_t kArgAttrsAttr = 1;
-// FunctionDefLibrary, GradientDef and RegisteredGradient.
+// FunctionDefLibrary.
 inline constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
 // OpDef.
 inline constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;

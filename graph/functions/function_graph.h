@@ -23,8 +23,8 @@ class FunctionGraph {
   // Makes a graph of the body of `function`, a function of `owner`. Nodes of the body may call the
   // functions of `functions`; if that is null, of SharedFunctions::Of(owner). `owner` must outlive
   // the result. The graph has no positions.
-  // UNIMPLEMENTED: a function that takes attributes, references or lists of tensors, and unknown
-  // ops.
+  // UNIMPLEMENTED: a function that takes attributes, has an argument or a result that is a
+  // reference or a list of tensors, or has a node of an unknown op.
   // INVALID_ARGUMENT: a malformed function.
   // ALREADY_EXISTS: two nodes, or a node and an argument, have one name.
   // Messages do not name the function: the caller adds the name.
@@ -33,15 +33,19 @@ class FunctionGraph {
 
   // The nodes of the body under their names. Edits must keep the nodes in `args`, `results` and
   // `effects`, and the names of arguments and control outputs. To remove an argument or a result
-  // from the function, remove its node and set the entry to kNoNode.
+  // from the function, remove its node and set the entry to kNoNode. No node may come to read an
+  // Identity of `results` that has no control inputs: Wire does not write it.
   Graph graph;
-  std::vector<NodeId> args;     // a Placeholder for each argument, with its name
-  std::vector<NodeId> results;  // an Identity for each result, added or of the body
-  // Nodes that a call runs although no result needs them: the control outputs and the stateful
-  // nodes.
+  std::vector<NodeId> args;  // a Placeholder for each argument, with its name
+  // An Identity for each result. Make adds it, unless the result comes from an Identity of the body
+  // that has control inputs, that no node reads, and that is no control output and no earlier
+  // result: then it is this one.
+  std::vector<NodeId> results;
+  // Nodes that a call runs even if no result needs them: first the control outputs, then the
+  // stateful nodes.
   std::vector<NodeId> effects;
-  // The function's own, such as _noinline. To read only: Wire takes them from the function that
-  // Make was given.
+  // The function's own attributes, such as _noinline. To read only: Wire takes them from the
+  // function that Make was given.
   AttrSet attrs;
 
   // Returns FunctionDef bytes of the graph's present state, under the function's own name or under

@@ -23,9 +23,9 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 // the functions in the attributes. Some may be no function of the library.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
-// Returns the data input of a node that becomes argument 0 of what the node calls; the inputs behind
-// it become the arguments behind it. `calls` is a fact of the op; kNone stands for a node that has
-// a function as its op. nullopt: arguments are not made so.
+// Returns the number of the data input that becomes argument 0 of the functions that a node calls;
+// the inputs behind it become the arguments behind it. `calls` is a fact of the node's op; kNone
+// stands for a node that has a function as its op. nullopt: arguments are not made so.
 std::optional<int> FirstArgument(CallKind calls);
 
 // Whether TensorFlow would give a call with these attributes to XLA, its compiler. Tenon runs the
@@ -38,12 +38,12 @@ bool IsMarkedForXla(const AttrSet& attrs);
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
 // Adds functions given as FunctionDef bytes, which are copied into the graph's storage. A function
-// takes the place of the function with its name. Does not check the bytes: see
-// graph/verify/defect.h.
+// takes the place and the position of the graph's own function with its name. Nodes whose op is the
+// replaced function keep its signature. Does not check the bytes: see graph/verify/defect.h.
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires);
 
-// Removes the functions that no node reaches, with their entries in the list of gradients. A
-// function is reached if
+// Removes those of the graph's own functions that no node reaches, with their entries in the list
+// of gradients. A function is reached if
 // - it is the op of a node, or an attribute of a node names it;
 // - a node of the body of a reached function reaches it in one of these ways;
 // - it is the gradient of a reached function, or of a node by the node's _gradient_op_type.

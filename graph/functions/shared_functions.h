@@ -28,28 +28,32 @@ bool MayStopARun(const OpDef* op);
 // call these functions: it finds ops and attributes.
 class SharedFunctions final : public FunctionScope {
  public:
-  // Returns the functions that nodes of `owner` may call now. Takes time in proportion to the
-  // functions of `owner` itself. For the graph of a body without functions of its own, returns the
-  // object that it shares.
+  // Returns the functions that nodes of `owner` may call now; functions that `owner` gets later are
+  // not in it. Takes time in proportion to the functions of `owner` itself. For the graph of a body
+  // without functions of its own, returns the object that this graph shares, not a copy.
   static std::shared_ptr<SharedFunctions> Of(const Graph& owner);
 
-  // Adds a function, of a name that Find does not know.
+  // Adds a function, of a name that Find does not know. ReachesItself and MayStop keep the answers
+  // that they have given for other functions.
   void Add(const FunctionEntry& function);
   const FunctionEntry* Find(std::string_view name) const override;
 
-  // Functions may be marked with the interface that they implement (api_implements) and with the
-  // type of device for which they do. Whether any function here is so marked.
+  // A function may be marked with the interface that it implements (api_implements) and with the
+  // type of device for which it does (api_preferred_device, which may be missing). Malformed
+  // functions, and the forward and backward functions of a gradient, count as not marked.
+  // HasImplementations: whether any function here is marked with an interface.
   bool HasImplementations(const Graph& graph);
-  // Returns the first function that implements for device type `device_type` what `function`
-  // implements for another type, with the same types of arguments and results. Empty if there is
-  // none, or if `function` is not marked or is for this type already.
+  // Returns the first function, in the order of Add and those of the owner first, that implements
+  // for device type `device_type` the interface that `function` implements for another type, with
+  // the same types of arguments and results. Empty if there is none, or if `function` is unknown,
+  // is not marked or is for this type already.
   std::string_view ImplementationFor(const Graph& graph, std::string_view function,
                                      std::string_view device_type);
 
-  // Two facts about all functions that `function` reaches, itself included. Each function is looked
-  // into once. False for an unknown function.
-  // ReachesItself: whether `function` calls itself, perhaps through others. MayStop: whether a node
-  // of theirs may stop a run, as in MayStopARun.
+  // Two facts that follow from the bodies of `function` and of the functions that it reaches. Each
+  // body is looked into once. False for an unknown function.
+  // ReachesItself: whether `function` calls itself, perhaps through others. MayStop: whether one of
+  // these bodies has a node that calls no function and of which MayStopARun is true.
   bool ReachesItself(const Graph& graph, std::string_view function);
   bool MayStop(const Graph& graph, std::string_view function);
 
@@ -60,8 +64,8 @@ class SharedFunctions final : public FunctionScope {
   };
   class Search;
   struct Implementation {
-    std::string what;         // is implemented, with the types of arguments and results
-    std::string_view device;  // type
+    std::string what;         // the interface, with the types of arguments and results
+    std::string_view device;  // the type of device; empty: none is given
 
     static std::optional<Implementation> By(const Graph& graph, const FunctionEntry& function);
   };
@@ -71,7 +75,8 @@ class SharedFunctions final : public FunctionScope {
   std::string_view FindFunction(const std::string& what, std::string_view device_type) const;
   Facts FactsOf(const Graph& graph, std::string_view function);
 
-  // Of the functions of a body's graph: the functions of the owner, which call none of these.
+  // For a body's graph that has functions of its own: the functions of the owner, which call none
+  // of these. Else null.
   std::shared_ptr<SharedFunctions> beyond_;
   std::deque<FunctionEntry> functions_;
   absl::flat_hash_map<std::string_view, const FunctionEntry*> by_name_;

@@ -18,7 +18,8 @@
 
 namespace tenon {
 
-// Places of a graph's parts in the text that the bytes were made from; empty for binary files.
+// Positions of a graph's parts in the text that the bytes were made from, one for each node and
+// each function in the order of the bytes; empty for binary files.
 struct TextPositions {
   std::vector<SourcePos> nodes;
   std::vector<SourcePos> functions;
@@ -35,14 +36,17 @@ struct ReadSource {
   uint64_t offset = 0;  // of `wire` in its file, in bytes
 };
 
-// Reads and verifies a graph. Errors as of ImportBytes (io.h).
+// Reads and verifies a graph. Defects are those of ImportBytes (io.h), errors those of
+// GraphReader::Read.
 absl::StatusOr<Imported> ImportSource(ReadSource source, const ImportLimits& limits);
 
 class GraphReader {
  public:
-  // Reads a graph. An input that does not resolve becomes a hole (kNoNode) and is reported in
-  // `defects`, since only the reader sees the text; all other checks are left to the verifier.
-  // Inputs may name later nodes. Of nodes of one name, inputs mean the first. Takes linear time.
+  // Reads a graph. Adds to `defects` only what the text of names and inputs shows: a name that
+  // stands twice, an input that names no node or has no possible port number, a data input behind a
+  // control input. The verifier makes all other checks. An input that does not resolve becomes a
+  // hole (kNoNode). Inputs may name later nodes. Of nodes of one name, inputs mean the first. Takes
+  // linear time. Of the limits, max_nodes and max_depth count.
   // INVALID_ARGUMENT "file: byte N: …" (in nodes of a text "file:line:column: …"): malformed bytes,
   // or too deep nesting. INVALID_ARGUMENT "file: …": too many nodes or edges. `defects` is then of
   // no use.
@@ -50,9 +54,10 @@ class GraphReader {
                                     DefectLog* defects);
 
   // Reads an edited copy of `before`, written by a pass or plug-in. A node keeps the id that the
-  // node of its name had in `before`. Functions and versions are those of `before`; the bytes' own
-  // are ignored. The result shares the storage of `before` and each part that did not change. No
-  // view of `wire` is left. Errors as of Read.
+  // node of its name had in `before`; other nodes get ids behind all of `before`. Functions and
+  // versions are those of `before`; the bytes' own are ignored. The result shares the storage of
+  // `before` and each part that did not change, and inherits positions and the name of the source:
+  // `name` is for messages only. No view of `wire` is left. Errors as of Read.
   static absl::StatusOr<Graph> ReadEdited(std::string_view wire, std::string name,
                                           const Graph& before, const ImportLimits& limits,
                                           DefectLog* defects);

@@ -13,16 +13,16 @@ namespace tenon {
 
 class GraphWriter {
  public:
-  // How functions of the library are written: whole, or without the nodes of their bodies and what
-  // these return.
+  // How functions of the library are written: whole, or without the nodes of their bodies, the
+  // sources of results (`ret`) and the control outputs (`control_ret`).
   enum class Functions : uint8_t { kWhole, kWithoutBodies };
 
   explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole)
       : graph_(graph), functions_(functions) {}
 
-  // Returns the GraphDef: live nodes in id order, attributes by name, the library, the versions,
-  // and the fields that the reader kept without understanding them. Holes among the inputs are left
-  // out.
+  // Returns the GraphDef: live nodes in id order, attributes by name, the library (FunctionsToWrite
+  // says of which functions), the versions, and the fields that the reader kept without
+  // understanding them. Holes among the inputs are left out.
   std::string Binary() const;
 
  private:

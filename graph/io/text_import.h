@@ -1,4 +1,5 @@
-// Makes wire bytes of the text of a GraphDef or SavedModel, with the positions of the nodes.
+// Makes wire bytes of the text of a GraphDef or SavedModel, with the positions of nodes, functions
+// and versions.
 // Private to graph/.
 #pragma once
 
@@ -20,8 +21,8 @@ struct TextGraph {
 
 // Parses the text of a GraphDef. `name` stands for the file in messages. INVALID_ARGUMENT
 // "name:line:column: …" for the first error: syntax, unknown fields and enumerators, nesting beyond
-// `max_depth` (taken as 1000 if above). INVALID_ARGUMENT "name: …" for text or bytes above 2 GiB,
-// protobuf's limit.
+// `max_depth` (taken as 1000 if above, as 2 if below). INVALID_ARGUMENT "name: …" for text or bytes
+// above kMaxTextBytes.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
 // ParseGraphText with protobuf's parser alone, without the quick way of plain_text.h.
@@ -38,8 +39,9 @@ absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const 
 
 // Protobuf reads no longer text.
 inline constexpr size_t kMaxTextBytes = INT_MAX;
-// Returns the text of GraphDef bytes. INVALID_ARGUMENT for malformed bytes, and if these bytes or
-// the text are more than `limit` bytes, at most kMaxTextBytes. INTERNAL if protobuf cannot print.
+// Returns the text of GraphDef bytes. `limit` must not exceed kMaxTextBytes. INVALID_ARGUMENT for
+// malformed bytes, and if these bytes or the text are more than `limit` bytes. INTERNAL if protobuf
+// cannot print.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit = kMaxTextBytes);
 
 // Whether these bytes look like text. Judges by the first 4096 bytes and the first node. A damaged

@@ -1,4 +1,5 @@
-// Colocation: attribute `_class` of a node lists the nodes to be placed with, each as "loc:@NAME".
+// Colocation: attribute `_class` of a node lists the nodes on whose device the node is to be, each
+// as "loc:@NAME".
 #pragma once
 
 #include <string_view>

@@ -17,10 +17,11 @@ struct DeviceRequest {
   int ordinal = -1;  // -1: any
 };
 
-// Parses "/job:a/replica:0/task:1/device:APU:2" or a part of it, with '*' for any. Also accepts the
-// older "/cpu:0", "CPU:0", "/gpu:0" and "GPU:0", and "" and "/" for no request. Parts may come
-// in any order. Types CPU and GPU may be written in any case; the result has capitals. Ignores
-// blanks behind a number. INVALID_ARGUMENT quotes the string.
+// Parses "/job:a/replica:0/task:1/device:APU:2" or some of its parts, with '*' for any. Also
+// accepts the older "/cpu:0", "/CPU:0", "/gpu:0" and "/GPU:0", alone also without the slash, and ""
+// and "/" for no request. Parts may come in any order. Behind "/device:", CPU and GPU may be
+// written in any case; the result has capitals. Ignores blanks behind a number. INVALID_ARGUMENT
+// quotes the string.
 absl::StatusOr<DeviceRequest> ParseDeviceRequest(std::string_view text);
 // Whether the request allows this process: job localhost, replica 0, task 0.
 bool IsThisTask(const DeviceRequest& request);

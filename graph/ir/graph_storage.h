@@ -27,8 +27,9 @@ class GraphStorage {
   // Null unless Share was called.
   const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
 
-  // Returns a copy of `bytes` that lives as long as the storage. Returns the copy made last if the
-  // bytes are the same: equal attributes often come one after the other.
+  // Returns a copy of `bytes` that lives as long as the storage; for no bytes, a view with null
+  // data. Returns the copy made last if the bytes are the same: equal attributes often come one
+  // after the other.
   std::string_view Copy(std::string_view bytes);
   // Returns a message of which `before` and `more` are pieces. If `before` is empty, returns `more`
   // itself, which the caller keeps alive; else a copy of both in the storage. A field that comes
@@ -36,7 +37,7 @@ class GraphStorage {
   std::string_view Join(std::string_view before, std::string_view more);
 
   // Returns a copy of both parts, one behind the other, with `elements` at a multiple of
-  // kTensorAlignment. Aligns is then true of the address of its copy.
+  // kTensorAlignment. Aligns is then true of the address of the elements' copy.
   std::string_view JoinAligned(std::string_view head, std::string_view elements);
   // Whether JoinAligned has put elements at this address.
   bool Aligns(const void* elements);

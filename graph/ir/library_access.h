@@ -33,12 +33,12 @@ class LibraryAccess {
   static void SetLibraryExtra(Graph& graph, std::string_view wire);
 
   static GraphStorage& Storage(const Graph& graph) { return *graph.storage_; }
-  // n, which has no inputs, becomes a node of this op. The storage holds the bytes of `attrs`,
-  // which are sorted by name.
+  // n, which has no inputs, becomes a node of this op with these attributes alone, sorted by name.
+  // Their bytes must live as long as the graph's storage.
   static void SetKind(Graph& graph, NodeId n, std::string_view op, std::vector<Attr> attrs) {
     graph.nodes_[n].kind = graph.Intern(op, std::move(attrs));
   }
-  // n, which has no inputs, becomes a node of `kind`, which the graph's storage holds.
+  // n, which has no inputs, becomes a node of `kind`, which the graph's storage must own.
   static void ShareKind(Graph& graph, NodeId n, const NodeKind& kind);
 };
 

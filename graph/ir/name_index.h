@@ -59,8 +59,8 @@ class NameIndex {
   size_t size() const { return size_; }
 
   // For lookups in batches. Prefetch loads the first slot of the hash into the cache. Guess returns
-  // the id in this slot if the tag fits, without looking at the name, or kEmpty. The table must not
-  // be empty.
+  // the id in this slot if the tag fits, without looking at the name, or kEmpty. A call of Reserve
+  // with a number above 0, or of Insert, must come before.
   void Prefetch(uint64_t hash) const { __builtin_prefetch(slots_.data() + (Tag(hash) & mask_)); }
   int32_t Guess(uint64_t hash) const {
     const Slot& slot = slots_[Tag(hash) & mask_];

@@ -13,12 +13,12 @@ namespace tenon {
 
 using NewAttrs = std::vector<Graph::NewAttr>;
 
-// Returns copies of the values. Names stay views: their bytes must live until the list is used. So
-// do those of the functions below.
+// Names in a list are views: their bytes must live until the list is used. CopyOf copies the values
+// alone.
 NewAttrs CopyOf(absl::Span<const Attr> attrs);
 
-// AllAttrs: all attributes of node n. OpAttrs: only those of the op, without the names that begin
-// with '_', which belong to the node whatever its op is.
+// AllAttrs: all attributes of node n itself, without the OpDef's defaults. OpAttrs: of these only
+// the op's, without the names that begin with '_', which belong to the node whatever its op is.
 NewAttrs AllAttrs(const Graph& g, NodeId n);
 NewAttrs OpAttrs(const Graph& g, NodeId n);
 

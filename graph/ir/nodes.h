@@ -17,7 +17,9 @@ bool IsPlaceholder(const Graph& graph, NodeId n);
 // Whether n is marked `_grappler_do_not_remove`: passes leave n, and what n needs, in the graph.
 bool MustStay(const Graph& graph, NodeId n);
 
-// Whether node n, or a node of op `op`, calls a function of the graph: such nodes have no kernels.
+// Whether node n, or a node of op `op`, is there to call functions: the op is functional (If,
+// PartitionedCall and the like), or is itself the name of a function that nodes of the graph may
+// call. Such nodes have no kernels. The function that a functional op names may be missing.
 bool IsFunctional(const Graph& graph, NodeId n);
 bool IsFunctional(const Graph& graph, std::string_view op);
 

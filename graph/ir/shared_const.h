@@ -8,10 +8,11 @@ namespace tenon {
 
 // Makes n, which has no inputs, a constant of this value. Plain elements, bools aside, of 1 KiB and
 // more are put at an address from which kernels can read them, so that plans take them without a
-// copy. Errors are those of Graph::MakeConst.
+// copy; n then has the attributes `dtype` and `value` alone. Other values become constants by
+// Graph::MakeConst, with its errors; n then also keeps what BecomeOp keeps.
 absl::Status MakeAlignedConst(Graph& graph, NodeId n, const Tensor& value);
 
-// Makes n, which has no inputs, the constant that node `constant` of `holder` is, without a copy.
+// Gives n, which has no inputs, op and attributes of node `constant` of `holder`, without a copy.
 // Both graphs must be copies of one graph, so that they share its storage.
 void BecomeSharedConst(Graph& graph, NodeId n, const Graph& holder, NodeId constant);
 
