@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-// The set of nodes that some root nodes need: the roots and every node that a data or control edge
-// leads to a root from. The set grows with each Need. The body must outlive the object, and must
+// The set of nodes that some root nodes need: the roots, and every node from which data and control
+// edges lead to a root. The set grows with each Need. The body must outlive the object, and must
 // get no new nodes or edges meanwhile. Not thread-safe.
 class NeededNodes {
  public:
@@ -62,11 +62,14 @@ class CertainNodes {
 // Makes each result read directly the value that Identities pass on to it. A caller then sees which
 // results are arguments that come back unchanged. Going back from the result, the function stops at
 // the first Identity that has to stay (MustStay), reads a reference, or waits for a node that may
-// fail. Identities that no result reads any more stay in the body. The body computes the same.
+// fail. A result keeps its control inputs only if it is itself such an Identity. Identities that no
+// result reads any more stay in the body. The body computes the same. No result may have been
+// removed (kNoNode).
 void ShortenResults(FunctionGraph& body);
 
 // By node id: whether a node that is no result reads the node's data; control edges do not count.
-// No value of an argument without the mark is used, but the body may give it back.
+// No value of an argument without the mark is used, but the body may give it back. No result may
+// have been removed (kNoNode).
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
 }  // namespace tenon

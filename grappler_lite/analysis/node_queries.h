@@ -20,8 +20,9 @@ bool ReadsReference(const Graph& g, NodeId n);
 bool ReadsSwitch(const Graph& g, NodeId n);
 
 // Whether a run of the graph may end early, leave nodes out, or do something beside computing
-// values: whether a live node, or a node of a function that one reaches, is stateful or a Switch.
-// A call, branch or loop does not count itself, but its functions do.
+// values: whether a live node, or a node of a function that a call, branch or loop reaches, is
+// stateful or a Switch. A call, branch or loop does not count itself, unless the graph has no
+// functions. Nodes of unknown ops and functions that are missing do not count.
 bool MayStopARun(const Graph& graph);
 
 // Whether a control edge from n says less than one from a reader of n's values. A Switch runs
@@ -30,10 +31,11 @@ bool MayStopARun(const Graph& graph);
 bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
 // ComputesAllResults: whether a call, branch or loop with these attributes computes every result in
-// each run, even results that no node reads, so that their errors count. TensorFlow's kernels do.
-// Calls, branches and loops that are marked to be written out (kWrittenOut) compute only what is
-// read, but for functions that stay calls even then. StaysCall: whether a function with these
-// attributes is such a function.
+// each run, even results that no node reads, so that their errors count: whether it lacks the mark
+// to be written out (kWrittenOut). TensorFlow's kernels compute every result; what is written out
+// computes the results that are read. StaysCall: whether a function with these attributes stays a
+// call even where the node is marked, and so computes every result. ComputesAllResults does not
+// look at the function: ask both.
 bool ComputesAllResults(const AttrSet& attrs);
 bool StaysCall(const AttrSet& function);
 constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";

@@ -8,8 +8,9 @@
 namespace tenon {
 
 // Looks at reference variables only (outputs of a reference type). If no node of the graph writes
-// one, the set is empty; else all of them count, written or not. A node that reads a reference and
-// does not only pass it on counts as a writer, but for IsVariableInitialized. An Identity of a
+// one, the set is empty; else all of them count, written or not. A node counts as a writer if its
+// op takes an input by reference and does not only pass the memory on, but for
+// IsVariableInitialized; a node that reads a reference as a value is no writer. An Identity of a
 // reference variable copies nothing, so that users of the Identity read what the memory holds when
 // they run. Nodes that are made later are not in the set. Immutable after construction.
 class WrittenMemory {

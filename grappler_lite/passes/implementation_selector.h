@@ -9,9 +9,11 @@ namespace tenon {
 RewriteInfo BranchSelection();
 
 // Turns each DeviceIndex that is not fed or fetched into a constant: the index, in its attribute
-// device_names, of the type of device on which its Case nodes run; the length of the list if the
-// type is not there. A DeviceIndex stays if no Case reads it, if other nodes read it, or if its
-// Case nodes run on different types of device. Returns whether the graph changed.
+// device_names, of the type of device of its Case nodes; the length of the list if the type is not
+// there. The type is the one that the Case asks for, else that of the caller's device, else CPU. A
+// DeviceIndex stays if no Case reads it to choose its branch, if its value is read otherwise, if
+// its Case nodes have different types of device or a malformed device, or if its own device has no
+// kernel for the constant. Returns whether the graph changed.
 bool SelectBranches(PassContext& context);
 
 }  // namespace tenon

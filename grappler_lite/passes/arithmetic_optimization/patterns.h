@@ -17,8 +17,8 @@ namespace tenon::arithmetic {
 
 // Returns the producer of n's data input i, if its op is one of `names` and n may take over its
 // work: the producer is of a known op, is on n's device, has no control inputs, is not fed and
-// reads no variable by reference (a read must stay at its time). It may have other readers. Else
-// kNoNode.
+// reads no memory of a variable (Sweep::ReadsReference: a read must stay at its time). It may have
+// other readers. Else kNoNode.
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 // Producer of any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
@@ -40,8 +40,8 @@ std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
 // Makes n compute what the chain `ops` (as in UnaryChain) computes of x.
 void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x);
 
-// Whether remapping would fuse n into the contraction or sum before it: n costs nothing there, so
-// that moving n would cost more.
+// Whether remapping may fuse n into the contraction or sum that gives n's data input 0, which n
+// must have: n costs nothing there, so that moving n would cost more.
 bool MayBeFused(const Graph& g, NodeId n);
 bool IsContraction(const Graph& g, NodeId n);  // or an op that remapping fuses behind one
 
@@ -59,7 +59,7 @@ Tensor IntVector(absl::Span<const int64_t> values);  // of int32, which the valu
 bool KeepsShape(const Sweep& s, Output x, const Tensor& c);
 // KeepsShape where every element of constant `c` is `v`; false for other `c`.
 bool KeepsShapeAsSplat(const Sweep& s, Output x, Output c, double v);
-// Whether `o` is a boolean constant of which every element is `v`.
+// Whether `o` is a boolean constant of which every element is `v`. False for an empty one.
 bool AllAre(const Sweep& s, Output o, bool v);
 // Whether tensors of these shapes have the same shape in every run. The caller must know that both
 // have the same number of elements. True if what is known of the shapes is equal, with at most one
@@ -85,8 +85,10 @@ bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 // Whether these outputs have a value in every run: no node that they are made of can fail or make
 // them dead. False beyond 64 nodes. Where it is true, a rewrite may drop a use of them.
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
-// CannotStop, but the node of `awaited`, and the nodes that it reads directly or through others,
-// may fail: the result waits for `awaited` anyway. Of these nodes, only the nearest 256 are known.
+// CannotStop, but the node of `awaited`, and the nodes whose data it reads directly or through
+// others, may fail: the result waits for `awaited` anyway. Control flow (Switch, Merge and the
+// like) and what lies only behind it or behind a fed node are none of these nodes. Only the nearest
+// 256 are known.
 bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited);
 
 // Returns the permutation of Transpose n, each entry in [0, rank); nullopt unless it is a constant

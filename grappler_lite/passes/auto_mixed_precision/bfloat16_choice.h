@@ -17,9 +17,10 @@ struct Bfloat16Choice {
   std::vector<NodeId> leader;  // by node: the node of its group with the least id
 };
 
-// Chooses the slots; changes nothing. Slots of preserved nodes stay. FAILED_PRECONDITION if other
-// nodes have ops that gain from bfloat16, but no device has both the bfloat16 kernel of its node
-// and the casts. INVALID_ARGUMENT for a cycle outside of loops.
+// Chooses among the slots of `floats`, the floats of the context's graph; changes nothing. Slots of
+// preserved nodes stay. FAILED_PRECONDITION if nodes that are not preserved have slots and an op of
+// class kAllow, but for none of them has its device the bfloat16 kernel and the casts.
+// INVALID_ARGUMENT for a cycle outside of loops.
 absl::StatusOr<Bfloat16Choice> ChooseBfloat16(const PassContext& context,
                                               const PrecisionLists& lists, const TypeSlots& floats);
 

@@ -24,7 +24,8 @@ class Flow {
   Marks NoMarks() const { return Marks(size_, false); }
   // Marks every slot that a path reaches from a marked slot, where `enter` holds for each slot of
   // the path after the first. kInputs follows edges to producers, kOutputs to users; with kBoth
-  // each step of a path may go either way. `enter` is not asked about handles.
+  // each step of a path may go either way, but a path never turns at a handle of a list. `enter` is
+  // not asked about handles.
   void Spread(Marks& marked, Direction direction, absl::FunctionRef<bool(int slot)> enter) const;
   // The slots from which `slot` gets its floats. A number that is no slot of `floats` stands for
   // the writers of a tensor list.

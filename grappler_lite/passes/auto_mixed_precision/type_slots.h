@@ -1,4 +1,5 @@
-// Type slots: the places in a node's attributes that state the types of the node's tensors.
+// Type slots: the places in a node's attributes that state types: of the node's tensors, or of the
+// elements of a tensor list.
 #pragma once
 
 #include <deque>
@@ -23,9 +24,10 @@ struct TypeSlot {
 // one list next to each other.
 NewAttrs AttrsWith(const Graph& g, NodeId n, absl::Span<const TypeSlot> slots, DataType type);
 
-// All slots of a graph that hold one type, numbered in order of node ids. Nodes with reference
-// inputs or outputs, and nodes of unknown ops, have no slots here. The views live as long as the
-// graph's kinds; later changes of the graph do not show, and later nodes must not be asked about.
+// All slots of a graph that hold one type, numbered in order of node ids. Nodes have no slots here
+// if their op is unknown or declares reference inputs or outputs, or if their types could not be
+// resolved. The views live as long as the graph's kinds; later changes of the graph do not show,
+// and later nodes must not be asked about.
 class TypeSlots {
  public:
   static constexpr int kNone = -1;

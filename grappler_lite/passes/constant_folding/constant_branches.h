@@ -12,8 +12,9 @@ namespace tenon {
 // values.
 std::vector<RewriteInfo> ConstantBranches();
 
-// Applies the rewrites to all nodes that are neither fed nor marked to stay. Nodes keep their
-// names, their outputs and their control inputs. Returns whether the graph changed.
+// Applies the rewrites to all nodes that are neither fed nor marked to stay, fetched nodes among
+// them. Nodes keep their names, devices and control inputs, and the number and types of their
+// outputs. Returns whether the graph changed.
 bool FoldConstantBranches(PassContext& context);
 
 }  // namespace tenon

@@ -10,7 +10,8 @@ namespace tenon {
 
 std::span<const Rewrite> PartialFolding();
 
-// Whether the graph has an op for these rewrites. Most graphs have none, and need no sweep.
+// Whether the graph has a node of an op and a type that these rewrites change. Sums and products of
+// floating numbers count only with fast_math, so that most graphs have none and need no sweep.
 bool MayFoldPartially(const PassContext& context);
 
 }  // namespace tenon

@@ -27,9 +27,11 @@ absl::StatusOr<Output> InNhwc(Sweep& s, Output o, NodeId n);
 // (strides, ksize, dilations, explicit_paddings) are permuted.
 NewAttrs NhwcAttrs(const Graph& g, NodeId n);
 
-// Adds a node of n's op with `attrs` and `inputs`, on n's device, with n's control inputs. Then
-// turns n into the Transpose of the new node's output 0 to NCHW. Attributes that begin with '_'
-// stay away from the new node (but for _kernel), since they belong to n's name.
+// Adds a node of n's op with `attrs` and `inputs`, on n's device, to which n's control inputs move.
+// Then turns n into the Transpose of the new node's output 0 to NCHW. Other outputs of n must not
+// be read. Attributes that begin with '_' stay away from the new node (but for _kernel), since they
+// belong to n's name. Errors are those of Graph::AddNode and of making the permutation; n is then
+// as it was.
 absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<const Output> inputs);
 
 }  // namespace tenon
