@@ -41,20 +41,22 @@ bool PluginOptimizersInUse(std::string_view plugin);
 // Removes the optimizers of this plug-in from the registry. Returns whether one was in use: its
 // functions may still be called, so the library must stay.
 bool RemovePluginOptimizers(std::string_view plugin);
-// The optimizers for the device types on which nodes of the graph are placed, and for these types;
-// in order of registration.
+// The optimizers for the device types on which nodes of the graph are placed, or for the given
+// device types; in order of registration. A type counts only where the node's device string has
+// "device:TYPE".
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(const Graph& graph);
 std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
     const absl::flat_hash_set<std::string_view>& device_types);
 
 // Names of the built-in passes that the configurations of these optimizers switch off, each with a
-// reason that names the plug-in. As in TensorFlow, one configuration is enough to switch a pass
-// off. A pass appears once for each optimizer that switches it off.
+// reason that names the plug-in. Names are those of TP_OptimizerConfigs' members, of which some are
+// no pass here. As in TensorFlow, one configuration is enough to switch a pass off. A pass appears
+// once for each optimizer that switches it off.
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
-// Warns, as TensorFlow does, if configurations of several plug-ins differ, and if one switches off
-// a pass in `switched_on`: the passes that the user has switched on by name.
+// Warns, as TensorFlow does, if not all of the optimizers switch off the same passes, and if one
+// switches off a pass in `switched_on`: the passes that the user has switched on by name.
 void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers,
                    absl::Span<const std::string> switched_on);
 
@@ -74,8 +76,9 @@ struct OptimizerItem {
   NodeEvaluator* evaluator = nullptr;
 };
 
-// The names of the optimizers' passes in reports: "plugin:APU"; "plugin:APU:libx.so" where several
-// plug-ins have an optimizer for the type; with the whole path where the files have the same name.
+// The names of the optimizers' passes in reports, one for each in their order: "plugin:APU";
+// "plugin:APU:libx.so" where several of them are for the type; with the whole path where the files
+// have the same name.
 std::vector<std::string> NamesOfPasses(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
@@ -87,8 +90,9 @@ std::vector<std::string> NamesOfPasses(
 // for which memory is short.
 //
 // Each FinalPass has one optimizer object of the plug-in, if the plug-in has a create_func: the
-// first run makes it, and the pass's destructor calls destroy_func, with a warning if that fails.
-// For one thread at a time. `kernels` and the item's evaluator must outlive the pass.
+// first run makes it, or a later one if create_func fails, and the pass's destructor calls
+// destroy_func, with a warning if that fails. For one thread at a time. `kernels` and the item's
+// evaluator must outlive the pass.
 std::unique_ptr<FinalPass> MakePluginPass(std::string name,
                                           std::shared_ptr<const PluginOptimizer> optimizer,
                                           OptimizerItem item, const KernelOracle* kernels);

@@ -16,8 +16,9 @@ struct PassSpec {
   PassArguments arguments;  // by the option's name
 };
 
-// Options that every built-in pass takes. Where the user sets none, the limit is a million plus
-// kRewritesPerNode (kVisitsPerNode) for each node of the graph: no correct pass comes near.
+// Options that every built-in pass takes, and no plug-in's pass. Where the user sets none, the
+// limit is a million plus kRewritesPerNode (kVisitsPerNode) for each node that the graph has when
+// the pass begins: no correct pass comes near.
 inline constexpr PassOption kMaxRewrites = {"max_rewrites", 1'000'000, "rewrites in one run of it"};
 inline constexpr PassOption kMaxVisits = {"max_visits", 1'000'000,
                                           "looks at nodes in one run of it"};
@@ -30,8 +31,9 @@ inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 // negative, too large or none.
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
 
-// Whether the name `given` by a user means `pass`. "plugin:TYPE" means the passes of all plug-ins
-// for the device type, "plugin:*" the passes of all plug-ins.
+// Whether the name `given` by a user means `pass`: the two are equal, or `given` is "plugin:TYPE",
+// which means the passes of all plug-ins for the device type, or "plugin:*", which means the passes
+// of all plug-ins. PassEntry::field, by which a user may also name a pass, is not looked at.
 bool MeansPass(std::string_view given, std::string_view pass);
 
 }  // namespace tenon

@@ -18,8 +18,9 @@ namespace tenon {
 struct PipelineOptions {
   int iterations = 2;           // after an iteration without a change only final passes run
   int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: none
-  // If not empty: exactly these passes run, in this order, less those that are disabled. Passes
-  // that bring nodes still run before all others, in RunUnplacedPasses. "plugin:TYPE" means the
+  // If not empty: exactly these passes run, in this order, less those that are disabled here or by
+  // a plug-in. Passes of these that bring nodes still run before all others, in RunUnplacedPasses.
+  // A name of a pass also means the passes with that PassEntry::field. "plugin:TYPE" means the
   // passes of all plug-ins for the device type, "plugin:*" the passes of all plug-ins.
   std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
@@ -27,7 +28,9 @@ struct PipelineOptions {
   std::vector<std::string> disabled_rewrites;  // "constant_folding.fold"
   // Passes that a plug-in's optimizer configuration switched off, with the reason for the report.
   std::vector<std::pair<std::string, std::string>> plugin_disabled;
-  bool use_plugins = true;      // run passes of plug-ins, and heed what their configurations say
+  // Run passes of plug-ins, and heed what their configurations say. For the caller, who makes
+  // final_passes and plugin_disabled: the pipeline does not look at it.
+  bool use_plugins = true;
   bool fail_on_errors = false;  // a failing pass ends the run with its error
   bool verify_each = false;     // verify the graph after each pass, not only at the end
   bool fast_math = false;       // rewrites of class kFastMath may run
@@ -55,7 +58,7 @@ struct PassReport {
   bool failed = false;       // the pass was rolled back
   std::string reason;        // why the pass was skipped or rolled back
   std::string budget_spent;  // "1000 rewrites": the limit that made the pass leave work undone
-  int64_t time_us = 0;
+  int64_t time_us = 0;       // of the pass alone, without checks and observers
   int64_t nodes_before = 0, nodes_after = 0;
   int64_t edges_before = 0, edges_after = 0;
   int64_t bytes_before = 0, bytes_after = 0;              // encoded size of constants
@@ -108,8 +111,10 @@ absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInp
 // fail_on_errors the run returns the error, and `graph` is as before that pass. Without final
 // passes, verify_each and observers of every pass, the result is verified once at the end. Only if
 // it does not verify, or a pass fails, everything runs again with a check after each pass.
-// INVALID_ARGUMENT, with the closest known name, for an unknown name in `passes`, `disabled_passes`
-// or `disabled_rewrites`: then nothing has run. Unknown names in other options have no effect.
+// INVALID_ARGUMENT, with the closest known name, for an unknown name of a pass or rewrite in
+// `passes`, `disabled_passes`, `enabled_passes`, `disabled_rewrites` or `beyond_limit`: then
+// nothing has run. Unknown options of a pass, nodes in `beyond_limit` and names in
+// `plugin_disabled` have no effect.
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options);
 

@@ -48,11 +48,12 @@ class RewriteGate {
   void SayBudgetSpent(std::string budget) { other_budget_spent_ = std::move(budget); }
 
   // A gate for a replay of the running pass: counts start as they did for the pass, `allow` decides
-  // instead of the bisect limit, and observers hear nothing. `allow` must outlive the gate.
+  // instead of the bisect limit and the keys beyond it, and observers hear nothing. What is
+  // switched off stays off. `allow` must outlive the gate.
   RewriteGate ForReplay(std::string_view pass, PassBudget budget, const AllowRewrite* allow) const;
 
-  // For the running pass: the number of allowed rewrites by name, and the limit that it reached, as
-  // text; empty for none.
+  // For the running pass: the number of allowed rewrites by name, without a plug-in's whole work,
+  // and the limit that made the pass leave work undone, as text; empty for none.
   std::vector<std::pair<std::string, int64_t>> Counts() const;
   std::string BudgetSpent() const;
   int64_t left() const { return left_; }  // what is left of the bisect limit

@@ -20,14 +20,17 @@ struct RewriterSettings {
   std::optional<int64_t> min_graph_nodes;  // nothing for 0; negative: no minimum
   // The passes that `optimizers` lists, then "plugin:*". Empty if the field is: all passes run.
   std::vector<PassSpec> passes;
-  std::vector<std::string> off, on;  // passes that a toggle or another field switches off or on
+  // Passes that a toggle or another field switches off or on. `on` may have passes without
+  // rewrites, which stay off; these are in without_effect too.
+  std::vector<std::string> off, on;
   // Settings that have no effect here, custom_optimizers among them: a sentence for each.
   std::vector<std::string> without_effect;
 };
 
 // Parses the text. Field names, toggles (ON, OFF, and AGGRESSIVE, which counts as ON) and the names
 // in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A name that TensorFlow
-// has and that is no pass here is in without_effect. INVALID_ARGUMENT:
+// has and that is no pass here is in without_effect, unless a toggle switches it off.
+// INVALID_ARGUMENT:
 // - "line:column: …" if `text` is no RewriterConfig.
 // - Without a position, a number that is no value of its field's enum.
 // - Without a position, a name in `optimizers` that is no pass; the message has the closest name.

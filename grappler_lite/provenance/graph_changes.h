@@ -10,7 +10,8 @@
 namespace tenon {
 
 // A node that differs in op, inputs, attributes or device, or that one graph lacks: the id for that
-// graph is kNoNode.
+// graph is kNoNode. Inputs are compared by name and port, attributes by their bytes: an attribute
+// that only one node states counts, even if it is the default.
 struct NodeChange {
   NodeId before = kNoNode;
   NodeId after = kNoNode;
@@ -21,7 +22,7 @@ struct NodeChange {
 std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after);
 
 // Describes the change of a node that both graphs have: "op AddV2 -> Sub, input 1 a -> b, attribute
-// T".
+// T". If the numbers of inputs differ, "inputs 2 -> 3" stands for all inputs.
 std::string ChangeText(const Graph& before, const Graph& after, const NodeChange& change);
 
 }  // namespace tenon

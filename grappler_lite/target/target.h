@@ -19,8 +19,9 @@ class Target {
     return Target(minor, onednn);
   }
   // Parses "tenon", "tensorflow" (every 2.x), "tensorflow@2.12" (2.12 and later),
-  // "tensorflow+onednn" (the newest known version) or "tensorflow@2.12+onednn". INVALID_ARGUMENT
-  // names the closest target and lists all; for a version that is too new it names the newest.
+  // "tensorflow+onednn" (the newest known version and later) or "tensorflow@2.12+onednn".
+  // INVALID_ARGUMENT names the closest target and lists all; for a version that is too new it names
+  // the newest.
   static absl::StatusOr<Target> Parse(std::string_view name);
   // The text that Parse accepts for this target.
   std::string name() const;
@@ -32,11 +33,11 @@ class Target {
   constexpr int minor() const { return minor_; }
   friend constexpr bool operator==(const Target&, const Target&) = default;
 
-  // Whether the target has the op. For an op that only TensorFlow's optimizers write, also whether
-  // the target has a CPU kernel for these attributes. `grouped`: the op may be a convolution over
-  // groups of channels. Always true for Tenon, since PassContext::HasKernel asks about Tenon's
-  // kernels. Also true for ops that no TensorFlow has: a pass that makes ops of Tenon's own asks
-  // is_tensorflow first.
+  // Whether the target has the op. For an op that is in the table of fused kernels (target.cc),
+  // also whether the target has a CPU kernel for these attributes; defaults do not count for
+  // attributes that are missing. `grouped`: the op may be a convolution over groups of channels.
+  // Always true for Tenon, since PassContext::HasKernel asks about Tenon's kernels. Also true for
+  // ops that no TensorFlow has: a pass that makes ops of Tenon's own asks is_tensorflow first.
   bool Has(std::string_view op, const AttrSet& attrs, bool grouped = false) const;
 
  private:

@@ -34,13 +34,15 @@ bool IsNhwc(const Graph& g, NodeId n);
 bool SameFormat(const Graph& g, NodeId a, NodeId b);
 // The number of channels of a contraction's output; -1: unknown.
 int64_t ChannelsOf(const Sweep& s, NodeId contraction);
-// Adds a Const with like's device and position, and with like's name plus the suffix. Returns the
-// graph's error if the node cannot be added.
+// Adds a Const with like's device and position, and with a name that begins with like's name, '/'
+// and the suffix. Errors are those of ConstAttrs and Graph::AddNode.
 absl::StatusOr<NodeId> NewConst(Graph& g, NodeId like, std::string_view suffix,
                                 const Tensor& value);
-// `constant`, which has the value `value`, or a new Const of the same elements with the shape [C].
+// `constant`, which has the value `value`, if its rank is 1; else a new Const of the same elements
+// with one dimension. Errors as of NewConst.
 absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value);
-// n's attributes with these names, as far as n has them. The result views `names`.
+// n's attributes with these names, or the OpDef's defaults; a name with neither is left out. The
+// result views `names`.
 NewAttrs AttrsOf(const Graph& g, NodeId n, absl::Span<const std::string_view> names);
 // The control inputs of a and of b, without duplicates.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
@@ -48,7 +50,7 @@ std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
 // `producer` is an output 0 with no other uses, its node is on n's device and not preserved, and no
 // control edge leaves the node.
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
-// Whether only output 0 of n is used or fetched.
+// Whether no output of n but output 0 is used or fetched.
 bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);
 // Whether `vector`, broadcast to images, gives one value to each of `channels` channels. Shapes:
 // [C] or [1, …, 1, C] where channels are last, else [C, 1, 1] or [1, C, 1, 1].
@@ -61,9 +63,14 @@ struct Fusable {
   NodeId reshape = kNoNode;
 };
 
-// The contraction that computes `producer`, if it may be fused: n, with the nodes that n replaces,
-// uses `producer` exactly `times` times, and the ops that the contraction has fused so far are one
-// of `sequences` ("BiasAdd+Add"; "": no op). Else nullopt.
+// The contraction that computes `producer`, perhaps through a Reshape or Squeeze, if it may be
+// fused:
+//   * OnlyFor holds for `producer`, n and `times`: the uses by n and by the nodes that n replaces;
+//   * the ops that the contraction has fused so far are one of `sequences` ("BiasAdd+Add"; "": no
+//     op);
+//   * channels are last, unless TensorFlow is to run the graph, there is no Reshape, and the
+//     contraction is no Conv3D.
+// Else nullopt.
 std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
                                      std::initializer_list<std::string_view> sequences,
                                      int times = 1);
@@ -77,20 +84,22 @@ struct Fusion {
   Fusable into;
   std::string_view op;                       // the next entry of fused_ops
   absl::InlinedVector<Output, 4> args = {};  // the further inputs of `op`
-  bool replaces_bias = false;         // the fused ops of before go: `args` make up for a bias
+  bool replaces_bias = false;         // the fused ops so far go: `args` make up for their bias
   std::optional<NodeId> filter = {};  // a filter in place of the contraction's own
   std::optional<float> leakyrelu_alpha = {};
   std::optional<float> epsilon = {};
 };
 
 // Makes a contraction of op `op` compute what n computed. Without a Reshape n becomes the
-// contraction. With a Reshape into.contraction becomes it, and n becomes the Reshape.
+// contraction. With a Reshape into.contraction becomes it, and n becomes the Reshape. Old nodes
+// that nothing reads any more stay in the graph.
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
               std::span<const Output> inputs, NewAttrs attrs);
-// Whether n's device and the target have a kernel for the fusion.
+// Whether n's device and the target have a kernel for the fusion, with `args` of the contraction's
+// type. False where an operand of the contraction is known to be empty.
 bool CanFuse(const Sweep& s, NodeId n, const Fusion& fusion);
 // Carries the fusion out through TakeOver. Calls Allow itself. False, with nothing changed, where
-// there is no kernel for the fusion or the rewrite is not allowed.
+// CanFuse is false or the rewrite is not allowed.
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 
 // Where 1x1 convolutions of one common stride are the only users of a convolution's output, the
