@@ -10,18 +10,24 @@
 
 namespace tenon::cli {
 
-// The measurements of one executable. Its session must outlive them.
+// The measurements of one executable; with --ab, of the executables of one side. The session of
+// `executable` must outlive them.
 struct Timing {
-  Executable* executable = nullptr;
-  double init_ms = 0;   // from the start to a prepared executable: devices, load, optimize, place
-  double first_ms = 0;  // the first run, its plan included
+  Executable* executable = nullptr;  // with --ab, the last one
+  // From the start to a prepared executable: devices, load, optimize, place. With --ab, the start
+  // of its session alone, without devices and load.
+  double init_ms = 0;
+  double first_ms = 0;  // the first run, its plan included; it is not among `runs`
   int threads = 0;      // of the session
-  Repeated runs;
+  Repeated runs;        // with --ab, of all rounds
 };
 
-// Sets the keys in `doc` that scripts know. `timing` must have at least one run.
+// Both functions: `timing` must have at least one run. The numbers of memory and plans are those of
+// timing.executable, but the peak is that of the process.
+//
+// Sets the keys in `doc` that scripts know.
 void WriteTiming(const Timing& timing, Json& doc);
-// The same measurements as a few lines of text.
+// The same as a few lines of text, but without the interval of the mean.
 std::string TimingText(const Timing& timing, const Style& style);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs". The interval is that of
 // the median. The samples of `s` are microseconds.

@@ -18,8 +18,9 @@ struct Contender {
 };
 
 // Runs `a` and `b` on the same feeds, in blocks of about 10 ms: a b, b a, a b, … A trial of each
-// comes first and decides how many runs a block has. A block is at most an eighth of
-// repetition.runs, but at least one run for each thread. The trial is not in Contender::runs.
+// on one thread comes first and decides how many runs a block has: those that the slower of the two
+// does in that time. A block has at most an eighth of repetition.runs, but at least one run for
+// each thread. The trial is not in Contender::runs.
 //
 // Returns how many times longer a run of `b` takes than one of `a`; above 1, `b` is the slower one.
 // This is the median, over pairs of blocks, of the MiddleMean of b's block divided by that of a's.
@@ -29,7 +30,8 @@ struct Contender {
 // twice that time. repetition.recorder is not used. `allocations` may be null.
 //
 // An interruption ends the turns after the pair of blocks in which it came; the pairs so far make
-// the result. Errors are those of Repeat.
+// the result. At least one pair runs. Errors are those of Repeat. After an error, Contender::runs
+// have the blocks before it.
 absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
                                   const std::vector<Tensor>& feeds, const Repetition& repetition,
                                   AllocationCounter allocations);

@@ -19,10 +19,11 @@ struct Repetition {
   RunRecorder* recorder = nullptr;  // borrowed, records all runs; may be null
 };
 
-// The repetition of --runs, --seconds and --concurrency. If --runs or --seconds is given, nothing
-// is taken from `fallback`; without --seconds the time has no limit then. Otherwise runs, seconds
-// and recorder are those of `fallback`. The threads are always those of --concurrency. If there is
-// a limit of time and no --runs, `runs` is 2^20 for each thread.
+// The repetition of --runs, --seconds and --concurrency. If neither --runs nor --seconds is given,
+// seconds and recorder are those of `fallback`, and so is runs, unless `fallback` limits the time.
+// If one of the two flags is given, nothing is taken from `fallback`; without --seconds the time
+// has no limit then, and there is no recorder. The threads are always those of --concurrency. If
+// there is a limit of time and no --runs, `runs` is 2^20 for each thread.
 Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback);
 
 // The measurements of a repetition.

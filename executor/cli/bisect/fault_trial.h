@@ -11,8 +11,8 @@
 
 namespace tenon::cli {
 
-// The arguments " --output …" and " --init …" that ask for the same as `failing`, for a command
-// line.
+// The fetches and inits of `failing` for a command line, " --output …" and " --init …" for each,
+// quoted, with a blank in front. The inputs are not among them.
 std::string RequestArguments(const FailingCase& failing);
 
 // Not thread-safe: trials share the files of one folder.
@@ -27,12 +27,14 @@ class FaultTrial {
   // Optimizes and runs the graph with its first inputs in a child process. There must be a set of
   // inputs. If the process ends with kPluginFault or kTimeout, returns its last line on stderr,
   // without the program's name and without hints. After any other end, also with an error, returns
-  // an empty text. Waits for the process without a limit of its own: --timeout is in the command.
-  // The returned status is an error only if the files of the trial cannot be written or read, or no
-  // process can be started.
+  // an empty text. Waits for the process without a limit of its own: --timeout, if it was given, is
+  // in the command. The returned status is an error only if the files of the trial cannot be
+  // written or read, or no shell can be started. A shell that cannot start the program is any other
+  // end.
   absl::StatusOr<std::string> Of(const FailingCase& failing) const;
   // Runs this program with `command`, a command line without its name, and --json. Returns what it
-  // printed to stdout, at most 64 MiB, whatever its exit code is.
+  // printed to stdout, whatever its exit code is. Its stderr is dropped. Errors are those of Of,
+  // and INVALID_ARGUMENT if it printed more than 64 MiB.
   absl::StatusOr<std::string> DocumentOf(const std::string& command) const;
   // The command line with which Of would try a graph and inputs that are in these files, without
   // the program's name.

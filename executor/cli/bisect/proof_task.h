@@ -35,7 +35,8 @@ struct ProofTask {
   std::unique_ptr<ResultJudge> judge;
 };
 
-// Opens the model. The inputs are those of --input, or else made-up ones with ordinary values only.
+// Opens the model. The inputs are one set, that of --input and --inputs, or else made-up sets with
+// ordinary values only.
 // Results are judged by --rtol, --atol, --max-ulp and --equal-nan if one of them is given, else by
 // Sameness::kBound. Any NaN equals any other, with or without --equal-nan. Outputs that fail even
 // without passes are left out, with a warning each; if all fail, all stay, without a warning.
@@ -44,10 +45,12 @@ struct ProofTask {
 // `stands_alone` asks for a graph that can be written to a file and needs no folder. It counts for
 // a SavedModel only. Then failing.graph is what the fetches need, frozen, and the nodes that are
 // fed. Variables that it only reads are constants. Variables that it writes stay variables, and the
-// node of failing.inits fills them.
+// node of failing.inits fills them. For a SavedModel without `stands_alone`, failing.inits is
+// empty: the judge calls InitializeState for each session. For other models it is Workbench::inits.
 //
-// Errors are those of OpenWorkbench and ReadRequest, and kUsage if no inputs can be made up. With
-// `stands_alone` also those of Freeze, after FaultOfFreezing.
+// Errors are those of OpenWorkbench. With inputs of the command line, those of ReadRequest;
+// without, those of RequestedEndpoints, and kUsage if no inputs can be made up. If `stands_alone`
+// counts, also those of Freeze, after FaultOfFreezing.
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone = false);
 

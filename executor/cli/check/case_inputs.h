@@ -21,9 +21,10 @@ struct CaseInputs {
 // of the case do not need; the constants with the expected results go too. Then turns constants
 // into Placeholders of their type and shape, and returns their values.
 //
-// A constant stays a constant if the inferred shape of any node would be less known without its
-// value: passes and kernels need to know shapes. All constants stay if shape inference fails, or if
-// the case must fail. Constants in bodies of functions stay too. If all stay, the result is empty.
+// Tries one constant after the other, those nearest to the fetches first. A constant stays a
+// constant if the inferred shape of any node would be less known without its value: passes and
+// kernels need to know shapes. All constants stay if shape inference fails, or if the case must
+// fail. Constants in bodies of functions stay too. If all stay, the result is empty.
 CaseInputs FeedConstants(const CheckCase& c, Graph& graph);
 
 }  // namespace tenon::cli

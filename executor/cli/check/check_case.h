@@ -1,6 +1,7 @@
 // Reads self-checking graphs: files of cases with their expected results. Each scope of a file
-// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs. A scope
-// that is malformed as a case is no case if another case needs its nodes.
+// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs. A node
+// without '/' in its name is a scope. A scope that is malformed as a case is no case if another
+// scope needs its nodes; otherwise it is a case with CheckCase::malformed.
 //
 //   c000/op      the op under test; output i is fetched for every c000/want<i>
 //   c000/fetch   (NoOp) in place of c000/op: its list `fetch` names the tensors to fetch, and
@@ -9,8 +10,8 @@
 //   c000/error   (NoOp) in place of expected values: the `code` with which import or run must fail.
 //                Without want and fetch nodes, c000/op is fetched.
 //                The node at fault is the one that TensorFlow's `message` names
-//                ("{{node c000/op}}"). If it names none, any node that is fetched may be at fault,
-//                and any node that is needed for it and is no constant
+//                ("{{node c000/op}}"). If it names none, or one in a function, any node that is
+//                fetched may be at fault, and any node that is needed for it and is no constant
 //   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype, for integers too. A
 //                missing one is 0
 #pragma once
@@ -36,7 +37,8 @@ struct CheckCase {
   std::string name;           // "c000"
   std::vector<NodeId> nodes;  // those of its scope, then the others that these and the fetches need
   std::vector<std::string> fetches;
-  // Index into fetches, and the Const node with the expected value.
+  // Index into fetches, and the Const node with the expected value. The index is beyond the fetches
+  // only if the case is malformed.
   std::vector<std::pair<size_t, NodeId>> wants;
   std::optional<ExpectedError> error;  // of the error node; nothing without one
   std::optional<Tolerance> tolerance;  // of the tol node
@@ -51,9 +53,9 @@ struct CheckFile {
   std::vector<CheckCase> cases;  // in the order of the file
 };
 
-// Reads a file. An error for a file that is no graph, or an invalid graph without any case. A
-// defect of a node goes to the case of its scope and to every case that needs the node; without
-// such a case it is dropped.
+// Reads a file. An error for a file that is no graph, or a graph with defects of which every case
+// is malformed. In a graph without defects malformed cases are no error. A defect of a node goes to
+// the case of its scope and to every case that needs the node; without such a case it is dropped.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
 // A copy of the graph with the nodes of one case alone; the ids stay.

@@ -10,11 +10,13 @@ namespace tenon::cli {
 // The kinds of messages: the first field. The comments name the fields after it. `file` and `case`
 // are indices in decimal digits; `status` is the one character of a CaseStatus.
 inline constexpr std::string_view kCaseBegins = "begin";  // file, case, name
-// file, case, name, status, detail
+// file, case, name, status, detail; with an empty name the result is of the file as a whole, and
+// no kCaseBegins came before
 inline constexpr std::string_view kCaseEnded = "result";
-// These two come before the result of their case. kKernelsRan: two fields, plug-in and op, for each
-// kernel of a plug-in that ran. kPassesRan: the pass that failed, or an empty text, then the passes
-// that changed the graph.
+// These two come before the result of their case; each is left out if it would have nothing to say.
+// kKernelsRan: two fields, plug-in and op, for each entry of CaseResult::plugin_kernels.
+// kPassesRan: CaseResult::failed_pass, which may be empty, then each of
+// CaseResult::changing_passes.
 inline constexpr std::string_view kKernelsRan = "kernels";
 inline constexpr std::string_view kPassesRan = "passes";
 inline constexpr std::string_view kFileBegins = "file";  // file
@@ -30,7 +32,7 @@ using Message = std::vector<std::string>;
 
 // Writes one message whole, and blocks while the pipe is full. False if writing fails, as when the
 // reader is gone: part of the message may have been sent. SIGPIPE must be ignored. Several writers
-// of one pipe would mix their messages.
+// of one pipe would mix their messages. A message is less than 4 GiB.
 bool SendMessage(int fd, const Message& message);
 
 // Collects bytes and splits them into messages. Trusts them: both ends are the same program.

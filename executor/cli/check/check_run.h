@@ -14,7 +14,8 @@ namespace tenon::cli {
 // The outcome of a case. A worker of RunInWorkers sends its letter to the parent process.
 //   kPassed         its results or its error are as expected.
 //   kFailed         its results or its error are not as expected, or the case is malformed.
-//   kUnimplemented  an op or kernel is missing, even if the case expects an error.
+//   kUnimplemented  a node has no OpDef, or preparing or running the case is UNIMPLEMENTED, even if
+//                   the case expects this error. A malformed case is kFailed all the same.
 //   kCrashed        its process ended or was stopped; RunCase never returns it.
 enum class CaseStatus : char { kPassed = 'p', kFailed = 'f', kUnimplemented = 'u', kCrashed = 'c' };
 // "passed", "failed", "unimplemented" or "crashed".
@@ -26,8 +27,8 @@ struct CaseResult {
   // The fault, for people; empty if the case passed.
   std::string detail;
   // The kernels of plug-ins that ran in the case, as pairs of the plug-in's path and the op. Each
-  // pair stands once; the pairs are sorted. This list and the two members below are empty if no
-  // step of the case could be run.
+  // pair stands once; the pairs are sorted. This list and the two members below are empty if the
+  // case was not run: it is malformed or has defects, or preparing it failed.
   std::vector<std::pair<std::string, std::string>> plugin_kernels;
   // The passes of plug-ins that changed the case's graph, such as "plugin:APU". Each stands once;
   // they are sorted.
@@ -43,7 +44,8 @@ struct CaseOptions {
 };
 
 // Runs case `c` of `file` in a session of its own on the devices of `host`. Never fails itself:
-// each error is a result. If constants are fed, and preparing or running the case is UNIMPLEMENTED,
+// each error is a result. A case that is malformed or has defects is judged without a run; a defect
+// is an INVALID_ARGUMENT error. If constants are fed, and preparing or running is UNIMPLEMENTED,
 // the case is run again with its constants: some kernels need an input that is a constant. The
 // result is that of the second run alone.
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,

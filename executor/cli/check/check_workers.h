@@ -17,7 +17,8 @@ struct CaseRecord {
   size_t file = 0;   // index into the files of RunInWorkers
   size_t index = 0;  // of the case in its file
   // Empty: the record is of the file as a whole. The file cannot be read (kFailed), or the
-  // worker's process ended while no case ran (kCrashed).
+  // worker's process ended while no case ran (kCrashed); then the cases from `index` on were not
+  // run.
   std::string name;
   CaseResult result;
 };
@@ -33,20 +34,22 @@ struct CheckedCases {
 };
 
 // Forks up to 16 workers, which open the host themselves, and waits for them. The caller must have
-// no other thread yet, since a fork copies only the calling thread. If a plug-in is loaded,
-// constants of cases are fed. If a plug-in is loaded and `flags` have neither opt_level nor passes,
-// the passes of plug-ins run and no others.
+// no other thread yet, since a fork copies only the calling thread. Without --threads each case
+// runs on one thread. If a plug-in is loaded, constants of cases are fed. If a plug-in is loaded
+// and `flags` have neither opt_level nor passes, the passes of plug-ins run and no others.
 //
 // A case that takes longer than --timeout (60 s by default) is stopped. A case that is stopped, or
 // that ends its process, counts as crashed; a new worker then goes on with the next case of the
-// file. `done` is called after each file, on the calling thread, with the number of files that are
-// finished. It must not be null.
+// file. The same limit holds for opening the host, reading a file, and shutting down. `done` is
+// called after each file, on the calling thread, with the number of files that are finished. It
+// must not be null.
 //
 // An error stops all workers, and no results are returned:
 //   the error of Host::Open or SessionOptionsFrom: a worker cannot start, for example because a
 //   plug-in does not load;
 //   INTERNAL: a worker ends with a fault outside of files, for example because a plug-in crashes
-//   while it is loaded or unloaded. Exits with kTimeout or kPluginFault where that is the reason;
+//   while it is loaded or unloaded. Has the exit code kTimeout or kPluginFault where that is the
+//   reason;
 //   RESOURCE_EXHAUSTED: the system has no more processes, pipes or memory.
 absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
                                           const CompileFlags& flags,

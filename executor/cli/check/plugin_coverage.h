@@ -24,13 +24,14 @@ class PluginCoverage {
   // one case too.
   void Add(std::string_view op, const CaseRecord& record);
 
-  // An array with an object for each plug-in: "path", "cases", "ops" and "kernels". "ops" has the
-  // number of cases by the op that the case tests, "kernels" by the op of the kernel that ran.
+  // An array with an object for each plug-in: "path", "cases", "ops" and "kernels". "cases" is the
+  // number of cases that count for the plug-in. "ops" splits it by the op that the case tests.
+  // "kernels" has, by the op of a kernel of the plug-in, the number of cases in which it ran.
   Json PluginsJson() const;
   // An object: by name of a pass of a plug-in, the number of cases whose graphs the pass changed.
   Json PassesJson() const;
-  // For each plug-in a line, and a table if a case ran one of its kernels; then a line for each
-  // pass that changed graphs. Empty without plug-ins.
+  // For each plug-in its path, a line on how many of all cases count for it, and a table if any
+  // does; then a line for each pass that changed graphs. Empty without plug-ins.
   std::string Text(const Style& style) const;
   // First a line for each failure of a pass, with the number of cases; a pass that failed for two
   // reasons has two lines. Then a line for each plug-in with kernels of which no case ran any. If a

@@ -11,23 +11,25 @@
 
 namespace tenon::cli {
 
-// A copy of model.graph with bodies in place of calls, and without the nodes that no result needs.
-// Results are those of model.signature or, without one, GraphOutputs. Loops and branches stay
-// nodes. Errors are those of Session::Prepare.
+// A copy of model.graph with bodies in place of the calls that can be inlined, and without the
+// nodes that no result needs. Results are those of model.signature or, without one, GraphOutputs.
+// Other calls, loops and branches stay nodes. Errors are those of Session::Create and
+// Session::Prepare.
 absl::StatusOr<Graph> ComputedGraph(const Model& model);
 
 // EstimateFlops of the graph and of the functions that its nodes call, such as bodies of loops and
 // branches, and what these call. A body counts once for each node that names it: a loop as one
 // pass, a branch with all its alternatives. At most 10,000 bodies count. Each further body that a
-// counted node names adds one to unknown_nodes, and so does a malformed one. Of a body whose shapes
-// cannot be inferred all nodes are unknown. `shapes` are those of `graph`.
+// counted node names adds one to unknown_nodes, and so does a malformed one. If the shapes of a
+// body cannot be inferred, all its nodes are unknown, and the bodies that they name do not count.
+// `shapes` are those of `graph`.
 FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes);
 
 // The variables of a model.
 struct VariableSummary {
   int64_t count = 0;
-  int64_t parameters = 0, bytes = 0;  // elements and bytes of those of known shape
-  std::vector<std::string> changed;   // names of those that any signature may change
+  int64_t parameters = 0, bytes = 0;  // elements and bytes of the variables of known shape
+  std::vector<std::string> changed;   // names of the counted ones that any signature may change
 };
 // Sums up the variables that the results of model.signature need or, without one, the results of
 // any signature. All is 0 and empty if the model is no SavedModel.
