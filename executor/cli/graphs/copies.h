@@ -18,8 +18,9 @@ struct EdgeCopy {
 
 // Returns, by node id of `graph`, the copies that the node's data inputs need. A tensor that
 // several nodes read on one device is copied once; the copy belongs to the reader with the lowest
-// id. Inputs and outputs that a kernel has in host memory count as on the CPU. `placement` is by
-// node id of `graph` too. The function infers the shapes itself. If that fails, all sizes are -1.
+// id. Inputs and outputs that a kernel has in host memory count as on the CPU, and so does a node
+// without a device. `placement` is by node id of `graph` too. The function infers the shapes
+// itself. If that fails, all sizes are -1.
 std::vector<std::vector<EdgeCopy>> CopiesInto(const Graph& graph,
                                               const std::vector<NodePlacement>& placement);
 

@@ -7,9 +7,9 @@
 
 namespace tenon::cli {
 
-// Adds "explain_node" to the document and a paragraph to the text. `name` is a node of the graph or
-// "FUNCTION:NODE", as NamedNodes takes it. `model` is the graph before the passes, `optimized` the
-// graph after them. `provenance` has observed these passes. kUsage: neither graph has the name.
+// Adds "explain_node" to the document and a paragraph to the text. `name` is a node of either graph
+// or "FUNCTION:NODE", as NamedNodes takes it. `model` is the graph before the passes, `optimized`
+// the graph after them. `provenance` has observed these passes. kUsage: neither graph has the name.
 absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const Graph& optimized,
                          const std::string& name, Invocation& invocation);
 

@@ -16,11 +16,12 @@ std::vector<std::string> Targets(const Graph& graph);
 // The nodes of the ops Variable, VariableV2 and VarHandleOp, in the order of ids.
 std::vector<NodeId> Variables(const Graph& graph);
 
-// The name of the target that initializes the variables. Running it assigns each variable exactly
-// once, and nothing else: a target that assigns one twice trains. It needs no Placeholder and no op
-// "Restore…". Other ops that read files do not count. If there are several such targets, the result
-// is the one that needs the fewest nodes. Only the first 100 of Targets are tried. Empty if no
-// target qualifies, or if the graph has no variable.
+// The name of the target that initializes the variables. Among the nodes that it needs, an Assign,
+// AssignVariableOp or AssignVariableXlaConcatND assigns each of Variables exactly once, and none
+// assigns anything else: a target that assigns a variable twice trains. These nodes have no
+// Placeholder and no op "Restore…"; other ops, also those that read files, are allowed. If several
+// targets qualify, the result is the one that needs the fewest nodes. Only the first 100 of Targets
+// are tried. Empty if no target qualifies, or if the graph has no variable.
 std::string Initializer(const Graph& graph);
 
 }  // namespace tenon::cli

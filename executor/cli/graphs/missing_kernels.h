@@ -8,8 +8,9 @@
 namespace tenon::cli {
 
 // Adds a defect (kKernel) for each node of the graph and its functions that has a known op and no
-// kernel for its types on any of `devices`. Left out are function calls, Placeholders, and nodes in
-// functions whose types depend on the call. Defects that are there already stay.
+// kernel for its types on any of `devices`. Left out are Placeholders, nodes that call functions,
+// such as branches and loops, and nodes in a function with an attribute that each call sets.
+// Defects that are there already stay.
 void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported);
 
 }  // namespace tenon::cli

@@ -26,8 +26,8 @@ struct RunRequest {
   std::vector<Tensor> feeds;
   // The outputs that --output names. Without --output, all results of the model, each printed.
   std::vector<NamedSink> outputs;
-  // fetches[i] is the tensor of outputs[i]; one that is named twice stands twice. Behind them are
-  // the tensors that only --expect names, each once.
+  // fetches[i] is the tensor of outputs[i], or "^node" for a node without outputs; a tensor that is
+  // named twice stands twice. Behind them are the tensors that only --expect names, each once.
   std::vector<std::string> fetches;
   std::vector<Expectation> expectations;
 };
@@ -37,7 +37,8 @@ struct RunRequest {
 std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 
 // Reads --input, --inputs, --output and --expect. Arguments of a signature that are not fed get
-// their defaults. Errors are those of Names, ParseSpec and ParseSink, and:
+// their defaults, if they have one. Errors are those of Names, SplitNamedSpec, ParseSpec,
+// LoadArchive and ParseSink, and:
 // - kUsage: a tensor is fed twice, also by --input and --inputs together.
 // - kUsage: a value of the command line does not fit the tensor that it is fed to.
 // - kUsage: a fetch needs a Placeholder that is not fed. The message has a SPEC to copy.
@@ -46,13 +47,14 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 // - kInvalidInput: a file cannot be read, or its value does not fit; or a default does not fit.
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
 
-// The feeds and fetches that opt and explain optimize the graph for. Feeds are all arguments of the
-// model, each tensor once. Fetches are those of --output, or else all results of the model.
+// The feeds and fetches of a command that has no values to feed. Feeds are all arguments of the
+// model, each tensor once. Fetches are those of --output, or else all results of the model; a
+// tensor that is named twice stands twice.
 struct Endpoints {
   std::vector<std::string> feeds, fetches;  // tensors of the graph
 };
-// kUsage: a name is unknown, --output has a SINK where the command writes no tensors, or there is
-// no --output and the graph has no outputs.
+// Errors are those of Names and ParseSink, and kUsage: --output has a SINK where the command writes
+// no tensors, or there is no --output and the graph has no outputs.
 absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFlags& flags);
 
 }  // namespace tenon::cli

@@ -25,11 +25,12 @@ struct Frozen {
 // Freezes the signature of `model`, which must have a SavedModel. The values are those after the
 // nodes of --init have run. Without --output all results are frozen. With --output only these
 // results are; a name that is a node of the graph and no result stays in the frozen graph, but is
-// not in Frozen::signature. --keep-state counts too. `session_options` are for the session that
-// restores the values; FreezeModel sets their `files` itself, by --allow-file-io. Errors: kUsage
-// for unknown names. FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL and DEADLINE_EXCEEDED are those
-// of Freeze. Its other errors are faults of the files and exit with kInvalidInput. NOT_FOUND: the
-// folder is gone.
+// not in Frozen::signature. With --keep-state, variables that the frozen results write stay
+// variables. `session_options` are for the session that restores the values; FreezeModel sets their
+// `files` itself, by AllowedFiles.
+//
+// Errors are those of Names, such as kUsage for unknown names, those of AllowedFiles, and those of
+// Freeze, after FaultOfFreezing.
 absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options);
 

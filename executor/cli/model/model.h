@@ -69,7 +69,8 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n);
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
 // The Placeholders that must still be fed, in the order of ids. The search follows data and control
-// edges back from `fetches`. It does not go beyond outputs in `fed`.
+// edges back from `fetches`. It does not go beyond outputs in `fed`, nor along a control edge from
+// a Placeholder that is fed.
 std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Output>& fetches,
                                       const std::vector<Output>& fed);
 

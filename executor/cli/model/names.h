@@ -32,15 +32,16 @@ class Names {
   // Errors are those of Argument.
   absl::StatusOr<Output> Result(std::string_view flag, std::string_view name) const;
 
-  // The full name of a node that is to be run. `name` is that of a node of the graph or of one of
-  // its outputs; the signature is not asked. kUsage if there is none.
+  // The name of a node that is to be run. `name` is that of a node of the graph or of one of its
+  // outputs; the signature is not asked. kUsage if there is no such node.
   absl::StatusOr<std::string> Node(std::string_view flag, std::string_view name) const;
 
   // The names of what a run takes and returns: arguments and results of the signature or, without a
   // signature, the Placeholders and outputs of the graph.
   std::vector<std::string> Arguments() const;
   std::vector<std::string> Results() const;
-  // The results of the signature that are nodes without outputs; they are only run.
+  // The results of the signature that are nodes without outputs; they are only run. Empty without a
+  // signature.
   std::vector<std::string> ResultsWithoutValue() const;
 
   // The name that users know a Placeholder by: that of the argument, else that of the node.

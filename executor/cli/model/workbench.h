@@ -38,11 +38,13 @@ struct Workbench {
   Names names() const { return Names(graph(), signature); }
 };
 
-// Opens devices, loads the model and makes the session. A SavedModel is frozen first if
-// flags.defaults.freezes is set; that runs --init and the initializers of the folder. Otherwise
-// nothing of the model runs, and variables have no values yet. `flags` must outlive the result.
-// Errors are those of Host::Open, LoadModel, FreezeModel and Session::Create, and kUsage for wrong
-// flags.
+// Opens devices, loads the model and makes the session. A SavedModel needs a signature, unless
+// --output or --cases is given. A SavedModel is frozen first if flags.defaults.freezes is set; that
+// runs --init and the initializers of the folder. Otherwise nothing of the model runs, and
+// variables have no values yet. `flags` must outlive the result. Errors are those of
+// SessionOptionsFrom, Host::Open, LoadModel, FreezeModel, AllowedFiles and Session::Create, that of
+// a --dump-dir that cannot be made, and kUsage: --init names no node, or --save-optimized is given
+// for a SavedModel that is not frozen.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
 // Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive
@@ -61,11 +63,12 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 // bench.inits, which are fed the paths of the assets of a SavedModel. Last, variables of a
 // SavedModel become constants, as Session::FixVariables does it, if no run may change them.
 // `fetches` names what runs will ask for besides the results of the signatures. Call once for each
-// session, before its runs. The watchers then forget the passes on initializers, so that reports
-// are about the runs. Errors are those of RestoreVariables, ReportFailedPasses and the session.
+// session, before its runs. At the end calls Watchers::ForgetGraph, so that --report and
+// --explain-node are about the runs; not after an error. Errors are those of RestoreVariables,
+// ReportFailedPasses, AssetPaths and the session.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
-// Does the same for a session of OpenOtherSession, but the watchers forget nothing.
+// Does the same for another session of the same graph, but the watchers forget nothing.
 absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
 
@@ -86,8 +89,9 @@ absl::Status FaultOfFreezing(const absl::Status& status);
 absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
                                         const std::optional<SavedModel>& saved);
 
-// Warns of each pass that was rolled back. With --plugin-errors=fail, the first rolled-back pass of
-// a plug-in is an error instead: kPluginFault.
+// Warns of each pass that was rolled back, of equal messages once. With --plugin-errors=fail, the
+// first rolled-back pass of a plug-in is an error instead: kPluginFault. Then later passes get no
+// warning.
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
