@@ -29,14 +29,15 @@ struct Command {
   std::string_view arguments;    // "MODEL"; empty if there are none
   size_t fewest, most;           // how many arguments there may be; SIZE_MAX: no limit
   std::string_view what;         // one line
-  std::string_view examples[2];  // without the program's name; they work in the root of the project
+  std::string_view examples[2];  // whole lines for a shell; they work in the root of the project
   std::unique_ptr<Work> (*start)();  // makes a Work with all flags at their defaults
   // The command limits the time of its own child processes, so no watchdog is needed.
   bool watches_processes = false;
 };
 
-// Makes a value for Command::start. `Flags` is derived from CommonFlags and has a method Declare
-// that declares the flags of the command.
+// A value for Command::start: each call makes a Work with Flags of its own, and the Work's Run
+// calls kRun. `Flags` is derived from CommonFlags and has a method Declare that declares the flags
+// of the command.
 template <typename Flags, absl::Status (*kRun)(const Flags&, Invocation&)>
 std::unique_ptr<Work> Start() {
   class WorkWithFlags final : public Work {

@@ -17,7 +17,7 @@ struct PlacementFlags {
   std::vector<std::string> place;  // REGEX=DEVICE, in the order given
   bool no_fallback = false;
   bool soft_placement = true;
-  int threads = 0;  // 0: as many as the machine has
+  int threads = 0;  // 0: as many as the machine has; for `check`, one for each case
 
   void DeclarePlacement(Declarer& d);
 };
@@ -79,7 +79,8 @@ struct CompileFlags : ModelFlags, PlacementFlags, OptimizerFlags, WatchFlags {
   bool allow_file_io = false;
   uint64_t seed = 0;  // of random ops that have none; 0: from the system
 
-  // The flags of plug-ins, placement, the optimizer and its reports.
+  // The flags of plug-ins, placement, the optimizer and its reports, but not --explain-node and
+  // --provenance.
   void DeclareCompiling(Declarer& d);
   void DeclareOutputs(Declarer& d);
   // `what`: the help text, which says what is done with the node.
@@ -96,8 +97,9 @@ std::string RefuseExportName(const std::string& path);
 Target TargetOf(const CompileFlags& flags);
 
 // The options of a session that these flags describe. The observers and the files that ops may use
-// are left to the caller. Prints warnings for parts of --config that have no effect. kUsage: a
-// device, rule, pass, rewrite or configuration is wrong.
+// are left to the caller. Each call prints warnings for parts of --config that have no effect.
+// kUsage: a device, rule, pass, rewrite or configuration is wrong, or the file of --config cannot
+// be read. Whether there is such a device, or such a pass of a plug-in, is not looked at.
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags);
 
 }  // namespace tenon::cli

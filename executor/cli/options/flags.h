@@ -10,23 +10,27 @@
 
 namespace tenon::cli {
 
-// Parses `args`, which lack the program's name and the sub-command, into the flags of `work`.
-// Returns the text of --help if it was asked for; the caller prints it and ends. Otherwise returns
-// an empty text. kUsage errors name the flag, the closest known flag, or the value that does not
-// fit; flags before the error may have been written.
+// Parses `args`, which lack the program's name and the sub-command, into the flags of `work`. Calls
+// ExpandFlagFiles first. Returns the text of --help if it was asked for; the caller prints it and
+// ends. Otherwise returns an empty text. Errors are kUsage. They name the flag, the closest known
+// flag, the value that does not fit, or which arguments are missing or too many; flags before the
+// error may have been written.
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
                                       Work& work);
 
 // The kUsage error that says which arguments the command needs.
 absl::Status TooFewArguments(const Command& command);
 
-// Parses the value of --ab into the flags that `declare` declares. Words may be quoted as in a
-// shell. Errors are kUsage.
+// Parses the value of --ab into the flags that `declare` declares. Words may be quoted with ' or ";
+// a backslash is a character like any other. kUsage: a flag that `declare` does not declare, a
+// wrong value, an argument that is no flag, or an open quote.
 absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
-// Replaces each --flagfile FILE by the lines of the file, one flag a line. A line that begins with
-// '#' is a comment; a '#' elsewhere is not. Files may name files, 10 deep; all paths are relative
-// to the working directory. kUsage: a file cannot be read, or files nest deeper.
+// Replaces each --flagfile FILE by the lines of the file, one flag a line. The value of a flag is
+// the rest of its line, blanks and quotes included, without blanks at its ends. Empty lines are
+// skipped. A line that begins with '#' is a comment; a '#' elsewhere is not. Files may name files,
+// 10 deep; all paths are relative to the working directory. kUsage: a file cannot be read, files
+// nest deeper, or --flagfile is the last argument and names none.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
 
 }  // namespace tenon::cli

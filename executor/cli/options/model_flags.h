@@ -9,7 +9,7 @@
 namespace tenon::cli {
 
 struct ModelFlags : CommonFlags {
-  std::string signature;  // of a SavedModel; empty: the default, else the only one
+  std::string signature;  // of a SavedModel; empty: as ChooseSignature chooses
   ImportLimits limits;
   // The greatest rank of a constant or a declared shape. LoadModel and ImportModel check it.
   int64_t max_rank = kMaxRank;

@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-// How far results may differ from what is expected. Flags that are not given are empty.
+// How far results may differ from what is expected. Without a flag its optional is empty.
 struct ToleranceFlags {
   std::optional<double> rtol, atol;
   std::optional<int64_t> max_ulp;
@@ -23,7 +23,7 @@ struct RequestFlags : CompileFlags, ToleranceFlags {
   std::vector<std::string> input_files;  // .npz archives
   std::vector<std::string> expects;      // NAME=SPEC
 
-  void DeclareFeeds(Declarer& d);
+  void DeclareFeeds(Declarer& d);  // --input, --inputs
 };
 
 }  // namespace tenon::cli

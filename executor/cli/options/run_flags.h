@@ -9,9 +9,11 @@
 namespace tenon::cli {
 
 struct RepeatFlags {
-  int64_t warmup = -1, runs = -1;  // -1: the command's default
-  double seconds = -1;             // -1: not given; see RepetitionFrom
-  int concurrency = 1;             // threads that run the model at the same time
+  // `runs` is for all threads together. -1: not given; the default is the command's, and for `runs`
+  // as RepetitionFrom says.
+  int64_t warmup = -1, runs = -1;
+  double seconds = -1;  // -1: not given; see RepetitionFrom
+  int concurrency = 1;  // threads that run the model at the same time
 
   // `seconds_do`: the help text of --seconds.
   void DeclareRepetition(Declarer& d, const char* seconds_do);
@@ -24,7 +26,7 @@ struct RecordFlags {
   std::string op_table;             // "text" or "csv"; empty: none
   bool memory = false;
 
-  void DeclareRecords(Declarer& d);
+  void DeclareRecords(Declarer& d);  // --trace, --op-table
   void DeclareMemory(Declarer& d);
 };
 

@@ -16,11 +16,11 @@ class PassHistory : public PipelineObserver {
  public:
   void AfterPass(const PassRun& run, const Graph& after, const PassReport& row) override;
 
-  // Returns one JSON object for each run of a pass, in the order of the runs. The history is empty
-  // afterwards. The keys are:
+  // Returns one JSON object for each run of a pass, in the order of the runs; a skipped pass does
+  // not run. The history is empty afterwards. The keys are:
   // - "pass" and "iteration", which counts from 0;
   // - "function": the function whose body the pass worked on; "" for the graph;
-  // - "changed": true or false;
+  // - "changed": true or false; false for a pass that was rolled back;
   // - "count": the number of nodes that changed;
   // - "list": the first 1000 of these nodes, each as {"name", "before", "after"}. "name" is the
   //   text of NameInBody, "before" and "after" are NodeText. "before" is "" for a new node, "after"

@@ -12,7 +12,7 @@ namespace tenon::cli {
 
 // A row for each entry of report.passes, in its order: a pass has a row for each round and each
 // body of a function on which it worked. Passes that were skipped or rolled back have rows with the
-// reason.
+// reason. Without entries "no pass ran" and a line end.
 std::string PassTable(const PipelineReport& report, const Style& style);
 // The value of the key "passes": an array of objects, for the same entries.
 Json PassesJson(const PipelineReport& report);
@@ -20,8 +20,8 @@ Json PassesJson(const PipelineReport& report);
 // Does nothing without --time-passes.
 void AddPasses(const Executable& executable, const WatchFlags& flags, Invocation& invocation);
 // `verifier` is that of --verify-each=numeric; null without this flag, and then nothing happens.
-// Sets "verified" in the document and, unless --quiet is given, adds a line to the text. Warns on
-// stderr if --verify-seconds was too short to compare everything.
+// Sets "verified" in the document and, unless --quiet is given, adds a line to the text. Warns if
+// --verify-seconds was too short to compare everything; --quiet silences that too.
 void AddVerified(const NumericVerifier* verifier, const CompileFlags& flags,
                  Invocation& invocation);
 // The rewrites of a pass and how often each was applied, by name: "fold_cast 1, remove_identity 4".

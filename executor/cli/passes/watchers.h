@@ -15,23 +15,25 @@ namespace tenon::cli {
 
 // --print-before, --print-after, --print-changed: prints graphs to stderr.
 std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags);
-// --dump-dir: writes NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, for every pass
-// that changes something; NNN counts all passes. Large constants are left out. Makes the folder.
-// The first error is put into `status`, which must outlive the observer; no file is written after
-// it.
+// --dump-dir: writes NNN_pass_before.pbtxt, NNN_pass_after.pbtxt, and .dot of both, for every run
+// of a pass that changes something. NNN counts all runs of passes from 001, also those that change
+// nothing. The .pbtxt has checksums in place of large constants. The call makes the folder. The
+// first error is put into `status`, which must outlive the observer; no file is written after it.
 std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status);
 // The name of a pass as a part of a file name.
 std::string FileWord(std::string_view pass);
-// --bisect-limit: prints a line to stderr for each rewrite, in LLVM's form.
+// --bisect-limit: prints a line to stderr for each rewrite, in LLVM's form, also for those that the
+// limit refuses.
 std::unique_ptr<PipelineObserver> MakeBisectLines();
-// The first time that a pass fails on the graph or on a function, writes the graph that it was
-// given and a script that runs it again, to the folder of --dump-dir or that of temporary files,
-// and warns with their names. For a plug-in's pass that ends the process, the last message names
-// them. `flags` must outlive the observer. There may be one at a time in the process.
+// The first time that a pass fails on the graph, and the first time that it fails on each function,
+// writes the graph that it was given and a script that runs it again, to the folder of --dump-dir
+// or that of temporary files. Warns with the name of the script, or that they cannot be written. If
+// a plug-in's pass ends the process or does not return, they are written too, and the last message
+// names the script. `flags` must outlive the observer. There may be one at a time in the process.
 std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 
-// All observers that the flags ask for. They must outlive the sessions that use them, and `flags`
-// must outlive them.
+// All observers that the flags ask for, and that of MakeReproducer. They must outlive the sessions
+// that use them, and `flags` must outlive them.
 class Watchers {
  public:
   // A folder that cannot be made is in status().
@@ -51,7 +53,8 @@ class Watchers {
   // Adds the observer of --verify-each=numeric, which takes at most so many seconds. The devices of
   // `runner` must outlive the watchers. To be called before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
-  // Each is null if no flag asks for it; verifier() is null before VerifyNumbers.
+  // verifier() is null before VerifyNumbers. provenance() is null without --explain-node,
+  // --provenance and --report, history() without --report.
   NumericVerifier* verifier() const { return verifier_.get(); }
   const Provenance* provenance() const { return provenance_.get(); }
   PassHistory* history() const { return history_.get(); }

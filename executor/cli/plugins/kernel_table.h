@@ -15,6 +15,8 @@ struct KernelRow {
   std::string device_type;
   std::string plugin;  // path of the file; empty: built in
   // "T: f32 f64" or "T: any", one for each type attribute of the op; empty if the op is not known.
+  // Each has the types of all kernels of the row together: not every combination of the types of
+  // two attributes need have a kernel.
   std::vector<std::string> types;
   std::vector<std::string> notes;  // of the op, then arguments in host memory, labels, priorities
 };
@@ -22,11 +24,11 @@ struct KernelRow {
 // The rows of all registered kernels, sorted by op, device type and plug-in.
 std::vector<KernelRow> KernelRows();
 
-// An array with an object for each row, with the names of its members as keys. The text and the
-// document do not show `plugin`.
+// An array with an object for each row, with the names of its members as keys.
 Json KernelsJson(const std::vector<KernelRow>& rows);
+// A table of the rows without `plugin`.
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
-// The rows as the document docs/ops.md.
+// The same as the file docs/ops.md.
 std::string KernelsMarkdown(const std::vector<KernelRow>& rows);
 
 }  // namespace tenon::cli

@@ -9,10 +9,12 @@
 
 namespace tenon::cli {
 
-// Writes the reports that the flags ask for into files, or into the invocation's text or document.
-// RunWatch::End must have been called. A trace that cannot be written is an error, and the reports
-// after it are left out. A profiler that failed is a warning; with --plugin-errors=fail it is an
-// error with kPluginFault, after all reports.
+// Writes the reports that the flags ask for into files, or into the invocation's text or document:
+// traces, then memory, then the op table. `watch` must be made of `flags`; if it is wanted(), End
+// must have been called. With --trace, if a plug-in has a profiler, also sets "profiles" in the
+// document. A trace that cannot be written is an error, and the reports after it are left out. A
+// profiler that failed is a warning; with --plugin-errors=fail it is an error with kPluginFault,
+// after all reports.
 absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            const TimedFlags& flags, Invocation& invocation);
 
@@ -21,10 +23,13 @@ absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
 // queueing by the host; a row for each stream shows its work. Each plane of a plug-in's profiler is
 // a process.
 absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
-// Writes the same as an XSpace, for TensorBoard. RESOURCE_EXHAUSTED above 2 GB.
+// Writes the same as an XSpace, for TensorBoard, with the errors of profilers that failed.
+// RESOURCE_EXHAUSTED above 2 GB.
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
-// Adds the time by op and by node. `form` is "text" or "csv"; a JSON document has a form of its
-// own. "csv" replaces the text.
+// Adds the time by op and by node, of the runs that were recorded whole. With --json sets
+// "op_table" and "nodes" in the document, whatever `form` is. Otherwise "text" adds a table of the
+// ops and one of the 10 nodes that take longest, and "csv" replaces the whole text by the ops,
+// without nodes.
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation);
 // Adds what memory holds: constants, the arena and its largest values.
 void AddMemory(const Executable& executable, Invocation& invocation);

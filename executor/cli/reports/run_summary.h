@@ -8,8 +8,9 @@
 
 namespace tenon::cli {
 
-// About a screenful: import, passes, the plug-in's pass, placement, plan, run, comparison. The
-// outcome must be complete. `model` is the name to show.
+// About a screenful: import, passes, what plug-ins bring, placement, plan, run, comparison. The
+// outcome must be that of a finished run, with all its members set; run_us may be empty. `model` is
+// the name to show.
 std::string RunSummary(const RunOutcome& outcome, const std::string& model, const Style& style);
 
 }  // namespace tenon::cli
