@@ -22,12 +22,12 @@ struct Timing {
   Repeated runs;        // with --ab, of all rounds
 };
 
-// Both functions: `timing` must have at least one run. The numbers of memory and plans are those of
-// timing.executable, but the peak is that of the process.
-//
-// Sets the keys in `doc` that scripts know.
+// Sets the keys in `doc` that scripts know. `timing` must have at least one run. The peak of memory
+// is that of the process; the other numbers of memory, and those of plans, are those of
+// timing.executable.
 void WriteTiming(const Timing& timing, Json& doc);
-// The same as a few lines of text, but without the interval of the mean.
+// The same as a few lines of text, but without the interval of the mean. `timing` must have at
+// least one run here too.
 std::string TimingText(const Timing& timing, const Style& style);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs". The interval is that of
 // the median. The samples of `s` are microseconds.

@@ -10,8 +10,9 @@
 //   c000/error   (NoOp) in place of expected values: the `code` with which import or run must fail.
 //                Without want and fetch nodes, c000/op is fetched.
 //                The node at fault is the one that TensorFlow's `message` names
-//                ("{{node c000/op}}"). If it names none, or one in a function, any node that is
-//                fetched may be at fault, and any node that is needed for it and is no constant
+//                ("{{node c000/op}}"). If it names none, one in a function, or one that the file
+//                lacks, any node that is fetched may be at fault, and any node that is needed for
+//                it and is no constant
 //   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype, for integers too. A
 //                missing one is 0
 #pragma once
@@ -53,9 +54,10 @@ struct CheckFile {
   std::vector<CheckCase> cases;  // in the order of the file
 };
 
-// Reads a file. An error for a file that is no graph, or a graph with defects of which every case
-// is malformed. In a graph without defects malformed cases are no error. A defect of a node goes to
-// the case of its scope and to every case that needs the node; without such a case it is dropped.
+// Reads a file. An error for a file that is no graph, and for a graph with defects that has no
+// cases but malformed ones. In a graph without defects malformed cases are no error. A defect of a
+// node goes to the case of its scope and to every case that needs the node; without such a case it
+// is dropped.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
 // A copy of the graph with the nodes of one case alone; the ids stay.

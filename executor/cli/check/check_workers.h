@@ -17,8 +17,8 @@ struct CaseRecord {
   size_t file = 0;   // index into the files of RunInWorkers
   size_t index = 0;  // of the case in its file
   // Empty: the record is of the file as a whole. The file cannot be read (kFailed), or the
-  // worker's process ended while no case ran (kCrashed); then the cases from `index` on were not
-  // run.
+  // worker's process ended while no case ran (kCrashed); then the cases of the file that have no
+  // record were not run.
   std::string name;
   CaseResult result;
 };

@@ -9,9 +9,8 @@ namespace tenon::cli {
 
 // Initializes the session and runs the cases of the file flags.cases, a JSON array with an object
 // for each case. Its keys are:
-//   "signature"     optional: a signature of the SavedModel in place of that of --signature or,
-//   else,
-//                   of the default one;
+//   "signature"     optional: a signature of the SavedModel; without it, that of --signature or
+//                   else the default one;
 //   "feeds"         maps each NAME to the .npy file of its value;
 //   "fetches"       maps each NAME to the .npy file of the expected value;
 //   "rtol", "atol"  optional: numbers; flags of the command line win over them.

@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-// How far results may differ from what is expected. Without a flag its optional is empty.
+// How far results may differ from what is expected. An optional is empty if its flag is not given.
 struct ToleranceFlags {
   std::optional<double> rtol, atol;
   std::optional<int64_t> max_ulp;

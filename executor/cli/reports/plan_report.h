@@ -10,7 +10,7 @@ namespace tenon::cli {
 
 // The value of the key "plan_cache".
 Json PlanCacheJson(const Executable& executable);
-// "1 built, 9 reused (at most 64 kept)". If kernels were prepared in runs, followed by
+// "1 built, 9 reused (at most 64 kept)". If kernels were prepared in runs, this comes behind it:
 // "; kernels prepared in runs 2, reused 8 (at most 16 kept a step)".
 std::string PlanCacheText(const Executable& executable);
 
