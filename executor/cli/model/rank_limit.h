@@ -7,8 +7,8 @@ namespace tenon::cli {
 
 // Appends a defect (DefectCode::kLimit) to imported.defects for each attribute that is a shape or a
 // tensor of a rank above `max_rank`, or a list with one. A node with two such attributes gets two
-// defects. Nodes in bodies of functions are checked too. Attributes of functions that an attribute
-// names are not.
+// defects. Nodes in bodies of functions are checked too. An attribute that is a function's name
+// with attributes is not looked into.
 void AddRankDefects(int64_t max_rank, Imported& imported);
 
 }  // namespace tenon::cli
