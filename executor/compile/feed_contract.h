@@ -14,10 +14,12 @@
 namespace tenon {
 
 struct FeedContract {
-  std::string name;    // as the caller wrote it
-  DataType dtype;      // of the fed output; for a reference, of the value that it refers to
-  PartialShape shape;  // as the placeholder declares it; of unknown rank if it declares none, and
-                       // for an output of any other node
+  std::string name;  // as the caller wrote it
+  DataType dtype;    // of the fed output; for a reference, of the value that it refers to
+  // As the Placeholder, PlaceholderV2 or PlaceholderWithDefault declares it. Of unknown rank if it
+  // declares none, if it declares [] in a graph whose producer version is below 24, and for any
+  // other node.
+  PartialShape shape;
 };
 
 // One contract for each feed of the request, in the request's order. `calls`: the calls that nodes
@@ -28,7 +30,8 @@ absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, cons
 
 // Checks `feeds`, one value for each contract, in the order of the contracts. INVALID_ARGUMENT for
 // a wrong number of values; and for a value that is uninitialized, of another dtype or of an
-// incompatible shape: then the message names the first such feed, and what the graph takes.
+// incompatible shape: then the message names the first such feed and, for a dtype or a shape, the
+// one that the graph takes.
 absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<const Tensor> feeds);
 
 }  // namespace tenon

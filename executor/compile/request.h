@@ -22,26 +22,28 @@ struct Request {
 
 // Resolves names. "node:port" is a data output; "node" is port 0. A fetch may also be "^node", or
 // the "node" of a node without outputs: both run the node and fetch no value. One output may be
-// fetched several times. NOT_FOUND for a node and INVALID_ARGUMENT for a port that the graph has
-// not; INVALID_ARGUMENT if one output is fed twice. Errors name the feed or fetch.
+// fetched several times. NOT_FOUND for a node that the graph has not. INVALID_ARGUMENT for a port
+// that the node has not, for "^node" as a feed, and if one output is fed twice. Errors name the
+// feed or fetch.
 absl::StatusOr<Request> ResolveRequest(const Graph& graph, const std::vector<std::string>& feeds,
                                        const std::vector<std::string>& fetches);
 
 // The nodes that a request needs. Both vectors are by node id.
 struct RunSet {
-  std::vector<bool> needed;    // a fetch needs the node, or a fed output of it
+  std::vector<bool> needed;    // a fetch needs the node to run, or needs a fed output of it
   std::vector<bool> fed_only;  // needed for its fed outputs alone: the run does not compute it
 
   // Whether the run computes node n.
   bool Runs(NodeId n) const { return needed[n] && !fed_only[n]; }
 };
 
-// Searches from the fetches to their producers; a fed output ends the search. FAILED_PRECONDITION
-// names a placeholder that is needed and not fed.
+// Searches from the fetches to their producers; a fed output ends the search, and so does a control
+// edge from a node that a feed stands for. FAILED_PRECONDITION names a placeholder that is needed
+// and not fed.
 absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request);
 
-// The needed nodes, fed_only ones too, producers first. INVALID_ARGUMENT if the graph has a cycle
-// other than through a NextIteration, among needed nodes or others.
+// The needed nodes, fed_only ones too, producers first: feeds cut no edge. INVALID_ARGUMENT if the
+// graph has a cycle other than through a NextIteration, among needed nodes or others.
 absl::StatusOr<std::vector<NodeId>> OrderOf(const Graph& graph, const RunSet& set);
 
 }  // namespace tenon

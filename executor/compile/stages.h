@@ -38,12 +38,13 @@ struct CompileContext {
   const FixedVariables* fixed = nullptr;  // readers of these variables read constants; null: none
 };
 
-// The time that stages took, in milliseconds. `optimize`: Inlined and Optimized; `place`: Placed.
+// The time that stages took, in milliseconds. `optimize`: Inlined and Optimized, with the placement
+// of new nodes; `place`: Placed.
 struct CompileTimes {
   double optimize = 0, place = 0;
 };
 
-// The graph as given. If it has nodes of unknown ops, all nodes that the request does not need are
+// The graph as given. If it has nodes of unknown ops, all nodes that are neither fed nor needed are
 // gone, and a fed node that the run does not compute is a Placeholder. Request::stands_for_node is
 // set for each fed node that the run does not compute.
 struct Requested {
@@ -106,16 +107,17 @@ struct Runnable : Lowered {
 // ops, for a fed node with several outputs that the run does not compute.
 absl::StatusOr<Requested> RequestOf(const Graph& graph, const std::vector<std::string>& feeds,
                                     const std::vector<std::string>& fetches);
-// Inlines calls, then lets constants replace the reads of context.fixed. Inlines nothing at
-// optimization level 0. Calls that the inliner leaves (LoweringInliner) stay: LowerFunctions lowers
-// those that the run computes. If a call that it inlines is malformed, the pass is rolled back and
-// the report says why. INVALID_ARGUMENT for a cycle in a graph with functions; errors of
-// RunUnplacedPasses and FixedVariables::ReplaceReads.
+// Runs the passes that bring nodes (RunUnplacedPasses), which inline calls, unless the optimization
+// level is 0 or the graph has no functions. Then lets constants replace the reads of context.fixed,
+// at any level. Calls that the inliner leaves (LoweringInliner) stay: LowerFunctions lowers those
+// that the run computes. If a call that it inlines is malformed, the pass is rolled back and the
+// report says why, but for PipelineOptions::fail_on_errors. Errors are those of
+// FixedVariables::ReplaceReads and, where the passes run, of OrderOf and RunUnplacedPasses.
 absl::StatusOr<Inlined> InlineCalls(Requested requested, const CompileContext& context);
 // Errors are those of Place.
 absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context);
 // Runs no pass at optimization level 0. A pass that fails is rolled back and reported, but for
-// PipelineOptions::fail_on_errors. Errors are those of RunPipeline and Place.
+// PipelineOptions::fail_on_errors. Errors are those of RunPipeline, OptimizeBodies and Place.
 absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& context);
 // Leaves `optimized` as it is: lowers in a copy of the graph. Errors are those of Lowering::Run (a
 // function that calls itself, too many nodes, an op such as SymbolicGradient), of FindRunSet, of
@@ -127,7 +129,8 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
 
 // Places the nodes that came to `graph` after `previous` was made, and writes their devices into
 // the graph; the others stay on their devices where these have a kernel. `previous` is by node id
-// of `graph`; an entry without a device, or no entry, means a new node. Errors are those of Place.
+// of `graph`; an entry without a device, or no entry, means a new node. A node that asks for an
+// unavailable device gets the string of its device, whatever the target. Errors are those of Place.
 absl::StatusOr<std::vector<NodePlacement>> PlaceNewNodes(Graph& graph,
                                                          std::vector<NodePlacement> previous,
                                                          const CompileContext& context);

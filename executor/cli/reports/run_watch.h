@@ -11,12 +11,12 @@
 
 namespace tenon::cli {
 
-// Records the steps of runs and, with --trace, what the profilers of plug-ins see. Used by one
-// thread, which calls Begin before the runs and End after them, once each. The recorder itself is
-// thread-safe.
+// Records the steps of runs. With --trace also records the work on streams and the profiles of
+// plug-ins. Used by one thread, which calls Begin before the runs and End after them, once each.
+// The recorder itself is thread-safe.
 class RunWatch {
  public:
-  // Profilers are those of the plug-ins that are loaded now.
+  // With --trace the profilers are those of the plug-ins that are loaded now; else there are none.
   explicit RunWatch(const RecordFlags& flags);
   // Whether --trace or --op-table asks for a recording.
   bool wanted() const { return wanted_; }
@@ -24,14 +24,15 @@ class RunWatch {
   // Starts recording. Returns the recorder for Session::Run, which the RunWatch owns; null if none
   // is wanted.
   RunRecorder* Begin();
-  // Stops recording and collects the profiles. Errors of profilers are in profiles().
+  // Stops the profilers and collects the profiles. Errors of profilers are in profiles(). Does
+  // nothing unless wanted().
   void End();
 
   // Only after End, and only if wanted().
   const RunRecorder& record() const { return *recorder_; }
   const std::vector<RunSpan>& runs() const { return recorder_->runs(); }
 
-  // A plane of a plug-in's profile, with its times on the clock of the recorder.
+  // A plane of a plug-in's profile. End has moved the plane's times to the recorder's clock.
   struct Plane {
     size_t profile;  // index into profiles()
     int index;       // index into the planes of the profile

@@ -15,16 +15,17 @@ struct StreamSpan {
   int64_t start_ns, stop_ns;
 };
 
-// The work of one stream, in its order.
+// The work of one stream, of all runs.
 struct StreamRow {
   std::string device;  // "/device:APU:0"
   std::string stream;  // "compute"
   std::vector<StreamSpan> spans;
 };
 
-// A row for each stream, those of one device together. A span begins when its work is queued or, if
-// that is later, when the work before it was done, and ends when it is done. If the end of the work
-// is not known, the span is that of its queueing. `runs` must outlive the result.
+// A row for each stream on which a step queued work, by name of the device, then of the stream. A
+// span ends when its work is done; if that time is not known, when the step that queued the work
+// ends. It begins when that step begins or, if that is later, when the span before it ends. Spans
+// stand in the order of their ends. `runs` must outlive the result.
 std::vector<StreamRow> StreamRows(const std::vector<RunSpan>& runs);
 
 }  // namespace tenon::cli

@@ -19,12 +19,15 @@ struct SpecElements {
   Dims dims;                        // the shape of the brackets; empty without brackets
 };
 
-// Splits an element list. INVALID_ARGUMENT names the character (counted from 1) of a missing
-// bracket, a row of another length, or a string without end.
+// Splits an element list. INVALID_ARGUMENT for brackets that do not match, lists of one depth that
+// differ in length, elements at different depths, a string without end, a bad escape, and more
+// brackets than a tensor has dimensions; names the character (counted from 1). Does not check that
+// there are as many tokens as `dims` has elements.
 absl::StatusOr<SpecElements> SplitElements(std::string_view text);
 
-// Parses `text` as an element of t's type and stores it as element i, which must exist.
-// INVALID_ARGUMENT: "element 3: '256' is no u8 (0 to 255)".
+// Parses `text` as an element of t's type, which is a number, bool or string, and stores it as
+// element i (in row-major order), which must exist. INVALID_ARGUMENT, with `i` and the range:
+// "element 3: '256' is no u8 (0 to 255)". After an error the element may have another value.
 absl::Status StoreElement(const Tensor& t, int64_t i, const std::string& text);
 
 }  // namespace tenon::cli

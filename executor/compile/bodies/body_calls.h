@@ -13,7 +13,7 @@
 namespace tenon {
 
 // Collects all calls when it is made. Const functions may be called from several threads. Keeps
-// views of the graph and of `caller_devices`, which must outlive it.
+// views of the graph and of `caller_devices`: both must outlive it.
 class BodyCalls {
  public:
   // `caller_devices`: the device string that a calling node of the graph asks for, by the node's

@@ -11,10 +11,12 @@
 
 namespace tenon {
 
-// Runs CPU kernels on constant inputs, on the calling thread, with denormals flushed to zero (FTZ
-// and DAZ) as in a run. The results are in host memory; kernels get no state of a session. Errors
-// are those of NodeEvaluator::Evaluate, without the node's name; UNIMPLEMENTED for stateful ops and
-// kernels, too. `kernels` must outlive this object. Not thread-safe.
+// Runs built-in CPU kernels on constant inputs, on the calling thread, with denormals flushed to
+// zero (FTZ and DAZ) as in a run. The results are in host memory; kernels get no state of a
+// session. Besides its outputs a kernel may take 64 MiB. Errors are those of
+// NodeEvaluator::Evaluate, and in addition the error of the node's types; UNIMPLEMENTED also for
+// stateful ops and kernels, and for kernels of plug-ins. `kernels` must outlive this object. Not
+// thread-safe.
 class CpuEvaluator : public NodeEvaluator {
  public:
   explicit CpuEvaluator(const KernelRegistry& kernels) : kernels_(kernels) {}
@@ -29,12 +31,16 @@ class CpuEvaluator : public NodeEvaluator {
 };
 
 // Answers from the kernel registry, for `devices`. Device strings may be full or partial; an empty
-// type means the CPU. HasKernel is true if any device that fits the string has a kernel, or if the
-// plan does without one; false for a dtype that the op does not allow. For a string that no device
-// fits, HasKernel is true for Const alone. InputOnHost and OutputOnHost answer for the first device
-// that fits the node's device string; false if there is none, or if it has no kernel. `kernels` and
-// the devices must outlive this object. Not thread-safe, const functions included: they fill a
-// cache.
+// type means the CPU. `kernels` and the devices must outlive this object. Not thread-safe, const
+// functions included: they fill a cache.
+//
+// HasKernel asks in this order:
+// * false if an attribute names a dtype that the op does not allow (lists of dtypes are not looked
+//   at);
+// * if no device fits the string, or the string is malformed: true for Const alone;
+// * true if the plan does without a kernel for the op, or any device that fits has a kernel.
+// InputOnHost and OutputOnHost answer for the first device that fits the node's device string;
+// false if there is none, if it has no kernel, or if the node has no such input or output.
 class RegistryOracle : public KernelOracle {
  public:
   RegistryOracle(std::vector<Device*> devices, const KernelRegistry& kernels)
