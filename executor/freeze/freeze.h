@@ -22,8 +22,8 @@ struct FrozenTensor {
 // Owns its graph, which needs neither the session nor the folder.
 struct FrozenModel {
   Graph graph;
-  std::vector<FrozenTensor> inputs, outputs;
-  // The variables that became constants: their number, and the sum of their bytes.
+  std::vector<FrozenTensor> inputs, outputs;  // in the order of the signature
+  // The nodes of variables that became constants: their number, and the sum of their bytes.
   int64_t variables = 0, variable_bytes = 0;
   // Nodes of the tables, and of the variables that stay variables.
   std::vector<std::string> tables, kept;
@@ -41,11 +41,14 @@ struct FreezeOptions {
 };
 
 // Restores the model in a session of its own on `devices`, which the caller owns, and makes
-// constants of the variables that `signature` reads. Changes none of its arguments. Runs on the
-// calling thread and on the threads of that session. FAILED_PRECONDITION names a variable that the
-// signature writes, and the node, or a table that nothing fills. UNIMPLEMENTED names what else
-// cannot be frozen; a graph of more than 2 GiB is one such case. Errors of the restoration are
-// those of RestoreState.
+// constants of the variables that `signature` or a node of `keep` reads. Changes none of its
+// arguments. Runs on the calling thread and on the threads of that session.
+// * FAILED_PRECONDITION names a variable that is written and that keep_state does not keep, with
+// the
+//   node that writes it, or a table that nothing fills.
+// * NOT_FOUND or INVALID_ARGUMENT: the graph lacks a tensor of the signature or a name of `keep`.
+// * UNIMPLEMENTED names what else cannot be frozen; a graph of more than 2 GiB is one such case.
+// * Errors of the session, of RestoreState and of RunInitializer for a node of `inits`.
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options);

@@ -17,25 +17,29 @@ namespace tenon {
 
 // Called in this order: Find, KeepVariable for each variable, AddReads, AddInit. An object that
 // Find did not make has only the variables that KeepVariable adds. Holds views into the storage of
-// the graph that Find was given; copies of that graph share this storage, and one of them must live
-// as long. Not thread-safe.
+// the graphs that Find and KeepVariable were given; copies of a graph share its storage, and one of
+// them must live as long. Not thread-safe.
 class KeptState {
  public:
   // Finds what `fillers` fill of the tables of `graph` and of the variables that its functions
   // make. `graph` is a pruned copy of `model` that holds what a signature needs. `fillers` are the
-  // nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a table that no node
-  // fills. UNIMPLEMENTED names a resource that a filler fills and another node cannot.
+  // nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a table that takes
+  // its entries once and that no filler fills, if no node of `graph` fills any table. UNIMPLEMENTED
+  // names a resource other than a mutex that a filler fills and a node of the frozen graph could
+  // not.
   static absl::StatusOr<KeptState> Find(const Graph& graph, const Graph& model,
                                         absl::Span<const NodeId> fillers);
 
   // Names of nodes of variables that functions make too. Such a variable cannot be folded, since
   // the function would go on with a variable of its own.
   const std::set<std::string>& shared_variables() const { return shared_variables_; }
-  // Keeps a variable; `name` is its node in `graph`, which must have it.
+  // Keeps a variable; `name` is its node in `graph`, which must have it. To be called once for each
+  // variable.
   void KeepVariable(const Graph& graph, std::string_view name);
 
-  // Adds the nodes that read all of this state to `model`, or to a copy of it, and returns the
-  // outputs to fetch: those of variables, then those of tables.
+  // Adds the nodes that read all of this state to `model`, which is the graph that Find was given
+  // as `model` or a copy of it. Returns the outputs to fetch: one for each variable, then two or
+  // three for each table.
   absl::StatusOr<std::vector<std::string>> AddReads(Graph& model) const;
 
   // The result of AddInit. All are names of nodes of the frozen graph.
@@ -43,8 +47,9 @@ class KeptState {
     std::string node;  // the node that fills; empty if there is nothing to fill
     std::vector<std::string> tables, variables;  // that the node fills
   };
-  // Adds the node that fills the state to `frozen`. `values` must be the values of all fetches that
-  // AddReads returned, in their order.
+  // Adds the node that fills the state to `frozen`, and what that node needs: for a variable or a
+  // table that a function makes, also a node that makes it. `values` must be the values of all
+  // fetches that AddReads returned, in their order.
   absl::StatusOr<Init> AddInit(Graph& frozen, absl::Span<const Tensor> values) const;
 
  private:
@@ -57,7 +62,9 @@ class KeptState {
 };
 
 // The first variable or table of `graph` that no node of the graph could fill, as "node 'x' (Op)";
-// empty if there is none. Tables that may be filled again and again start empty, and do not count.
+// empty if there is none. One node that assigns to any variable could fill all variables, and one
+// that fills any table all tables. Tables that may be filled again and again start empty, and do
+// not count.
 std::string UnfilledState(const Graph& graph);
 
 }  // namespace tenon

@@ -6,9 +6,9 @@
 
 namespace graph_run {
 
-// Starts (true) or stops (false) counting, and returns how many allocations were counted so far;
-// see tenon::AllocationCounter. Thread-safe. Always -1 in builds with a sanitizer, which has
-// allocation functions of its own.
+// Starts (true) or stops (false) counting, and returns how many allocations were counted since the
+// program began: a later start goes on from there. See tenon::AllocationCounter. Thread-safe.
+// Always -1 in builds with a sanitizer, which has allocation functions of its own.
 int64_t CountAllocations(bool count);
 
 }  // namespace graph_run

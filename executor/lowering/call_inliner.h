@@ -17,11 +17,12 @@ namespace tenon {
 class LoweringInliner : public CallInliner {
  public:
   // `nodes`: the nodes that a run computes, best with producers first (Lowering::Run); calls among
-  // them are inlined, but for those that
-  // input.feeds or Lowering::CallsOnly excludes. If a call is fetched, a node with its name and
-  // outputs stays. `sites` records the origin of the new nodes. `budget` is for all calls of a
-  // graph, or of all bodies. `sites` and `budget` are borrowed and must outlive the inliner;
-  // `nodes` and `input` are copied. A fork owns copies of `sites` and `budget`.
+  // them are inlined, but for those that input.feeds or Lowering::CallsOnly excludes. If a call of
+  // input.fetches is inlined, a node with its name and outputs stays. Without fetches every node of
+  // the graph counts as run. `sites` records the origin of the new nodes. `budget` is for all calls
+  // of a graph, or of all bodies. `sites` and `budget` are borrowed and must outlive the inliner;
+  // `nodes` and the feeds and fetches of `input` are copied, and the rest of `input` is not read. A
+  // fork owns copies of `sites` and `budget`.
   LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input, CallSites& sites,
                   InlineBudget& budget);
 

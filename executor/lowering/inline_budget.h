@@ -17,22 +17,24 @@ namespace tenon {
 // function, and for all other ops (If, While, RemoteCall). `f`: the node's attribute "f", or null.
 const FunctionEntry* Callee(const Graph& graph, std::string_view op, const AttrValue* f);
 
-// Counts the nodes that a call becomes before it is inlined. A function that calls another one
+// Counts, before a call is inlined, the nodes that it becomes. A function that calls another one
 // twice doubles the nodes with each level, so sizes are counted by function, callees first, and not
 // by writing nodes. The limit is 100,000 nodes or, if that is more, four for each node of the
 // functions that have been counted; at most Lowering::kMaxNodes. For graphs that share one library.
 // Functions may be added to the library, and must not change. Not thread-safe.
 class InlineBudget {
  public:
-  // Whether the budget has room for a call of the function and for all calls in its body, which may
-  // nest at most `max_depth` deep; the call itself counts as 1. False too if the function is marked
-  // to stay a call, or if it calls itself or leads to a function that does. Takes nothing.
+  // Whether the budget has room for a call of the function and for all calls in its body that would
+  // be inlined too, and whether these nest at most `max_depth` deep; the call itself counts as 1.
+  // False too if the function is marked to stay a call, or if it calls itself, or one that does, by
+  // calls that would be inlined. Branches, loops, calls marked for XLA and calls of functions that
+  // are marked to stay calls are not looked into. Takes nothing.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
   // Takes the nodes of the function itself from the budget: its call was inlined, the calls in it
   // were not yet. Fits must have been asked about the function before.
   void Take(const FunctionEntry& function) { taken_ += Find(function.name)->own; }
   // A budget that starts with the state of this one and is then independent of it. Both share the
-  // sizes that have been counted, which this call moves out of the original.
+  // sizes that have been counted so far.
   InlineBudget Fork();
   // The limit, as "100000 nodes of functions", once Fits was false for too many nodes; else empty.
   const std::string& spent() const { return spent_; }

@@ -43,17 +43,18 @@ class Lowering {
   // although no node reads it or waits for it.
   void Note(Output fetch);
   // Tells which nodes run, by node id. Other nodes of the graph do not run, and what only they read
-  // counts as unread.
+  // counts as unread. Without this call all nodes run.
   void NoteRunning(const std::vector<bool>& runs);
   // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
-  // if it is marked for XLA or as not to be removed, if its function is marked _noinline or calls
-  // itself, if it does not fit `budget`, or if `may` returns false. Control edges are as few as can
-  // be, for the sake of the passes (lower_calls.cc). "Calls itself" includes calls through others.
+  // if it is marked for XLA or as not to be removed, if InlineBudget::Fits says no of its function
+  // (marked _noinline, calls itself, nests too deep, too large), if `kept` excludes it, or if `may`
+  // returns false. None of this is an error. Control edges are as few as can be, for the sake of
+  // the passes (lower_calls.cc).
   struct CallsOnly {
-    absl::FunctionRef<bool()> may;  // asked before each call; must outlive Run
+    absl::FunctionRef<bool()> may;  // asked last, right before a call; must outlive Run
     InlineBudget& budget;           // must outlive Run
     // The calls that are fetched: when one is inlined, an Identity, IdentityN or NoOp with its id,
-    // its name and its outputs stays. A call with several outputs is not inlined if some of the
+    // its name and its outputs stays. One with several outputs is not inlined if some of the
     // outputs may be dead and others not.
     absl::flat_hash_set<NodeId> kept;
     absl::flat_hash_set<NodeId> read;  // of `kept`, those with outputs that are fetched

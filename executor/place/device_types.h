@@ -18,12 +18,13 @@
 namespace tenon {
 
 // The device types on which a node of one NodeKind may run. A mask holds one bit for each type
-// (DeviceTypes::Bit); vectors "by type" are indexed by the number of the bit. `mismatch` and `why`
-// stay empty in a session with one type.
+// (DeviceTypes::Bit); vectors "by type" are indexed by the number of the bit. `mismatch` and the
+// entries of `why` stay empty in a session with one type.
 struct KindSupport {
   // Types on which the node may run: they have a kernel for it, or it needs none there. 0: no type.
   uint64_t mask = 0;
-  // Types that bring no kernel of their own: the host's kernel serves the node, or the plan does.
+  // Types, never the host's, that bring no kernel of their own: the host's kernel serves the node,
+  // or the plan does. May hold types that are not in `mask`.
   uint64_t borrowed = 0;
   // Types with a kernel of the op, but for other dtypes.
   uint64_t mismatch = 0;
@@ -34,15 +35,15 @@ struct KindSupport {
   // By type: a reason other than dtypes why the type's kernel of the op does not serve the node;
   // empty: there is none.
   std::vector<std::string> why;
-  // The registry's error, if registrations of kernels contradict each other. Without the node's
-  // name.
+  // The registry's error, if registrations of kernels contradict each other. Its text names the
+  // first node of the kind that Support was asked about, but not the node's place in a file.
   absl::Status error;
 };
 
 // The device types of a session in order of preference: highest device priority first, then by
-// name. A type is a name and a plug-in: devices that two plug-ins bring under one name are of two
-// types. Does not own the devices and the registry, which must outlive this object. Not
-// thread-safe, const functions included: they fill caches.
+// name, then as the devices were given. A type is a name and a plug-in: devices that two plug-ins
+// bring under one name are of two types. Does not own the devices and the registry, which must
+// outlive this object. Not thread-safe, const functions included: they fill caches.
 class DeviceTypes {
  public:
   DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry& kernels);
@@ -77,7 +78,7 @@ class DeviceTypes {
   // The first device, in the order of preference, with this type name (empty: any), this ordinal
   // (-1: any) and a type in `mask`. Null: none.
   Device* Find(std::string_view type, int ordinal, uint64_t mask) const;
-  // The short names of all devices, separated by commas.
+  // The short names of all devices, in the order given, separated by commas.
   std::string Names() const;
 
  private:

@@ -19,11 +19,12 @@ namespace tenon {
 struct Group {
   int32_t size = 1;
   NodeId first = kNoNode;  // its member with the smallest id
-  uint64_t mask = 0;       // device types that all members allow
-  uint64_t own = 0;        // device types that have a kernel of their own for some member
-  const DeviceRequest* request = nullptr;  // the members' requests, merged; null: none. Not owned
-  bool by_default = false;                 // the request comes from PlacerOptions::default_device
-  bool by_options = false;   // the request comes from the default device or a rule, not the graph
+  uint64_t mask = 0;  // device types that all members allow; a member without kernels, the host's
+  uint64_t own = 0;   // device types that have a kernel of their own for some member
+  // The members' requests, merged; if they conflict, one of them. Null: none. Not owned.
+  const DeviceRequest* request = nullptr;
+  bool by_default = false;   // the request comes from PlacerOptions::default_device
+  bool by_options = false;   // a part of the request comes from the default device or a rule
   bool conflict = false;     // members ask for different devices
   bool movers_only = false;  // no member computes anything
   bool by_resource = false;  // joined by an edge that carries a resource or a reference
@@ -55,11 +56,12 @@ class Groups {
   // All members of n's group, the smallest id first. Takes the time to sort them.
   std::vector<NodeId> Members(NodeId n) const;
 
-  // Joins the groups that the pairs connect. A device type serves a component if it is in the masks
-  // of all its groups. With `splits`, a component that no device type serves is not joined at all;
-  // a component is judged as a whole, so the order of the pairs does not matter. `by_resource` is
-  // noted in the joined groups. Returns the root of a joined group that no device type serves, the
-  // first in the order of the pairs; kNoNode if there is none.
+  // Joins the groups that the pairs connect, directly or through other pairs: a component. A device
+  // type serves a component if it is in the masks of all its groups. With `splits`, a component
+  // that no device type serves is not joined at all; a component is judged as a whole, so the order
+  // of the pairs does not matter. True `by_resource` is noted in the joined groups. Returns the
+  // root of a group of the pairs that no device type serves, the first in the order of the pairs;
+  // kNoNode if there is none.
   NodeId Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits);
 
  private:

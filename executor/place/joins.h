@@ -10,11 +10,12 @@ namespace tenon {
 
 // Joins groups of `p` in two steps:
 // 1. the producer and the consumers of a resource or a reference;
-// 2. a node and the nodes that its attribute _class names. With soft placement this step leaves out
-//    groups that no device serves as a whole.
+// 2. a node and the nodes that its attribute _class names. Names of missing nodes and a malformed
+//    attribute count for nothing. With soft placement this step leaves apart the groups that no
+//    device would serve together.
 // Group::mask and Group::request of each node must be set. Nodes with Placing::kept are not joined.
-// INVALID_ARGUMENT if no device has kernels for a group that must stay together; names the first
-// ten of the group's members.
+// INVALID_ARGUMENT if no device has kernels for a group of step 1 or, without soft placement, of
+// step 2; names the ten members with the smallest ids.
 absl::Status JoinGroups(Placing& p);
 
 }  // namespace tenon

@@ -28,14 +28,15 @@ class KernelStore {
   const KernelRegistry& registry() const { return registry_; }
 
   // Sets the function that describes the session to the kernels of plug-ins. Must be called before
-  // the first Create, which calls `describe` once, under the store's lock: `describe` must not use
-  // the store. Without a Create it is never called.
+  // the first Create. The first Create that makes a kernel calls `describe` once, under the store's
+  // lock: `describe` must not use the store.
   using DescribeFn = std::function<KernelSurroundings()>;
   void DescribeWith(DescribeFn describe) { describe_ = std::move(describe); }
 
   // The kernel that serves node n on this device. UNIMPLEMENTED if the device's type has none; the
-  // error of the node's types, or of contradicting registrations. Errors do not name the node. The
-  // pointer is valid as long as this store.
+  // error of the node's types, or of contradicting registrations. The caller adds the node with its
+  // place (NodeError); the texts of the registry name the node all the same. The pointer is valid
+  // as long as this store.
   absl::StatusOr<const KernelDef*> Find(const Graph& graph, NodeId n, const Device& device);
   // The plug-in's kernel object for node n, created on the first call. A later call returns the
   // same object, even if it names another device that has a kernel. Runs the plug-in's create_func

@@ -38,8 +38,8 @@ struct NodePlacement {
 struct PlacerOptions {
   bool soft_placement = true;  // false: any request that cannot be met is an error
   bool fallback = true;        // false: a default device or a rule that cannot be met is an error
-  // Asked for by nodes that neither a rule nor their device string gives a device, but for those
-  // that only move values or call functions. Empty: such nodes ask for none.
+  // Asked for by nodes that no rule matches and that the graph gives no device, but for ops that
+  // only move values (OpFacts::mover). Empty: such nodes ask for none.
   std::string default_device;
   // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
   // device string too.
@@ -58,9 +58,12 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 // `devices`: those of one type in order of ordinal; the CPU among them. The result points to them.
 // `previous`: the placement before the passes ran, by node id; empty for the first placement. An
 // entry without a device means a new node. If `previous` is not empty, a node whose device string
-// is the full name of a device of the session that has a kernel for the node stays there, new nodes
-// too. It keeps its earlier reasons if it is still on its earlier device and its op is the same; on
-// another device its reason is kPassMoved. All other nodes are decided anew.
+// is the full name of a device of the session that can run the node stays there, new nodes too. On
+// its earlier device with its earlier op it keeps its reason, and NodePlacement::rejected but for
+// kGreedy. On its earlier device with another op it keeps a reason with outlives_op
+// (place_codes.h); else its reason is kPriority or kGreedy where the device is the best one for it,
+// and kPassMoved where not. On another device, and for a new node, the reason is kPassMoved. All
+// other nodes are decided anew.
 //
 // A node without a kernel on any device goes to the CPU with reason kNoKernel: only a run that
 // needs the node fails. But a request of such a node that must be met is an error.

@@ -20,7 +20,8 @@ struct Placing {
   DeviceTypes types;
   std::vector<NodeId> order;  // producers first
   Groups groups;
-  // By node id: the device string of a rule, else of the graph; the default device is not noted.
+  // By node id: the device string of a rule, else of the graph; the default device is not noted. Of
+  // a kept node: what the node asked for in the earlier placement, the default device included.
   std::vector<std::string_view> requested;
   // By node id: stays on the device that its device string names. Only in a later placement.
   std::vector<bool> kept;
@@ -39,9 +40,9 @@ struct Placing {
   std::string Asked(NodeId n);
 };
 
-// An error with this code: "cannot place node 'x' …: why", then the devices of the session and up
-// to ten members of n's group. 'x' is n if n asks for a device; else a member of its group that
-// does; else the group's first member.
+// An error with this code: "cannot place node 'x' …: why", then the devices of the session and, if
+// n is not alone, up to ten members of n's group. 'x' is n if a rule or n's device string asks for
+// a device; else the first member of its group for which one does; else the group's first member.
 absl::Status Refuse(Placing& p, NodeId n, std::string_view why,
                     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 

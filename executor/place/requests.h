@@ -1,5 +1,5 @@
-// The device that a node asks for: by a rule of the options, by its own device string, or by the
-// default device; the first of these that exists. Private to executor/place/.
+// The device that a node asks for: by the first rule of the options that matches its name; without
+// one, by its own device string; without one, by the default device. Private to executor/place/.
 #pragma once
 
 #include <deque>
@@ -21,10 +21,12 @@ class Requests {
   // Reads the rules and the default device of `options`, which must be those of `p` in Note.
   // INVALID_ARGUMENT for a malformed device or pattern.
   absl::Status Read(const PlacerOptions& options);
-  // Stores the request of node n in its group and in p.requested. The default device goes into the
-  // group alone, and not for a node that only moves values. INVALID_ARGUMENT if the node's device
-  // string is malformed, or if the request names another task; names the node. The group borrows
-  // the request from this object, which must outlive `p`.
+  // Stores the request of node n in its group and in p.requested. A device string that names only
+  // this task stands in p.requested, but is no request. The default device goes into the group
+  // alone, and not for an op that only moves values (OpFacts::mover); nodes that call functions get
+  // it. INVALID_ARGUMENT if the node's device string is malformed and no rule matches, or if the
+  // request names another task; names the node. The group borrows the request from this object, and
+  // p.requested refers to the options and the graph: these must outlive `p`.
   absl::Status Note(Placing& p, NodeId n);
 
  private:

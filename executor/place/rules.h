@@ -21,8 +21,8 @@ struct GroupRule {
 };
 absl::Span<const GroupRule> GroupRules();
 
-// Moves a node that is free to move to the device of its neighbours. Runs after all groups are
-// decided. All of these rules are applied, in the order of the table.
+// Moves nodes, or whole groups, that are free to move to the device of their neighbours. Runs after
+// all groups are decided. All of these rules are applied, in the order of the table.
 struct NeighbourRule {
   std::string_view what;  // the rule in one sentence
   void (*apply)(Placing& p);

@@ -11,8 +11,8 @@ namespace tenon {
 
 // Sorts schedule.order so that calls which do not need each other are under way together, whatever
 // stands between them in the order. The key of a node is the largest number of asynchronous kernels
-// before it on a path to it; nodes with equal keys keep their order. So producers still run before
-// their consumers.
+// before it on a path to it, and 0 for a fed_only node; nodes with equal keys keep their order. So
+// producers still run before their consumers.
 //
 // Nodes with effects keep their order among themselves: stateful nodes, nodes of unknown ops, and
 // nodes that take a resource. For that their key is at least the key of the node with effects

@@ -29,9 +29,10 @@ struct PlanInput {
   absl::Span<const Output> fetches;           // control port: run the node, fetch no value
   absl::Span<const std::string> fetch_names;  // by fetch, for errors
   Device* host;
-  ConstStore& constants;          // of `graph`; shared by the plans of an executable
-  KernelStore& kernels;           // as above
-  const ShapePromises& promises;  // as above; decides which shape functions the plan believes
+  // These three are of `graph`, and the plans of an executable share them.
+  ConstStore& constants;
+  KernelStore& kernels;
+  const ShapePromises& promises;  // which shape functions the plan believes
   SessionState& session;
   LatePreparations& late;   // counts what runs of the plan prepare
   Workers& workers;         // for kernels that are computed or packed while planning

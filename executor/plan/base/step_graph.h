@@ -65,7 +65,7 @@ struct GraphStep {
 struct LoopVariable {
   NodeId merge;
   NodeId next;       // its NextIteration; kNoNode: it counts the passes for output 1 of the Merge
-  int32_t storage;   // its place, in all passes
+  int32_t storage;   // of the Merge's value, in all passes
   StepInput first;   // its value in the first pass
   StepInput follow;  // its value in the next pass; set when the loop is closed
 };
@@ -108,9 +108,11 @@ struct StepGraph {
   }
   int32_t num_steps() const { return static_cast<int32_t>(steps.size()); }
 
-  std::vector<int32_t> first_value;   // by node id: the value of output 0; -1: not in the order
-  std::vector<int32_t> node_alive;    // by node id: the flag that lives whenever the node runs
-  std::vector<PlanValue> values;      // one for each output, then copies on other devices
+  std::vector<int32_t> first_value;  // by node id: the value of output 0; -1: not in the order
+  std::vector<int32_t> node_alive;   // by node id: the flag that lives whenever the node runs
+  // One for each output, in the order of the nodes. Then those that steps add: copies on other
+  // devices, values read from reference variables, numbers of passes.
+  std::vector<PlanValue> values;
   absl::node_hash_set<Shape> shapes;  // values point to these: the container never moves them
   std::vector<Storage> storages;
   std::vector<GraphStep> steps;

@@ -27,11 +27,14 @@ class LastUses {
   // Whether input i of the step is a slot that
   // * the step reads as no other input, and
   // * no step uses after this step, in this pass of a loop or a later one, until a step writes the
-  //   slot again.
-  // The step may then take the slot's tensor.
+  //   slot again, and
+  // * no fetch needs at the end of the run.
+  // The step may then take the slot's tensor. True is certain; in loops the answer may be false
+  // where it could be true.
   bool IsLast(int32_t step, size_t i) const;
-  // Releases each slot after its last use, in the innermost row that contains all of its uses. If a
-  // branch or a loop uses it last, the release comes after the branch or loop, not within it.
+  // Finds the release of each slot after its last use, in the innermost row that contains all of
+  // its uses. If a branch or a loop uses it last, the release comes after the branch or loop, not
+  // within it. No release for a slot that no step uses or that lives to the end of the run.
   Releases FindReleases() const;
 
  private:

@@ -27,9 +27,11 @@ class Places {
   mutable std::vector<int32_t> with_;  // by storage: its parent; itself at a root
 };
 
-// Lets a step compute an output over an input that no later step reads, if its kernel allows that.
-// First the next value of a loop variable takes the place of the variable, then all other outputs
-// are tried. Only storages of equal size in the arena share a place. On return, the entry in
+// First lets the next value of a loop variable take the place of the variable, if no step of the
+// pass reads the variable after the step that computes the value. That step itself may read it if
+// its kernel allows to write over the input. Then lets each other step compute an output over an
+// input that no later step reads, if its kernel allows that and an earlier step has made the input.
+// Only storages of equal size in the arena share a place. On return, the entry in
 // `lifetimes` of the storage that represents a place covers the lifetimes of all its storages. The
 // entries of the others stay as they were.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);

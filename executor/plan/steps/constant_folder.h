@@ -21,12 +21,13 @@ class ConstantFolder {
   ConstantFolder(const PlanInput& input, StepBuilder& steps) : in_(input), steps_(steps) {}
 
   // Computes node n, on the calling thread and the session's workers, and makes its outputs
-  // constants of the plan. May then drop the values of folded nodes that only folded nodes read.
+  // constants of the plan. Takes the outputs that another plan has computed, if all inputs are the
+  // same in all plans. May then drop the values of folded nodes that only folded nodes read.
   // `p` is the kernel's preparation for the values `inputs`. node_alive[n] must be set. Returns
   // false, and changes nothing, if the node needs a step:
   // * an input is no constant, the kernel has no run function, or the kernel or the op is stateful;
   // * the outputs together take more than 16 MiB and more than the inputs together;
-  // * the kernel fails, and the node lies in a branch or a loop that may never run it.
+  // * the kernel fails, and the node lies in a loop or in a branch that may never run it.
   // Returns the kernel's error, without the node's name, if the kernel fails and the node always
   // runs; RESOURCE_EXHAUSTED if there is no memory to align an input.
   absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
