@@ -20,6 +20,7 @@ namespace tenon {
 // * UNIMPLEMENTED: a node has no kernel, a loop has a form that plans do not know, or a value
 //   cannot lie in a device's memory.
 // * RESOURCE_EXHAUSTED: memory for constants is short, or the values are too large for one arena.
+// * DEADLINE_EXCEEDED: a copy of a constant to a device takes longer than device_timeout_s.
 // * Errors of plug-ins, as their callbacks return them.
 absl::StatusOr<std::unique_ptr<Plan>> BuildPlan(const PlanInput& input);
 
