@@ -31,7 +31,7 @@ class Marker {
 };
 
 // Runs tasks one after the other, in the order of Enqueue, on a thread of its own. Tasks must not
-// throw. Thread-safe.
+// throw, make or destroy a stream, or call MarkAll or StopAll. Thread-safe.
 class Stream {
  public:
   using Task = std::function<void()>;
@@ -39,7 +39,8 @@ class Stream {
   // `memory` must outlive the stream. Throws std::system_error if the system has no thread left.
   explicit Stream(DeviceMemory& memory);
 
-  // Runs what is queued, then ends the thread.
+  // Waits until the thread has run all queued tasks, then ends the thread. After StopAll there is
+  // nothing to wait for.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -47,7 +48,9 @@ class Stream {
   // Queues a task and returns at once. After StopAll it drops the task.
   void Enqueue(Task task);
 
-  // A marker that is reached when everything queued so far is done, or dropped by StopAll.
+  // A marker that is reached when everything queued so far is done. StopAll reaches the markers
+  // that are still queued, and perhaps does so before the task that runs has ended. After StopAll a
+  // new marker is reached from the start.
   std::shared_ptr<Marker> Mark();
 
   // Holds later tasks back until the marker is reached. Does not block the caller.
@@ -58,9 +61,9 @@ class Stream {
   // One marker for each stream that exists, as Mark returns it.
   static std::vector<std::shared_ptr<Marker>> MarkAll();
 
-  // Drops all queued work of all streams, waits for the tasks that run, and ends all threads: for a
-  // process that leaves without destroying its streams. The streams may still be used and
-  // destroyed, but they run nothing any more.
+  // Drops the queued tasks of all streams that exist, waits for the tasks that run, and ends the
+  // streams' threads: for a process that leaves without destroying its streams. These streams may
+  // still be used and destroyed, but they run nothing any more. A stream made later runs as usual.
   static void StopAll();
 
  private:

@@ -1,7 +1,7 @@
 // The part of protobuf's wire format that is needed to read a GraphDef and write it back with some
-// nodes changed. All members are views of the original bytes, which must outlive them. Unknown
-// fields are copied whole. There is no protobuf library here: a plug-in that carries one must keep
-// it apart from the host's.
+// nodes changed. All string_views refer to the original bytes, which must outlive them. Fields that
+// the pass does not know are kept whole. There is no protobuf library here: a plug-in that carries
+// one must keep it apart from the host's.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
 
-  // Reads the next field. Returns false at the end of the message and for malformed bytes; ok()
-  // tells the two apart.
+  // Reads the next field. Returns false at the end of the message and for malformed bytes; ok() is
+  // false for malformed bytes alone. After a malformed field every further call returns false.
   bool Next(Field* field);
   bool ok() const { return ok_; }
 
@@ -39,7 +39,7 @@ class FieldReader {
   bool ok_ = true;
 };
 
-// Append a number, and a field of wire type 2.
+// Append to `out`: a number; a whole field of wire type 2, with its tag and length.
 void AppendVarint(std::string* out, uint64_t value);
 void AppendBytesField(std::string* out, int number, std::string_view bytes);
 
@@ -54,12 +54,13 @@ enum NodeDefField {
 };
 enum AttrValueField { kAttrValueString = 2, kAttrValueType = 6 };
 
-// A node, as views. Inputs are "name", "name:port" or "^name", control inputs last.
+// A node, as views. Inputs are "name", "name:port" or "^name", control inputs last; the reader does
+// not check that.
 struct Node {
   struct Attr {
     std::string_view name;
     std::string_view value;  // a serialized AttrValue
-    std::string_view raw;
+    std::string_view raw;    // the whole field of the NodeDef, tag included
   };
 
   std::string_view message;  // the serialized NodeDef
@@ -68,20 +69,23 @@ struct Node {
   std::string_view device;
   std::vector<std::string_view> inputs;
   std::vector<Attr> attrs;
-  std::vector<std::string_view> others;  // fields that have no member here
+  std::vector<std::string_view> others;  // the other fields of the NodeDef, tags included
 
-  // The type in this attribute (0 if there is none), and the string in it (empty if there is none).
+  // The type in attribute `attr`, and the string in it. 0 or empty if the node lacks the attribute
+  // or its value is of another kind. If several attributes have the name, the first counts.
   uint64_t TypeAttr(std::string_view attr) const;
   std::string_view StringAttr(std::string_view attr) const;
 };
 
 struct Graph {
   std::vector<Node> nodes;
-  std::vector<std::string_view> others;  // library, versions, ...
+  std::vector<std::string_view> others;  // library, versions, ...; tags included
 };
 
-// Reads a GraphDef into an empty `graph`, which then refers to `bytes`. Returns false for malformed
-// bytes; `graph` then holds a part.
+// Reads a GraphDef into an empty `graph`, which then refers to `bytes`. Returns false if the fields
+// of the GraphDef, of a node or of an attribute's entry are malformed; `graph` then holds a part.
+// Looks neither into the attributes' values nor into the graph's other fields. A field of an
+// unexpected wire type is no error: a varint reads as an empty string.
 bool ParseGraph(std::string_view bytes, Graph* graph);
 
 }  // namespace apu

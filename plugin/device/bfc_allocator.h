@@ -2,9 +2,10 @@
 // coalescing). TensorFlow puts the same allocator on top of a plug-in's `allocate` where the
 // platform asks for it.
 //
-// A freed chunk is reused at once, so that a stream must order the work of the former user and of
-// the next one. Offsets and sizes of chunks are multiples of 256 bytes. Callers see addresses
-// inside a region, not the addresses that the plug-in returned.
+// Without a watch a freed chunk may be reused at once, so a stream must order the work of the
+// former user before that of the next one. Offsets and sizes of chunks are multiples of 256 bytes.
+// The address of a chunk may lie anywhere inside a region: most are not addresses that the plug-in
+// returned.
 #pragma once
 
 #include <cstddef>
@@ -18,38 +19,44 @@
 
 namespace tenon {
 
-// Hears of each chunk that callers get and give back, but not of chunks that are given back after
-// the allocator is gone.
+// Hears of each chunk that callers get and give back. Is told no more once the allocator is gone:
+// not of chunks that come back later, nor of those that still rest or wait for their call of
+// Returned. The allocator calls it on the caller's thread, without a lock of its own, also on
+// several threads at once. `data` is the address that the caller sees.
 class ChunkWatch {
  public:
   virtual ~ChunkWatch() = default;
-  // A caller gets the chunk.
+  // A caller gets the chunk, and asked for `bytes`.
   virtual void Given(void* data, size_t bytes) = 0;
   // The caller has given the chunk back. The chunk rests for a while, unless memory is short.
   virtual void Returned(void* data) = 0;
   // The rest ends: another caller may get the memory next.
   virtual void Rested(void* data) = 0;
-  // Whether the allocator may call Returned now; if not, it calls later.
+  // Whether the allocator may call Returned and Rested now, as a chunk comes back. If not, it calls
+  // when a later chunk comes back. An Allocate that finds no memory does not ask: it calls both.
   virtual bool IsFree() const = 0;
 };
 
 struct BfcOptions {
   size_t limit_bytes = 0;  // the most that all regions may have together
-  bool grow = true;        // regions of 2 MiB, 4 MiB, … as needed; else one region of limit_bytes
-  std::string name;        // for error messages: "/device:APU:0"
-  size_t zone = 0;         // bytes that stay unused on both sides of each chunk; a multiple of 256
+  // Regions of 2 MiB, 4 MiB, … as needed, or as large as the request; if the source refuses one,
+  // the request's size is tried. False: one region of limit_bytes, made by the first Allocate.
+  bool grow = true;
+  std::string name;  // for error messages: "/device:APU:0"
+  size_t zone = 0;   // bytes that stay unused on both sides of each chunk; a multiple of 256
   std::shared_ptr<ChunkWatch> watch;  // may be null; buffers that outlive the allocator share it
 };
 
 struct BfcStats {
-  int64_t num_allocs = 0;  // all that were ever made
-  int64_t bytes_in_use = 0;
+  int64_t num_allocs = 0;    // of at least 1 byte, that were ever made
+  int64_t bytes_in_use = 0;  // whole chunks, zones included; also chunks that rest
   int64_t peak_bytes_in_use = 0;
   int64_t region_bytes = 0;
   int64_t num_regions = 0;
 };
 
-// Allocates regions: the allocate and deallocate of a plug-in.
+// Allocates regions: the allocate and deallocate of a plug-in. The allocator holds its lock during
+// the calls, so that they must not use the allocator. It frees regions only in its destructor.
 class RegionSource {
  public:
   virtual ~RegionSource() = default;
@@ -67,8 +74,10 @@ class BfcAllocator {
   BfcAllocator(const BfcAllocator&) = delete;
   BfcAllocator& operator=(const BfcAllocator&) = delete;
 
-  // A chunk of at least `bytes`; released with the buffer's last reference. For 0 bytes a buffer
-  // with a null address. RESOURCE_EXHAUSTED names the device, the request and the bytes in use.
+  // Returns a buffer of `bytes` bytes with undefined contents; its chunk is released with the
+  // buffer's last reference. For 0 bytes the buffer has a null address and no chunk. Every failure,
+  // also any error of the source, is RESOURCE_EXHAUSTED and names the device, the request and the
+  // bytes in use.
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
   BfcStats stats() const;
 

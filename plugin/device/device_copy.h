@@ -11,17 +11,22 @@ namespace tenon {
 inline constexpr double kCopyTimeoutSeconds = 60;
 
 // A tensor of like's type and shape in the memory of `device`, with undefined contents. A null
-// `device` is the host.
+// `device` is the host. Errors are those of Tensor::Allocate or Device::Allocate.
 absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device);
 
-// Copies a host tensor into the memory of `device`. DEADLINE_EXCEEDED after `timeout_s` seconds;
-// the memory of both tensors then leaks, since the device may still use it. So does CopyAcross.
+// Copies a host tensor into new memory of `device`, after all work that is queued on the compute
+// stream of `device`. The elements must be memcpyable (IsMemcpyable). Waits at most `timeout_s`
+// seconds for the queued copy, then returns DEADLINE_EXCEEDED. If the wait fails, for this or
+// another reason, the memory of both tensors leaks, since the device may still use it. Other errors
+// are those of the device's calls.
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
 
-// Copies a tensor from the memory of `from` into the memory of `to`, after all work that is queued
-// on the compute stream of `from`. Null is the host; do not pass the CPU's Device. UNIMPLEMENTED
-// for elements that only the host can hold. If both are the same device, returns `value` itself.
-// Between two devices the copy goes by way of the host. Each copy may take kCopyTimeoutSeconds.
+// Copies a tensor from the memory of `from` into new memory of `to`. Null is the host; do not pass
+// the CPU's Device. If both are the same device, returns `value` itself, whatever its elements.
+// UNIMPLEMENTED if `to` is a device and only the host can hold the elements. Each copy follows all
+// work that is queued on the compute stream of its device. Between two devices there are two
+// copies, by way of the host. Each copy may take kCopyTimeoutSeconds, and fails and leaks as
+// CopyOnDevice says.
 absl::StatusOr<Tensor> CopyAcross(const Tensor& value, Device* from, Device* to);
 
 }  // namespace tenon

@@ -9,13 +9,15 @@
 
 namespace tenon {
 
-// The plug-in, callback and node that must make a call, for messages. Many calls share one object.
+// The plug-in, callback and node that must make a call, for messages. `node` may be empty. Many
+// calls share one ExpectedCaller.
 struct ExpectedCaller {
   std::string plugin, callback, node;
 };
 
 // Makes a handle for one call that the plug-in must make. `object`, which is not null, must live
-// until the call is taken or dropped.
+// until the call is taken or dropped. Only one of the functions below returns it, and once.
+// `caller` may be null: messages then do not name one.
 void* PendingCall(void* object, std::shared_ptr<const ExpectedCaller> caller);
 
 // Takes the call: returns the object for the first call with the handle. For any further call, for
@@ -23,7 +25,8 @@ void* PendingCall(void* object, std::shared_ptr<const ExpectedCaller> caller);
 // strict mode reports a violation).
 void* TakePendingCall(void* handle);
 
-// Gives the call up: returns the object, or null if the plug-in has already called.
+// Gives the call up: returns the object. Returns null, without a warning, if the call was taken or
+// dropped before or the handle was never made.
 void* DropPendingCall(void* handle);
 
 }  // namespace tenon

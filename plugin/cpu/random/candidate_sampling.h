@@ -25,15 +25,18 @@ struct Sampler {
 };
 
 // Fills every member of `s` from the node's attributes and from the shape of input 0. Without
-// attribute range_max, `range` is `sampled`. Sets the shapes of the outputs:
+// attribute range_max, `range` is `sampled`. Leaves the run function to the caller. Sets the shapes
+// of the outputs:
 //   0: the drawn classes, [sampled];
 //   1: the expected counts of input 0's classes, in its shape;
 //   2: the expected counts of the drawn classes, [sampled].
-// INVALID_ARGUMENT if input 0 is no matrix of num_true columns, if a number is out of its bounds,
-// or if `sampled` different classes are asked for and `range` has fewer.
+// INVALID_ARGUMENT if an attribute is missing, if input 0 is no matrix of num_true columns, if
+// `range` is below 1, if `sampled` is negative or above 2^31 - 1, or if `unique` and `sampled` is
+// above `range`.
 absl::Status PrepareCandidates(Prepare& p, Sampler& s);
 
-// Returns INVALID_ARGUMENT unless each of the s.true_classes classes lies in [0, s.range).
+// Returns INVALID_ARGUMENT unless each of the s.true_classes numbers at `classes` lies in
+// [0, s.range).
 absl::Status CheckTrueClasses(const Sampler& s, const int64_t* classes);
 
 // Returns the expected count of a class of probability p, after `tries` draws gave `sampled`
@@ -47,7 +50,8 @@ inline float ExpectedCount(float probability, int64_t sampled, int64_t tries) {
 }
 
 // Fills `out` with s.sampled classes, all different if s.unique. Returns the number of draws.
-// RESOURCE_EXHAUSTED if different classes would take 2^31 - 1 draws; `out` is then filled in part.
+// RESOURCE_EXHAUSTED if s.unique and s.sampled different classes would take 2^31 - 1 draws or more;
+// `out` is then filled in part. SampleCandidates says what Classes is.
 template <typename Classes>
 absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, PhiloxStream& words,
                                     int64_t* out) {
@@ -71,8 +75,9 @@ absl::StatusOr<int64_t> DrawClasses(const Sampler& s, const Classes& classes, Ph
 
 // Runs a sampler that draws from `classes`. Classes has two members. Draw(words) returns a class.
 // Probability(class) returns the probability that one draw gives that class. Input 0 and output 0
-// are int64, outputs 1 and 2 float. INVALID_ARGUMENT for a true class outside of the range; the
-// generator then stays where it was. Other errors are those of DrawClasses.
+// are int64, outputs 1 and 2 float. INVALID_ARGUMENT for a true class outside of the range; nothing
+// is then drawn, and the generator stays where it was. Other errors are those of DrawClasses; the
+// generator has then moved on, and output 0 is filled in part.
 template <typename Classes>
 absl::Status SampleCandidates(const Sampler& s, const Classes& classes, const StepArgs& args) {
   const auto* const true_classes = static_cast<const int64_t*>(args.in[0]);

@@ -1,10 +1,13 @@
 // A device of a plug-in: the Device interface over the plug-in's SP_StreamExecutor. The host calls
-// the plug-in as TensorFlow does, but a fault that makes TensorFlow abort or hang is a status here.
+// the plug-in as TensorFlow does, but a fault that makes TensorFlow abort, or wait for an event
+// without end, is a status here. Callbacks of the plug-in that do not return have no time limit.
 //
 // Memory: with `use_bfc_allocator` BfcAllocator divides regions. Without it each tensor is one
-// `allocate`; its `deallocate` waits until the compute stream has passed the point at which the
-// last reference went. Events are pooled: an event is recorded again only after it was seen
-// complete. Calls that touch a stream are serialised per stream, as the C header promises plug-ins.
+// `allocate`; its `deallocate` comes later, at the earliest when the compute stream has passed the
+// point at which the last reference went. Events are pooled: an event is recorded again only after
+// it was seen complete. Callbacks that queue work on a stream or ask for its status are serialised
+// per stream, as the C header promises plug-ins. Waits for a stream are not, nor are the kernels
+// that use the compute stream.
 #pragma once
 
 #include <memory>
@@ -17,9 +20,10 @@
 namespace tenon {
 
 // Creates all devices of a platform: calls create_device for each, then makes memory, facts and
-// four streams of each. Their ordinals begin at `first_ordinal`. Returns an empty list, and warns,
-// if the platform counts no device. On a failure destroys what was created; the error has the
-// plug-in's text, path and callback.
+// four streams of each. Their ordinals begin at `first_ordinal`. Returns an empty list if the
+// platform's DeviceCount is 0, and warns if there is a reason for that other than the plug-in's own
+// answer. On a failure destroys what was created; the error has the plug-in's text, path and
+// callback.
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreatePluggableDevices(
     std::shared_ptr<StreamExecutorPlatform> platform, int first_ordinal);
 

@@ -30,13 +30,16 @@ inline SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
 // Thread-safe after Start, as each Device.
 class PluggableDevice final : public Device, public RegionSource {
  public:
-  // Calls create_device. No other method may be called before Start.
+  // Calls create_device. `platform_ordinal` is the plug-in's number of the device, `ordinal` the
+  // host's. No method may be called before Start but the destructor.
   static absl::StatusOr<std::unique_ptr<PluggableDevice>> Create(
       std::shared_ptr<StreamExecutorPlatform> platform, int platform_ordinal, int ordinal);
-  // Asks for memory limit and facts, makes allocator and streams. On an error the caller destroys
-  // the device.
+  // With `use_bfc_allocator` asks for the memory limit and makes the allocator. Asks for the facts,
+  // and makes the streams. On an error the caller destroys the device.
   absl::Status Start();
-  // Waits for the streams, then destroys events, memory, streams and the device.
+  // Waits for the streams, without a time limit, then destroys memory, events, streams and the
+  // device. Without the BFC allocator, memory that tensors still have is left to destroy_device.
+  // Warns of errors.
   ~PluggableDevice() override;
 
   std::string_view type() const override { return platform_->type(); }
@@ -67,14 +70,15 @@ class PluggableDevice final : public Device, public RegionSource {
 
   const DeviceFacts& facts() const { return facts_; }
 
-  // --- The rest of a plug-in's table (pluggable_calls.cc). Each method is one callback, whose
-  // error it returns.
+  // --- The rest of a plug-in's table (pluggable_calls.cc). Each method but BlockUntilStreamDone is
+  // one callback, whose error it returns or, if it returns nothing, warns of.
 
   // INTERNAL "Failed to allocate host memory" for null, unless `bytes` is 0. The caller frees the
-  // memory.
+  // memory by FreeHostMemory.
   absl::StatusOr<void*> AllocateHostMemory(size_t bytes);
   void FreeHostMemory(void* data);
-  // UNIMPLEMENTED unless the platform supports unified memory. The caller frees the memory.
+  // UNIMPLEMENTED unless the platform supports unified memory. INTERNAL for null, unless `bytes` is
+  // 0. The caller frees the memory by FreeUnifiedMemory.
   absl::StatusOr<void*> AllocateUnifiedMemory(size_t bytes);
   void FreeUnifiedMemory(void* data);
   // nullopt if the plug-in does not know.
@@ -83,7 +87,9 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::StatusOr<std::optional<std::pair<int64_t, int64_t>>> MemoryUsage();
   absl::Status StreamStatus(StreamHandle stream);
   absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event);
-  absl::Status BlockUntilStreamDone(StreamHandle stream);  // no time limit but the plug-in's
+  // By block_host_until_done; for a plug-in without it, by an event and block_host_for_event. No
+  // time limit but the plug-in's.
+  absl::Status BlockUntilStreamDone(StreamHandle stream);
   // Copy `bytes` bytes and return when the copy is complete. No stream orders them.
   absl::Status CopyHostToDeviceNow(const void* host, void* device, size_t bytes);
   absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
@@ -95,7 +101,7 @@ class PluggableDevice final : public Device, public RegionSource {
   struct Stream {
     SP_Stream handle = nullptr;
     bool created = false;
-    absl::Mutex mutex;  // held while the plug-in touches the stream
+    absl::Mutex mutex;  // held while a callback queues work on the stream or asks for its status
   };
   struct Event {
     SP_Event handle = nullptr;
@@ -172,7 +178,7 @@ class PluggableDevice final : public Device, public RegionSource {
   std::vector<Event*> pending_events_ ABSL_GUARDED_BY(events_mutex_);
 
   std::shared_ptr<Owner> owner_;
-  absl::Mutex freeing_mutex_;  // held by the one thread that takes from retired_; before the next
+  absl::Mutex freeing_mutex_;  // for the one thread that takes from retired_; before retired_mutex_
   absl::Mutex retired_mutex_;
   std::vector<void*> retiring_ ABSL_GUARDED_BY(retired_mutex_);  // no event recorded for these yet
   std::deque<Retired> retired_ ABSL_GUARDED_BY(retired_mutex_);  // oldest first

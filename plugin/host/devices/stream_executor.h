@@ -16,7 +16,9 @@ namespace tenon {
 // The structs that a plug-in filled in SE_InitPlugin, copied by value: callbacks get the addresses
 // of these copies. Constant after InitStreamExecutorPlugin, but for ServeAs. The destructor calls
 // the plug-in's destroy functions in TensorFlow's order: device_fns, stream_executor, timer_fns,
-// platform, platform_fns. Devices share the object, and end before it.
+// platform, platform_fns. It leaves out those of structs that the plug-in did not make, and
+// timer_fns where the function is missing; it warns of exceptions. Devices share the object, and
+// end before it.
 class StreamExecutorPlatform {
  public:
   ~StreamExecutorPlatform();
@@ -62,11 +64,13 @@ class StreamExecutorPlatform {
   bool has_stream_executor_ = false;
 };
 
-// Calls SE_InitPlugin, validates its answer in TensorFlow's order and with TensorFlow's messages,
-// and creates the tables of device functions and of the stream executor. Registers nothing and
-// creates no device. Destroys on a failure what was created. Errors:
+// Calls SE_InitPlugin (`init`), validates its answer in TensorFlow's order and with TensorFlow's
+// messages, and creates the tables of device functions and of the stream executor. `plugin` is the
+// path, for messages. Registers nothing and creates no device. Destroys on a failure what was
+// created; after an error of SE_InitPlugin itself that is nothing. Errors:
 //   the plug-in's own status;
-//   FAILED_PRECONDITION for a member that must be set;
+//   FAILED_PRECONDITION for a member that must be set, a struct_size of 0, or a name or type that
+//   CheckDeviceName refuses;
 //   INTERNAL for an exception.
 absl::StatusOr<std::shared_ptr<StreamExecutorPlatform>> InitStreamExecutorPlugin(
     void (*init)(SE_PlatformRegistrationParams*, TF_Status*), std::string plugin);

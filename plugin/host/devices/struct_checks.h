@@ -10,8 +10,9 @@
 namespace tenon {
 
 // Refuses a struct_size of 0: the plug-in did not fill the struct. Accepts any other value, since a
-// plug-in may be built with older or newer headers. `name` is the struct, `macro` the right size,
-// for the message.
+// plug-in may be built with older or newer headers; in strict mode reports a violation if the value
+// is 0 or the one that the host preset. `name` is the name of the struct, `macro` that of the macro
+// with the right size, for the message.
 absl::Status CheckStructSize(size_t struct_size, std::string_view name, std::string_view macro);
 
 // Refuses a device name or type that does not match [A-Z][A-Z_]*.

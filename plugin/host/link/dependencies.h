@@ -9,13 +9,13 @@ namespace tenon {
 struct Dependency {
   std::string name;  // as DT_NEEDED says
   std::string path;  // empty: not found
-  int by = -1;       // index in the list of the library that needs this one; -1: the first library
+  int by = -1;       // index of the first library in the list that needs this one; -1: `path` does
 };
 
 // The libraries that the library at `path` needs, directly or through others, in the loader's
-// order; at most 1000. Leaves out libraries that the process already has and libraries that Tenon
-// replaces, with what these need. Reads files only and loads nothing. A file that is no library
-// needs nothing.
+// order, each name once; the first 1000. Leaves out libraries that the process already has and
+// libraries that Tenon replaces, and does not look at the needs of either. Reads files only and
+// loads nothing. A file that is no library needs nothing.
 std::vector<Dependency> MissingInProcess(const std::string& path);
 
 // The chain of needs that leads from `path` to dependency i: "x.so needs a.so, which needs b.so".

@@ -11,11 +11,11 @@
 
 namespace tenon {
 
-// One library of the list that the loader would map.
+// One library that the loader would look for, whether the process has it already or not.
 struct NeededLibrary {
   std::string name;      // as DT_NEEDED says
-  std::string by;        // file name of the library that needs it
-  std::string path;      // empty: not found
+  std::string by;        // file name of the first library that needs it
+  std::string path;      // empty: not found, or `of_host`
   bool of_host = false;  // one of TensorFlow's libraries, which Tenon replaces
   std::string damage;    // why the file at `path` cannot be used; empty: it can
 };
@@ -34,25 +34,33 @@ struct SymbolFinding {
   SymbolState state = SymbolState::kMissing;
   bool cxx = false;      // a C++ name
   std::string readable;  // the name, demangled
-  // File name of the library that defines the symbol. For kMissing: of the library that should
-  // define it, or the answer of LikelyOwner. Empty: unknown, or kHost.
+  // File name of the library that defines the symbol. For kMissing and kWeak: of the needed library
+  // that the symbol's version names; for kMissing without one, the answer of LikelyOwner. Empty:
+  // unknown, or kHost.
   std::string library;
-  std::string wrong_version;  // if the library lacks the version: its newest version
+  // For kMissing and kWeak: the newest version in `library` of the family of the symbol's version:
+  // "GLIBC_2.36" for "GLIBC_2.38". Empty: there is none.
+  std::string wrong_version;
 };
 
 struct LinkReport {
   std::string path;  // canonical
   ElfLibrary file;
-  std::vector<std::string> entry_points;  // functions that some host calls, in call order
-  std::vector<NeededLibrary> needed;      // the plug-in's DT_NEEDED first, then their needs
-  std::vector<SymbolFinding> symbols;     // all of the plug-in's, then those its libraries lack
+  // The exported functions that some host calls, in call order. Tenon does not call all of them.
+  std::vector<std::string> entry_points;
+  // The plug-in's DT_NEEDED first, then their needs, each name once. Looks into at most 1000 files.
+  std::vector<NeededLibrary> needed;
+  // All undefined symbols of the plug-in. Then the kMissing ones of its libraries; libraries that
+  // the process has already are not checked.
+  std::vector<SymbolFinding> symbols;
 };
 
-// Thread-safe. INVALID_ARGUMENT, with ReadElfLibrary's message, for a file that is no library.
+// Thread-safe. INVALID_ARGUMENT, with ReadElfLibrary's message, if the file at `path` is missing or
+// no library. A fault of a needed library is no error: the report has it.
 absl::StatusOr<LinkReport> CheckLinks(const std::string& path);
 
-// The project that likely defines the symbol, by its name: "TensorFlow's C++ library", "Abseil",
-// "Python", …; empty: unknown.
+// The library or project that likely defines the symbol: symbol.library if that is stated, else by
+// the name "TensorFlow's C library", "Abseil", "Python", …; empty: unknown.
 std::string LikelyOwner(const ElfSymbol& symbol);
 
 }  // namespace tenon

@@ -1,5 +1,7 @@
-// Loads and unloads plug-ins, and lists them. All functions are thread-safe, and hold no lock that
-// another load needs while the code of a plug-in runs.
+// Loads and unloads plug-ins, and lists them. All functions but ShutdownPlugins are thread-safe.
+// None holds a lock that another load needs while the code of a plug-in runs. UnloadPlugin,
+// Plugins, PluginDevices and ShutdownPlugins share a lock that they do hold then: code of a plug-in
+// that one of them runs must call none of the four.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +19,17 @@ class PluginProfiler;  // plugin/host/loading/profiler.h
 // The size of a struct that a plug-in filled in, against that of this host's headers.
 struct StructSize {
   const char* name;  // "SP_Platform"
-  size_t size;       // as the plug-in left it; it found the host's there
+  size_t size;       // as the plug-in left it; it found PresetStructSize of the host's there
   size_t host_size;  // *_STRUCT_SIZE of our headers
 };
 
-// The part of a plug-in's ledger (plugin_ledger.h) that reports show. For a plug-in that did not
-// load it has path, status, entry points and warnings.
+// The part of a plug-in's ledger (plugin_ledger.h) that reports show. For a plug-in that failed it
+// has path, status, entry points and warnings.
 struct PluginInfo {
   std::string path;                       // canonical
-  absl::Status status;                    // why it did not load
-  std::vector<std::string> entry_points;  // the ones that its library exports, in call order
-  std::string device_type;                // of SE_InitPlugin; empty if none
+  absl::Status status;                    // why it did not load, or has no devices; else OK
+  std::vector<std::string> entry_points;  // that it exports, also those that Tenon does not call
+  std::string device_type;                // of PluginOptions, else of SE_InitPlugin; empty if none
   std::vector<std::string> ops;           // names of registered ops
   int kernels = 0;                        // number of registered kernels
   bool pass = false;                      // it has a graph pass
@@ -50,49 +52,53 @@ struct PluginOptions {
 };
 
 // Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph
-// and TF_InitProfiler in this order, each only if the library exports it. The registrations of the
-// plug-in are staged and published at once at the end: a plug-in that fails leaves nothing
-// registered, but a library that was opened stays mapped. A path that was loaded before, by its
-// canonical form or another name of the same file, gives the answer of then, which may be an error;
-// `options` count at the first load only. A load of the same plug-in on another thread is waited
-// for. Two plug-ins that load each other may be loaded on two threads at once: one of the loads
-// within loads then fails.
+// and TF_InitProfiler in this order, each only if the library exports it. Creates no devices. The
+// registrations of the plug-in are staged, and published one after the other at the end: a plug-in
+// that fails leaves nothing registered, but a library that was opened stays mapped. A path that was
+// loaded before, by its canonical form or another name of the same file, gives PluginInfo::status
+// if that is an error, else the info of then; `options` count at the first load only. After
+// NOT_FOUND, also the plug-in's own, the next call loads again. A load or unload of the same
+// plug-in on another thread is waited for. Two plug-ins that load each other may be loaded on two
+// threads at once: one of the loads within loads then fails.
 //
-// Errors start with "plug-in PATH: " and name the call that failed:
-//   NOT_FOUND, with the system loader's text, for a file that cannot be opened. Another call may
-//   succeed.
+// Errors start with "plug-in PATH: " and say what failed:
+//   NOT_FOUND, with the system loader's text, for a file that cannot be opened.
 //   FAILED_PRECONDITION for a plug-in that loads itself, whose load waits for a plug-in that this
-//   thread is loading, that has no devices to name `device_type`,
+//   thread is loading, that brings no platform to name `device_type`,
 //   or that needs the runtime of a sanitizer which this process lacks.
 //   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
-//   Otherwise the plug-in's own status.
+//   Otherwise an entry point's own status, INTERNAL if it throws, or the error of the check of what
+//   it filled in (InitStreamExecutorPlugin, InitPluginOptimizer, PluginProfiler::Init).
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options = {});
 
-// Unloads a plug-in: takes its registrations back, destroys its devices and platform, and unmaps
-// its library unless the library is resident. Forgets a plug-in that failed. The next LoadPlugin
-// loads it anew; a resident one then gets back the registrations of its constructors and
-// TF_InitKernel, which are not called again. The caller must not create or prepare a session
-// meanwhile.
+// Unloads a plug-in, also one that failed: takes its registrations back, destroys its devices,
+// profiler and platform, and forgets it. Unmaps its library unless that is resident, somebody began
+// to use a kernel or the pass meanwhile, or the process has it open otherwise. The next LoadPlugin
+// loads the plug-in anew. One with a library that stayed mapped then gets back the registrations of
+// its constructors and TF_InitKernel, which are not called again. The caller must not create or
+// prepare a session meanwhile.
 //
 // Errors:
-//   FAILED_PRECONDITION while the plug-in is being loaded, or something of it is in use: a
-//   kernel, the pass, the profiler, the devices by a session, a tensor that a function of the
-//   plug-in frees, or ops by TF_LoadLibrary.
-//   NOT_FOUND if LoadPlugin was not called for it.
+//   FAILED_PRECONDITION while the plug-in is being loaded (not waited for), or something of it is
+//   in use: a kernel, the pass, the profiler, the devices by a session, a tensor that a function of
+//   the plug-in frees, or ops by TF_LoadLibrary. NOT_FOUND if LoadPlugin was not called for it
+//   since it was last unloaded.
 absl::Status UnloadPlugin(const std::string& path);
 
-// All plug-ins for which LoadPlugin was called, also failed ones, in the order of the first call.
-// Leaves out those that are being loaded or unloaded. Asks each plug-in for its number of devices.
+// All plug-ins for which LoadPlugin was called, also failed ones, in the order of the first call
+// since they were last unloaded. Leaves out those that are being loaded or unloaded, and libraries
+// of LoadOpLibrary. Asks each plug-in for its number of devices; a failure is one of its warnings.
 std::vector<PluginInfo> Plugins();
 
 // The devices of all loaded plug-ins, in the order of Plugins(). Creates those of newly loaded
 // plug-ins. The plug-ins own them: a pointer is valid until UnloadPlugin or ShutdownPlugins.
-// Ordinals count per type over all plug-ins. A plug-in that cannot create its devices has failed:
-// nothing of it stays registered, its error is returned once, and the next call goes on without it.
+// Ordinals count per type over all plug-ins; those of type "CPU" begin at 1, as the host has 0. A
+// plug-in that cannot create its devices has failed: nothing of it stays registered, its error is
+// returned at once and only once, and the next call goes on without it.
 absl::StatusOr<std::vector<Device*>> PluginDevices();
 
-// The profilers of all loaded plug-ins. A plug-in cannot be unloaded while the caller has its
-// profiler.
+// The profilers of all loaded plug-ins, in the order of Plugins(). UnloadPlugin refuses a plug-in
+// while somebody has its profiler; ShutdownPlugins does not.
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
 // Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
@@ -102,8 +108,11 @@ std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 void ShutdownPlugins();
 
 // Opens a library for the ops and kernels that its static constructors register, and returns the
-// names of the ops. Calls no entry point. For the same path the answer is the same; after an error
-// the next call tries again. Such a library is never unloaded.
+// names of the ops. Calls no entry point. If the process has the library mapped already, by
+// LoadPlugin or otherwise, its constructors do not run again and no names are returned. For the
+// same path the answer is the same; after an error the next call tries again. Such a library is
+// never unloaded. Errors: NOT_FOUND or FAILED_PRECONDITION as for LoadPlugin, ALREADY_EXISTS for
+// the name of an op that is taken. They need not name the plug-in.
 absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path);
 
 }  // namespace tenon

@@ -17,7 +17,8 @@ namespace tenon {
 
 class StreamExecutorPlatform;  // plugin/host/devices/stream_executor.h
 
-// Registrations that are not in the registries of the process.
+// Registrations as a plug-in made them. The registries of the process have none of these objects:
+// Publish enters copies.
 struct Registrations {
   std::vector<std::shared_ptr<const KernelDef>> kernels;
   std::vector<OpDef> ops;
@@ -43,8 +44,8 @@ struct PluginLedger {
 
   const std::string path;
   bool ops_only = false;  // opened by LoadOpLibrary
-  // A thread is loading or unloading the plug-in. Until that ends, no other thread touches the
-  // members below. The loader's lock guards this one.
+  // A thread is loading, unloading or dropping the plug-in. Until that ends, no other thread
+  // touches the members below, but for `waits_for`. The loader's lock guards this one.
   bool busy = false;
   // The plug-in that the thread waits for, or loads, on behalf of this busy one; null if none. The
   // loader's lock guards it.
@@ -53,7 +54,7 @@ struct PluginLedger {
   // of the process.
   PluginInfo info;
   PluginLibrary library;
-  Registrations staged;  // in this load, and not published yet
+  Registrations staged;  // made in this load or unload, and not published yet
   std::shared_ptr<StreamExecutorPlatform> platform;
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
@@ -67,18 +68,19 @@ struct PublishOptions {
   int priority = 0;         // among plug-ins
 };
 
-// Publishes the staged registrations: enters ops, then kernels, in the registries of the process.
-// If an op is refused, returns the error and publishes no more; `info` then has the entries that
-// were made, and the caller calls DropAll.
+// Publishes the staged registrations: enters ops, then kernels, in the registries of the process,
+// and clears `staged`. If an op is refused, returns the error and publishes no more; `info` then
+// has the entries that were made, and the caller calls DropAll.
 absl::Status Publish(PluginLedger& ledger, const PublishOptions& options);
 
-// Returns a reason not to unload the plug-in, "its kernels are"; empty if there is none.
+// Returns a reason not to unload the plug-in, for a text that goes on with " in use": "its kernels
+// are"; empty if there is none. The caller holds the loader's lock.
 std::string_view UserOf(const PluginLedger& ledger);
 
-// Takes pass, kernels and ops out of the registries and destroys devices, profiler and platform.
-// The ledger keeps its library and, for reports, path, entry points and warnings. Returns whether
-// somebody still uses a kernel or the pass, so that the library must stay mapped. Calls the
-// plug-in.
+// Takes pass, kernels and ops out of the registries, clears `staged`, and destroys devices, then
+// profiler, then platform; a profiler that somebody shares lives on. The ledger keeps its library
+// and, for reports, path, entry points and warnings, but no status. Returns whether somebody still
+// uses a kernel or the pass, so that the library must stay mapped. Calls the plug-in.
 bool DropAll(PluginLedger& ledger);
 
 // Makes this the ledger in which the thread's registrations are entered, for the lifetime of the
@@ -92,7 +94,8 @@ class LoadScope {
 
   // The ledger of the innermost scope of this thread, or null.
   static PluginLedger* Current();
-  // Whether the thread is in a scope of the plug-in.
+  // Whether the thread is in a scope, perhaps an outer one, of the plug-in with this canonical
+  // path.
   static bool IsOf(std::string_view plugin);
 
  private:
@@ -101,11 +104,13 @@ class LoadScope {
 };
 
 // Registers a kernel or an op: in a LoadScope it is staged, else it is published and belongs to no
-// plug-in. ALREADY_EXISTS "Op with name X".
+// plug-in. RegisterOp returns ALREADY_EXISTS "Op with name X" if an op of the name is staged in the
+// ledger or published. Another load may still take the name before Publish; outside of a LoadScope
+// the errors are those of OpRegistry::Register.
 void RegisterKernel(std::shared_ptr<KernelDef> kernel);
 absl::Status RegisterOp(OpDef op);
 // Notes in the current ledger that the registration of `what` failed: few plug-ins look at the
-// status that they get.
+// status that they get. Does nothing outside of a LoadScope.
 void NoteRefused(std::string_view what, const absl::Status& why);
 
 }  // namespace tenon

@@ -9,11 +9,13 @@
 namespace tenon {
 
 // Opens the file `ledger.path` and fills `ledger.library`. Constructors run, and their
-// registrations are staged in the ledger. A library that is open already stayed mapped after an
-// earlier load. Its constructors do not run again, so this function stages what they and
-// TF_InitKernel registered in that load. It never calls TF_InitKernel itself.
+// registrations are staged in the ledger. If `ledger.library` is open already, it stayed mapped
+// after an earlier load. Its constructors do not run again, so this function stages what they and
+// TF_InitKernel registered in that load. It never calls TF_InitKernel itself. Nor do constructors
+// run if the process has the file open for another ledger; nothing is staged then.
 //
-// After an error `ledger.library` is not open.
+// After an error `ledger.library` is not open. `ledger.staged` may have registrations of
+// constructors.
 //   FAILED_PRECONDITION: the library, or one that it needs, is built with a sanitizer whose runtime
 //   this process lacks. Opening it would end the process.
 //   NOT_FOUND: the system's loader cannot open the file, for whatever reason. The message has the

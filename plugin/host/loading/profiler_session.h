@@ -1,4 +1,4 @@
-// Takes one profile: starts the profilers of all plug-ins, stops them, and collects their data.
+// Takes one profile: starts the profilers of several plug-ins, stops them, and collects their data.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ struct PluginProfile {
   std::string plugin;                             // path
   std::string device_type;                        // as the plug-in registered it
   std::chrono::steady_clock::time_point started;  // right before `start` was called
-  absl::Status status;                            // names callback and plug-in
-  std::shared_ptr<pb::XSpace> space;              // never null; empty if `status` is an error
+  absl::Status status;                // names callback and plug-in, unless memory is short
+  std::shared_ptr<pb::XSpace> space;  // never null; empty if `status` is an error
 };
 
 // Used by one thread.
@@ -31,12 +31,13 @@ class ProfilerSession {
  public:
   explicit ProfilerSession(std::vector<std::shared_ptr<PluginProfiler>> profilers);
 
-  // Calls `start` of each. A profiler that fails is neither stopped nor asked for data. A session
-  // that has started must be finished: the destructor stops nothing.
+  // Calls `start` of each, in order. A profiler that fails is neither stopped nor asked for data.
+  // Call it once. A session that has started must be finished: the destructor stops nothing.
   void Start();
   // Calls `stop` of each, then collect_data_xspace of those that have stopped. Returns one profile
   // for each profiler, in the order of the constructor. A wrong answer of a plug-in (garbage, wrong
-  // sizes) makes only the status of its own profile an error. Call it once.
+  // sizes, more than 256 MiB) makes only the status of its own profile an error. A plug-in that
+  // writes more than some KiB beyond the size that it told may fault. Call it once, after Start.
   std::vector<PluginProfile> Finish();
 
  private:
@@ -56,11 +57,12 @@ struct ProfileTime {
 };
 
 // Moves the lines of each plane from the plug-in's clock to nanoseconds since the begin of `time`.
-// Returns the plug-in's clock for each plane:
+// A line that would leave the range of 64 bits goes to 0. Returns the plug-in's clock for each
+// plane, the first of these by which all events of the plane lie within `time`, give or take 10 s:
 //   "unix", which TensorFlow uses;
 //   "monotonic";
-//   "relative" to the profiler's start, also for a plane without events;
-//   "unknown": the plane's first event becomes the begin.
+//   "relative" to the profiler's start, also for a plane without events that have a time;
+//   "unknown", if none of the three: the plane's first event becomes the begin.
 std::vector<std::string_view> AlignClocks(const ProfileTime& time, PluginProfile& profile);
 
 }  // namespace tenon

@@ -17,17 +17,20 @@ namespace tenon {
 // the watch that work has ended of which the host itself knows nothing. Thread-safe.
 class CopiedMemory final : public FarMemory {
  public:
-  // A copy that takes longer than `patience` is given up: a device may hang.
+  // `device` must live until End. `real` is the plug-in's own table. A copy that takes longer than
+  // `patience` is given up: a device may hang.
   CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real,
                absl::Duration patience = absl::Minutes(1))
       : plugin_(std::move(plugin)), device_(device), real_(real), patience_(patience) {}
-  // Both return false if the plug-in fails or takes too long, and as long as a copy that was given
-  // up is under way. The plug-in never sees the caller's memory, so that it may use what it saw for
-  // ever.
+  // Copy `bytes` bytes, one copy at a time: a caller waits for the copies of others. Both return
+  // false if the plug-in fails or takes too long, and as long as a copy that was given up is under
+  // way. The plug-in never sees the caller's memory, only a buffer that is leaked if the copy may
+  // not have ended. Do not call them after End.
   bool Read(const void* from, void* to, size_t bytes) override;
   bool Write(void* to, const void* from, size_t bytes) override;
 
-  // Each copy waits for the work that is queued on these streams.
+  // Each copy waits for the work that is queued on these streams when the copy begins. DropStream
+  // ignores a stream that is not there.
   void AddStream(SP_Stream stream);
   void DropStream(SP_Stream stream);
   // Destroys stream and event; call it before the device is destroyed. Leaves a handle alone that

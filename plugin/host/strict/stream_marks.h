@@ -22,13 +22,15 @@ class StreamMarks {
   explicit StreamMarks(std::string plugin)
       : caller_(std::make_shared<ExpectedCaller>(
             ExpectedCaller{std::move(plugin), "host_callback", ""})) {}
-  // Queues a mark behind the stream's first `count` pieces of work, unless one is there. If the
-  // plug-in refuses host callbacks, the mark counts as reached.
+  // Queues a mark behind the stream's work, of which `count` pieces are queued by now; unless a
+  // mark behind `count` or more pieces is queued or was called. If the plug-in refuses the mark, it
+  // counts as reached.
   void Queue(const SP_StreamExecutor& real, const SP_Device* device, SP_Stream stream,
              uint64_t count);
-  // Whether the last mark behind at most `count` pieces of work was called. Waits a quarter of a
-  // second for it, since callbacks may come a little later than the work ends. Returns false once
-  // for each stream, then true, so that a fault is reported once.
+  // Whether the last mark behind at most `count` pieces of work was called; true if there is none.
+  // Waits up to a quarter of a second for it, since callbacks may come a little later than the work
+  // ends. After the first false it returns true for every `count`, so that a stream's fault is
+  // reported once.
   bool Reached(uint64_t count);
 
  private:

@@ -1,5 +1,6 @@
-// LU decompositions with row pivots, and what is computed from them. Row pivots cannot tell every
-// singular matrix, but a pivot of exactly 0 is one.
+// LU decompositions with row pivots, and results computed from them. `a` is square. It is taken for
+// singular only if a pivot is exactly 0: rounding may hide that a matrix is singular. If `a` holds
+// NaN, it may be taken for singular or not.
 #pragma once
 
 #include "plugin/cpu/linalg/decompositions/matrix_ref.h"
@@ -7,8 +8,9 @@
 namespace tenon::cpu {
 
 // Sets `lu` to the upper triangle U and, below its diagonal, the lower triangle L, whose own
-// diagonal is 1. Row i of their product is row order[i] of `a`. Returns false if `a` has a pivot of
-// 0. Index is int32_t or int64_t.
+// diagonal is 1. Row i of their product is row order[i] of `a`; `order` has an element per row.
+// Returns false if a pivot is 0; `lu` and `order` are set all the same. Index is int32_t or
+// int64_t.
 template <typename T, typename Index>
 bool DecomposeLu(MatrixRef<const T> a, MatrixRef<T> lu, Index* order);
 
@@ -16,7 +18,7 @@ bool DecomposeLu(MatrixRef<const T> a, MatrixRef<T> lu, Index* order);
 // alone, if a pivot is 0.
 template <typename T>
 bool InvertByLu(MatrixRef<const T> a, bool adjoint, MatrixRef<T> inverse);
-// The same for halves, whose bits the elements are. Computes in float.
+// The same for a matrix of halves: each element holds the bits of one. Computes in float.
 bool InvertByLu(MatrixRef<const uint16_t> a, bool adjoint, MatrixRef<uint16_t> inverse);
 
 // Solves a x = b, or the system of the adjoint of `a`. Returns false, and leaves `x` alone, if a
@@ -24,8 +26,10 @@ bool InvertByLu(MatrixRef<const uint16_t> a, bool adjoint, MatrixRef<uint16_t> i
 template <typename T>
 bool SolveByLu(MatrixRef<const T> a, bool adjoint, MatrixRef<const T> b, MatrixRef<T> x);
 
-// A determinant as sign (for complex numbers: direction) and logarithm of the absolute value, so
-// that it cannot overflow on the way. Of a singular matrix 0 and -inf, of an empty one 1 and 0.
+// A determinant as its sign and the natural logarithm of its absolute value, so that it cannot
+// overflow on the way. The sign of a complex determinant is the number of absolute value 1 in its
+// direction. If a pivot is 0 and all are finite: 0 and -inf. Of an empty matrix: 1 and 0. An
+// infinite pivot before the last makes the logarithm of a complex matrix NaN, as in TensorFlow.
 template <typename T>
 struct LogDeterminant {
   T sign;

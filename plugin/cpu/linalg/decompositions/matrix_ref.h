@@ -3,8 +3,9 @@
 // their sources include nothing of the kernels.
 //
 // Unless a function says otherwise, T is float, double, std::complex<float> or
-// std::complex<double>, results have the sizes that the function's equations give them and do not
-// overlap the inputs. All functions are thread-safe, and throw std::bad_alloc if memory is short.
+// std::complex<double>, no matrix is empty, results have the sizes that the function's equations
+// give them and do not overlap the inputs. The adjoint of a real matrix is its transpose. All
+// functions are thread-safe, and throw std::bad_alloc if memory is short.
 #pragma once
 
 #include <cstdint>

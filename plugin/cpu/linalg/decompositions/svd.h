@@ -11,11 +11,12 @@ enum class SingularVectors {
   kFull   // square matrices of vectors: `rows` left and `columns` right vectors
 };
 
-// Decomposes `a` in double precision: a = u * diag(values) * v^H. Sets `values` to the singular
-// values in descending order. Unless `vectors` is kNone, sets `u` to the left and `v` to the right
-// singular vectors, both as columns. If `a` has an element that is not finite, or the iteration
-// does not converge, all results are NaN, as in TensorFlow. A matrix without elements has identity
-// matrices of vectors.
+// Decomposes `a` in double precision: a = u * diag(values) * v^H. Sets `values`, a matrix of one
+// column, to the min(rows, columns) singular values in descending order. Sets `u` to the left and
+// `v` to the right singular vectors, both as columns, in the order of their values. If `vectors` is
+// kNone, `u` and `v` must be empty. If `a` has an element that is not finite, or the iteration does
+// not converge, all results are NaN, as in TensorFlow. If `a` is empty, `u` and `v` become
+// identities.
 template <typename T>
 void DecomposeSingular(MatrixRef<const T> a, SingularVectors vectors, MatrixRef<T> values,
                        MatrixRef<T> u, MatrixRef<T> v);

@@ -21,7 +21,8 @@ namespace tenon {
 
 class KernelWatch;  // plugin/host/c_api/kernels/kernel_watch.h
 
-// The part of a plug-in's kernel that its contexts use. Constant for the life of the kernel.
+// The part of a plug-in's kernel that its contexts use. Constant once the kernel is constructed. A
+// context that a plug-in may still use keeps it alive when the kernel is gone.
 struct KernelInfo {
   // Members that every call reads come first.
   std::shared_ptr<const KernelDef> def;
@@ -40,10 +41,12 @@ std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name)
 // when the context is gone.
 absl::Mutex& EndsOfWork();
 
-// The arguments of a call that has ended or on which the host gave up: no inputs and no outputs.
+// The arguments of a call that has ended: no inputs and no outputs. Also those of a call whose
+// deferred work the host gave up. An asynchronous call on which the host gave up keeps its own.
 extern const ComputeArgs kAbandonedArgs;
 
-// Reports a violation: the plug-in calls `function` with the context of a call that has ended.
+// In strict mode reports a violation: the plug-in calls `function` with the context of a call that
+// has ended. Else does nothing.
 void TellOfEndedCall(const TF_OpKernelContext& context, const char* function);
 
 }  // namespace tenon
@@ -54,11 +57,12 @@ struct TF_OpKernelConstruction {
   absl::Status status;  // the first failure
 };
 
-// The variables that a kernel has locked. The context owns the holder and uses it again in later
-// calls.
+// The variables that a kernel has locked. The context owns the holder and uses it again once it is
+// released, in this call or a later one.
 struct TF_VariableInputLockHolder {
-  // The caller of either holds the context's mutex. Release takes one use back, and releases the
-  // locks with the last; LetGo releases them whoever uses them.
+  // The caller of either function holds the context's mutex. Release takes one use back, and calls
+  // LetGo after the last. LetGo releases the locks, however many uses are left, and makes the
+  // holder free to be given out again.
   void Release() {
     if (--uses <= 0) LetGo();
   }
@@ -72,7 +76,7 @@ struct TF_VariableInputLockHolder {
   absl::InlinedVector<tenon::ObjectRef<tenon::Variable>, 4> variables;
   bool out = false;    // the plug-in has the holder
   int uses = 0;        // by the plug-in: several TF_VariableInfo of a variable share its lock
-  uint64_t taken = 0;  // how often the holder was given out, to tell an old use from a new one
+  uint64_t taken = 0;  // how often the holder was given out again: tells an old use from a new one
 };
 
 // One call of a kernel. Contexts are used again, and never freed while a plug-in may still call
@@ -91,8 +95,8 @@ struct TF_OpKernelContext {
   tenon::ComputeArgs own_args;
 
   std::atomic<bool> failed{false};
-  std::atomic<bool> abandoned{false};  // the host no longer waits for the call
-  std::atomic<bool> ended{false};      // the call is over: further use is a violation
+  std::atomic<bool> abandoned{false};  // the host gave up the call, or `ended`
+  std::atomic<bool> ended{false};      // strict mode only: the call is over, its use is a violation
   std::atomic<bool> locked{false};     // one of lock_holders has locked variables in this call
   std::atomic<int64_t> deferred{0};    // pieces of work that go on after compute_func
   absl::Mutex mutex;
@@ -110,7 +114,8 @@ struct TF_OpKernelContext {
     if (status.ok()) status = std::move(failure);
     failed = !status.ok();
   }
-  // Releases the locks, which end with the call. Returns whether the plug-in still held any.
+  // Releases the locks, which end with the call. Returns whether the plug-in still had a holder,
+  // with locks or without.
   bool Unlock() {
     locked = false;
     absl::MutexLock lock(&mutex);
@@ -129,8 +134,9 @@ struct TF_OpKernelContext {
 
 namespace tenon {
 
-// Returns `context`. Every C function with a context calls this first, to report a context whose
-// call has ended.
+// Returns `context`. Every C function with a context calls this before it answers from the context,
+// to report in strict mode a context whose call has ended. Only the fast path of TF_GetInput does
+// not: no such context takes it.
 inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
   if (context->ended.load(std::memory_order_relaxed)) [[unlikely]]
     TellOfEndedCall(*context, function);

@@ -14,18 +14,23 @@ struct KernelInfo;   // plugin/host/c_api/kernels/kernel_context.h
 // The watch of one call: made before the call, ended after it.
 class KernelWatch {
  public:
-  // Null unless strict mode is on. `info` and `args` must outlive the watch.
+  // Null unless strict mode is on. Notes what the inputs hold, and reports each whose contents have
+  // changed since they were frozen (see End), as a violation of the tensor's last user. `info`, and
+  // `args` with its outputs, must outlive the watch.
   static std::unique_ptr<KernelWatch> Begin(const KernelInfo& info, const ComputeArgs& args) {
     if (AbiWatch::Active() == nullptr) [[likely]]
       return nullptr;
     return Make(info, args);
   }
   KernelWatch(const KernelInfo& info, const ComputeArgs& args);
-  // Checks the call at its end, and reports violations:
-  //   * each output lies in the memory (device or host) that the registration states;
-  //   * the kernel wrote nothing around tensors, and nothing to inputs that were not forwarded.
-  // Notes that queued work uses the inputs and outputs in device memory, and what outputs hold now:
-  // later changes are violations too.
+  // Checks the call at its end, and reports violations of these rules:
+  //   * each output of a device's kernel lies in the memory (device or host) that the registration
+  //     states, or on the host if only the host can hold its type;
+  //   * the kernel wrote nothing around its inputs and outputs;
+  //   * the kernel wrote nothing to inputs that it did not forward.
+  // The last two leave out empty tensors, inputs of types that only the host can hold, and device
+  // memory without a watch. Notes that queued work uses the inputs and outputs in device memory.
+  // Freezes the outputs: later changes are violations too.
   void End();
 
  private:

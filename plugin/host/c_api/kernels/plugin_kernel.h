@@ -37,7 +37,7 @@ struct KernelNode {
   std::vector<std::string> input_names;  // "node" or "node:port" as the graph has them
   std::string device_name;               // full name
   int graph_def_version = 0;             // producer
-  std::shared_ptr<const KernelSurroundings> surroundings;
+  std::shared_ptr<const KernelSurroundings> surroundings;  // null: no resources, empty strings
 };
 
 // Which inputs and outputs of a node lie in host memory for a kernel. Any one of three things puts
@@ -47,7 +47,8 @@ struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
 };
-// INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks.
+// INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks. The attributes' indices that are
+// out of range are ignored.
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
 // A context for calls of any kernels, one call at a time. A caller uses one context for many calls,
@@ -58,13 +59,13 @@ struct ContextDeleter {
 using ContextPtr = std::unique_ptr<TF_OpKernelContext, ContextDeleter>;
 ContextPtr NewContext();
 
-// The arguments of one call. Spans and pointers are the caller's, and must be valid until the call
-// has returned.
+// The arguments of one call. Spans and pointers are the caller's, and must be valid until Compute
+// or Begin has returned.
 struct ComputeArgs {
   struct Input {
-    Tensor* tensor = nullptr;  // valid while the kernel computes
-    // No later step reads the tensor: its buffer may become an output. An asynchronous kernel moves
-    // the tensor away.
+    Tensor* tensor = nullptr;
+    // No later step reads the tensor: its buffer may become an output. The call of an asynchronous
+    // kernel then moves the tensor away.
     bool last_use = false;
   };
   std::span<const Input> inputs;
@@ -72,7 +73,7 @@ struct ComputeArgs {
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
-  double timeout_s = 60;  // for an asynchronous kernel's done callback and for deferred work
+  double timeout_s = 60;  // seconds, for an asynchronous kernel's callback and for deferred work
 };
 
 // One kernel object of a plug-in. Methods may be called by several threads at once, if each has a
@@ -81,29 +82,35 @@ class PluginKernel {
  public:
   // Runs create_func. Errors: the plug-in's code and text + "[[{{node n}}]]"; INTERNAL for an
   // exception; those of ResolveMemoryTypes. The targets of the node's views and pointers, and
-  // `device`, must outlive the kernel. A null `device` is the host.
+  // `device`, must outlive the kernel; node.types is copied. A null `device` is the host.
   static absl::StatusOr<std::unique_ptr<PluginKernel>> Create(
       std::shared_ptr<const KernelDef> kernel, KernelNode node, Device* device);
-  virtual ~PluginKernel() = default;  // calls delete_func
+  virtual ~PluginKernel() = default;  // calls delete_func; warns if it throws
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
-  //   the first failure that the kernel reported;
-  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output;
-  //   INTERNAL for an exception;
-  //   DEADLINE_EXCEEDED after timeout_s.
-  // No other call may use `context` meanwhile. If the plug-in may still use the context after the
-  // call, `context` becomes a new one.
+  //   the first failure that the kernel reported, an exception after compute_func began being
+  //   reported as INTERNAL;
+  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;
+  //   DEADLINE_EXCEEDED if the callback or the deferred work takes longer than timeout_s. A
+  //   synchronous compute_func has no limit.
+  // After an error some outputs may be set. No other call may use `context` meanwhile. If the
+  // plug-in may still use the context after the call, and always in strict mode, `context` becomes
+  // a new one. An asynchronous kernel leaves `context` alone: its contexts are the kernel's own.
   virtual absl::Status Compute(const ComputeArgs& args, ContextPtr& context) = 0;
   // Whether the kernel is asynchronous: it computes on other threads, and Compute only waits. Begin
   // and End are then the two halves of Compute; between them the caller may do other work and begin
   // other calls.
   virtual bool is_async() const = 0;
-  // Begins a call of an asynchronous kernel. The call keeps its own references to the inputs, and
-  // takes of args.outputs only their number. The caller must end every call.
+  // Begins a call of an asynchronous kernel: runs compute_async_func. The call keeps its own
+  // references to the inputs, and takes of args.outputs only their number. The caller must end
+  // every call, on this kernel; End returns the failures of Begin.
   virtual ContextPtr Begin(const ComputeArgs& args) = 0;
-  // Waits for the call, and fills `outputs`, as many as Begin was told. Errors are those of
-  // Compute; DEADLINE_EXCEEDED comes timeout_s after the begin, and leaves `outputs` alone.
+  // Waits for the call, its done callback and its deferred work, and sets `outputs`, as many as
+  // Begin was told. Errors are those of Compute. DEADLINE_EXCEEDED comes timeout_s after Begin
+  // called the plug-in. If compute_async_func threw, End waits for nothing. Where the work has not
+  // ended, as in these two cases, `outputs` stay alone. After any other error they are set, those
+  // that the kernel did not set to empty tensors.
   virtual absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) = 0;
   // Whether Compute or Begin was called.
   virtual bool has_computed() const = 0;
