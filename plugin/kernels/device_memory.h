@@ -7,12 +7,14 @@
 
 namespace tenon {
 
-// The RunState of such a kernel on a device other than the host.
+// A RunState that knows the device of its kernel.
 class RunStateOnDevice : public RunState {
  public:
-  virtual Device* device() const = 0;  // not owned
+  virtual Device* device() const = 0;  // not owned; null: the host
 };
-// The device with the memory in which the kernel's tensors lie; null: the host.
+// The device with the memory in which the kernel's tensors lie, but for the arguments in
+// OpFacts::host_args, which are in host memory. Null: all are. Null too for a RunState that is no
+// RunStateOnDevice.
 Device* DeviceOf(const RunState& state);
 
 }  // namespace tenon

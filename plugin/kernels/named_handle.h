@@ -1,4 +1,4 @@
-// Handles of TensorFlow's first version (references), which a graph may read as two strings: the
+// Handles of TensorFlow's first version (references), which a graph may read as two strings: a
 // container and the name of a resource.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tenon {
 class NamedHandle : public Resource {
  public:
   using Resource::Resource;
-  // The two strings as a tensor. The tensor keeps the resource alive.
+  // Returns the two strings as a vector. The tensor keeps this handle alive.
   virtual Tensor AsStrings() = 0;
 };
 

@@ -1,5 +1,5 @@
 // The objects that a session keeps by name: variables, tables, queues. Elements of a resource
-// tensor point to the objects themselves, so that a kernel needs no lookup.
+// tensor share the objects themselves, so that a kernel with the tensor needs no lookup.
 #pragma once
 
 #include <map>
@@ -34,8 +34,9 @@ T* ObjectAs(Object* object) {
 // name.
 class ResourceManager {
  public:
-  // The resource of this kind, container and name. At first use `make` makes it, under the
-  // manager's lock: `make` must not call the manager.
+  // The resource of kind T::kKind, of this container and name. If there is none, `make` makes it,
+  // under the manager's lock: `make` must not call the manager. If `make` returns null, so does
+  // this function, and nothing is kept.
   template <typename T>
   ObjectRef<T> LookupOrCreate(std::string_view container, std::string_view name,
                               absl::FunctionRef<ObjectRef<T>()> make) {
@@ -44,7 +45,8 @@ class ResourceManager {
     if (!entry) entry = ObjectRef<Resource>::Adopt(make().release());
     return ObjectRef<T>::Share(static_cast<T*>(entry.get()));
   }
-  // Forgets the resource; holders of references may go on using it. False if it was not there.
+  // Forgets the resource; holders of references may go on using it, and LookupOrCreate makes a new
+  // one. False if it was not there.
   bool Remove(const Resource& resource);
 
  private:

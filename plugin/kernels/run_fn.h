@@ -18,18 +18,20 @@ class Workers;  // plugin/cpu/base/workers.h
 class RunState {
  public:
   virtual ~RunState() = default;
-  // Allocates output i with this shape; returns its memory, aligned to kTensorAlignment.
-  // RESOURCE_EXHAUSTED when memory is short.
+  // Allocates output i in host memory with this shape; returns its memory, aligned to
+  // kTensorAlignment, strings initialized and empty. RESOURCE_EXHAUSTED when memory is short.
   virtual absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) = 0;
-  // Makes this tensor output i.
+  // Makes this tensor output i. It must have the output's type. Both functions may replace an
+  // output that the call made before.
   virtual void SetOutput(int i, Tensor value) = 0;
   // Input i as a tensor. The tensor must not outlive the call of the run function, since its memory
   // may belong to the plan.
   virtual Tensor Input(int i) = 0;
-  // Input i as a tensor that the kernel owns. The last reader of a value gets the value itself: its
-  // buffer is unique then, and the kernel may write to it. Else the tensor may be a copy. A kernel
-  // calls this at most once for each input, and reads the input in no other way afterwards.
-  // RESOURCE_EXHAUSTED when a copy is needed and memory is short.
+  // Input i as a tensor that the kernel may keep. The last reader of a value gets the value itself.
+  // Its buffer may be unique then, and only then may the kernel write to it: variables, containers
+  // or other tensors may share the buffer. Any other reader gets a tensor that shares the value, or
+  // a copy. A kernel calls this at most once for each input, and reads the input in no other way
+  // afterwards. RESOURCE_EXHAUSTED when a copy is needed and memory is short.
   virtual absl::StatusOr<Tensor> TakeInput(int i) = 0;
 };
 

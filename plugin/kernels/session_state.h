@@ -27,16 +27,18 @@ class SessionState {
   virtual uint64_t seed() const { return 0; }
   // The files that kernels may read and write.
   virtual FileAccess files() const { return FileAccess(); }
-  // The node's state, made by `make` at first use. Calls `make` under a lock: `make` must not call
-  // this object.
+  // The node's state, made by `make` at first use; node names tell nodes apart. Calls `make` under
+  // a lock: `make` must not call this function or GetPacked.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
-  // Variables, tables and queues, which have a name and live as long as the session.
+  // Variables, tables and queues, which have a name. They live as long as the session unless they
+  // are removed, and longer while a tensor shares them.
   ResourceManager& resources() { return resources_; }
-  // A value that `make` derives from a constant (packed weights). All plans share it. The key is
-  // the address of the constant's data with `key`: the data must stay allocated as long as this
-  // object, as a later constant at that address would get the value. May call `make` on several
-  // threads at once; every caller gets the result that was made first.
+  // A value that `make` derives from a constant (packed weights). All plans share it. The value is
+  // kept for the pair of `constant`, the address of the constant's data, and `key`: the data must
+  // stay allocated as long as this object, as a later constant at that address would get the value.
+  // Calls `make` without a lock, perhaps on several threads at once; every caller gets the result
+  // that was stored first.
   virtual std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;

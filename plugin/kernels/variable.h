@@ -29,8 +29,11 @@ VariableName NameOfVariable(bool by_reference, std::string_view container,
 // buffer: so a value that was read never changes.
 //
 // The value lies in the memory of the device that wrote it last. A reader on another device gets a
-// copy, which the variable keeps until the value changes. A writer on another device moves the
-// value into its own memory. A null device is the host.
+// copy. The variable keeps the last such copy until the next call of a writer. A writer on another
+// device moves the value into its own memory. A null device is the host, as is the CPU's Device.
+//
+// Calls wait for holders (Hold): Get and Peek while one is alone, Update, Assign and Lock while
+// there is any. Such a wait has no limit, so a holder must use the functions for holders.
 class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
@@ -48,13 +51,15 @@ class Variable : public Resource {
   Tensor Peek() const;
   // The error, with this code, for a caller that needs a value where none was assigned.
   absl::Status NoValue(absl::StatusCode code) const;
-  // Moves the value into the memory of `device` and runs `update` on it, under the variable's lock.
-  // `update` may put another value of the same memory in its place. Returns the error of the move
-  // or of `update`.
+  // Moves the value into the memory of `device` and runs `update` on it, under the variable's lock:
+  // `update` must not call the variable. The value may be uninitialized. `update` may put another
+  // value of the same memory in its place. Returns the error of the move, and then leaves the value
+  // alone, or of `update`; what `update` has changed by then stays.
   using UpdateFn = absl::FunctionRef<absl::Status(Tensor& value)>;
   absl::Status Update(UpdateFn update, Device* device = nullptr);
   // Replaces the value by `value`, which lies in the memory of `device`, unless `check` of the old
-  // value returns an error, which is then returned.
+  // value returns an error, which is then returned. Calls `check` under the variable's lock; the
+  // old value may be uninitialized, and lie in the memory of any device.
   using CheckFn = absl::FunctionRef<absl::Status(const Tensor& old)>;
   absl::Status Assign(Tensor value, Device* device, CheckFn check);
 
@@ -62,15 +67,17 @@ class Variable : public Resource {
   // addresses, so that no two callers wait for each other.
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex_);
   void Unlock() ABSL_UNLOCK_FUNCTION(mutex_);
-  // Moves the value into host memory. The pointer is valid until Unlock.
+  // Moves the value into host memory, and returns the variable's own tensor. The pointer is valid
+  // until Unlock. Errors are those of the copy between devices.
   absl::StatusOr<Tensor*> LockedValue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Takes a lock for more than one call: with `alone` all other users wait, without it all that
-  // would change the value. Any thread may call LetGo. DEADLINE_EXCEEDED after a minute, which
-  // breaks a circle of holders that wait for each other.
+  // would change the value. Each Hold that succeeds needs one LetGo, on any thread.
+  // DEADLINE_EXCEEDED after a minute, which breaks a circle of holders that wait for each other.
   absl::Status Hold(bool alone);
   void LetGo();
-  // Peek, Update and Assign for a caller that holds the variable; they do not wait for holders.
+  // Peek, Update and Assign for a caller that holds the variable, for the last two alone. They do
+  // not wait for holders. AssignHeld checks nothing.
   Tensor PeekHeld() const;
   absl::Status UpdateHeld(UpdateFn update, Device* device);
   void AssignHeld(Tensor value, Device* device);

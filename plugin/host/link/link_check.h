@@ -48,7 +48,8 @@ struct LinkReport {
   ElfLibrary file;
   // The exported functions that some host calls, in call order. Tenon does not call all of them.
   std::vector<std::string> entry_points;
-  // The plug-in's DT_NEEDED first, then their needs, each name once. Looks into at most 1000 files.
+  // The plug-in's DT_NEEDED first, then their needs, each name once. The list ends when 1000 files
+  // have been read.
   std::vector<NeededLibrary> needed;
   // All undefined symbols of the plug-in. Then the kMissing ones of its libraries; libraries that
   // the process has already are not checked.

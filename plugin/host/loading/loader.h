@@ -27,7 +27,7 @@ struct StructSize {
 // has path, status, entry points and warnings.
 struct PluginInfo {
   std::string path;                       // canonical
-  absl::Status status;                    // why it did not load, or has no devices; else OK
+  absl::Status status;                    // why it or its devices could not be made; else OK
   std::vector<std::string> entry_points;  // that it exports, also those that Tenon does not call
   std::string device_type;                // of PluginOptions, else of SE_InitPlugin; empty if none
   std::vector<std::string> ops;           // names of registered ops
@@ -79,10 +79,10 @@ absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptio
 // prepare a session meanwhile.
 //
 // Errors:
-//   FAILED_PRECONDITION while the plug-in is being loaded (not waited for), or something of it is
+//   FAILED_PRECONDITION while the plug-in is being loaded (no wait for that), or something of it is
 //   in use: a kernel, the pass, the profiler, the devices by a session, a tensor that a function of
-//   the plug-in frees, or ops by TF_LoadLibrary. NOT_FOUND if LoadPlugin was not called for it
-//   since it was last unloaded.
+//   the plug-in frees, or ops by TF_LoadLibrary.
+//   NOT_FOUND if LoadPlugin was not called for it since it was last unloaded.
 absl::Status UnloadPlugin(const std::string& path);
 
 // All plug-ins for which LoadPlugin was called, also failed ones, in the order of the first call
@@ -93,8 +93,8 @@ std::vector<PluginInfo> Plugins();
 // The devices of all loaded plug-ins, in the order of Plugins(). Creates those of newly loaded
 // plug-ins. The plug-ins own them: a pointer is valid until UnloadPlugin or ShutdownPlugins.
 // Ordinals count per type over all plug-ins; those of type "CPU" begin at 1, as the host has 0. A
-// plug-in that cannot create its devices has failed: nothing of it stays registered, its error is
-// returned at once and only once, and the next call goes on without it.
+// plug-in that cannot create its devices has failed: nothing of it stays registered. This
+// function returns its error once, without the devices of others; the next call goes on without it.
 absl::StatusOr<std::vector<Device*>> PluginDevices();
 
 // The profilers of all loaded plug-ins, in the order of Plugins(). UnloadPlugin refuses a plug-in

@@ -94,8 +94,7 @@ class LoadScope {
 
   // The ledger of the innermost scope of this thread, or null.
   static PluginLedger* Current();
-  // Whether the thread is in a scope, perhaps an outer one, of the plug-in with this canonical
-  // path.
+  // Whether the thread is in a scope, perhaps an outer one, of the plug-in (its canonical path).
   static bool IsOf(std::string_view plugin);
 
  private:

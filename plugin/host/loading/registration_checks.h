@@ -14,8 +14,9 @@ namespace tenon {
 // registry; the sentence names some of the kernels with that fault:
 //   a kernel for an op that is not registered, or for a device type that is not in `device_types`;
 //   a HostMemory argument that the op lacks, or a constrained attribute that is no type attribute
-//   of the op (names that begin with '_' pass); two kernels of the plug-in that fit the same nodes
-//   at the same priority (Compete). Each is compared with the 1000 before it.
+//   of the op (names that begin with '_' pass);
+//   two kernels of the plug-in that fit the same nodes at the same priority (Compete). Each is
+//   compared with at most 1000 before it, of the same op and device type.
 // An op or a device may come with another plug-in: the answer holds for the plug-ins loaded now.
 std::vector<std::string> DoubtfulKernels(std::string_view plugin,
                                          const std::set<std::string>& device_types);

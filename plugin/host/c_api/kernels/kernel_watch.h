@@ -14,9 +14,9 @@ struct KernelInfo;   // plugin/host/c_api/kernels/kernel_context.h
 // The watch of one call: made before the call, ended after it.
 class KernelWatch {
  public:
-  // Null unless strict mode is on. Notes what the inputs hold, and reports each whose contents have
-  // changed since they were frozen (see End), as a violation of the tensor's last user. `info`, and
-  // `args` with its outputs, must outlive the watch.
+  // Null unless strict mode is on. Notes what the inputs hold, and reports as a violation each
+  // input with contents that have changed since they were frozen (see End). `info`, and `args` with
+  // its outputs, must outlive the watch.
   static std::unique_ptr<KernelWatch> Begin(const KernelInfo& info, const ComputeArgs& args) {
     if (AbiWatch::Active() == nullptr) [[likely]]
       return nullptr;

@@ -89,8 +89,7 @@ class PluginKernel {
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
-  //   the first failure that the kernel reported, an exception after compute_func began being
-  //   reported as INTERNAL;
+  //   the first failure: one that the kernel reported, or INTERNAL for an exception;
   //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;
   //   DEADLINE_EXCEEDED if the callback or the deferred work takes longer than timeout_s. A
   //   synchronous compute_func has no limit.
