@@ -116,8 +116,9 @@ struct Plan {
   int32_t num_alive = 1;   // liveness flags, flag 0 included
   int32_t num_events = 0;  // of copies
   int32_t num_calls = 0;   // of asynchronous kernels
-  // By node id: the node's position in the order of the graph, if steps run in another order. Then
-  // the plan has no branches and no loops. Empty if steps run in the order of the graph.
+  // By node id: the node's position in the order of the graph, if asynchronous kernels let steps
+  // run in another order. Then the plan has no branches and no loops. Empty in all other plans,
+  // whose steps run in the order of the graph.
   std::vector<uint32_t> places;
   std::vector<Device*> devices;  // the devices that are synchronized at the end of a run
   bool is_watched = false;       // the memory guards of plug-ins are checked when a run ends

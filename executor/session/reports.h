@@ -27,7 +27,7 @@ struct Times {
 struct MemoryReport {
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound_bytes = 0;  // no arena for the steps of that plan is smaller
-  int64_t weights_bytes = 0;            // constants in memory, packed ones included
+  int64_t weights_bytes = 0;            // constants that runs read on the host (ConstStore::bytes)
 };
 
 // Counts of plans, one for each list of feed shapes, and of late preparations, one for each step
@@ -59,7 +59,7 @@ const Graph& OptimizedGraph(const Executable& e);
 // has gets the device string that it has there. A new node on the CPU gets an empty one; a new node
 // on another device keeps the name of that device.
 Graph GraphToWrite(const Executable& e, const Graph& original);
-// The passes that ran, with their rewrites and times.
+// The passes that ran, with their rewrites and times, and those that were skipped.
 const PipelineReport& OptimizerReport(const Executable& e);
 // The device and the reason of each node, by node id of the optimized graph.
 const std::vector<NodePlacement>& PlacementReport(const Executable& e);
