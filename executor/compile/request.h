@@ -42,8 +42,9 @@ struct RunSet {
 // and not fed.
 absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request);
 
-// The needed nodes, fed_only ones too, producers first: feeds cut no edge. INVALID_ARGUMENT if the
-// graph has a cycle other than through a NextIteration, among needed nodes or others.
+// The needed nodes, fed_only ones too, producers first; an edge into a fed node counts like any
+// other. INVALID_ARGUMENT if the graph has a cycle other than through a NextIteration, among needed
+// nodes or others.
 absl::StatusOr<std::vector<NodeId>> OrderOf(const Graph& graph, const RunSet& set);
 
 }  // namespace tenon

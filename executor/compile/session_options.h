@@ -15,8 +15,8 @@ struct SessionOptions {
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
   PlacerOptions placer;
-  // Plans that are kept, one for each list of feed shapes, for one set of feeds and fetches. The
-  // plan that was used longest ago is dropped. A number below 1 counts as 1.
+  // The most plans that are kept for one set of feeds and fetches; each plan serves one list of
+  // feed shapes. The plan that was used longest ago is dropped. A number below 1 counts as 1.
   int max_cached_plans = 64;
   double device_timeout_s = 60;  // the longest wait of the host for one callback or event, seconds
   uint64_t seed = 0;             // for random ops with both seeds 0; 0: the system chooses a seed

@@ -43,9 +43,8 @@ struct FreezeOptions {
 // Restores the model in a session of its own on `devices`, which the caller owns, and makes
 // constants of the variables that `signature` or a node of `keep` reads. Changes none of its
 // arguments. Runs on the calling thread and on the threads of that session.
-// * FAILED_PRECONDITION names a variable that is written and that keep_state does not keep, with
-// the
-//   node that writes it, or a table that nothing fills.
+// * FAILED_PRECONDITION names a written variable that keep_state does not keep, and the node that
+//   writes it; or a table that nothing fills.
 // * NOT_FOUND or INVALID_ARGUMENT: the graph lacks a tensor of the signature or a name of `keep`.
 // * UNIMPLEMENTED names what else cannot be frozen; a graph of more than 2 GiB is one such case.
 // * Errors of the session, of RestoreState and of RunInitializer for a node of `inits`.

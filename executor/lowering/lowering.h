@@ -46,10 +46,10 @@ class Lowering {
   // counts as unread. Without this call all nodes run.
   void NoteRunning(const std::vector<bool>& runs);
   // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
-  // if it is marked for XLA or as not to be removed, if InlineBudget::Fits says no of its function
-  // (marked _noinline, calls itself, nests too deep, too large), if `kept` excludes it, or if `may`
-  // returns false. None of this is an error. Control edges are as few as can be, for the sake of
-  // the passes (lower_calls.cc).
+  // if it is marked for XLA or as not to be removed, if InlineBudget::Fits is false for its
+  // function (marked _noinline, calls itself, nests too deep, too large), if `kept` excludes it, or
+  // if `may` returns false. None of this is an error. Control edges are as few as can be, for the
+  // sake of the passes (lower_calls.cc).
   struct CallsOnly {
     absl::FunctionRef<bool()> may;  // asked last, right before a call; must outlive Run
     InlineBudget& budget;           // must outlive Run

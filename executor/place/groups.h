@@ -19,8 +19,8 @@ namespace tenon {
 struct Group {
   int32_t size = 1;
   NodeId first = kNoNode;  // its member with the smallest id
-  uint64_t mask = 0;  // device types that all members allow; a member without kernels, the host's
-  uint64_t own = 0;   // device types that have a kernel of their own for some member
+  uint64_t mask = 0;       // device types that all members allow; without any kernel: the host's
+  uint64_t own = 0;        // device types that have a kernel of their own for some member
   // The members' requests, merged; if they conflict, one of them. Null: none. Not owned.
   const DeviceRequest* request = nullptr;
   bool by_default = false;   // the request comes from PlacerOptions::default_device

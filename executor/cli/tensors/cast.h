@@ -7,14 +7,13 @@
 namespace tenon::cli {
 
 // Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats; a bool
-// says whether the number is other than 0. Unlike there, an integer of more than 53 bits is rounded
-// twice for a smaller float type: first to a double. A tensor of type `to` is returned as it is,
-// with its buffer. A number that is too large for a float type becomes infinite; NaN or the largest
-// number where the type has no infinity.
+// says whether the number is other than 0. Unlike in NumPy, an integer of more than 53 bits is
+// rounded twice for a float type below double: first to a double. A tensor of type `to` is returned
+// as it is, with its buffer. A number that is too large for a float type becomes infinite; NaN or
+// the largest number where the type has no infinity.
 //
 // INVALID_ARGUMENT where NumPy may answer:
-// * an element that is NaN or outside of the range of an integer type ("element [3]: 300 is no
-// u8");
+// * an element that is NaN or outside the range of an integer type: "element [3]: 300 is no u8";
 // * complex numbers for any type that is not complex, bool too;
 // * a tensor of strings, resources or variants, or one of these types as `to`.
 absl::StatusOr<Tensor> Cast(const Tensor& tensor, DataType to);
