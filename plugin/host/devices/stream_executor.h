@@ -35,8 +35,8 @@ class StreamExecutorPlatform {
   const SP_PlatformFns& platform_fns() const { return platform_fns_.value; }
   const SP_DeviceFns& device_fns() const { return device_fns_.value; }
   const SP_StreamExecutor& se() const { return se_.value; }
-  // In strict mode se() is a table that checks each call; this is the plug-in's own then. Else
-  // null.
+  // In strict mode se() is a table that checks calls (strict_table.h); this is the plug-in's own
+  // then. Else null.
   const SP_StreamExecutor* unwatched_se() const { return unwatched_se_.get(); }
 
   // Calls get_device_count. Returns 0 if the function is missing, fails, or answers a number that

@@ -37,7 +37,8 @@ class ProfilerSession {
   // Calls `stop` of each, then collect_data_xspace of those that have stopped. Returns one profile
   // for each profiler, in the order of the constructor. A wrong answer of a plug-in (garbage, wrong
   // sizes, more than 256 MiB) makes only the status of its own profile an error. A plug-in that
-  // writes more than some KiB beyond the size that it told may fault. Call it once, after Start.
+  // writes behind the memory page in which the size that it told ends faults. Call it once, after
+  // Start.
   std::vector<PluginProfile> Finish();
 
  private:
