@@ -46,6 +46,7 @@ const TensorInfo* FeedOf(const ShapeOptions& options, NodeId n, uint32_t port) {
 }
 
 uint32_t CountFeeds(const ShapeOptions& options, NodeId n, uint32_t outputs) {
+  if (options.feeds.empty()) return 0;
   uint32_t fed = 0;
   for (uint32_t i = 0; i < outputs; ++i) fed += FeedOf(options, n, i) != nullptr;
   return fed;
@@ -85,8 +86,8 @@ bool GraphShapes::UpdateRanges(const Graph& graph, std::vector<bool>& changed) {
     if (range.count > count) changed[n] = true;
     if (range.count < count) {
       const auto first = static_cast<uint32_t>(ids_.size());
-      ids_.resize(first + count, kUnknown);
-      std::copy_n(ids_.begin() + range.first, range.count, ids_.begin() + first);
+      for (uint32_t i = 0; i < count; ++i)
+        ids_.push_back(i < range.count ? ids_[range.first + i] : kUnknown);
       range.first = first;
     }
     range = {range.first, count, nullptr, inputs};  // to be inferred
