@@ -211,9 +211,17 @@ void VariableFolder::DropUncalledFunctions() {
     open.pop_back();
     visit(*library_[name].mutable_node_def());
   }
-  graph_.clear_library();
-  for (const std::string& name : called)
-    graph_.mutable_library()->add_function()->Swap(&library_[name]);
+  pb::FunctionDefLibrary whole;
+  whole.Swap(graph_.mutable_library());
+  pb::FunctionDefLibrary& kept = *graph_.mutable_library();
+  for (const std::string& name : called) kept.add_function()->Swap(&library_[name]);
+  for (pb::GradientDef& gradient : *whole.mutable_gradient()) {
+    if (called.contains(gradient.function_name()) && called.contains(gradient.gradient_func()))
+      kept.add_gradient()->Swap(&gradient);
+  }
+  for (pb::RegisteredGradient& gradient : *whole.mutable_registered_gradients()) {
+    if (called.contains(gradient.gradient_func())) kept.add_registered_gradients()->Swap(&gradient);
+  }
 }
 
 }  // namespace tenon

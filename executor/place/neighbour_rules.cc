@@ -79,7 +79,9 @@ void VariablesBesideReaders(Placing& p) {
     Group& group = p.groups.Of(n);
     Device* const reader = readers.The(n);  // noted for the root alone
     if (reader == nullptr || group.reason != PlaceCode::kResource) continue;
-    if (group.device != p.types.host() || (group.mask & p.types.Bit(reader)) == 0) continue;
+    // A node that was kept is alone in its group, and its resource is on the host.
+    if (p.kept[n] || group.device != p.types.host() || reader == group.device) continue;
+    if ((group.mask & p.types.Bit(reader)) == 0) continue;
     group.device = reader;
     group.reason = PlaceCode::kGreedy;
     group.near = true;

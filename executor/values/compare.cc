@@ -116,6 +116,7 @@ class Comparer {
     if (std::isnan(got) || std::isnan(want)) return close;
     const int64_t ulp = got == want ? 0 : StepsBetween(got_, want_, i);
     result_.max_ulp = std::max(result_.max_ulp, ulp);
+    if (std::isinf(got) || std::isinf(want)) return close;
     return close || (tolerance_.max_ulp && ulp <= *tolerance_.max_ulp);
   }
 

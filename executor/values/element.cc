@@ -182,7 +182,9 @@ void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value) {
 
 // Floats are sign and magnitude: negative ones grow with falling magnitude, so they are mirrored.
 int64_t OrderedBits(const Tensor& t, int64_t i) {
-  const int bits = static_cast<int>(DataTypeSize(t.dtype())) * 8;
+  // A byte holds one float4, in its lower half.
+  const int bits =
+      t.dtype() == DataType::kFloat4E2m1fn ? 4 : static_cast<int>(DataTypeSize(t.dtype())) * 8;
   const int64_t value = static_cast<int64_t>(LoadBits(t, i) << (64 - bits)) >> (64 - bits);
   const int64_t lowest = -static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1) - 1;
   return value < 0 ? lowest - value : value;

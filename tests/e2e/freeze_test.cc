@@ -287,6 +287,35 @@ TEST(Freeze, TellsTheVariablesOfTwoCallsApart) {
   EXPECT_EQ(frozen["kept"], json({"b"}));
 }
 
+TEST(Freeze, KeepsGradientsOfFunctionsThatStay) {
+  const std::string types = "value { list { type: DT_FLOAT } } } ";
+  const auto call = [&](const std::string& name, const std::string& function) {
+    return TextNode(name, "PartitionedCall", "input: 'x'",
+                    "attr { key: 'Tin' " + types + "attr { key: 'Tout' " + types +
+                        "attr { key: 'f' value { func { name: '" + function + "' } } }");
+  };
+  const auto function = [](const std::string& name) {
+    return "function { signature { name: '" + name +
+           "' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } } "
+           "ret { key: 'r' value: 'a' } } ";
+  };
+  const std::string model = WriteSavedModel(
+      "gradients",
+      call("of_f", "f") + call("of_g", "g") +
+          TextNode("y", "Mul", "input: 'of_f' input: 'of_g'",
+                   "attr { key: 'T' value { type: DT_FLOAT } }") +
+          "library { " + function("f") + function("g") +
+          "gradient { function_name: 'f' gradient_func: 'g' } "
+          "gradient { function_name: 'f' gradient_func: 'gone' } "
+          "registered_gradients { gradient_func: 'g' registered_op_type: 'of_f' } }\n",
+      {});
+  const std::string out = TempPath("gradients.pbtxt");
+  ASSERT_EQ(GraphRun({"freeze", model, "-o", out}).exit, 0);
+  EXPECT_THAT(ReadFile(out),
+              AllOf(HasSubstr("gradient_func: \"g\""), HasSubstr("registered_op_type: \"of_f\""),
+                    Not(HasSubstr("gone"))));
+}
+
 TEST(Freeze, KeepsVariablesThatAreWrittenWhereAsked) {
   const std::string out = TempPath("count.pbtxt");
   const json frozen = Document(

@@ -148,14 +148,17 @@ class Walk {
     frame.address = interrupted != 0 ? next : next - 1;  // a return address is behind the call
     frame.known = FindModule(frame.address, &frame.module);
     // The frames so far are those of the host's handler and of the system's way to it.
-    if (interrupted != 0 && !interrupted_) count_ = 0;
+    if (interrupted != 0 && !interrupted_) {
+      count_ = 0;
+      plugin_seen_ = false;
+    }
     interrupted_ |= interrupted != 0;
     return Keep(frame) ? _URC_NO_REASON : _URC_END_OF_STACK;
   }
 
   void AddTo(FaultLine& line) {
     // Behind the plug-in's frames come the host's or, in a constructor or a thread, the system's.
-    while (plugin_seen_ && !frames_[count_ - 1].of_plugin()) --count_;
+    while (plugin_seen_ && count_ > 0 && !frames_[count_ - 1].of_plugin()) --count_;
     for (int i = 0; i < count_; ++i) {
       line.Add(i == 0 ? " (at " : i == 1 ? ", called by " : ", ");
       AddFrame(line, frames_[i].address, frames_[i].known ? &frames_[i].module : nullptr);

@@ -44,6 +44,7 @@ class Splitter {
     if (!open_.empty()) {
       if (leaf_depth_ != 0 && leaf_depth_ != open_.size())
         return At(pos_, "an element stands at another depth than those before it");
+      if (open_.size() < result_.dims.size()) return At(pos_, "an element stands between lists");
       leaf_depth_ = open_.size();
       ++open_.back();
     }

@@ -109,6 +109,7 @@ TEST(Spec, MistakesAreQuoted) {
               HasSubstr("a list of 1 where the others have 2 at character 9"));
   EXPECT_THAT(Parsed("2x2xi32=[[1 2][3 4]"), HasSubstr("']' is missing"));
   EXPECT_THAT(Parsed("4xi32=[[1 2][3 4]]"), HasSubstr("the brackets spell shape [2,2]"));
+  EXPECT_THAT(Parsed("[[]1]"), HasSubstr("an element stands between lists at character 4"));
   EXPECT_THAT(Parsed("u8=256"), HasSubstr("'256' is no u8 (0 to 255)"));
   EXPECT_THAT(Parsed("i32=1.5"), HasSubstr("'1.5' is no i32"));
   EXPECT_THAT(Parsed("str=\"a"), HasSubstr("closing"));
@@ -176,7 +177,20 @@ TEST(Compare, TolerancesAndSteps) {
   EXPECT_EQ(compare("f32=1", "f32=1.0000001").max_ulp, 1);
   EXPECT_EQ(compare("f32=1.4e-45", "f32=-1.4e-45").max_ulp, 2);
   EXPECT_TRUE(compare("f32=1", "f32=1.0000001", {.rtol = 0, .atol = 0, .max_ulp = 1}).ok);
+  EXPECT_FALSE(compare("f32=3.4028235e38", "f32=inf", {.rtol = 0, .atol = 0, .max_ulp = 1}).ok);
   EXPECT_EQ(compare("3xf32=1,2,3", "3xf32=1,5,6").mismatches, 2);
+}
+
+TEST(Compare, StepsBetweenFloatsOfHalfAByte) {
+  const auto steps = [](uint8_t a, uint8_t b) {
+    const auto tensor = [](uint8_t bits) {
+      return Tensor::CopyOf(DataType::kFloat4E2m1fn, Shape(), &bits, 1);
+    };
+    return StepsBetween(tensor(a), tensor(b), 0);
+  };
+  EXPECT_EQ(steps(0x1, 0x9), 2) << "0.5 and -0.5";
+  EXPECT_EQ(steps(0x7, 0x1), 6) << "6 and 0.5";
+  EXPECT_EQ(steps(0xF, 0x9), 6) << "-6 and -0.5";
 }
 
 TEST(Compare, WhatAnElementIsMeasuredAgainst) {

@@ -384,6 +384,30 @@ TEST_F(PlacerTest, TheSecondPlacementKeepsTheFirst) {
   EXPECT_EQ(Where(second, "unusable"), "CPU:0 NO_KERNEL");
 }
 
+TEST_F(PlacerTest, TheSecondPlacementLeavesReadersOfAVariableBesideIt) {
+  for (const char* op : {"VarHandleOp", "ReadVariableOp"}) {
+    auto kernel = std::make_shared<KernelDef>();
+    kernel->op = op;
+    kernel->device_type = "PLACER";
+    kernel->plugin = "placer_test_variables";
+    KernelRegistry::Global().Register(std::move(kernel));
+  }
+  const std::string dtype = "attr { key: 'dtype' value { type: DT_FLOAT } }";
+  const auto first = PlaceText(
+      absl::StrCat(X(), "node { name: 'v' op: 'VarHandleOp' ", dtype,
+                   "attr { key: 'shape' value { shape {} } } }",
+                   "node { name: 'add' op: 'AssignAddVariableOp' input: 'v' input: 'x' ", dtype,
+                   "}", "node { name: 'get' op: 'ReadVariableOp' input: 'v' input: '^add' ", dtype,
+                   "}", N("y", "Relu", "get")));
+  EXPECT_EQ(Where(first, "get"), "CPU:0 RESOURCE");
+  ApplyPlacement(graph_, *first);
+  const auto second = Place(graph_, devices_, KernelRegistry::Global(), options_, *first);
+  EXPECT_EQ(Where(second, "v"), "CPU:0 RESOURCE");
+  EXPECT_EQ(Where(second, "get"), "CPU:0 RESOURCE");
+  EXPECT_EQ(Where(second, "y"), "PLACER:0 PRIORITY");
+  KernelRegistry::Global().RemovePlugin("placer_test_variables");
+}
+
 TEST_F(PlacerTest, AnotherOpHasOtherReasons) {
   const auto first = PlaceText(X() + N("a", "Relu", "x") + N("b", "Relu", "x", "/cpu:0") +
                                N("c", "Tanh", "x", "/device:PLACER:0") + N("d", "Tanh", "x"));
