@@ -204,7 +204,7 @@ absl::StatusOr<TextSavedModel> ParseSavedModelText(std::string_view text, const 
 
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit) {
   pb::GraphDef graph;
-  const absl::Status too_large = absl::InvalidArgumentError(
+  absl::Status too_large = absl::InvalidArgumentError(
       absl::StrCat("the graph's text has more than ", limit, " bytes; use the binary form"));
   if (wire.size() > limit) return too_large;
   const gp::LogSilencer silence;

@@ -177,8 +177,9 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
   bool changed = false;
   for (uint32_t i = 0; i < range.count; ++i) {
     const TensorInfo* const feed = FeedOf(options, n, i);
-    changed |= Store(range.first + i,
-                     feed != nullptr ? *feed : std::move(context.output(static_cast<int>(i))));
+    changed |=
+        Store(range.first + i,
+              feed != nullptr ? TensorInfo(*feed) : std::move(context.output(static_cast<int>(i))));
   }
   return changed;
 }

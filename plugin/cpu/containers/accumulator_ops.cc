@@ -158,7 +158,7 @@ class RowAccumulator : public Accumulator {
       return absl::InvalidArgumentError(absl::StrCat("the gradient is one of shape ",
                                                      whole.ToString(), ", accumulator '", name(),
                                                      "' is for ", options().shape.ToString()));
-    const Shape row = RowShape(values);
+    Shape row = RowShape(values);
     for (int d = 0; d < row.rank(); ++d) {
       if (whole.rank() != values.rank() ||
           (whole.dim(d + 1) != kUnknownDim && whole.dim(d + 1) != row.dim(d)))

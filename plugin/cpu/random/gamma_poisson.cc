@@ -56,8 +56,12 @@ class Poisson {
   // Counts events until their exponential distances exceed the rate (Knuth).
   double Few(BackwardDraws& draws) const {
     const double stop = std::exp(-rate_);
-    double product = draws.Uniform(), count = 0;
-    for (; product > stop; product *= draws.Uniform()) ++count;
+    double product = draws.Uniform();
+    int count = 0;
+    while (product > stop) {
+      product *= draws.Uniform();
+      ++count;
+    }
     return count;
   }
 

@@ -54,12 +54,14 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_na
     pthread_attr_setstacksize(&attributes, options->stack_size);
   if (options != nullptr && options->guard_size != 0)
     pthread_attr_setguardsize(&attributes, options->guard_size);
-  auto start = std::make_unique<tenon::ThreadStart>(tenon::ThreadStart{work_func, param});
   auto thread = std::make_unique<TF_Thread>();
-  const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
+  auto* const start = new tenon::ThreadStart{work_func, param};  // RunThread deletes it
+  const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start);
   pthread_attr_destroy(&attributes);
-  if (failed != 0) return nullptr;
-  static_cast<void>(start.release());  // the thread owns it now
+  if (failed != 0) {
+    delete start;
+    return nullptr;
+  }
   // pthread_setname_np refuses a name of more than 15 letters.
   if (thread_name != nullptr)
     pthread_setname_np(thread->thread, std::string(thread_name).substr(0, 15).c_str());

@@ -85,7 +85,7 @@ absl::Status CheckFunctions(const SP_StreamExecutor& se, bool unified_memory) {
 absl::Status Validate(const SP_StreamExecutor& se, bool unified_memory) {
   TENON_RETURN_IF_ERROR(
       CheckStructSize(se.struct_size, "SP_StreamExecutor", "SP_STREAM_EXECUTOR_STRUCT_SIZE"));
-  const absl::Status status = CheckFunctions(se, unified_memory);
+  absl::Status status = CheckFunctions(se, unified_memory);
   if (status.ok() || se.struct_size >= SP_STREAMEXECUTOR_STRUCT_SIZE) return status;
   return Annotate(status, "",
                   absl::StrCat(" Its struct_size is ", se.struct_size, ", this host needs ",

@@ -79,8 +79,7 @@ absl::Status RunAnyPool(const void* state, const StepArgs& args) {
 
 // ksize or strides.
 absl::StatusOr<Dims> ReadSizes(const Prepare& p, std::string_view attr, int input, int rank) {
-  TENON_ASSIGN_OR_RETURN(const Dims values,
-                         input < 0 ? ReadPerDim(p, attr, rank) : p.InputInts(input));
+  TENON_ASSIGN_OR_RETURN(Dims values, input < 0 ? ReadPerDim(p, attr, rank) : p.InputInts(input));
   if (static_cast<int>(values.size()) != rank)
     return p.Invalid(absl::StrCat(attr, " must have ", rank, " values, not ", values.size()));
   for (const int64_t value : values) {

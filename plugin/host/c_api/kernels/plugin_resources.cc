@@ -64,8 +64,8 @@ absl::Status CreateResource(TF_OpKernelContext* ctx, std::string_view container,
   const auto made =
       ObjectRef<PluginResource>::Make(name, ctx->kernel->def->plugin, object, destroy);
   TENON_ASSIGN_OR_RETURN(ResourceManager * resources, Resources(ctx));
-  const auto found =
-      resources->LookupOrCreate<PluginResource>(container, name, [&] { return made; });
+  const auto found = resources->LookupOrCreate<PluginResource>(
+      container, name, [&made] { return ObjectRef<PluginResource>(made); });
   if (found.get() == made.get()) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("Resource ", container, "/", name, " is there already"));
@@ -83,7 +83,10 @@ absl::StatusOr<void*> LookupOrCreateResource(TF_OpKernelContext* ctx, std::strin
   if (create == nullptr) return absl::InvalidArgumentError("create_func is NULL");
   const auto made =
       ObjectRef<PluginResource>::Make(name, ctx->kernel->def->plugin, create(arg), destroy);
-  return resources->LookupOrCreate<PluginResource>(container, name, [&] { return made; })->object();
+  return resources
+      ->LookupOrCreate<PluginResource>(container, name,
+                                       [&made] { return ObjectRef<PluginResource>(made); })
+      ->object();
 }
 
 // Whether the info has a use of a lock that has not ended.
