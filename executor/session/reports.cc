@@ -16,6 +16,8 @@ Graph GraphToWrite(const Executable& e, const Graph& original) {
     const Device* device = placement[n].device;
     if (before != kNoNode) {
       graph.SetDevice(n, original.device(before));
+    } else if (placement[n].reason == PlaceCode::kUnavailable) {
+      graph.SetDevice(n, placement[n].requested);
     } else if (device != nullptr && device->is_host()) {
       graph.SetDevice(n, "");
     }

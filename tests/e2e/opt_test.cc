@@ -92,6 +92,29 @@ TEST(Opt, TellsWhichVersionAGraphNeeds) {
                 "later, which brought attribute 'resize_if_index_out_of_bounds' of node '"));
 }
 
+TEST(Opt, KeepsDevicesThatAreNotHereInBodiesToo) {
+  const std::string type = "attr { key: 'T' value { type: DT_FLOAT } }",
+                    types = "value { list { type: DT_FLOAT } } } ";
+  const std::string in = TempFile(
+      "elsewhere.pbtxt",
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'c' op: 'PartitionedCall' input: 'x' attr { key: 'Tin' " +
+          types + "attr { key: 'Tout' " + types +
+          "attr { key: 'f' value { func { name: 'F' } } } } "
+          "node { name: 'y' op: 'Exp' input: 'c' " +
+          type +
+          " } "
+          "library { function { signature { name: 'F' input_arg { name: 'a' type: DT_FLOAT } "
+          "output_arg { name: 'r' type: DT_FLOAT } } node_def { name: 't' op: 'Tanh' "
+          "input: 'a' device: '/device:GPU:0' " +
+          type +
+          " } "
+          "ret { key: 'r' value: 't:y:0' } } }");
+  const std::string out = TempPath("elsewhere_out.pbtxt");
+  ASSERT_EQ(GraphRun({"opt", in, "--output", "y", "-o", out}).exit, 0);
+  EXPECT_THAT(ReadFile(out), HasSubstr("device: \"/device:GPU:0\""));
+}
+
 TEST(Opt, SaysWhenNothingIsWritten) {
   const Finished run = GraphRun({"opt", kMlp});
   EXPECT_EQ(run.exit, 0) << run.err;
