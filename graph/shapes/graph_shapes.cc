@@ -115,10 +115,7 @@ absl::Status GraphShapes::Sweep(const Graph& graph, const ShapeOptions& options)
   return absl::OkStatus();
 }
 
-std::optional<GraphShapes::Question> GraphShapes::QuestionOf(const Graph& graph,
-                                                             const ShapeOptions& options,
-                                                             NodeId n) const {
-  if (CountFeeds(options, n, ranges_[n].count) > 0) return std::nullopt;
+GraphShapes::Question GraphShapes::QuestionOf(const Graph& graph, NodeId n) const {
   Question q = {&graph.kind(n), {}};
   for (const Output& in : graph.data_inputs(n)) q.inputs.push_back(IdOfInput(graph, n, in));
   return q;
@@ -128,12 +125,14 @@ absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptio
                                             NodeId n) {
   Range& range = ranges_[n];
   range.kind = &graph.kind(n);
-  const bool all_fed = range.count > 0 && CountFeeds(options, n, range.count) == range.count;
-  if (all_fed || !CanInfer(graph, n) || (options.skip != nullptr && options.skip->contains(n)))
+  const uint32_t fed = CountFeeds(options, n, range.count);
+  if ((fed > 0 && fed == range.count) || !CanInfer(graph, n) ||
+      (options.skip != nullptr && options.skip->contains(n)))
     return Forget(options, n);
-  std::optional<Question> question = QuestionOf(graph, options, n);
-  if (!question) return AskShapeFn(graph, options, n);
-  const auto known = questions_.find(*question);
+  // Where an output is fed, the answer holds for this node alone.
+  if (fed > 0) return AskShapeFn(graph, options, n);
+  Question question = QuestionOf(graph, n);
+  const auto known = questions_.find(question);
   if (known != questions_.end()) {
     const auto answer = answers_.begin() + known->second;
     const auto ids = ids_.begin() + range.first;
@@ -145,7 +144,7 @@ absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptio
   TENON_ASSIGN_OR_RETURN(const bool changed, AskShapeFn(graph, options, n));
   const bool failed = options.errors != nullptr && options.errors->size() != errors;
   if (!failed && questions_.size() < kMostQuestions) {
-    questions_.emplace(*std::move(question), answers_.size());
+    questions_.emplace(std::move(question), answers_.size());
     const auto ids = ids_.begin() + range.first;
     answers_.insert(answers_.end(), ids, ids + range.count);
   }

@@ -206,9 +206,7 @@ class GraphShapes {
   InfoId IdOfInput(const Graph& graph, NodeId n, Output in) const;
   bool UpdateRanges(const Graph& graph, std::vector<bool>& changed);
   absl::Status Sweep(const Graph& graph, const ShapeOptions& options);
-  // nullopt where an output is fed: the answer then holds for this node alone.
-  std::optional<Question> QuestionOf(const Graph& graph, const ShapeOptions& options,
-                                     NodeId n) const;
+  Question QuestionOf(const Graph& graph, NodeId n) const;
   // These return whether an output differs from before.
   absl::StatusOr<bool> InferNode(const Graph& graph, const ShapeOptions& options, NodeId n);
   absl::StatusOr<bool> AskShapeFn(const Graph& graph, const ShapeOptions& options, NodeId n);

@@ -39,10 +39,7 @@ void CholeskyGradient(MatrixRef<const T> factor, MatrixRef<const T> factor_gradi
 }
 
 #define TENON_INSTANTIATE(T) template void DecomposeCholesky(MatrixRef<const T>, MatrixRef<T>);
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 template void CholeskyGradient(MatrixRef<const float>, MatrixRef<const float>, MatrixRef<float>);

@@ -68,10 +68,7 @@ void SolveOrthogonally(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> 
   template bool SolveNormalEquations(MatrixRef<const T>, MatrixRef<const T>, double, \
                                      MatrixRef<T>);                                  \
   template void SolveOrthogonally(MatrixRef<const T>, MatrixRef<const T>, MatrixRef<T>);
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 }  // namespace tenon::cpu

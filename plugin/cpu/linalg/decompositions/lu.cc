@@ -92,10 +92,7 @@ LogDeterminant<T> ComputeLogDeterminant(MatrixRef<const T> a) {
   template bool InvertByLu(MatrixRef<const T>, bool, MatrixRef<T>);                    \
   template bool SolveByLu(MatrixRef<const T>, bool, MatrixRef<const T>, MatrixRef<T>); \
   template LogDeterminant<T> ComputeLogDeterminant(MatrixRef<const T>);
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 }  // namespace tenon::cpu

@@ -178,10 +178,7 @@ void MatrixSquareRoot(MatrixRef<const T> a, MatrixRef<T> result) {
   template void MatrixExponential(MatrixRef<const T>, MatrixRef<T>); \
   template bool MatrixLogarithm(MatrixRef<const T>, MatrixRef<T>);   \
   template void MatrixSquareRoot(MatrixRef<const T>, MatrixRef<T>);
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 }  // namespace tenon::cpu

@@ -26,10 +26,7 @@ void DecomposeQr(MatrixRef<const T> a, MatrixRef<T> q, MatrixRef<T> r) {
 #define TENON_INSTANTIATE(T) \
   template void DecomposeQr(MatrixRef<const T>, MatrixRef<T>, MatrixRef<T>);
 TENON_INSTANTIATE(uint16_t)
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 }  // namespace tenon::cpu

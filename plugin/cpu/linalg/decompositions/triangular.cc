@@ -30,10 +30,7 @@ void SolveTriangular(MatrixRef<const T> a, bool lower, bool adjoint, MatrixRef<c
 
 #define TENON_INSTANTIATE(T) \
   template void SolveTriangular(MatrixRef<const T>, bool, bool, MatrixRef<const T>, MatrixRef<T>);
-TENON_INSTANTIATE(float)
-TENON_INSTANTIATE(double)
-TENON_INSTANTIATE(std::complex<float>)
-TENON_INSTANTIATE(std::complex<double>)
+TENON_FOR_MATRIX_TYPES(TENON_INSTANTIATE)
 #undef TENON_INSTANTIATE
 
 }  // namespace tenon::cpu
