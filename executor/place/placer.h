@@ -39,7 +39,8 @@ struct PlacerOptions {
   bool soft_placement = true;  // false: any request that cannot be met is an error
   bool fallback = true;        // false: a default device or a rule that cannot be met is an error
   // Asked for by nodes that no rule matches and that the graph gives no device, but for ops that
-  // only move values (OpFacts::mover). Empty: such nodes ask for none.
+  // only move values (OpFacts::mover), and for nodes that call functions but cannot be there: the
+  // nodes of the functions ask themselves. Empty: such nodes ask for none.
   std::string default_device;
   // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
   // device string too.

@@ -45,6 +45,13 @@ absl::Status Requests::NoteOwn(Placing& p, NodeId n) {
   return absl::OkStatus();
 }
 
+bool Requests::TakesDefault(Placing& p, NodeId n) const {
+  if (!default_.has_value() || p.graph.facts(n).mover) return false;
+  // Nodes of bodies ask for the default device themselves; that a call's values cannot be there
+  // says nothing of them.
+  return !IsFunctional(p.graph, n) || p.Find(*default_, p.groups.Of(n).mask) != nullptr;
+}
+
 absl::Status Requests::Note(Placing& p, NodeId n) {
   Group& group = p.groups.Of(n);
   if (!NoteFlag(p, n)) {
@@ -52,7 +59,7 @@ absl::Status Requests::Note(Placing& p, NodeId n) {
     // A device string that names only this task asks for nothing.
     if (!group.AsksForDevice() && (group.request == nullptr || IsThisTask(*group.request)))
       group.request = nullptr;
-    if (group.request == nullptr && default_.has_value() && !p.graph.facts(n).mover) {
+    if (group.request == nullptr && TakesDefault(p, n)) {
       group.request = &*default_;
       group.by_default = group.by_options = true;
     }

@@ -23,10 +23,11 @@ class Requests {
   absl::Status Read(const PlacerOptions& options);
   // Stores the request of node n in its group and in p.requested. A device string that names only
   // this task stands in p.requested, but is no request. The default device goes into the group
-  // alone, and not for an op that only moves values (OpFacts::mover); nodes that call functions get
-  // it. INVALID_ARGUMENT if the node's device string is malformed and no rule matches, or if the
-  // request names another task; names the node. The group borrows the request from this object, and
-  // p.requested refers to the options and the graph: these must outlive `p`.
+  // alone, and not for an op that only moves values (OpFacts::mover), nor for a node that calls
+  // functions and cannot be there. INVALID_ARGUMENT if the node's device string is malformed and no
+  // rule matches, or if the request names another task; names the node. The group borrows the
+  // request from this object, and p.requested refers to the options and the graph: these must
+  // outlive `p`.
   absl::Status Note(Placing& p, NodeId n);
 
  private:
@@ -34,6 +35,8 @@ class Requests {
   bool NoteFlag(Placing& p, NodeId n) const;
   // Stores the request of n's own device string, if it has one.
   absl::Status NoteOwn(Placing& p, NodeId n);
+  // Whether there is a default device, and n asks for it unless something else is asked for.
+  bool TakesDefault(Placing& p, NodeId n) const;
 
   std::vector<std::pair<NamePattern, DeviceRequest>> flags_;  // PlacerOptions::rules (--place)
   std::optional<DeviceRequest> default_;  // PlacerOptions::default_device (--device)

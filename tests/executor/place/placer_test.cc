@@ -358,6 +358,23 @@ TEST_F(PlacerTest, RulesAndDefaultsOfTheCommandLine) {
   EXPECT_THAT(Where(PlaceText(text), "t"), HasSubstr("regular expression"));
 }
 
+// The nodes of the function ask for the default device themselves, and those that bring strings
+// may be none that must be there.
+TEST_F(PlacerTest, ACallAsksForTheDefaultDeviceWhereItsValuesMayBe) {
+  options_.default_device = "PLACER";
+  options_.fallback = false;
+  const auto call = [](std::string_view name, std::string_view type) {
+    return absl::Substitute(
+        "node { name: '$0' op: 'PartitionedCall' attr { key: 'f' value { func { name: 'F' } } } "
+        "attr { key: 'Tin' value { list { } } } attr { key: 'Tout' value { list { type: $1 } } } "
+        "}\n",
+        name, type);
+  };
+  const auto placement = PlaceText(call("f", "DT_FLOAT") + call("s", "DT_STRING"));
+  EXPECT_EQ(Where(placement, "f"), "PLACER:0 PINNED");
+  EXPECT_EQ(Where(placement, "s"), "CPU:0 GREEDY");
+}
+
 TEST_F(PlacerTest, RulesReadNamesOfAnyLength) {
   const std::string name(1'000'000, 'a');
   options_.rules = {{"^(a|b)*$", "PLACER:1"}};
