@@ -124,8 +124,8 @@ absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources&
   return absl::OkStatus();
 }
 
-// Writes the FunctionDef. Identities that stand for results only are left out: `ret` names their
-// source.
+// Writes the FunctionDef. Identities that stand for results only, and that no node reads, are left
+// out: `ret` names their source.
 class FunctionGraph::Writer {
  public:
   explicit Writer(const FunctionGraph& from)
@@ -141,6 +141,12 @@ class FunctionGraph::Writer {
       if (n == kNoNode) continue;
       if (graph_.op_name(n) == "Identity" && graph_.control_inputs(n).empty())
         roles_[n] = Role::kResult;
+    }
+    for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
+      if (!graph_.alive(n)) continue;
+      for (const Output& in : graph_.inputs(n)) {
+        if (roles_[in.node] == Role::kResult) roles_[in.node] = Role::kNode;
+      }
     }
   }
 

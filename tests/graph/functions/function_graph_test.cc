@@ -14,6 +14,8 @@
 namespace tenon {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Parse;
@@ -149,6 +151,21 @@ TEST(FunctionGraph, AnotherFunctionDoesNotClaimTheInterface) {
   };
   EXPECT_THAT(attrs("f"), ElementsAre("_input_shapes", "_noinline", "api_implements"));
   EXPECT_THAT(attrs("g"), ElementsAre("_noinline"));
+}
+
+// A pass may let nodes read the Identity of a result in the place of its source.
+TEST(FunctionGraph, ResultsThatNodesReadStay) {
+  Graph owner = Parse(Everything());
+  FunctionGraph body = *FunctionGraph::Make(owner, *owner.FindFunction("f"));
+  const NodeId result = body.results[1], waiting = body.graph.FindNode("wait");
+  body.graph.SetInput(body.graph.FindNode("u"), 0, {result, 0});
+  body.graph.SetInput(waiting, 0, {body.results[0], kControlPort});
+  PutFunctions(owner, {body.Wire()});
+  EXPECT_THAT(Verify(owner), ElementsAre());
+  EXPECT_THAT(Lines(ParseFunctionBody(owner, *owner.FindFunction("f"))),
+              AllOf(Contains("u = Unique(s/result:output:0) T out_idx @"),
+                    Contains("s/result = Identity(b) T @"), Contains("wait = NoOp(^r/result)  @"),
+                    Contains("s is s/result:output:0"), Contains("t is u:idx:0")));
 }
 
 // Protobuf adds up parts of a message, and ignores what has a field's number but not its type.
