@@ -59,7 +59,6 @@ bool ConstStore::ForgetFolded(NodeId n) {
 
 absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
   const size_t bytes = value.bytes();
-  bytes_ += static_cast<int64_t>(bytes);
   if (bytes > kMaxPooledBytes) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape()));
     std::memcpy(copy.data(), value.data(), bytes);
@@ -89,12 +88,14 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
     return value;
   }
   absl::MutexLock lock(&mutex_);
-  auto it = aligned_.find(value.data());
   // One address may carry several types or shapes: a pass makes constants from each other. They
   // have the same bytes and share one copy; a part of a larger constant gets a copy of its own.
-  if (it == aligned_.end() || it->second.copy.bytes() != value.bytes()) {
+  const Bytes key(value.data(), value.bytes());
+  auto it = aligned_.find(key);
+  if (it == aligned_.end()) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, CopyLocked(value));
-    it = aligned_.insert_or_assign(value.data(), Copy{value, std::move(copy)}).first;
+    bytes_ += static_cast<int64_t>(value.bytes());
+    it = aligned_.emplace(key, Copy{value, std::move(copy)}).first;
   }
   return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
 }
@@ -102,11 +103,11 @@ absl::StatusOr<Tensor> ConstStore::Aligned(const Tensor& value) {
 absl::StatusOr<Tensor> ConstStore::OnDevice(const Tensor& value, Device* device, double timeout_s) {
   // The lock is held during the copy: two plans must not copy one constant twice.
   absl::MutexLock lock(&mutex_);
-  const std::pair<const void*, Device*> key(value.data(), device);
+  const std::pair<Bytes, Device*> key({value.data(), value.bytes()}, device);
   auto it = on_device_.find(key);
-  if (it == on_device_.end() || it->second.copy.bytes() != value.bytes()) {
+  if (it == on_device_.end()) {
     TENON_ASSIGN_OR_RETURN(Tensor copy, CopyOnDevice(value, *device, timeout_s));
-    it = on_device_.insert_or_assign(key, Copy{value, std::move(copy)}).first;
+    it = on_device_.emplace(key, Copy{value, std::move(copy)}).first;
   }
   return Tensor(value.dtype(), value.shape(), it->second.copy.buffer());
 }

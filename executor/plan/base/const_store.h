@@ -68,13 +68,14 @@ class ConstStore {
   absl::flat_hash_map<NodeId, std::unique_ptr<Tensor>> values_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<NodeId, std::vector<Tensor>> folded_ ABSL_GUARDED_BY(mutex_);
   size_t folded_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Maps with copies are keyed by the address of the original. The original stays alive, so that no
-  // other tensor can get its address.
+  // Maps with copies are keyed by address and size of the original. The original stays alive, so
+  // that no other tensor can get its address.
+  using Bytes = std::pair<const void*, size_t>;
   struct Copy {
     Tensor original, copy;
   };
-  absl::flat_hash_map<const void*, Copy> aligned_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::pair<const void*, Device*>, Copy> on_device_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Bytes, Copy> aligned_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::pair<Bytes, Device*>, Copy> on_device_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<const void*, int64_t> packed_ ABSL_GUARDED_BY(mutex_);
   BufferRef pool_ ABSL_GUARDED_BY(mutex_);
   size_t pool_used_ ABSL_GUARDED_BY(mutex_) = 0;
