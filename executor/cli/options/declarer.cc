@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -138,7 +139,7 @@ void Declarer::List(const char* name, std::vector<std::string>& target, const ch
                     const char* what) {
   const auto add = [&target](const std::string& v) {
     for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
-      target.emplace_back(item);
+      target.emplace_back(absl::StripAsciiWhitespace(item));
   };
   AddRepeated(name, value, what, add, RefuseEmptyList);
 }

@@ -83,8 +83,8 @@ class Declarer {
   // `target` in the order of the command line. If `wrong` is null, every value is right.
   void Repeat(const char* name, std::vector<std::string>& target, const char* value,
               const char* what, Check wrong = nullptr);
-  // As Repeat, but each value is a list: "A,B" appends "A" and "B". Blank items are skipped; blanks
-  // around another item stay in it. A list without any other item is refused.
+  // As Repeat, but each value is a list: "A, B" appends "A" and "B". Blank items are skipped. A
+  // list without any other item is refused.
   void List(const char* name, std::vector<std::string>& target, const char* value,
             const char* what);
 
