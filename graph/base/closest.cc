@@ -46,7 +46,7 @@ ClosestName::ClosestName(std::string_view wanted)
 
 void ClosestName::Offer(std::string_view name) {
   // The name itself was offered: no later name can win.
-  if (limit_ == 0 && !best_.empty()) return;
+  if (!best_.empty() && best_ == wanted_) return;
   const size_t distance = EditDistance(wanted_, name, limit_);
   if (distance > limit_) return;
   best_ = name;
