@@ -219,7 +219,7 @@ TEST(Run, StoryNamesEveryStage) {
                                  Built("lib/plugins/libapu.so")});
   EXPECT_EQ(run.exit, 0) << run.err;
   for (const char* word : {"import", "optimize", "plugin:APU", "Relu became ApuBiasRelu 2 times",
-                           "place", "plan", "run"})
+                           "place", "plan", "run", "best of 20: "})
     EXPECT_THAT(run.out, HasSubstr(word));
 }
 

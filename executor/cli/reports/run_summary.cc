@@ -268,8 +268,7 @@ class RunSummaryText {
     const auto best = std::min_element(outcome_.run_us.begin(), outcome_.run_us.end());
     std::string body = absl::StrCat("first ", Millis(times.first_run));
     if (outcome_.run_us.size() > 1)
-      absl::StrAppend(&body, ", best of the next ", outcome_.run_us.size() - 1, ": ",
-                      Millis(*best / 1000));
+      absl::StrAppend(&body, ", best of ", outcome_.run_us.size(), ": ", Millis(*best / 1000));
     Line("run", body);
     for (size_t i = 0; i < outcome_.request.outputs.size(); ++i) {
       const Tensor& value = outcome_.values[i];
