@@ -106,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--input", "x=2x2xf33=1"}, "did you mean 'f32'?"},
         Mistake{{"run", kModel, "--input", "x=4x20xi32=1"},
                 "i32[4,20] where the graph takes f32[?,20]"},
+        Mistake{{"run", kModel, "--input", "x=4x20xstr=\"a@b\""},
+                "str[4,20] where the graph takes"},
         Mistake{{"run", kModel, "--input", "x=4x20xf32=randm(seed=1)"}, "did you mean 'random'?"},
         Mistake{{"run", kModel, "--input", "x=4x20xf32=random(sead=1)"}, "did you mean 'seed'?"},
         Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--output", "out=y.npy"}, "SINK"},

@@ -92,8 +92,8 @@ class Reader {
     TENON_ASSIGN_OR_RETURN(const Output output, names_.Argument("--input", named.name));
     absl::StatusOr<Tensor> value = ParseSpec(named.spec, HintFor(graph_, output));
     if (!value.ok()) return Prefixed("--input", named.name, value.status());
-    return Feed("--input", named.name, output, *std::move(value),
-                absl::StrContains(named.spec, "@"));
+    const bool from_file = named.spec.find('@') < named.spec.find('"');  // else it is in a string
+    return Feed("--input", named.name, output, *std::move(value), from_file);
   }
 
   absl::Status ReadArchive(const std::string& path) {
