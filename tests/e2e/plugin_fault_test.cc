@@ -311,8 +311,8 @@ class PassFaults : public ::testing::TestWithParam<const char*> {};
 // What a plug-in does when all is done does not take the result back.
 TEST(PluginFaults, AtTheEndOfTheProcessKeepTheExitCode) {
   for (const char* kind : {"end_segv", "end_hang", "end_exit"}) {
-    const Finished run = GraphRun(
-        {"run", RogueGraph(), "--json", "--plugin", TestPlugin("rogue") + ";ROGUE=" + kind});
+    const Finished run = GraphRun({"run", RogueGraph(), "--json", "--timeout", "3", "--plugin",
+                                   TestPlugin("rogue") + ";ROGUE=" + kind});
     EXPECT_EQ(run.exit, 0) << kind << run.err;
     const json doc = json::parse(run.out, nullptr, false);
     ASSERT_FALSE(doc.is_discarded()) << kind << run.out;

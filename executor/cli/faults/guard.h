@@ -38,7 +38,7 @@ const char* NamesOfPlugins();
 bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
 
 // Tells that the command has done its work and that the process ends with this code, whatever
-// plug-ins do while it ends; but a limit of StartWatchdog that passes meanwhile still gives code 6.
+// plug-ins do while it ends.
 void WorkIsDone(int code);
 // The code of WorkIsDone; -1 before.
 int CodeOfWorkDone();
@@ -56,8 +56,8 @@ void BecomeWorker();
 
 // Starts the thread that ends the process with code 6 when one call into a plug-in takes longer
 // than `callback_s` seconds, or when `total_s` seconds have passed since this call (nothing: no
-// limit). If plug-ins are noted, it ends the process 5 seconds after WorkIsDone, with the code
-// given there. Called once. The thread lives as long as the process.
+// limit). WorkIsDone ends both limits; if plug-ins are noted, the thread ends the process 5 seconds
+// later, with the code given there. Called once. The thread lives as long as the process.
 void StartWatchdog(double callback_s, std::optional<double> total_s);
 
 }  // namespace tenon::cli

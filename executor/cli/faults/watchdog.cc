@@ -33,7 +33,10 @@ class Watchdog {
     const std::chrono::duration<double> period(std::clamp(shortest / 20, 0.0001, 0.5));
     for (;;) {
       std::this_thread::sleep_for(period);
-      LookAtEnd();
+      if (const int code = CodeOfWorkDone(); code >= 0) {
+        LookAtEnd(code);
+        continue;
+      }
       LookAtCalls();
       LookAtProcess();
     }
@@ -61,9 +64,7 @@ class Watchdog {
 
   // Ends the process if static destructors and exit handlers of plug-ins take too long. The work is
   // done, so its exit code stays.
-  void LookAtEnd() {
-    const int code = CodeOfWorkDone();
-    if (code < 0) return;
+  void LookAtEnd(int code) {
     if (!end_) end_ = Clock::now();
     if (SecondsSince(*end_) < kSecondsToEnd || *NamesOfPlugins() == '\0') return;
     FaultLine line;
