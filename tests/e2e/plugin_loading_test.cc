@@ -64,6 +64,17 @@ TEST(Plugins, FoundOnesAreSkippedWithAWarning) {
   EXPECT_EQ(json::parse(run.out)["devices"].size(), 2);
 }
 
+TEST(Plugins, AFoundOneThatClosesTheOutputStays) {
+  const Finished run =
+      GraphRun({{"devices", "--json"},
+                "",
+                {{"TENON_PLUGIN_PATH", TestPlugin("rogue")}, {"ROGUE", "load_close"}}});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("closed standard output and standard error of the command (found "
+                                 "through TENON_PLUGIN_PATH, in use all the same)"));
+  EXPECT_EQ(json::parse(run.out)["plugins"][0]["status"]["code"], "OK");
+}
+
 // Few plug-ins look at the status of a registration, TensorFlow ends the process.
 TEST(Plugins, RegistrationsThatFailAreTold) {
   const std::string plugin = TestPlugin("op_taken");

@@ -161,19 +161,23 @@ absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const CommonFlags& fla
   return requests;
 }
 
-// A plug-in that failed ends the command if --plugin names it, and is a warning otherwise.
+// A plug-in that failed ends the command if --plugin names it, and is a warning otherwise. The
+// warning says what becomes of the plug-in.
 absl::Status Failed(const PluginRequest& request, const absl::Status& status,
-                    const CommonFlags& flags) {
+                    const CommonFlags& flags, bool stays = false) {
   if (request.found.empty()) return WithExit(Exit::kPluginFault, status);
-  Warn(flags, absl::StrCat(status.message(), " (found ", request.found, ", skipped)"));
+  Warn(flags, absl::StrCat(status.message(), " (found ", request.found,
+                           stays ? ", in use all the same)" : ", skipped)"));
   return absl::OkStatus();
 }
 
 absl::Status Load(const PluginRequest& request, const CommonFlags& flags) {
   absl::StatusOr<PluginInfo> info = LoadPlugin(request.path, request.options);
   NotePluginCode(request.path);  // a plug-in that failed may have started threads
-  if (const char* closed = ReopenOutput(); closed != nullptr)
-    return Failed(request, ClosedByPlugin(closed, request.path), flags);
+  if (const char* closed = ReopenOutput(); closed != nullptr) {
+    TENON_RETURN_IF_ERROR(
+        Failed(request, ClosedByPlugin(closed, request.path), flags, /*stays=*/info.ok()));
+  }
   if (!info.ok()) return Failed(request, info.status(), flags);
   for (const std::string& warning : info->warnings)
     Warn(flags, absl::StrCat("plug-in ", info->path, ": ", warning));
