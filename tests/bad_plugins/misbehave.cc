@@ -10,6 +10,7 @@
 
 #include "host_device.h"
 #include "tensorflow/c/c_api.h"
+#include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/experimental/grappler/grappler.h"
 #include "tensorflow/c/experimental/pluggable_profiler/pluggable_profiler.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
@@ -159,6 +160,11 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
     tell(KIND);
 #endif
 #ifdef NESTED_LOAD
+  if (const char* plugin = std::getenv("TENON_TEST_NESTED_PLUGIN")) {
+    TF_Status* status = TF_NewStatus();
+    TF_DeletePluggableDeviceLibraryHandle(TF_LoadPluggableDeviceLibrary(plugin, status));
+    TF_DeleteStatus(status);
+  }
   const auto load = [] {
     TF_Status* status = TF_NewStatus();
     TF_DeleteLibraryHandle(TF_LoadLibrary(std::getenv("TENON_TEST_NESTED"), status));

@@ -107,6 +107,15 @@ TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
   EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
 }
 
+TEST(PluginCheck, OneThatLoadsAnotherIsToldAlone) {
+  const Checked c =
+      Check(TestPlugin("nested_load"), {{"TENON_TEST_NESTED_PLUGIN", TestPlugin("good_device")}});
+  EXPECT_EQ(c.exit, 0) << c.err;
+  EXPECT_EQ(c.doc["verdict"], "loads");
+  EXPECT_EQ(c.doc["init"]["ops"], json({"Op_nested_load"}));
+  EXPECT_EQ(c.doc["init"]["device_type"], "");
+}
+
 TEST(PluginCheck, DevicesThatFailAreAProblem) {
   const Checked c = Check(TestPlugin("create_device_fails"));
   EXPECT_EQ(c.exit, 5);

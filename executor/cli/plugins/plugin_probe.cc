@@ -84,12 +84,16 @@ void WriteAll(int fd, std::string_view text) {
   dup2(output, STDERR_FILENO);
   BecomeWorker();
   StartWatchdog(timeout_s, std::nullopt);
-  absl::Status status = LoadPlugin(path).status();
-  NotePluginCode(CanonicalPath(path));
+  const std::string canonical = CanonicalPath(path);
+  absl::Status status = LoadPlugin(canonical).status();
+  NotePluginCode(canonical);
   // A plug-in that --plugin names must have its devices.
   if (status.ok()) status = PluginDevices().status();
-  // The list says more than the error: how far the load came, and how many devices there are.
-  for (const PluginInfo& info : Plugins()) WriteAll(answer, Facts(info).Dump());
+  // The list says more than the error: how far the load came, and how many devices there are. It
+  // also has plug-ins that this one has loaded.
+  for (const PluginInfo& info : Plugins()) {
+    if (info.path == canonical) WriteAll(answer, Facts(info).Dump());
+  }
   _exit(status.ok() ? 0 : 1);  // destructors of the plug-in are not what is tested
 }
 
