@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/link/shared_library.h"
 #include "tensorflow/c/env.h"
@@ -75,7 +76,8 @@ void TF_JoinThread(TF_Thread* thread) {
 }
 
 void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
-  const absl::StatusOr<void*> handle = tenon::OpenLibrary(library_filename);
+  const absl::StatusOr<void*> handle =
+      tenon::OpenLibrary(std::string(absl::NullSafeStringView(library_filename)));
   tenon::StatusToC(handle.status(), status);
   return handle.ok() ? *handle : nullptr;
 }

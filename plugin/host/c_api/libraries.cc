@@ -2,6 +2,7 @@
 // the library: deleting it unloads nothing, as in TensorFlow.
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
@@ -37,7 +38,8 @@ TF_Library* NewLibrary(const absl::StatusOr<std::vector<std::string>>& ops, TF_S
 extern "C" {
 
 TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
-  return tenon::NewLibrary(tenon::LoadOpLibrary(library_filename), status);
+  return tenon::NewLibrary(
+      tenon::LoadOpLibrary(std::string(absl::NullSafeStringView(library_filename))), status);
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
@@ -47,7 +49,8 @@ TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
 void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
 
 TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) {
-  const absl::StatusOr<tenon::PluginInfo> info = tenon::LoadPlugin(library_filename);
+  const absl::StatusOr<tenon::PluginInfo> info =
+      tenon::LoadPlugin(std::string(absl::NullSafeStringView(library_filename)));
   if (!info.ok()) return tenon::NewLibrary(info.status(), status);
   return tenon::NewLibrary(info->ops, status);
 }

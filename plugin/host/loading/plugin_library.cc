@@ -104,6 +104,8 @@ absl::Status OpenPluginLibrary(PluginLedger& ledger) {
     ledger.staged = library.registrations;
     return absl::OkStatus();
   }
+  // The system's loader would open the program.
+  if (ledger.path.empty()) return absl::NotFoundError("the path is empty");
   const std::vector<Dependency> dependencies = MissingInProcess(ledger.path);
   TENON_RETURN_IF_ERROR(CheckSanitizers(dependencies, ledger.path));
   const std::set<std::string> before = MappedFiles();

@@ -18,8 +18,9 @@ namespace tenon {
 // constructors.
 //   FAILED_PRECONDITION: the library, or one that it needs, is built with a sanitizer whose runtime
 //   this process lacks. Opening it would end the process.
-//   NOT_FOUND: the system's loader cannot open the file, for whatever reason. The message has the
-//   loader's text. If a needed library is nowhere, it also says which library needs that one.
+//   NOT_FOUND: the path is empty, or the system's loader cannot open the file, for whatever reason.
+//   The message has the loader's text. If a needed library is nowhere, it also says which library
+//   needs that one.
 absl::Status OpenPluginLibrary(PluginLedger& ledger);
 
 // Closes `ledger.library`. The system then runs the library's destructors and unmaps it, unless the

@@ -94,6 +94,8 @@ TEST(TestEnv, SharedLibraries) {
   S status;
   EXPECT_EQ(TF_LoadSharedLibrary("/nonexistent.so", status), nullptr);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  EXPECT_NE(TF_LoadSharedLibrary(nullptr, status), nullptr) << "the program";
+  EXPECT_EQ(status.code(), TF_OK) << status.message();
   void* libc = TF_LoadSharedLibrary("libc.so.6", status);
   ASSERT_EQ(status.code(), TF_OK) << status.message();
   EXPECT_NE(TF_GetSymbolFromLibrary(libc, "malloc", status), nullptr);

@@ -196,6 +196,12 @@ TEST_F(LoaderTest, OpsFromStaticConstructors) {
   EXPECT_GT(TF_GetOpList(library).length, 0u);
   TF_DeleteLibraryHandle(library);
   EXPECT_NE(OpRegistry::Global().Find("ConstructorOp_ops_in_constructor"), nullptr);
+  for (const char* nothing : {"", static_cast<const char*>(nullptr)}) {
+    EXPECT_EQ(TF_LoadLibrary(nothing, status), nullptr);
+    EXPECT_EQ(status.code(), TF_NOT_FOUND);
+    EXPECT_EQ(TF_LoadPluggableDeviceLibrary(nothing, status), nullptr);
+    EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  }
   EXPECT_EQ(TF_LoadLibrary("/nonexistent.so", status), nullptr);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
 }
