@@ -78,15 +78,6 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
   if (*handle != nullptr) ClearStatus(status);
 }
 
-// The range of tensors that an argument of the OpDef stands for in this node.
-absl::StatusOr<std::pair<int, int>> RangeOf(const KernelNode& node, std::string_view name) {
-  for (size_t i = 0; i < node.op->inputs.size(); ++i) {
-    if (node.op->inputs[i].name == name)
-      return InputRange(*node.op, *node.attrs, static_cast<int>(i));
-  }
-  return absl::InvalidArgumentError(absl::StrCat("Unknown input name: ", name));
-}
-
 // TensorFlow aborts on an index out of range in functions without a status; here the step fails.
 TF_DataType TypeAt(TF_OpKernelContext* ctx, const TypeVector& types, int i,
                    const absl::Status& error) {
@@ -194,7 +185,7 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* 
 void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
   tenon::InCall(ctx, __func__);
   const absl::StatusOr<std::pair<int, int>> range =
-      tenon::RangeOf(ctx->kernel->node, absl::NullSafeStringView(name));
+      tenon::RangeOf(*ctx->kernel, absl::NullSafeStringView(name));
   args->start = range.ok() ? range->first : -1;
   args->stop = range.ok() ? range->second : -1;
   StatusToC(range.status(), args->status);

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "graph/c_api/tensor_handles.h"
@@ -30,8 +32,13 @@ struct KernelInfo {
   std::string name;          // of the node; NUL-terminated for plug-ins and signal handlers
   NodeTypes types;           // what node.types points to
   MemoryTypes memory;
-  KernelNode node;
+  // The ports [first, second) of each argument in node.op->inputs.
+  absl::InlinedVector<std::pair<int, int>, 4> input_ranges;
+  KernelNode node;  // its attributes are gone with the graph, which a context may outlive
 };
+
+// The ports of the op's input argument `name`. INVALID_ARGUMENT if there is no such argument.
+absl::StatusOr<std::pair<int, int>> RangeOf(const KernelInfo& kernel, std::string_view name);
 
 // The node's value of an attribute, else the op's default; nullopt if there is neither.
 std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);

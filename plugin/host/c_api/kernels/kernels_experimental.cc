@@ -15,17 +15,12 @@ namespace tenon {
 namespace {
 
 // The index of the input's one tensor. An input that is a list has no single tensor to give.
-absl::StatusOr<int> InputByName(const KernelNode& node, std::string_view name) {
-  for (size_t i = 0; i < node.op->inputs.size(); ++i) {
-    if (node.op->inputs[i].name != name) continue;
-    TENON_ASSIGN_OR_RETURN(const auto range,
-                           InputRange(*node.op, *node.attrs, static_cast<int>(i)));
-    if (range.second == range.first + 1) return range.first;
-    return absl::InvalidArgumentError(absl::StrCat("input ", name, " of op ", node.op->name,
-                                                   " is a list of ", range.second - range.first,
-                                                   " tensors"));
-  }
-  return absl::InvalidArgumentError(absl::StrCat("Unknown input name: ", name));
+absl::StatusOr<int> InputByName(const KernelInfo& kernel, std::string_view name) {
+  TENON_ASSIGN_OR_RETURN(const auto range, RangeOf(kernel, name));
+  if (range.second == range.first + 1) return range.first;
+  return absl::InvalidArgumentError(absl::StrCat("input ", name, " of op ", kernel.node.op->name,
+                                                 " is a list of ", range.second - range.first,
+                                                 " tensors"));
 }
 
 absl::Status CopyDims(const TF_OpKernelConstruction* ctx, const char* attr_name, int64_t* dims,
@@ -124,7 +119,7 @@ extern "C" {
 void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor** tensor,
                        TF_Status* status) {
   tenon::InCall(ctx, __func__);
-  const absl::StatusOr<int> index = tenon::InputByName(ctx->kernel->node, inputName);
+  const absl::StatusOr<int> index = tenon::InputByName(*ctx->kernel, inputName);
   if (!index.ok()) return tenon::StatusToC(index.status(), status);
   TF_GetInput(ctx, *index, tensor, status);
 }

@@ -410,6 +410,15 @@ absl::Mutex& EndsOfWork() {
   return mutex;
 }
 
+absl::StatusOr<std::pair<int, int>> RangeOf(const KernelInfo& kernel, std::string_view name) {
+  const std::vector<ArgDef>& args = kernel.node.op->inputs;
+  const auto arg =
+      std::find_if(args.begin(), args.end(), [name](const ArgDef& a) { return a.name == name; });
+  if (arg == args.end())
+    return absl::InvalidArgumentError(absl::StrCat("Unknown input name: ", name));
+  return kernel.input_ranges[arg - args.begin()];
+}
+
 void ContextDeleter::operator()(TF_OpKernelContext* context) const { delete context; }
 
 ContextPtr NewContext() {
@@ -437,6 +446,10 @@ absl::StatusOr<std::unique_ptr<PluginKernel>> PluginKernel::Create(
   KernelInfo info;
   info.name = std::string(node.name);
   TENON_ASSIGN_OR_RETURN(info.memory, ResolveMemoryTypes(*kernel, node));
+  for (size_t i = 0; i < node.op->inputs.size(); ++i) {
+    TENON_ASSIGN_OR_RETURN(info.input_ranges.emplace_back(),
+                           InputRange(*node.op, *node.attrs, static_cast<int>(i)));
+  }
   if (node.surroundings == nullptr)
     node.surroundings = std::make_shared<const KernelSurroundings>();
   info.def = std::move(kernel);

@@ -406,6 +406,34 @@ TEST(TestKernel, AsyncKernelThatNeverCallsBack) {
   TF_DeleteTensor(input);
 }
 
+TEST(TestKernel, AContextOutlivesTheGraph) {
+  RegisterTestOp("AsyncLate", {"x: float", "list: N * float"}, {}, {"N: int"});
+  static TF_OpKernelContext* late;
+  S status;
+  TF_RegisterKernelBuilder("K",
+                           NewAsync("AsyncLate", [](void*, TF_OpKernelContext* ctx,
+                                                    TF_AsyncOpKernelDoneCallback*) { late = ctx; }),
+                           status);
+  KernelNode node = TestNode("AsyncLate", {{"N", attr::Int(2)}}).Node();
+  AttrSet attrs = *node.attrs;
+  node.attrs = &attrs;
+  auto def = KernelRegistry::Global().Find("n", "AsyncLate", attrs, node.op, "CPU", "");
+  ASSERT_TRUE(def.ok()) << def.status();
+  auto kernel = PluginKernel::Create(*def, node, nullptr);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const Tensor f = Scalar(DataType::kFloat, 1.0f);
+  EXPECT_EQ(RunKernel(**kernel, {f, f, f}, 0, 0.01).status.code(),
+            absl::StatusCode::kDeadlineExceeded);
+  kernel->reset();
+  attrs = AttrSet();
+  TF_InputRange_Args args{};
+  args.status = status;
+  TF_InputRange(late, "list", &args);
+  EXPECT_EQ(status.code(), TF_OK) << status.message();
+  EXPECT_EQ(args.start, 1);
+  EXPECT_EQ(args.stop, 3);
+}
+
 // The second call of an old done callback must not end the call that is in progress.
 TEST(TestKernel, AsyncKernelThatCallsBackTwice) {
   RegisterTestOp("AsyncTwice", {}, {"o: float"}, {});
