@@ -230,12 +230,14 @@ absl::Status PluggableDevice::CopyDeviceToDevice(StreamHandle stream, const Tens
 template <typename Enough>
 absl::StatusOr<SE_EventStatus> PluggableDevice::PollUntil(Event* event, Enough enough) {
   int status = SE_EVENT_UNKNOWN;  // an int, since a plug-in may answer a value outside of the enum
-  TENON_RETURN_IF_ERROR(Call("get_event_status", [&] {
+  const absl::Status asked = Call("get_event_status", [&] {
     do {
       const SE_EventStatus answer = se().get_event_status(&device_, event->handle);
       std::memcpy(&status, &answer, sizeof(status));
     } while (!enough(status));
-  }));
+  });
+  if (!asked.ok()) event->broken = true;
+  TENON_RETURN_IF_ERROR(asked);
   if (status == SE_EVENT_COMPLETE) event->pending = false;
   if (status == SE_EVENT_COMPLETE || status == SE_EVENT_PENDING)
     return static_cast<SE_EventStatus>(status);

@@ -106,7 +106,7 @@ class PluggableDevice final : public Device, public RegionSource {
   struct Event {
     SP_Event handle = nullptr;
     std::atomic<bool> pending{false};  // recorded and not yet seen complete
-    std::atomic<bool> broken{false};   // the plug-in answered ERROR or UNKNOWN: never used again
+    std::atomic<bool> broken{false};   // the answer was ERROR, UNKNOWN or thrown: never used again
   };
   // Tensors' memory that nobody refers to, but queued work may still use. It may be freed when
   // `event` is complete.

@@ -92,6 +92,15 @@ TEST_F(StreamExecutorTest, ADeviceThatThrowsWhenItIsMadeIsAnError) {
   }
 }
 
+TEST_F(StreamExecutorTest, AnEventWithAnAnswerThatThrowsIsNotUsedAgain) {
+  Break(stub_.se.get_event_status);
+  Start();
+  const EventHandle event = *device_->AcquireEvent();
+  ASSERT_TRUE(device_->RecordEvent(device_->compute_stream(), event).ok());
+  device_->ReleaseEvent(event);
+  EXPECT_NE(*device_->AcquireEvent(), event);
+}
+
 TEST_F(StreamExecutorTest, WhatThrowsAtTheEndEndsNothingElse) {
   stub_.se.create_stream = [](const SP_Device*, SP_Stream* stream, TF_Status*) {
     static SP_Stream_st one;
