@@ -138,7 +138,7 @@ PluggableDevice::~PluggableDevice() {
     absl::MutexLock lock(&owner_->mutex);
     owner_->device = nullptr;
   }
-  FreeRetired(/*all=*/true);
+  for (void* data : TakeAllRetired()) FreeRegion(data, 0);
   if (chunk_watch_ != nullptr) TensorGuards::Get().ForgetAll(FarMemoryOf(this));
   bfc_.reset();
   {

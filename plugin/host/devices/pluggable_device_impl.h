@@ -157,8 +157,10 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::StatusOr<BufferRef> AllocateSingle(size_t bytes);
   static void ReleaseSingle(void* data, size_t bytes, void* arg);
   void Retire(void* data);
-  std::optional<Retired> TakeRetired(bool idle);
-  void FreeRetired(bool all);
+  absl::Status FreeWhenIdle(const std::vector<void*>& memory);
+  std::optional<Retired> TakeRetired();
+  std::vector<void*> TakeAllRetired();
+  void FreeRetired();
 
   std::shared_ptr<StreamExecutorPlatform> platform_;
   int platform_ordinal_ = 0;  // the plug-in's number of the device

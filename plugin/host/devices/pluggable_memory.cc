@@ -64,11 +64,11 @@ void PluggableDevice::FreeRegion(void* data, size_t) {
 
 absl::StatusOr<BufferRef> PluggableDevice::AllocateSingle(size_t bytes) {
   if (bytes == 0) return BufferRef::Adopt(Buffer::Wrap(nullptr, 0, nullptr, nullptr));
-  FreeRetired(/*all=*/false);
+  FreeRetired();
   TENON_ASSIGN_OR_RETURN(void* data, AllocateRegion(bytes));
   if (data == nullptr) {  // tries again with the memory that only waits to be freed
-    TENON_RETURN_IF_ERROR(SynchronizeAllActivity());
-    FreeRetired(/*all=*/true);
+    absl::MutexLock freeing(&freeing_mutex_);
+    TENON_RETURN_IF_ERROR(FreeWhenIdle(TakeAllRetired()));
     TENON_ASSIGN_OR_RETURN(data, AllocateRegion(bytes));
   }
   if (data == nullptr) {
@@ -107,20 +107,28 @@ void PluggableDevice::Retire(void* data) {
     return;
   }
   if (event.ok()) ReleaseEvent(*event);
-  // Without events the only safe point is an idle device; if that fails too the memory waits for
-  // the next try.
-  const bool idle = SynchronizeAllActivity().ok();
-  if (idle) {
-    for (void* memory : batch) FreeRegion(memory, 0);
-    return;
-  }
-  absl::MutexLock lock(&retired_mutex_);
-  retiring_.insert(retiring_.end(), batch.begin(), batch.end());
+  // Without events the only safe point is an idle device.
+  FreeWhenIdle(batch).IgnoreError();  // after an error the memory still waits
 }
 
-// Takes the oldest batch out if its event is complete, or if the device is idle. Events of one
-// stream complete in order. The plug-in is asked without the lock: others must not wait for it.
-std::optional<PluggableDevice::Retired> PluggableDevice::TakeRetired(bool idle) {
+// Waits until the device is idle, and frees the memory. It must have been given back before: work
+// that is queued during the wait may use what comes back after it. If the wait fails, the memory
+// waits for the next try.
+absl::Status PluggableDevice::FreeWhenIdle(const std::vector<void*>& memory) {
+  absl::Status idle = SynchronizeAllActivity();
+  if (idle.ok()) {
+    for (void* data : memory) FreeRegion(data, 0);
+    return idle;
+  }
+  absl::MutexLock lock(&retired_mutex_);
+  retiring_.insert(retiring_.end(), memory.begin(), memory.end());
+  return idle;
+}
+
+// Takes the oldest batch out if its event is complete. Events of one stream complete in order. For
+// an event that is broken an idle device has to do. The plug-in is asked without the lock: others
+// must not wait for it.
+std::optional<PluggableDevice::Retired> PluggableDevice::TakeRetired() {
   Event* event;
   {
     absl::MutexLock lock(&retired_mutex_);
@@ -128,31 +136,37 @@ std::optional<PluggableDevice::Retired> PluggableDevice::TakeRetired(bool idle) 
     event = retired_.front().event;
   }
   const absl::StatusOr<SE_EventStatus> status = Poll(event);
-  if (!idle && (!status.ok() || *status != SE_EVENT_COMPLETE)) return std::nullopt;
+  const bool over = status.ok() ? *status == SE_EVENT_COMPLETE : SynchronizeAllActivity().ok();
+  if (!over) return std::nullopt;
   absl::MutexLock lock(&retired_mutex_);
   Retired oldest = std::move(retired_.front());
   retired_.pop_front();
   return oldest;
 }
 
-// Frees the memory whose event is complete; with `all`, which means that the device is idle, all of
-// it. A thread that only wants to tidy up does nothing while another one does.
-void PluggableDevice::FreeRetired(bool all) {
-  if (all) {
-    freeing_mutex_.Lock();
-  } else if (!freeing_mutex_.TryLock()) {
-    return;
+// Takes out all memory that waits, whatever its events say.
+std::vector<void*> PluggableDevice::TakeAllRetired() {
+  std::deque<Retired> batches;
+  std::vector<void*> memory;
+  {
+    absl::MutexLock lock(&retired_mutex_);
+    batches.swap(retired_);
+    memory.swap(retiring_);
   }
-  while (const std::optional<Retired> batch = TakeRetired(all)) {
+  for (const Retired& batch : batches) {
+    memory.insert(memory.end(), batch.memory.begin(), batch.memory.end());
+    ReleaseEvent(batch.event);
+  }
+  return memory;
+}
+
+// Frees the memory whose event is complete. Does nothing while another thread does.
+void PluggableDevice::FreeRetired() {
+  if (!freeing_mutex_.TryLock()) return;
+  while (const std::optional<Retired> batch = TakeRetired()) {
     for (void* data : batch->memory) FreeRegion(data, 0);
     ReleaseEvent(batch->event);
   }
-  std::vector<void*> memory;
-  if (all) {
-    absl::MutexLock lock(&retired_mutex_);
-    memory.swap(retiring_);
-  }
-  for (void* data : memory) FreeRegion(data, 0);
   freeing_mutex_.Unlock();
 }
 

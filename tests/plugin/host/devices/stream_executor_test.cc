@@ -330,6 +330,46 @@ TEST_F(StreamExecutorTest, MemoryWaitsForTheComputeStream) {
   EXPECT_GE(seen.count, 90);
 }
 
+TEST_F(StreamExecutorTest, MemoryBehindABrokenEventWaitsForAnIdleDevice) {
+  static bool idle;
+  idle = false;
+  stub_.se.get_event_status = [](const SP_Device*, SP_Event) { return SE_EVENT_ERROR; };
+  stub_.se.synchronize_all_activity = [](const SP_Device*, TF_Status* s) {
+    if (!idle) TF_SetStatus(s, TF_UNAVAILABLE, "busy");
+  };
+  stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
+    ++seen.count;
+    free(mem->opaque);
+  };
+  Start();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(device_->Allocate(16).ok());
+  EXPECT_EQ(seen.count, 0);
+  idle = true;
+  ASSERT_TRUE(device_->Allocate(16).ok());
+  EXPECT_GE(seen.count, 90);
+}
+
+// What comes back while the host waits may be used by work that began meanwhile.
+TEST_F(StreamExecutorTest, AFullDeviceFreesWhatCameBackBeforeTheWait) {
+  static std::vector<BufferRef> held;
+  static bool full;
+  full = false;
+  stub_.se.allocate = [](const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* mem) {
+    mem->opaque = full && seen.count == 0 ? nullptr : malloc(size);
+  };
+  stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
+    ++seen.count;
+    free(mem->opaque);
+  };
+  stub_.se.synchronize_all_activity = [](const SP_Device*, TF_Status*) { held.clear(); };
+  Start();
+  for (int i = 0; i < 2; ++i) held.push_back(*device_->Allocate(16));
+  held.pop_back();
+  full = true;
+  EXPECT_TRUE(device_->Allocate(16).ok());
+  EXPECT_EQ(seen.count, 1);
+}
+
 // A plug-in may take long to answer for an event: other threads allocate and release meanwhile.
 TEST_F(StreamExecutorTest, OneThreadAsksForRetiredMemoryOthersDoNotWait) {
   static absl::Notification* asked;
