@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
@@ -13,8 +14,10 @@ namespace tenon {
 namespace {
 
 bool IsFinite(const Tensor& value) {
-  for (int64_t i = 0; cli::IsFloatLike(value.dtype()) && i < value.num_elements(); ++i) {
-    if (!std::isfinite(cli::ElementAsDouble(value, i))) return false;
+  if (!cli::IsFloatLike(value.dtype()) && !IsComplex(value.dtype())) return true;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const std::complex<double> element = cli::ElementAsComplex(value, i);
+    if (!std::isfinite(element.real()) || !std::isfinite(element.imag())) return false;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include "executor/proof/numeric_verifier.h"
 #include "executor/proof/reduce.h"
 #include "executor/proof/result_judge.h"
+#include "executor/values/element.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/proof/planted_pass_util.h"
 
@@ -76,10 +77,12 @@ struct Verified {
 };
 
 Verified Verify(const std::string& text, std::vector<std::string> feeds,
-                std::vector<PassSpec> passes = kPlantAlone) {
+                std::vector<PassSpec> passes = kPlantAlone,
+                std::vector<Session::NamedTensor> given = {}) {
   GraphRunner runner({}, WithPlant());
   const std::vector<PassEntry> custom = {PlantedPass()};
   NumericVerifier verifier(runner, custom);
+  if (!given.empty()) verifier.AddInputs(std::move(given));
   auto session = Session::Create(Parse(text), {}, WithPlant(&verifier, std::move(passes))).value();
   const auto executable = session->Prepare(feeds, {"y"});
   EXPECT_TRUE(executable.ok()) << executable.status();
@@ -113,6 +116,18 @@ TEST(NumericVerifier, BoundsTolerantRewrites) {
   const std::string text =
       Placeholder("x", "dim { size: 8 }") + Planted("a", "x", "slant") + Node("y", "Exp", {"a"});
   EXPECT_THAT(Verify(text, {"x"}).failure, HasSubstr("more than 1024 ulps at the largest value"));
+}
+
+// The answer differs for infinities alone, which tolerant rewrites need not keep.
+TEST(NumericVerifier, AnInfiniteComplexInputIsNotOrdinary) {
+  const std::string text =
+      Placeholder("x", "", "DT_COMPLEX64") + Node("imag", "Imag", {"x"}, "", "DT_COMPLEX64") +
+      Node("is", "IsInf", {"imag"}) +
+      Op("one", "Cast", {"is"}, Type("SrcT", "DT_BOOL") + Type("DstT", "DT_FLOAT")) +
+      Planted("a", "one", "slant") + Node("y", "Exp", {"a"});
+  const Tensor infinite = *Tensor::Allocate(DataType::kComplex64, Shape());
+  cli::StoreComplex(infinite, 0, {1, std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(Verify(text, {"x"}, kPlantAlone, {{"x", infinite}}).failure, "");
 }
 
 // Of a call that stays, of both branches, and of what a body's call got for itself: the constant
