@@ -54,6 +54,32 @@ TEST(State, RunsSeeWhatOtherRunsAssigned) {
   EXPECT_THAT(Values((*value)[0]), ElementsAre(11, 22));
 }
 
+// Calls that run in different runs may bring nodes of one name, here "a/c/t".
+TEST(State, NodesOfOneNameAndOfTwoOpsShareNone) {
+  const std::string text =
+      Placeholder("x", "") + testing::Call("a", "Draw", {}) + testing::Call("a/c", "Say", {"x"}) +
+      testing::Library(
+          {testing::Function(
+               "Draw", {}, {"r"},
+               testing::Const("s", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 2") +
+                   Op("c/t", "RandomUniform", {"s:output:0"},
+                      absl::StrCat(kFloat, testing::Type("T", "DT_INT32"),
+                                   "attr { key: 'seed' value { i: 7 } } ")),
+               testing::Ret("r", "c/t:output:0")),
+           testing::Function(
+               "Say", {"p"}, {"r"},
+               Op("t", "Print", {"p", "p"}, absl::StrCat(kT, testing::Types("U", {"DT_FLOAT"}))),
+               testing::Ret("r", "t:output:0"))});
+  const auto alone = Make(text)->Run({}, {"a"});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  auto session = Make(text);
+  const auto said = session->Run({{"x", Floats({1}, {})}}, {"a/c"});
+  ASSERT_TRUE(said.ok()) << said.status();
+  const auto after = session->Run({}, {"a"});
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ(Values((*after)[0]), Values((*alone)[0]));
+}
+
 TEST(State, SessionsHaveVariablesOfTheirOwn) {
   auto one = Make(kCounter), other = Make(kCounter);
   ASSERT_TRUE(RunOn(*one, {1, 2}, "set").ok());
