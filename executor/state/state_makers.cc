@@ -119,7 +119,8 @@ std::string IdentityOf(const ReachedNode& maker) {
     const VariableName name = NameOfVariable(maker);
     return absl::StrCat("variable|", name.container, "|", name.name);
   }
-  return absl::StrCat("other|", maker.TextAttr("container"), "|", own_name ? maker.name : shared);
+  return absl::StrCat(IsTable(maker.facts()) ? "table|" : "other|", maker.TextAttr("container"),
+                      "|", own_name ? maker.name : shared);
 }
 
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker) {

@@ -58,11 +58,11 @@ bool IsTable(const OpFacts& op);  // a table of any kind
 VariableName NameOfVariable(const ReachedNode& maker);
 
 // A text that is equal for two nodes of one graph or its functions if they stand for the same
-// resource of a session. Resources of two kinds, such as a table and a queue, that share container
-// and name have one text; variables have texts of their own. A node without a `shared_name` goes by
-// its own name, but for VarHandleOp, whose variable then has the empty name. The text equals no
-// other node's if the node makes a resource without a name, or goes by its own name in the body of
-// a function, since each call gives it another.
+// resource of a session. Variables, tables and all other resources may share container and name,
+// and have texts of their own. A node without a `shared_name` goes by its own name, but for
+// VarHandleOp, whose variable then has the empty name. The text equals no other node's if the node
+// makes a resource without a name, or goes by its own name in the body of a function, since each
+// call gives it another.
 std::string IdentityOf(const ReachedNode& maker);
 
 // Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the
