@@ -2,6 +2,7 @@
 // do with the cases is told.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/process_util.h"
@@ -53,6 +54,15 @@ Checked Check(const std::string& graph, const std::string& plugin,
 }
 
 std::string Apu() { return Built("lib/plugins/libapu.so"); }
+
+TEST(CheckWithPlugins, DoesNotWaitForProgramsThatTheyStart) {
+  const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());
+  const std::string file = TempFile("helper", "");
+  const Checked checked =
+      Check(graph, TestPlugin("rogue") + ";ROGUE=load_helper;ROGUE_FILE=" + file);
+  EXPECT_EQ(checked.exit, 0) << checked.err;
+  EXPECT_TRUE(std::filesystem::exists(file)) << "the program has ended";
+}
 
 TEST(CheckWithPlugins, RunsTheirPassesOnGraphsThatNothingFolds) {
   const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());

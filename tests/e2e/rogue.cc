@@ -87,6 +87,14 @@ void RunChild(std::index_sequence<kArguments...>) {
   if (waitpid(child, &status, 0) != child || status != 0) std::exit(9);
 }
 
+// Starts a program that goes on for a while, and then deletes the file that ROGUE_FILE names.
+void StartHelper() {
+  if (fork() != 0) return;
+  const char* const script = "exec > /dev/null 2>&1; sleep 20; rm -f \"$ROGUE_FILE\"";
+  execl("/bin/sh", "sh", "-c", script, nullptr);
+  std::abort();
+}
+
 void Do(const std::string& way) {
   if (way == "segv") Crash();
   if (way == "memcpy") {
@@ -114,6 +122,7 @@ void Do(const std::string& way) {
   if (way == "overflow") Overflow(0);
   if (way == "exec") execl("/bin/true", "true", nullptr);
   if (way == "child") RunChild(std::make_index_sequence<1500>());
+  if (way == "helper") StartHelper();
   if (way == "unheard_segv") {
     std::signal(SIGSEGV, SIG_IGN);
     std::signal(SIGSEGV, SIG_DFL);

@@ -1,5 +1,6 @@
 #include "executor/cli/check/check_workers.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -212,7 +213,8 @@ class Parent {
  private:
   absl::Status Fork(StartAt start) {
     int ends[2];
-    if (pipe(ends) != 0)
+    // A program that a plug-in starts must not hold the end that the parent reads up to.
+    if (pipe2(ends, O_CLOEXEC) != 0)
       return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
     // Otherwise the child would write the buffered text once more.
     fflush(nullptr);
