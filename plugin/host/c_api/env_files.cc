@@ -105,6 +105,13 @@ void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
     *undeleted_dir_count = 1;
     return tenon::SetResult(false, dirname, status);
   }
+  // Nor is a file an error there: it is deleted.
+  struct stat st;
+  if (stat(dirname, &st) == 0 && !S_ISDIR(st.st_mode)) {
+    const bool gone = unlink(dirname) == 0;
+    *undeleted_file_count = gone ? 0 : 1;
+    return tenon::SetResult(gone, dirname, status);
+  }
   tenon::DeleteTree(dirname, undeleted_file_count, undeleted_dir_count);
   const int64_t left = *undeleted_file_count + *undeleted_dir_count;
   tenon::StatusToC(left == 0 ? absl::OkStatus()

@@ -60,6 +60,19 @@ TEST(TestEnv, TestDirHandling) {
   TF_StringStreamDone(none);
 }
 
+TEST(TestEnv, DeleteRecursivelyOfAFile) {
+  char* name = TF_GetTempFileName("txt");
+  S status;
+  int64_t files = -1, directories = -1;
+  TF_DeleteRecursively(name, &files, &directories, status);
+  EXPECT_EQ(status.code(), TF_OK) << status.message();
+  EXPECT_EQ(files, 0);
+  EXPECT_EQ(directories, 0);
+  TF_DeleteFile(name, status);
+  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  free(name);
+}
+
 TEST(TestEnv, TempFileName) {
   char* name = TF_GetTempFileName("txt");
   ASSERT_NE(name, nullptr);
