@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_registry.h"
@@ -72,9 +73,10 @@ TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) {
 }
 
 int TF_OpIsStateful(const char* op_type, TF_Status* status) {
-  const tenon::OpDef* op = tenon::FindOp(op_type);
+  const std::string_view name = absl::NullSafeStringView(op_type);
+  const tenon::OpDef* op = tenon::FindOp(name);
   if (op == nullptr) {
-    tenon::StatusToC(absl::NotFoundError(absl::StrCat("Op type not registered '", op_type, "'")),
+    tenon::StatusToC(absl::NotFoundError(absl::StrCat("Op type not registered '", name, "'")),
                      status);
     return 0;
   }

@@ -134,7 +134,9 @@ TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext*) {
 }
 
 TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t size) {
-  return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape({static_cast<int64_t>(size)}));
+  // No status: a size that no dimension can have, as -1 for an unknown one, gives an unknown one.
+  const auto dim = static_cast<int64_t>(size);
+  return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape({std::max(dim, tenon::kUnknownDim)}));
 }
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,

@@ -78,8 +78,10 @@ TEST(OpsTest, TestBasicOpRegistration) {
   S status;
   EXPECT_EQ(TF_OpIsStateful("SomeOp", status), 0);
   EXPECT_EQ(status.code(), TF_OK);
-  EXPECT_EQ(TF_OpIsStateful("NoSuchOp", status), 0);
-  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  for (const char* none : {"NoSuchOp", static_cast<const char*>(nullptr)}) {
+    EXPECT_EQ(TF_OpIsStateful(none, status), 0);
+    EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  }
 }
 
 TEST(OpsTest, APluginSeesWhatItRegisteredSoFar) {
@@ -322,6 +324,14 @@ TEST_F(ShapeApiTest, ShapeInferenceScalarShape) {
   TF_ShapeHandle* scalar = TF_ShapeInferenceContextScalar(&ctx_);
   EXPECT_EQ(scalar->shape.ToString(), "[]");
   TF_DeleteShapeHandle(scalar);
+}
+
+TEST_F(ShapeApiTest, ASizeThatNoDimensionCanHaveIsUnknown) {
+  for (const size_t size : {SIZE_MAX, SIZE_MAX - 1, size_t{1} << 63}) {
+    TF_ShapeHandle* vector = TF_ShapeInferenceContextVectorFromSize(&ctx_, size);
+    EXPECT_EQ(vector->shape, PartialShape({kUnknownDim}));
+    TF_DeleteShapeHandle(vector);
+  }
 }
 
 TEST(RegistryQueries, Version) {
