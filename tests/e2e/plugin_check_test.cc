@@ -107,6 +107,15 @@ TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
   EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
 }
 
+TEST(PluginCheck, OneThatClosesTheOutputDoesNotLoad) {
+  for (const char* way : {"load_close", "load_close_all"}) {
+    const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", way}});
+    EXPECT_EQ(c.exit, 5) << c.err;
+    EXPECT_EQ(c.doc["verdict"], "does not load");
+    EXPECT_THAT(Problems(c.doc), HasSubstr("closed standard output of the command"));
+  }
+}
+
 TEST(PluginCheck, OneThatLoadsAnotherIsToldAlone) {
   const Checked c =
       Check(TestPlugin("nested_load"), {{"TENON_TEST_NESTED_PLUGIN", TestPlugin("good_device")}});

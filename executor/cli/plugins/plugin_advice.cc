@@ -201,6 +201,8 @@ class Judge {
       return "set that member: TensorFlow requires it too";
     if (absl::StrContains(message, "must match"))
       return "a type is made of capital letters and underscores";
+    if (absl::StrContains(message, " closed standard "))
+      return "close no file that the plug-in did not open: results go to this one";
     if (code == "ALREADY_EXISTS") return "give the op a name of its own, with a prefix";
     if (absl::StrContains(message, "exception"))
       return "catch exceptions in each callback and set the status instead";

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/faults/guard.h"
+#include "executor/cli/plugins/host.h"
 #include "executor/cli/plugins/kernel_table.h"
 #include "plugin/host/link/shared_library.h"
 #include "plugin/host/loading/loader.h"
@@ -59,6 +60,13 @@ Json Facts(const PluginInfo& info) {
   return facts;
 }
 
+// The error that Host::Open has for a plug-in that closes an output.
+absl::Status CheckOutputs(const std::string& plugin) {
+  if (fcntl(STDOUT_FILENO, F_GETFD) < 0) return ClosedByPlugin("standard output", plugin);
+  if (fcntl(STDERR_FILENO, F_GETFD) < 0) return ClosedByPlugin("standard error", plugin);
+  return absl::OkStatus();
+}
+
 void WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
@@ -78,6 +86,9 @@ void WriteAll(int fd, std::string_view text) {
   if (getppid() != parent) _exit(1);
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  // A plug-in that closes files by number closes low ones.
+  constexpr int kHighNumber = 600;
+  if (const int high = fcntl(answer, F_DUPFD_CLOEXEC, kHighNumber); high >= 0) answer = high;
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -91,8 +102,10 @@ void WriteAll(int fd, std::string_view text) {
   if (status.ok()) status = PluginDevices().status();
   // The list says more than the error: how far the load came, and how many devices there are. It
   // also has plug-ins that this one has loaded.
-  for (const PluginInfo& info : Plugins()) {
-    if (info.path == canonical) WriteAll(answer, Facts(info).Dump());
+  for (PluginInfo& info : Plugins()) {
+    if (info.path != canonical) continue;
+    info.status.Update(CheckOutputs(canonical));
+    WriteAll(answer, Facts(info).Dump());
   }
   _exit(status.ok() ? 0 : 1);  // destructors of the plug-in are not what is tested
 }
