@@ -55,6 +55,13 @@ Checked Check(const std::string& graph, const std::string& plugin,
 
 std::string Apu() { return Built("lib/plugins/libapu.so"); }
 
+TEST(CheckWithPlugins, ResultsThatTheyLoseAreTheirFault) {
+  const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());
+  const Checked checked = Check(graph, TestPlugin("rogue") + ";ROGUE=load_close_all");
+  EXPECT_EQ(checked.exit, 5) << checked.err;
+  EXPECT_THAT(checked.err, HasSubstr("librogue.so closed the pipe to which results go"));
+}
+
 TEST(CheckWithPlugins, DoesNotWaitForProgramsThatTheyStart) {
   const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());
   const std::string file = TempFile("helper", "");

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -34,6 +35,7 @@ bool SendMessage(int fd, const Message& message) {
   bytes += fields;
   for (size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = write(fd, bytes.data() + sent, bytes.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     sent += static_cast<size_t>(n);
   }

@@ -30,9 +30,9 @@ inline constexpr std::string_view kViolation = "violation";
 
 using Message = std::vector<std::string>;
 
-// Writes one message whole, and blocks while the pipe is full. False if writing fails, as when the
-// reader is gone: part of the message may have been sent. SIGPIPE must be ignored. Several writers
-// of one pipe would mix their messages. A message is less than 4 GiB.
+// Writes one message whole, and blocks while the pipe is full. False, with errno set, if writing
+// fails, as when the reader is gone: part of the message may have been sent. SIGPIPE must be
+// ignored. Several writers of one pipe would mix their messages. A message is less than 4 GiB.
 bool SendMessage(int fd, const Message& message);
 
 // Collects bytes and splits them into messages. Trusts them: both ends are the same program.

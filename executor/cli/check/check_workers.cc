@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/check/check_protocol.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/faults/fault_line.h"
 #include "executor/cli/faults/guard.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
@@ -59,9 +61,8 @@ class Worker {
     absl::StatusOr<SessionOptions> session = SessionOptionsFrom(flags_);
     const absl::Status status = !host.ok() ? host.status() : session.status();
     if (!status.ok()) {
-      SendMessage(fd_,
-                  {std::string(kNoHost), absl::StrCat(static_cast<int>(ExitOf(status))),
-                   absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
+      Send({std::string(kNoHost), absl::StrCat(static_cast<int>(ExitOf(status))),
+            absl::StrCat(static_cast<int>(status.code())), std::string(status.message())});
       return 0;
     }
     // A pool of threads for each case would cost more than the case.
@@ -79,6 +80,18 @@ class Worker {
   }
 
  private:
+  // Ends the process if the parent cannot be told: it must not take silence for a good end.
+  void Send(const Message& message) {
+    if (SendMessage(fd_, message)) return;
+    if (errno == EBADF) {
+      ReopenOutput();
+      FaultLine line;
+      line.Add("plug-in ").Add(NamesOfPlugins()).Add(" closed the pipe to which results go");
+      line.Write("FAILED_PRECONDITION");
+    }
+    EndProcess(Exit::kPluginFault);
+  }
+
   // Gives plug-ins something to do: their passes run, since most of their kernels are for ops that
   // only these passes make. Built-in passes do not run, as they would fold or change what the
   // kernel has to compute.
@@ -88,7 +101,7 @@ class Worker {
       if (plugin.status.ok())
         plugins.insert(plugins.end(), {plugin.path, absl::StrCat(plugin.kernels)});
     }
-    SendMessage(fd_, plugins);
+    Send(plugins);
     CaseOptions options{std::move(session), plugins.size() > 1};
     if (!options.feed_constants || flags_.opt_level >= 0) return options;
     options.session.opt_level = 1;
@@ -105,7 +118,7 @@ class Worker {
     const std::vector<AbiViolation> all = AbiWatch::Active()->violations();
     for (; violations_sent_ < all.size(); ++violations_sent_) {
       const AbiViolation& v = all[violations_sent_];
-      SendMessage(fd_, {std::string(kViolation), v.rule, v.plugin, v.callback, v.node, v.detail});
+      Send({std::string(kViolation), v.rule, v.plugin, v.callback, v.node, v.detail});
     }
   }
 
@@ -115,20 +128,20 @@ class Worker {
       Message kernels = {std::string(kKernelsRan)};
       for (const auto& [plugin, op] : result.plugin_kernels)
         kernels.insert(kernels.end(), {plugin, op});
-      SendMessage(fd_, kernels);
+      Send(kernels);
     }
     if (!result.failed_pass.empty() || !result.changing_passes.empty()) {
       Message passes = {std::string(kPassesRan), result.failed_pass};
       passes.insert(passes.end(), result.changing_passes.begin(), result.changing_passes.end());
-      SendMessage(fd_, passes);
+      Send(passes);
     }
-    SendMessage(fd_, {std::string(kCaseEnded), file, absl::StrCat(index), name,
-                      std::string(1, static_cast<char>(result.status)), result.detail});
+    Send({std::string(kCaseEnded), file, absl::StrCat(index), name,
+          std::string(1, static_cast<char>(result.status)), result.detail});
   }
 
   void RunFile(StartAt at, const Host& host, const CaseOptions& options) {
     const std::string id = absl::StrCat(at.file);
-    SendMessage(fd_, {std::string(kFileBegins), id});
+    Send({std::string(kFileBegins), id});
     const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], flags_.limits);
     if (!file.ok()) {
       SendResult(id, 0, "",
@@ -137,13 +150,13 @@ class Worker {
       for (size_t i = at.index; i < file->cases.size(); ++i) {
         const CheckCase& c = file->cases[i];
         // Before the case: if it ends the process, the parent knows which one it was.
-        SendMessage(fd_, {std::string(kCaseBegins), id, absl::StrCat(i), c.name});
+        Send({std::string(kCaseBegins), id, absl::StrCat(i), c.name});
         const CaseResult result = RunCase(*file, c, host, options);
         SendViolations();
         SendResult(id, i, c.name, result);
       }
     }
-    SendMessage(fd_, {std::string(kFileEnded), id});
+    Send({std::string(kFileEnded), id});
   }
 
   const std::vector<std::string>& files_;
