@@ -92,6 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"compute_avx512", 5, "compute", "AVX-512"},
         Fault{"compute_abort", 5, "compute", "SIGABRT"}, Fault{"compute_hang", 6, "compute", "2 s"},
         Fault{"compute_overflow", 5, "compute", "SIGSEGV"},
+        Fault{"compute_joinable", 5, "compute", "std::terminate() was called"},
         Fault{"compute_user_signal", 5, "compute", "SIGUSR1"},
         Fault{"compute_alarm", 5, "compute", "SIGALRM"},
         Fault{"compute_end_thread", 5, "compute", "pthread_exit() or pthread_cancel()"},

@@ -113,6 +113,7 @@ void Do(const std::string& way) {
     sleep(5);
   }
   if (way == "end_thread") pthread_exit(nullptr);
+  if (way == "joinable") std::thread left(pause);
   if (way == "throw") throw std::runtime_error("rogue");
   if (way == "exit") std::exit(0);
   if (way == "quit") _exit(0);

@@ -267,12 +267,16 @@ void OnExit() { EndIfInPlugin("exit()"); }
 
 std::terminate_handler terminate_before = nullptr;
 
-// Called for an exception that left a static constructor, a thread or a noexcept function.
+// Called for an exception that left a static constructor, a thread or a noexcept function, and
+// without one, as where a thread that nobody joined is destroyed.
 [[noreturn]] void OnTerminate() {
-  char what[256] = "threw an exception that nothing caught";
+  const std::exception_ptr thrown = std::current_exception();
+  char what[256];
+  std::strcpy(what, thrown == nullptr ? "std::terminate() was called"
+                                      : "threw an exception that nothing caught");
   const size_t size = std::strlen(what);
   try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    if (thrown != nullptr) std::rethrow_exception(thrown);
   } catch (const std::exception& e) {
     std::snprintf(what + size, sizeof(what) - size, " (%s)", e.what());
   } catch (...) {  // NOLINT(bugprone-empty-catch): it has no text to add
