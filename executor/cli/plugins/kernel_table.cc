@@ -13,15 +13,25 @@
 namespace tenon::cli {
 namespace {
 
+// The types that kernels take for one attribute.
+struct Constrained {
+  std::set<DataType> types;
+  int kernels = 0;  // that have a constraint on the attribute
+};
+
 // The types and notes of all kernels of one row.
 struct Gathered {
-  std::map<std::string, std::set<DataType>> types;
+  std::map<std::string, Constrained> constraints;
+  int kernels = 0;
   std::set<std::string> notes;
 };
 
 void Gather(const KernelDef& kernel, Gathered& row) {
+  ++row.kernels;
   for (const KernelDef::Constraint& constraint : kernel.constraints) {
-    row.types[constraint.attr].insert(constraint.allowed.begin(), constraint.allowed.end());
+    Constrained& attr = row.constraints[constraint.attr];
+    attr.types.insert(constraint.allowed.begin(), constraint.allowed.end());
+    ++attr.kernels;
   }
   for (const std::string& arg : kernel.host_memory_args)
     row.notes.insert(absl::StrCat("'", arg, "' in host memory"));
@@ -55,9 +65,11 @@ void Describe(const Gathered& gathered, KernelRow& row) {
     row.notes = OpNotes(*op);
     for (const AttrDef& attr : op->attrs) {
       if (attr.kind != AttrKind::kType) continue;
-      const auto constraint = gathered.types.find(attr.name);
-      row.types.push_back(
-          TypesText(attr, constraint == gathered.types.end() ? nullptr : &constraint->second));
+      const auto found = gathered.constraints.find(attr.name);
+      // One kernel without a constraint takes what the op takes.
+      const bool all =
+          found != gathered.constraints.end() && found->second.kernels >= gathered.kernels;
+      row.types.push_back(TypesText(attr, all ? &found->second.types : nullptr));
     }
   }
   row.notes.insert(row.notes.end(), gathered.notes.begin(), gathered.notes.end());
