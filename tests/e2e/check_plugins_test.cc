@@ -65,10 +65,12 @@ TEST(CheckWithPlugins, ResultsThatTheyLoseAreTheirFault) {
 TEST(CheckWithPlugins, DoesNotWaitForProgramsThatTheyStart) {
   const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());
   const std::string file = TempFile("helper", "");
-  const Checked checked =
-      Check(graph, TestPlugin("rogue") + ";ROGUE=load_helper;ROGUE_FILE=" + file);
-  EXPECT_EQ(checked.exit, 0) << checked.err;
-  EXPECT_TRUE(std::filesystem::exists(file)) << "the program has ended";
+  for (const char* way : {"load_helper", "load_forked_helper"}) {
+    const Finished run = GraphRun({"check", graph, "--timeout", "2", "--plugin",
+                                   TestPlugin("rogue") + ";ROGUE=" + way + ";ROGUE_FILE=" + file});
+    EXPECT_EQ(run.exit, 0) << run.err;
+    EXPECT_TRUE(std::filesystem::exists(file)) << "the program has ended";
+  }
 }
 
 TEST(CheckWithPlugins, RunsTheirPassesOnGraphsThatNothingFolds) {

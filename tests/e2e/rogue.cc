@@ -95,6 +95,18 @@ void StartHelper() {
   std::abort();
 }
 
+// Forks a process that goes on for a while, and then deletes the file that ROGUE_FILE names. It
+// closes what the command writes to, of which the command has copies with high numbers.
+void ForkHelper() {
+  if (fork() != 0) return;
+  for (const auto& [first, last] : {std::pair(0, 2), std::pair(600, 700)}) {
+    for (int fd = first; fd <= last; ++fd) close(fd);
+  }
+  sleep(20);
+  unlink(std::getenv("ROGUE_FILE"));
+  _exit(0);
+}
+
 void Do(const std::string& way) {
   if (way == "segv") Crash();
   if (way == "memcpy") {
@@ -124,6 +136,7 @@ void Do(const std::string& way) {
   if (way == "exec") execl("/bin/true", "true", nullptr);
   if (way == "child") RunChild(std::make_index_sequence<1500>());
   if (way == "helper") StartHelper();
+  if (way == "forked_helper") ForkHelper();
   if (way == "unheard_segv") {
     std::signal(SIGSEGV, SIG_IGN);
     std::signal(SIGSEGV, SIG_DFL);

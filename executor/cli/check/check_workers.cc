@@ -254,7 +254,7 @@ class Parent {
     for (size_t i = fds.size(); i-- > 0;) {
       if (fds[i].revents != 0) TENON_RETURN_IF_ERROR(ReadFrom(i));
     }
-    for (const auto& child : children_) KillIfLate(*child);
+    for (size_t i = children_.size(); i-- > 0;) TENON_RETURN_IF_ERROR(EndIfLate(i));
     return absl::OkStatus();
   }
 
@@ -355,11 +355,14 @@ class Parent {
                : absl::StrCat("the process left with code ", code);
   }
 
-  void KillIfLate(Child& child) {
+  // Does not wait for the pipe's end: a process that a plug-in forked may hold it.
+  absl::Status EndIfLate(size_t i) {
+    Child& child = *children_[i];
     const double waited = std::chrono::duration<double>(Clock::now() - child.since).count();
-    if (waited < timeout_s_ || child.timed_out) return;
+    if (waited < timeout_s_) return absl::OkStatus();
     child.timed_out = true;
     kill(child.pid, SIGKILL);
+    return Ended(i);
   }
 
   const std::vector<std::string>& files_;
