@@ -1,5 +1,7 @@
 #include "tests/executor/graph_text_util.h"
 
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
@@ -144,7 +146,9 @@ Tensor Floats(std::vector<float> values, Shape shape) {
 Tensor Bool(bool v) { return Tensor::CopyOf(DataType::kBool, Shape(), &v, 1); }
 
 std::vector<float> Values(const Tensor& t) {
-  return {t.flat<float>(), t.flat<float>() + t.num_elements()};
+  std::vector<float> values(t.num_elements());
+  std::memcpy(values.data(), t.data(), values.size() * sizeof(float));  // may lie unaligned
+  return values;
 }
 
 }  // namespace tenon::testing
