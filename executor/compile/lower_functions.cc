@@ -80,9 +80,11 @@ absl::StatusOr<Lowered> LowerFunctions(const Optimized& optimized, const Compile
   auto graph = std::make_shared<Graph>(*optimized.graph);
   TENON_RETURN_IF_ERROR(Lower(optimized.caller_devices, callers, *graph, lowered));
   if (context.fixed != nullptr) TENON_RETURN_IF_ERROR(context.fixed->ReplaceReads(*graph));
-  std::vector<NodePlacement> previous = std::move(lowered.placement);
+  std::vector<NodePlacement> previous = *optimized.placement;
   for (const NodeId n : callers) previous[n] = NodePlacement();
-  TENON_ASSIGN_OR_RETURN(lowered.placement, PlaceNewNodes(*graph, std::move(previous), context));
+  TENON_ASSIGN_OR_RETURN(std::vector<NodePlacement> placement,
+                         PlaceNewNodes(*graph, std::move(previous), context));
+  lowered.placement = std::make_shared<const std::vector<NodePlacement>>(std::move(placement));
   TENON_ASSIGN_OR_RETURN(lowered.run, FindRunSet(*graph, lowered.request));
   lowered.graph = std::move(graph);
   return lowered;

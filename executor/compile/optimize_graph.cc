@@ -84,13 +84,14 @@ absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& con
     TENON_RETURN_IF_ERROR(RunPasses(context, placed));
     placed.times.optimize += watch.Milliseconds();
   }
-  return Optimized{.graph = std::make_shared<const Graph>(std::move(placed.graph)),
-                   .request = std::move(placed.request),
-                   .calls = std::move(placed.calls),
-                   .placement = std::move(placed.placement),
-                   .caller_devices = std::move(placed.caller_devices),
-                   .pipeline = std::move(placed.pipeline),
-                   .times = placed.times};
+  return Optimized{
+      .graph = std::make_shared<const Graph>(std::move(placed.graph)),
+      .request = std::move(placed.request),
+      .calls = std::move(placed.calls),
+      .placement = std::make_shared<const std::vector<NodePlacement>>(std::move(placed.placement)),
+      .caller_devices = std::move(placed.caller_devices),
+      .pipeline = std::move(placed.pipeline),
+      .times = placed.times};
 }
 
 }  // namespace tenon

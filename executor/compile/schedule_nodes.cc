@@ -30,7 +30,7 @@ absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
   absl::StatusOr<const KernelDef*> kernel = context.kernels.Find(graph, n, *runnable.devices[n]);
   if (kernel.ok()) return kernel;
   absl::Status status = kernel.status();
-  if (absl::IsUnimplemented(status) && runnable.placement[n].reason == PlaceCode::kNoKernel)
+  if (absl::IsUnimplemented(status) && (*runnable.placement)[n].reason == PlaceCode::kNoKernel)
     status = absl::UnimplementedError(NoKernelText(graph, n, context));
   return NodeError(graph, runnable.calls, n, status);
 }
@@ -45,7 +45,7 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
   std::vector<NodeId> calls;
   runnable.devices.assign(graph.num_node_ids(), context.host);
   for (const NodeId n : order) {
-    Device* device = runnable.placement[n].device;
+    Device* device = (*runnable.placement)[n].device;
     if (device != nullptr) runnable.devices[n] = device;
     TENON_ASSIGN_OR_RETURN(const KernelDef* kernel, FindKernel(runnable, n, context));
     if (kernel != nullptr && kernel->fns.compute_async != nullptr) calls.push_back(n);

@@ -79,19 +79,19 @@ struct Optimized {
   std::shared_ptr<const Graph> graph;
   Request request;
   CallSites calls;
-  std::vector<NodePlacement> placement;
+  std::shared_ptr<const std::vector<NodePlacement>> placement;  // by node id
   CallerDevices caller_devices;
   PipelineReport pipeline;
   CompileTimes times;
 };
 
 // The graph that runs: calls, branches and loops of functions that the run computes have become
-// plain nodes. If the run computes none, `graph` is the optimized graph itself.
+// plain nodes. If the run computes none, `graph` and `placement` are those of Optimized.
 struct Lowered {
   std::shared_ptr<const Graph> graph;
   Request request;
   CallSites calls;
-  std::vector<NodePlacement> placement;
+  std::shared_ptr<const std::vector<NodePlacement>> placement;  // by node id
   RunSet run;
 };
 

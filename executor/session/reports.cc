@@ -9,7 +9,7 @@ const Graph& OptimizedGraph(const Executable& e) { return *e.optimized().graph; 
 
 Graph GraphToWrite(const Executable& e, const Graph& original) {
   Graph graph = *e.optimized().graph;
-  const std::vector<NodePlacement>& placement = e.optimized().placement;
+  const std::vector<NodePlacement>& placement = *e.optimized().placement;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
     const NodeId before = original.FindNode(graph.name(n));
@@ -27,7 +27,7 @@ Graph GraphToWrite(const Executable& e, const Graph& original) {
 
 const PipelineReport& OptimizerReport(const Executable& e) { return e.optimized().pipeline; }
 const std::vector<NodePlacement>& PlacementReport(const Executable& e) {
-  return e.optimized().placement;
+  return *e.optimized().placement;
 }
 Times TimesReport(const Executable& e) { return e.times(); }
 MemoryReport MemoryOf(const Executable& e) { return e.memory(); }
