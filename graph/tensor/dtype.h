@@ -63,7 +63,7 @@ constexpr DataType MakeRef(DataType t) {
 bool IsKnownDataType(int32_t value);
 
 // Bytes of one element in a tensor's buffer. Strings are TF_TString (24); resource and variant
-// elements are one host object pointer (8); int4, uint4, int2 and uint2 lie one to a byte. 0 for
+// elements are one host object pointer (8); the types below 8 bits lie one to a byte. 0 for
 // kInvalid.
 size_t DataTypeSize(DataType t);
 

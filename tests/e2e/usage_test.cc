@@ -39,6 +39,18 @@ TEST(Usage, HelpOfEachCommandEndsWithExamples) {
   }
 }
 
+// Help is for command lines that are wrong.
+TEST(Usage, HelpComesBeforeMistakes) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"bench", "--help", "--runs", "abc"},
+                                             {"bench", "--seconds", "0", "-h"},
+                                             {"bench", "--unknown", "--runs", "--help"}}) {
+    const Finished help = GraphRun(args);
+    EXPECT_EQ(help.exit, 0) << help.err;
+    EXPECT_THAT(help.out, StartsWith("Warm up"));
+  }
+}
+
 TEST(Usage, NoArgumentsIsAMistake) {
   const Finished run = GraphRun(std::vector<std::string>{});
   EXPECT_EQ(run.exit, 2);
@@ -120,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "--cases: each case may run another graph, and --report writes one"},
         Mistake{{"run", kModel, "--cases", "cases.json", "--save-optimized", "out.pb"},
                 "and --save-optimized writes one"},
-        Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"}));
+        Mistake{{"run", kModel, "--flagfile", "/nonexistent"}, "/nonexistent"},
+        Mistake{{"run", kModel, "--flagfile", "/usr"}, "--flagfile /usr"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Values, Mistakes,
@@ -172,7 +185,8 @@ TEST(Usage, ValuesFollowWithAndWithoutEquals) {
 }
 
 TEST(Usage, FlagFile) {
-  const std::string flags = TempFile("flags", "# a comment\n--input x=2x20xf32=1 \n--quiet\n");
+  const std::string flags =
+      TempFile("flags", "# a comment\n--input x=2x20xf32=1 \n--threads\t1\n--quiet\n");
   const Finished run = GraphRun({"run", kModel, "--flagfile", flags});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out, StartsWith("out  f32[2,10]"));

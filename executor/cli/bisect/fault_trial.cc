@@ -55,7 +55,10 @@ std::string LastWords(std::string_view text) {
 absl::StatusOr<std::unique_ptr<FaultTrial>> FaultTrial::Make(const CompileFlags& flags) {
   std::error_code error;
   std::string folder = (fs::temp_directory_path(error) / "graph_run_XXXXXX").string();
-  if (error || mkdtemp(folder.data()) == nullptr)
+  if (error)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the folder of temporary files (TMPDIR): ", error.message()));
+  if (mkdtemp(folder.data()) == nullptr)
     return absl::ResourceExhaustedError(absl::StrCat(folder, ": ", std::strerror(errno)));
   return std::unique_ptr<FaultTrial>(new FaultTrial(flags, std::move(folder)));
 }

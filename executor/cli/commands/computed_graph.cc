@@ -132,7 +132,10 @@ VariableSummary SummarizeVariables(const Model& model) {
   use.read_only.insert(use.read_only.end(), use.changed.begin(), use.changed.end());
   const std::vector<NodeId> changed = UseOfVariables(graph, all).changed;
   const absl::flat_hash_set<NodeId> is_changed(changed.begin(), changed.end());
+  absl::flat_hash_set<std::string> counted;
   for (const NodeId n : use.read_only) {
+    // Several nodes may stand for one variable.
+    if (!counted.insert(IdentityOf(ReachedInGraph(graph, n))).second) continue;
     ++summary.count;
     if (is_changed.contains(n)) summary.changed.emplace_back(graph.name(n));
     const AttrValue *shape = graph.attr(n, "shape"), *dtype = graph.attr(n, "dtype");

@@ -29,10 +29,10 @@ FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shap
 struct VariableSummary {
   int64_t count = 0;
   int64_t parameters = 0, bytes = 0;  // elements and bytes of the variables of known shape
-  std::vector<std::string> changed;   // names of the counted ones that any signature may change
+  std::vector<std::string> changed;   // a node of each counted one that any signature may change
 };
-// Sums up the variables that the results of model.signature need or, without one, the results of
-// any signature. All is 0 and empty if the model is no SavedModel.
+// Sums up, each once, the variables that the results of model.signature need or, without one, the
+// results of any signature. All is 0 and empty if the model is no SavedModel.
 VariableSummary SummarizeVariables(const Model& model);
 
 }  // namespace tenon::cli

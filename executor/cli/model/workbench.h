@@ -62,8 +62,9 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 // Brings bench.session to the state in which runs begin. Calls RestoreVariables. Then runs
 // bench.inits, which are fed the paths of the assets of a SavedModel. Last, variables of a
 // SavedModel become constants, as Session::FixVariables does it, if no run may change them.
-// `fetches` names what runs will ask for besides the results of the signatures. Call once for each
-// session, before its runs. At the end calls Watchers::ForgetGraph, so that --report and
+// `fetches` are what runs will ask for besides the results of the signatures, by their names in the
+// graph: "node", "node:1" or "^node". Unknown names are skipped. Call once for each session, before
+// its runs. At the end calls Watchers::ForgetGraph, so that --report and
 // --explain-node are about the runs; not after an error. Errors are those of RestoreVariables,
 // ReportFailedPasses, AssetPaths and the session.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,

@@ -31,7 +31,8 @@ struct Command {
   std::string_view what;         // one line
   std::string_view examples[2];  // whole lines for a shell; they work in the root of the project
   std::unique_ptr<Work> (*start)();  // makes a Work with all flags at their defaults
-  // The command limits the time of its own child processes, so no watchdog is needed.
+  // Must be true if the command forks without an exec: no watchdog runs then, since its thread
+  // would be in the way of the fork. The command limits the time of its child processes itself.
   bool watches_processes = false;
 };
 

@@ -1,18 +1,17 @@
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/flags.h"
+#include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
 namespace {
 
 constexpr int kMaxFlagFileDepth = 10;  // of files that name files
+constexpr size_t kMaxFlagFileBytes = 1 << 20;
 constexpr std::string_view kFlag = "--flagfile";
 
 absl::Status Expand(const std::vector<std::string>& args, int depth, std::vector<std::string>& out);
@@ -21,14 +20,14 @@ absl::Status Expand(const std::vector<std::string>& args, int depth, std::vector
 absl::Status ExpandFile(const std::string& path, int depth, std::vector<std::string>& out) {
   if (depth >= kMaxFlagFileDepth)
     return UsageError(absl::StrCat("--flagfile ", path, ": files name each other in a circle"));
-  std::ifstream file(path);
-  if (!file) return UsageError(absl::StrCat("--flagfile ", path, ": ", std::strerror(errno)));
+  const absl::StatusOr<FileBytes> file = ReadFile(path, kMaxFlagFileBytes);
+  if (!file.ok()) return UsageError(absl::StrCat("--flagfile ", file.status().message()));
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string_view line : absl::StrSplit(file->bytes, '\n')) {
     const std::string_view text = absl::StripAsciiWhitespace(line);
     if (text.empty() || text[0] == '#') continue;
     // "--flag value" is split at the first blank, so that values may hold blanks.
-    const size_t blank = text.find(' ');
+    const size_t blank = text.find_first_of(" \t");
     if (text[0] == '-' && blank != std::string_view::npos &&
         text.substr(0, blank).find('=') == std::string_view::npos) {
       lines.emplace_back(text.substr(0, blank));

@@ -150,7 +150,8 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   const std::string who = absl::StrCat("graph_run ", command.name);
   CLI::App app(std::string(command.what), who);
   app.set_help_flag();
-  bool help = false;
+  bool help = std::ranges::any_of(
+      args, [](const std::string& arg) { return arg == "--help" || arg == "-h"; });
   std::string flagfile;  // only for help: ExpandFlagFiles has replaced the flag
   CommonFlags& flags = work.flags();
   // Without a group an option is not in the help: the usage line has the arguments.
@@ -159,7 +160,8 @@ absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::s
   work.Declare(declarer);
   declarer.Group(FlagGroup::kOutput);
   declarer.Text("--flagfile", flagfile, "FILE", "read flags from a file, one per line");
-  declarer.Flag("-h,--help", help, "this text");
+  bool listed = false;  // only for help: a value that does not fit would keep it false
+  declarer.Flag("-h,--help", listed, "this text");
   app.formatter(std::make_shared<HelpFormatter>(command));
   app.footer(absl::StrCat("\nExamples:\n  ", command.examples[0], "\n  ", command.examples[1]));
   app.get_formatter()->column_width(34);

@@ -11,8 +11,9 @@
 namespace tenon::cli {
 
 // Parses `args`, which lack the program's name and the sub-command, into the flags of `work`. Calls
-// ExpandFlagFiles first. Returns the text of --help if it was asked for; the caller prints it and
-// ends. Otherwise returns an empty text. Errors are kUsage. They name the flag, the closest known
+// ExpandFlagFiles first. Returns the text of --help if an argument is --help or -h, whatever the
+// other arguments are; the caller prints it and ends. Otherwise returns an empty text. Errors are
+// those of ExpandFlagFiles, or kUsage. They name the flag, the closest known
 // flag, the value that does not fit, or which arguments are missing or too many; flags before the
 // error may have been written.
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
@@ -26,8 +27,9 @@ absl::Status TooFewArguments(const Command& command);
 // wrong value, an argument that is no flag, or an open quote.
 absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
-// Replaces each --flagfile FILE by the lines of the file, one flag a line. The value of a flag is
-// the rest of its line, blanks and quotes included, without blanks at its ends. Empty lines are
+// Replaces each --flagfile FILE by the lines of the file, one flag a line: "--flag=value", "--flag"
+// or "--flag value". The value of a flag is the rest of its line, blanks and quotes included,
+// without blanks at its ends. A line that begins without '-' is one argument. Empty lines are
 // skipped. A line that begins with '#' is a comment; a '#' elsewhere is not. Files may name files,
 // 10 deep; all paths are relative to the working directory. kUsage: a file cannot be read, files
 // nest deeper, or --flagfile is the last argument and names none.

@@ -38,6 +38,8 @@ class Watchers {
  public:
   // A folder that cannot be made is in status().
   explicit Watchers(const CompileFlags& flags);
+  Watchers(const Watchers&) = delete;  // observers point to status_
+  Watchers& operator=(const Watchers&) = delete;
   // The observers, in the order in which they are called. Watchers owns them.
   std::vector<PipelineObserver*> observers() const;
   // Empties provenance() and history(), so that they tell only of what is optimized from now on,
@@ -50,7 +52,8 @@ class Watchers {
   // The observer that MakeReproducer made; never null.
   PipelineObserver* reproducer() const { return reproducer_; }
 
-  // Adds the observer of --verify-each=numeric, which takes at most so many seconds. The devices of
+  // Adds the observer of --verify-each=numeric. After so many seconds it begins no comparison; the
+  // one in progress still runs each of its graphs on the first set of inputs. The devices of
   // `runner` must outlive the watchers. To be called before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
   // verifier() is null before VerifyNumbers. provenance() is null without --explain-node,

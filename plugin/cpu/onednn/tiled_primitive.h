@@ -1,5 +1,6 @@
-// A step made of oneDNN primitives that each compute one tile of the output. Tiles follow from
-// shapes alone, so that results have the same bits with any number of threads.
+// A step made of oneDNN primitives that each compute one tile of the output. The caller chooses the
+// tiles. Results must have the same bits with any number of threads: TilesFor (tiles.h) says when
+// the number of tiles may depend on the threads.
 #pragma once
 
 #include <functional>

@@ -100,6 +100,22 @@ FlopEstimate EstimateOf(const std::string& text) {
   return shapes.ok() ? EstimateFlopsWithBodies(graph, *shapes) : FlopEstimate();
 }
 
+TEST(SummarizeVariables, CountsAVariableOfTwoNodesOnce) {
+  Model model;
+  const std::string read = Type("dtype", "DT_FLOAT");
+  model.graph =
+      Parse(VarHandle("v", "shared") + VarHandle("w", "shared") + VarHandle("u", "other") +
+            Op("a", "ReadVariableOp", {"v"}, read) + Op("b", "ReadVariableOp", {"w"}, read) +
+            Op("c", "ReadVariableOp", {"u"}, read));
+  Signature signature;
+  for (const char* name : {"a", "b", "c"})
+    signature.outputs.push_back({.name = name, .tensor = absl::StrCat(name, ":0")});
+  model.saved.emplace().meta_graphs.emplace_back().signatures.push_back(signature);
+  const VariableSummary summary = SummarizeVariables(model);
+  EXPECT_EQ(summary.count, 2);
+  EXPECT_EQ(summary.bytes, 4 * summary.parameters);
+}
+
 TEST(EstimateFlops, SaysOfWhichBodiesItKnowsNoCost) {
   const auto model = [](std::string_view shape) {
     return Placeholder("x", shape) + Call("c", "f", {"x"}) +

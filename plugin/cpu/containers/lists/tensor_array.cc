@@ -40,7 +40,8 @@ absl::Status TensorArray::Write(int64_t i, Tensor value) {
     return absl::InvalidArgumentError(
         absl::StrCat("element ", i, " of array '", name(), "' cannot be written: ", why));
   };
-  if (i < 0 || (i >= size && !options_.dynamic_size))
+  if (i < 0) return refuse("the index is negative");
+  if (i >= size && !options_.dynamic_size)
     return refuse(absl::StrCat("the array has ", size, " elements and does not grow"));
   if (value.dtype() != dtype_) {
     return refuse(absl::StrCat("the value is ", DataTypeName(value.dtype()), ", elements are ",
@@ -135,10 +136,8 @@ absl::StatusOr<ObjectRef<TensorArray>> TensorArray::Gradient(std::string_view so
   TENON_RETURN_IF_ERROR(CheckOpen());
   const auto known = gradients_.find(source);
   if (known != gradients_.end()) return known->second;
-  // As in TensorFlow: the gradient's array has the size of this moment, and could not follow a
-  // growing one.
-  options_.dynamic_size = false;
   Options options = options_;
+  options.dynamic_size = false;
   options.adds_up = true;
   options.clear_after_read = true;
   const auto prepend = [&](absl::Span<const int64_t> dims) {
@@ -160,6 +159,9 @@ absl::StatusOr<ObjectRef<TensorArray>> TensorArray::Gradient(std::string_view so
     TENON_ASSIGN_OR_RETURN(gradient->elements_[i].shape,
                            Shape::Make(prepend(elements_[i].shape->dims())));
   }
+  // As in TensorFlow: the gradient's array has the size of this moment, and could not follow a
+  // growing one.
+  options_.dynamic_size = false;
   return gradients_.emplace(source, std::move(gradient)).first->second;
 }
 

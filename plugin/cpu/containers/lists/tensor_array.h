@@ -59,8 +59,9 @@ class TensorArray : public Resource {
   // Returns the array of gradients of this array for the name `source`. It has adds_up and
   // clear_after_read. The first call for a `source` makes it, with as many elements as this array
   // has, and this array loses dynamic_size. Later calls return the same array, closed or not,
-  // whatever `prepended` is. The gradient of an element that has been written here has the
-  // element's shape with the dimensions `prepended` in front. INVALID_ARGUMENT if this array is
+  // whatever `prepended` is. Of an element that has been written here, zeros in
+  // the gradient have the element's shape with the dimensions `prepended` in front; Write does not
+  // check a first value there against it. INVALID_ARGUMENT if this array is
   // closed, or if the resulting shape is too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 

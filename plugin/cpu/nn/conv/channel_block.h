@@ -1,5 +1,6 @@
-// Blocks of channels for kernels that slide windows. The values of one block at all places fit a
-// core's cache, and a loop over a full block has a constant length.
+// Blocks of channels for kernels that slide windows. A block has few channels, so that its values
+// at all places of a small image fit a core's cache. A loop over a full block has a constant
+// length.
 #pragma once
 
 #include <algorithm>

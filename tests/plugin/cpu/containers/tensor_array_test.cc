@@ -30,6 +30,19 @@ TEST(TensorArray, TakesRoomForNoMoreThanItsFirstSize) {
   EXPECT_GT(second - first, (first - before) / 2);
 }
 
+TEST(TensorArray, StillGrowsWhereItsGradientCannotBe) {
+  TensorArray::Options options;
+  options.dtype = DataType::kFloat;
+  options.dynamic_size = true;
+  auto array = ObjectRef<TensorArray>::Make("a", options);
+  const int64_t half = int64_t{1} << 31;
+  ASSERT_TRUE(array->Write(0, Tensor::Of<float>(DataType::kFloat, {1, 2, 3, 4}, {4})).ok());
+  EXPECT_FALSE(array->Gradient("g", Shape({half, half})).ok());
+  EXPECT_TRUE(array->dynamic_size());
+  ASSERT_TRUE(array->Gradient("g", Shape({2})).ok());
+  EXPECT_FALSE(array->dynamic_size());
+}
+
 TEST(TensorArray, HasABoundOfElements) {
   auto array = ObjectRef<TensorArray>::Make("a", TensorArray::Options());
   EXPECT_EQ(array->Resize((int64_t{1} << 24) + 1).code(), absl::StatusCode::kResourceExhausted);
