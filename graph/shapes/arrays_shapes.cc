@@ -159,6 +159,14 @@ absl::Status FillShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Floats below double are counted in float, as the kernel does.
+double RangeSteps(DataType type, double start, double limit, double delta) {
+  if (type == DataType::kDouble || IsInteger(type))
+    return std::ceil(std::abs((limit - start) / delta));
+  const auto span = static_cast<float>(limit) - static_cast<float>(start);
+  return std::ceil(std::abs(span / static_cast<float>(delta)));
+}
+
 // start, limit, delta -> [ceil((limit - start) / delta)].
 absl::Status RangeShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
@@ -177,7 +185,7 @@ absl::Status RangeShape(InferenceContext& c) {
                                                    " do not go in one direction"));
   }
   // Integers beyond a double's precision are left to the kernel.
-  const double count = std::ceil(std::abs((*limit - *start) / *delta));
+  const double count = RangeSteps(c.output_type(0), *start, *limit, *delta);
   if (!(count < kExactDouble && std::abs(*start) < kExactDouble && std::abs(*limit) < kExactDouble))
     return absl::OkStatus();
   const int64_t n = static_cast<int64_t>(count);

@@ -64,9 +64,9 @@ absl::Status RangeOf(Prepare& p) {
     if (count > INT64_MAX) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   } else {
-    // In double for float and half too, so that rounding of the quotient does not add or lose an
-    // element at the end. 9e18 is below 2^63; the negation refuses a NaN as well.
-    const double count = std::ceil(std::abs((static_cast<double>(limit) - start) / delta));
+    // Not in double for float: the rounding of the quotient decides on an element at the end, and
+    // TensorFlow's counts so. 9e18 is below 2^63; the negation refuses a NaN as well.
+    const T count = std::ceil(std::abs((limit - start) / delta));
     if (!(count < 9e18)) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   }
