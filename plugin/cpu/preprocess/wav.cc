@@ -150,8 +150,9 @@ absl::Status PrepareEncode(Prepare& p) {
 }  // namespace
 
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels) {
-  if (channels < 1 || channels > UINT16_MAX)
-    return p.Invalid(absl::StrCat("a WAV file has 1 to 65535 channels, not ", channels));
+  // The file counts the bytes of a sample of all channels in 16 bits.
+  if (channels < 1 || channels > UINT16_MAX / kSampleBytes)
+    return p.Invalid(absl::StrCat("a WAV file has 1 to 32767 channels, not ", channels));
   // Sizes in the file are of 32 bits, and the outermost counts 36 bytes of heads too.
   if (samples > (int64_t{UINT32_MAX} - 36) / kSampleBytes / channels)
     return p.Invalid("the samples are too many for a WAV file");

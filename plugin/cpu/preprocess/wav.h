@@ -9,7 +9,7 @@
 
 namespace tenon::cpu {
 
-// Returns INVALID_ARGUMENT unless `channels` is in [1, 65535] and the length of a file of `samples`
+// Returns INVALID_ARGUMENT unless `channels` is in [1, 32767] and the length of a file of `samples`
 // samples per channel fits the 32 bits that WAV has for it.
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels);
 

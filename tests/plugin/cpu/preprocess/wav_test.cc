@@ -1,4 +1,4 @@
-// DecodeWav of files with more chunks than two.
+// DecodeWav of files with more chunks than two, EncodeWav of more channels than a file can have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +59,17 @@ TEST(DecodeWav, PassesOverWhatFollowsFormatAndSamples) {
     EXPECT_THAT(absl::MakeSpan((*sound)[0].flat<float>(), 2),
                 ElementsAre(1.0f / 32768, 2.0f / 32768));
     EXPECT_EQ(*(*sound)[1].flat<int32_t>(), 8000);
+  }
+}
+
+// The size of a sample of all channels has 16 bits.
+TEST(EncodeWav, RefusesChannelsThatNoReaderCouldDecode) {
+  const Tensor rate = Tensor::Of<int32_t>(DataType::kInt32, {1}, Shape());
+  for (const int64_t channels : {32767, 32768}) {
+    const Tensor audio = Tensor::Of<float>(DataType::kFloat, std::vector<float>(channels, 0.0f),
+                                           Shape({1, channels}));
+    const auto file = RunCpuKernel("EncodeWav", {}, {audio, rate});
+    EXPECT_EQ(file.ok(), channels == 32767) << file.status();
   }
 }
 
