@@ -13,13 +13,12 @@ template <DataType kType>
 void FromFloat8(const void* const* in, void* out, int64_t n, float) {
   const SmallFloat format = *SmallFloatOf(kType);
   const auto* from = static_cast<const uint8_t*>(in[0]);
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<float*>(out)[i] = static_cast<float>(format.Decode(from[i]));
+  for (int64_t i = 0; i < n; ++i) static_cast<double*>(out)[i] = format.Decode(from[i]);
 }
 template <DataType kType>
 void ToFloat8(const void* const* in, void* out, int64_t n, float) {
   const SmallFloat format = *SmallFloatOf(kType);
-  const auto* from = static_cast<const float*>(in[0]);
+  const auto* from = static_cast<const double*>(in[0]);
   for (int64_t i = 0; i < n; ++i)
     static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(format.Encode(from[i]));
 }
@@ -63,9 +62,9 @@ void ClearLowBits(const void* const* in, void* out, int64_t n, float) {
 }
 
 ElementLoop FindFloat8(DataType from, DataType to) {
-#define TENON_FLOAT8(NAME)                                                                  \
-  if (from == DataType::NAME && to == DataType::kFloat) return &FromFloat8<DataType::NAME>; \
-  if (to == DataType::NAME && from == DataType::kFloat) return &ToFloat8<DataType::NAME>;
+#define TENON_FLOAT8(NAME)                                                                   \
+  if (from == DataType::NAME && to == DataType::kDouble) return &FromFloat8<DataType::NAME>; \
+  if (to == DataType::NAME && from == DataType::kDouble) return &ToFloat8<DataType::NAME>;
   TENON_FLOAT8(kFloat8E5m2)
   TENON_FLOAT8(kFloat8E4m3fn)
   TENON_FLOAT8(kFloat8E4m3fnuz)
@@ -81,13 +80,13 @@ DataType CastHub(DataType t) {
     case DataType::kHalf:
     case DataType::kBfloat16:
     case DataType::kComplex64:
+      return DataType::kFloat;
+    case DataType::kComplex128:
     case DataType::kFloat8E5m2:
     case DataType::kFloat8E4m3fn:
     case DataType::kFloat8E4m3fnuz:
     case DataType::kFloat8E4m3b11fnuz:
     case DataType::kFloat8E5m2fnuz:
-      return DataType::kFloat;
-    case DataType::kComplex128:
       return DataType::kDouble;
     case DataType::kInt4:
     case DataType::kQint8:

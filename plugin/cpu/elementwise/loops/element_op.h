@@ -77,7 +77,8 @@ RepeatFn FindRepeat();
 ElementLoop FindCastLoop(DataType from, DataType to);
 
 // Returns the type, the hub, through which `t` is cast from and to other types, e.g. float for
-// half, complex64 and float8. Returns `t` if casts are direct.
+// half and complex64, double for float8, so that a double is rounded once. Returns `t` if casts are
+// direct.
 DataType CastHub(DataType t);
 // Returns the loop that converts between a type and its hub, or between the complex types. Null for
 // any other pair, and for half and bfloat16, which FindCastLoop converts.

@@ -171,7 +171,7 @@ bool ChooseTruncatingCast(DataType from, DataType to, ElementStep* step) {
 // Where TensorFlow's truncation is not one: garbage, or the end of its process.
 bool TruncationUndefined(DataType from, DataType to) {
   if (!IsFloating(from) && !IsComplex(from)) return false;
-  const bool float8 = DataTypeSize(to) == 1 && CastHub(to) == DataType::kFloat;
+  const bool float8 = DataTypeSize(to) == 1 && CastHub(to) == DataType::kDouble;
   return float8 || (to == DataType::kComplex64 && DataTypeSize(from) > 4);
 }
 
