@@ -44,7 +44,7 @@ class Variables {
   void NoteRead(std::string_view name) {
     if (name.size() > longest_ || name == "_") return;  // the shell sets "_" anew for each command
     for (uint16_t i = first_[Bucket(name)]; i != kNone; i = next_[i])
-      read_[i] = read_[i] || Name(i) == name;
+      read_[i] = read_[i] || Same(Name(i), name);
   }
 
   void WriteRead(TextSink sink) const {
@@ -70,6 +70,14 @@ class Variables {
     for (size_t i = 0; i < name.size(); ++i)
       hash = (hash ^ static_cast<uint8_t>(name.data()[i])) * 0x100000001b3;
     return hash % kBuckets;
+  }
+
+  TENON_READS_LITERALS static bool Same(std::string_view name, std::string_view literal) {
+    if (name.size() != literal.size()) return false;
+    for (size_t i = 0; i < name.size(); ++i) {
+      if (name.data()[i] != literal.data()[i]) return false;
+    }
+    return true;
   }
 
   static void WriteQuoted(std::string_view value, TextSink sink) {
