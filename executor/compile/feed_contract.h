@@ -23,8 +23,8 @@ struct FeedContract {
 };
 
 // One contract for each feed of the request, in the request's order. `calls`: the calls that nodes
-// of `graph` come from, for error messages. INVALID_ARGUMENT names a placeholder with a malformed
-// shape.
+// of `graph` come from, for error messages. Errors are those of AttrValue::AsShape and name the
+// placeholder.
 absl::StatusOr<std::vector<FeedContract>> DescribeFeeds(const Graph& graph, const CallSites& calls,
                                                         const Request& request);
 

@@ -8,7 +8,8 @@ namespace graph_run {
 
 // Starts (true) or stops (false) counting, and returns how many allocations were counted since the
 // program began: a later start goes on from there. See tenon::AllocationCounter. Thread-safe.
-// Always -1 in builds with a sanitizer, which has allocation functions of its own.
+// Always -1 in builds with AddressSanitizer or ThreadSanitizer, which have allocation functions of
+// their own.
 int64_t CountAllocations(bool count);
 
 }  // namespace graph_run

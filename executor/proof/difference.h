@@ -20,10 +20,11 @@ enum class Sameness : uint8_t {
   // the processor chooses which) and a denormal equals the zero of its sign (arithmetic flushes it,
   // moving data does not).
   kBits,
-  // Finite floats up to so many float steps at the largest magnitude of the tensor; which elements
-  // are NaN or infinite; all other types exactly.
+  // Finite floats up to kMaxSteps or kMaxStepsSmall steps of their type at the largest magnitude of
+  // the tensor; which elements are NaN or infinite; all other types exactly.
   kBound,
-  // Floats as kBound has them, in steps of bfloat16, and nothing else. Values decide what other
+  // Floats as kBound has them, in kMaxStepsSmall steps of bfloat16 (of the type, if it is coarser),
+  // and nothing else. Values decide what other
   // types hold and how many elements there are: both may fall the other way.
   kRounded,
 };

@@ -29,7 +29,7 @@ absl::StatusOr<SparseParts> SparseInputs(const StepArgs& args);
 // entries, in ascending order. `entries` lack the first coordinate and the first dimension.
 //   INVALID_ARGUMENT, before any call: `t` has fewer than two dimensions or a negative number of
 //   rows, or its entries are not sorted (CheckSorted) or lie outside the shape.
-//   RESOURCE_EXHAUSTED, before any call: more than 2^24 rows.
+//   RESOURCE_EXHAUSTED, before any call: more than 2^24 rows. Between calls too: no memory.
 // An error of `begin` or `row` ends the split and is returned.
 absl::Status ForRows(const SparseParts& t, absl::FunctionRef<absl::Status(int64_t rows)> begin,
                      absl::FunctionRef<absl::Status(int64_t number, SparseParts entries)> row);
