@@ -23,9 +23,9 @@ enum class Sameness : uint8_t {
   // Finite floats up to kMaxSteps or kMaxStepsSmall steps of their type at the largest magnitude of
   // the tensor; which elements are NaN or infinite; all other types exactly.
   kBound,
-  // Floats as kBound has them, in kMaxStepsSmall steps of bfloat16 (of the type, if it is coarser),
-  // and nothing else. Values decide what other
-  // types hold and how many elements there are: both may fall the other way.
+  // Floats as kBound has them, but up to kMaxStepsSmall steps of bfloat16 (of the type, if it is
+  // coarser), and nothing else. Values decide what other types hold and how many elements there
+  // are: both may fall the other way.
   kRounded,
 };
 inline constexpr int64_t kMaxSteps = 1024;     // float, double

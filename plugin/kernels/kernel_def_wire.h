@@ -15,8 +15,8 @@ std::string KernelDefToWire(const KernelDef& kernel);
 std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> kernels);
 
 // Parses a KernelDef; the result has no functions. INVALID_ARGUMENT "Error parsing serialized
-// KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a constraint that does not list
-// types.
+// KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a constraint whose values are no
+// list of types; a constraint without values is read as one with an empty list.
 absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire);
 
 }  // namespace tenon

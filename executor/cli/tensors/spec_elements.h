@@ -20,9 +20,9 @@ struct SpecElements {
 };
 
 // Splits an element list. INVALID_ARGUMENT for brackets that do not match, lists of one depth that
-// differ in length, elements at different depths, a string without end, a \x without
-// two hexadecimal digits, and brackets deeper than kMaxRank; names the byte (counted from 1). Does
-// not check that there are as many tokens as `dims` has elements.
+// differ in length, elements at different depths, a string without end, a \x without two
+// hexadecimal digits, and brackets deeper than kMaxRank; names the byte (counted from 1). Does not
+// check that there are as many tokens as `dims` has elements.
 absl::StatusOr<SpecElements> SplitElements(std::string_view text);
 
 // Parses `text` as an element of t's type, which is a number, bool or string, and stores it as
