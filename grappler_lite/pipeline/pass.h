@@ -167,8 +167,8 @@ class Pass {
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
   // Optimizes context.graph in place. Called once for each object. Returns whether the graph
-  // changed; the pipeline compares the answer with fingerprints. After an error the pipeline
-  // restores the graph of before.
+  // changed; the pipeline compares the answer with fingerprints where it checks each pass, and else
+  // trusts it. After an error the pipeline restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;
 };
 
