@@ -36,9 +36,9 @@ absl::Status RunInitializer(Session& session, const SavedModel& model, const std
 // initializer, if the model has one. `session` must be a session of the model's graph. NOT_FOUND if
 // the checkpoint has no value for such a variable, even if the initializer would give it one;
 // INVALID_ARGUMENT if the value has another type or shape. After an error part of the variables may
-// have values. Errors of the restore node start with "restoring
-// the variables: ", those of the initializer as in RunInitializer; errors of the checkpoint name
-// its file. RESOURCE_EXHAUSTED without memory.
+// have values. Errors of the restore node start with "restoring the variables: ", those of the
+// initializer as in RunInitializer; errors of the checkpoint name its file. RESOURCE_EXHAUSTED
+// without memory.
 absl::Status RestoreState(Session& session, const SavedModel& model,
                           const BeforeRun& before_run = {});
 
