@@ -12,8 +12,9 @@
 
 namespace tenon {
 
-// Runs each graph in a session of its own, without any pass. Thread-compatible: made-up values of
-// variables are kept from run to run.
+// Runs each graph in a session of its own, without any pass. Not thread-safe: all functions but
+// WithCallsInlined keep made-up values of variables for later runs, and copies of a runner share
+// them.
 class GraphRunner {
  public:
   // `options`: what concerns the optimizer is ignored. Random ops without a seed get one, so that

@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-// Nodes of variables. Each variable that the roots need is in one of the two lists.
+// Nodes of variables. Each such node of the graph that the roots need is in one of the two lists; a
+// variable that only functions make is in neither.
 struct VariableUse {
   std::vector<NodeId> read_only, changed;  // nodes of the graph, in its order
 };

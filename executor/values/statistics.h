@@ -29,9 +29,9 @@ double Median(std::vector<double> samples);
 double MiddleMean(std::vector<double> samples);
 
 // The median of independent samples, with its 95 % interval by ranks. The interval holds for every
-// distribution of the samples, and a single outlier cannot move it far. Fewer than
-// kFewestForInterval samples allow no such interval: its ends are then the smallest and the
-// largest. There must be a sample.
+// distribution of the samples. From 9 samples on a single outlier cannot move it far; of fewer the
+// ends are the smallest and the largest. Fewer than kFewestForInterval samples allow no interval of
+// 95 %. There must be a sample.
 struct MedianEstimate {
   double median = 0, ci95_lo = 0, ci95_hi = 0;
 };

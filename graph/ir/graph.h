@@ -125,7 +125,8 @@ class Graph {
   // Returns the live node of this name; kNoNode if there is none. Of several nodes of one name, a
   // defect that a file may have, it is the first by id that is alive.
   NodeId FindNode(std::string_view name) const;
-  // Reads "node", "node:1" or "^node". NOT_FOUND names the closest name where no node has the name.
+  // Reads "node", "node:1" or "^node". NOT_FOUND if no node has the name; names a similar one if
+  // there is one.
   // INVALID_ARGUMENT for a port that is no number or that the node does not have: "node" is port 0.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
   // "node" for port 0, "node:1", "^node"; "<missing>" for no output.

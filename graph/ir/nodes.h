@@ -30,7 +30,8 @@ NodeId NodeOfOutput(const Graph& graph, std::string_view text);
 std::vector<NodeId> NodesOfOutputs(const Graph& graph, absl::Span<const std::string> texts);
 
 // Return what is wrong with a node whose op is unknown. UnknownOpError is UNIMPLEMENTED, with the
-// place of n in the file; UnknownOpText is the message alone, with the closest known name.
+// place of n in the file; UnknownOpText is the message alone. Both name the closest registered op,
+// if one is close.
 absl::Status UnknownOpError(const Graph& graph, NodeId n);
 std::string UnknownOpText(std::string_view op);
 

@@ -1,7 +1,7 @@
 // The constants that all plans of an executable share: decoded values of Const nodes, outputs of
 // nodes that are computed ahead, aligned copies, copies on devices. A constant is decoded once, and
-// aligned only if a run reads it. Its pages of the model's file are dropped from memory when
-// Aligned has copied them, or when DropPages says that no run reads them.
+// aligned only if a run reads it. If it takes 64 KiB or more, its pages of the model's file are
+// dropped from memory when Aligned has copied them, or when DropPages says that no run reads them.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,9 @@ class ConstStore {
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
 
   // A copy of `value`, a constant of the graph, in the memory of `device`; made once for each
-  // device. Blocks until the copy is complete, for at most `timeout_s` seconds; other functions of
-  // the store block meanwhile. Errors are those of CopyOnDevice.
+  // device. Waits at most `timeout_s` seconds for the queued copy. All functions of the store that
+  // other threads call block meanwhile, and that time is not limited. Errors are those of
+  // CopyOnDevice.
   absl::StatusOr<Tensor> OnDevice(const Tensor& value, Device* device, double timeout_s);
 
   // States that no run reads `value`, since it was packed or copied. If `value` lies in the mapped

@@ -44,7 +44,8 @@ class Loops {
   // all its variables at once: what goes back must lie on the true side of one Switch in every
   // pass, what leaves on the false side. Errors name the node.
   absl::Status CloseAt(size_t position);
-  // Whether the Merge is a variable of a loop: the loop's step sets it, and it needs no step.
+  // Whether the Merge is a variable of a loop, which needs no step of its own: the loop's step sets
+  // it, or it shares its first value if it never changes.
   bool IsVariable(NodeId merge) const { return variables_.nexts.contains(merge); }
   // Makes the output of the Exit node n the value that it reads, alive behind the loop. The loop of
   // n must be the innermost open one. Errors do not name the node.

@@ -22,7 +22,7 @@ inline std::string_view StringAt(const void* data, int64_t i) {
 void PutString(void* data, int64_t i, std::string_view value);
 
 // The most bytes that one call of a kernel may make where a small input can ask for any amount,
-// e.g. by repeating a string: 4 GiB. No graph needs more.
+// e.g. by repeating a string: 4 GiB.
 inline constexpr uint64_t kMostStringBytes = uint64_t{1} << 32;
 
 // Returns RESOURCE_EXHAUSTED if `bytes` exceeds kMostStringBytes, or what the thread's MemoryBound

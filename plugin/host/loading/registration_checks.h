@@ -1,4 +1,4 @@
-// Finds kernels of a plug-in that no node can ever use, and kernels that make nodes fail.
+// Finds kernels of a plug-in that no node can use, and kernels that make nodes fail.
 // TensorFlow reports such a kernel at the node that asks for it, if at all; the host reports it
 // with the plug-in.
 #pragma once

@@ -55,8 +55,9 @@ class DeviceWatch {
   // the memory is not known to be done. Returns nothing, and reports a violation, for memory that
   // is not allocated, null included: the caller must not hand it to the plug-in.
   virtual std::optional<uint64_t> Freed(const void* address) = 0;
-  // The same for memory of host_memory_allocate, which has no zone. HostFreed returns false, and
-  // reports a violation, for memory that is not allocated; it returns true for null.
+  // Note memory of host_memory_allocate, and its end. Alignment, overlaps and queued work are not
+  // checked, and there is no zone. HostFreed returns false, and reports a violation, for memory
+  // that is not allocated; it returns true for null.
   virtual void HostAllocated(const void* address, uint64_t size) = 0;
   virtual bool HostFreed(const void* address) = 0;
 
