@@ -1,5 +1,4 @@
-// Records the time of each step of a run, for traces and tables. A run without a recorder has no
-// cost from it.
+// Records the time of each step of a run, for traces and tables.
 #pragma once
 
 #include <atomic>

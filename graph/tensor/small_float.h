@@ -27,8 +27,8 @@ struct SmallFloat {
   // Ignores bits above bits(). Exact: a double holds every value of these formats.
   double Decode(uint32_t bits) const;
   // Rounds to nearest, ties to even. What is too large becomes infinity; NaN where the format has
-  // no infinity; the largest number where it has neither. A NaN becomes a quiet NaN of sign 0 and
-  // without payload, or 0 where the format has no NaN.
+  // no infinity; the largest number where it has neither. A NaN becomes a quiet NaN without
+  // payload, of sign 0 unless kFnuz, or 0 where the format has no NaN.
   uint32_t Encode(double value) const;
 };
 

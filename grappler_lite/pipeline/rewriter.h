@@ -47,8 +47,9 @@ class Sweep {
 
   // Runs the rewrites over the graph; call it once. For each node the first rewrite in order that
   // applies is done, again and again until none applies (at most 1000 times for one node and the
-  // nodes made for it). Rewrites of class kFastMath run only if the user asks for them. Returns
-  // whether the graph changed. INVALID_ARGUMENT for a cycle outside of loops; other errors are
+  // nodes made for it). Once the pass has spent its budget (PassContext::Visit), the sweep shows no
+  // more nodes. Rewrites of class kFastMath run only if the user asks for them. Returns whether the
+  // graph changed. INVALID_ARGUMENT for a cycle outside of loops; other errors are
   // those of making a node. After an error the graph is half rewritten: the pipeline restores it.
   absl::StatusOr<bool> Run(std::span<const Rewrite> rewrites);
 

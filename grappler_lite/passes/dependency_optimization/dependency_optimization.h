@@ -22,16 +22,16 @@ bool StandsForValue(const Graph& g, NodeId n);
 // Turns a node into a NoOp if another node waits for it over a control edge, no node reads its
 // outputs, and it cannot fail. The NoOp waits for each node that the old one read or waited for. So
 // a producer that loses its last reader may turn next. Preserved nodes stay; so do nodes without
-// inputs, nodes that read a reference and those of StandsForValue. A node that nothing reads or
-// waits for stays too.
+// inputs, nodes that read a reference, those of StandsForValue, and those on a device without a
+// NoOp. A node that nothing reads or waits for stays too.
 absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 
 // Removes each NoOp, Identity and IdentityN that is not preserved, if that makes neither the edges
 // nor the edges between devices more. Its users read and wait for its inputs instead. An Identity
-// stays if its producer is on another device, if it reads a reference, or if a user would wait for
-// less. Also drops each control edge from a constant without inputs, from a fed node, or from a
-// node that the user reads anyway (unless the user is a Merge or a call). One sweep, producers
-// first.
+// or IdentityN stays if a producer is on another device, if it reads a reference, or if a user
+// would wait for less. Nodes of several inputs and very many uses stay. Also drops each control
+// edge from a constant without inputs, from a fed node, or from a node that the user reads anyway
+// (unless the user is a Merge or a call). One sweep, producers first.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
 // Removes control edges that a longer path of edges implies (transitive reduction). Work is

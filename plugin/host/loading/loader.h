@@ -102,9 +102,9 @@ absl::StatusOr<std::vector<Device*>> PluginDevices();
 std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
 // Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
-// libraries mapped, since they may have threads. Leaves plug-ins alone that another thread is
-// loading. No session may exist any more, and no function of this header but LoadPlugin may run
-// meanwhile. For the end of a process, and for tests.
+// libraries mapped, since they may have threads. Leaves plug-ins alone that are being loaded, on
+// this thread too. No session may exist any more, and no function of this header but LoadPlugin may
+// run meanwhile. For the end of a process, and for tests.
 void ShutdownPlugins();
 
 // Opens a library for the ops and kernels that its static constructors register, and returns the
