@@ -44,8 +44,8 @@ struct RewriteEvent {
   std::string_view function;  // the graph is the body of this function; empty: of none
 };
 
-// "pass.rewrite@node"; in the body of a function "pass.rewrite@node@function". The same from run to
-// run, so that a rewrite can be named on a command line.
+// "pass.rewrite@node"; in the body of a function "pass.rewrite@node@function". Of a plug-in's pass
+// "plugin:APU@". The same from run to run, so that a rewrite can be named on a command line.
 std::string RewriteKey(const RewriteEvent& event);
 
 // Decides on one rewrite of a replay. `number` counts the rewrites that the pass asks for in this
