@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// One call of a run function. Steps stand in the order of execution. A step has 32 bytes: two fit
-// into a cache line.
+// One call of a run function. The steps of the graph, of a branch and of a loop each stand in the
+// order of execution. A step has 32 bytes: two fit into a cache line.
 struct Step {
   RunFn fn;
   const void* state;   // owned by Plan::resources; null if the function needs none

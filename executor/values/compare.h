@@ -23,8 +23,7 @@ struct Tolerance {
   double rtol = 1e-5;
   double atol = 1e-6;
   Scale scale = Scale::kElement;
-  // Also right: floats at most so many floating-point steps apart; from the largest float to an
-  // infinity it is one step. Not for complex numbers.
+  // Also right: finite floats at most so many floating-point steps apart. Not for complex numbers.
   std::optional<int64_t> max_ulp = std::nullopt;
   bool equal_nan = false;   // any NaN equals any other
   bool integers = false;    // integers may differ as floats may; bools and strings never
@@ -47,7 +46,8 @@ struct Comparison {
   double max_abs = 0;  // the largest difference; NaN where only one side is NaN
   // The largest difference as a fraction of |want|; infinite where |want| alone is 0.
   double max_rel = 0;
-  int64_t max_ulp = 0;  // of float types; 0 otherwise
+  // Of float types; 0 otherwise. From the largest float to an infinity it is one step.
+  int64_t max_ulp = 0;
   int64_t mismatches = 0;
   bool nan_both_sides = false;  // an element is wrong that Tolerance::equal_nan would allow
 };

@@ -20,7 +20,7 @@ struct Contender {
 // Runs `a` and `b` on the same feeds, in blocks of about 10 ms: a b, b a, a b, … A trial of each
 // on one thread comes first and decides how many runs a block has: those that the slower of the two
 // does in that time. A block has at most an eighth of repetition.runs, but at least one run for
-// each thread. The trial is not in Contender::runs.
+// each thread; the last block may be shorter. The trial is not in Contender::runs.
 //
 // Returns how many times longer a run of `b` takes than one of `a`; above 1, `b` is the slower one.
 // This is the median, over pairs of blocks, of the MiddleMean of b's block divided by that of a's.

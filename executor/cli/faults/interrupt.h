@@ -1,5 +1,5 @@
-// Handles Ctrl-C (SIGINT). Work that can stop early prints what it has done until then. In each
-// case the process ends with code 130.
+// Handles Ctrl-C (SIGINT). Work that can stop early prints what it has done until then. The process
+// ends with code 130, unless another error ends such work first.
 #pragma once
 
 #include "absl/status/status.h"

@@ -40,7 +40,7 @@ struct WatchFlags {
   bool time_passes = false;
   // "structure", "numeric"; empty: only the result is verified.
   std::string verify_each;
-  // Seconds that "numeric" may take.
+  // "numeric" begins no comparison after so many seconds of comparing.
   double verify_s = 60;
   // Passes; "*" means each.
   std::vector<std::string> print_before, print_after;

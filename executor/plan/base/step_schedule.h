@@ -1,8 +1,8 @@
 // The rows of steps of a StepGraph. Steps run in the order in which they were added. The graph
-// itself is one row. Each loop, and each branch of two steps or more, is a row of its own: a run
-// repeats a loop, and jumps over a branch, as a whole. A step that opens a loop begins no row of a
-// branch: it looks at its flag itself, and what follows the loop may begin a row. A branch that
-// lies more than 128 rows deep gets no row: each of its steps looks at its flag.
+// itself is one row. Each loop, and each branch of two adjacent steps or more, is a row of its own:
+// a run repeats a loop, and jumps over a branch, as a whole. A step that opens a loop begins no row
+// of a branch: it looks at its flag itself, and what follows the loop may begin a row. A branch
+// that lies more than 128 rows deep gets no row: each of its steps looks at its flag.
 #pragma once
 
 #include <cstdint>

@@ -7,12 +7,12 @@
 
 namespace tenon {
 
-// A node is named by its place in a topological order. Chains cover the nodes: in a chain each node
-// is reachable from the one before. The label of a node has one entry for each chain: the last
-// place of the chain from which the node is reachable. Entries that no later question needs are
-// dropped, so that a label is as long as the graph is wide there. A label keeps at most 256
-// entries, the latest places, and fewer once all labels together take 32 MiB and 128 bytes for each
-// node; questions about dropped places get kUnknown. Not thread-safe.
+// A node is named by its place in a topological order. Chains cover the nodes with later questions:
+// in a chain each node is reachable from the one before. The label of a node has one entry for each
+// chain: the last place of the chain from which the node is reachable. Entries that no later
+// question needs are dropped, so that a label is as long as the graph is wide there. A label keeps
+// at most 256 entries, the latest places, and fewer once all labels together take 32 MiB and 128
+// bytes for each node; questions about dropped places get kUnknown. Not thread-safe.
 class PathLabels {
  public:
   enum class Answer : uint8_t { kNoPath, kPath, kUnknown };

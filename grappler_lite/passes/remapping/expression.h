@@ -1,5 +1,6 @@
 // Reads the arithmetic that nodes spell out above one root node, so that one fused node can replace
-// the root and these nodes. Products and sums are recognized in any order and nesting of operands.
+// the root and these nodes. Products are recognized in any order and nesting of factors, sums in
+// any order of two terms.
 #pragma once
 
 #include <optional>

@@ -23,8 +23,8 @@ struct Fusion {
   // result is floating point. Neither: the result is qint32, in the range of the sums. Never both.
   bool requantize = false, dequantize = false;
   float alpha = 0;  // LeakyRelu's slope
-  // The op has lists of inputs: the summand is floating point, follows the bias, and has no range;
-  // it is not requantized.
+  // The op has lists of inputs: the summand is floating point, follows the bias, and has no range.
+  // A fusion with a summand then dequantizes and has no activation.
   bool in_lists = false;
   bool symmetric = false;  // the range to report is the one asked for, widened to [-m, m]
 
@@ -56,8 +56,8 @@ class FusedResults {
   // Computes all channels into args.scratch, once per run, and stores the result's range in outputs
   // 1 and 2, unless the op dequantizes. Returns one Channel for each channel; they live as long as
   // the scratch memory. INVALID_ARGUMENT if the range of the first factor, all ranges of the second
-  // factor, or the range asked for give no positive scale, as [0, 0] does. UNIMPLEMENTED for a
-  // float bias of values that MIN_FIRST has quantized from another min than 0.
+  // factor, or, to requantize, the range asked for give no positive scale, as [0, 0] does.
+  // UNIMPLEMENTED for a float bias of values that MIN_FIRST has quantized from another min than 0.
   absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
 
   // Stores the results of `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0.

@@ -22,6 +22,7 @@ absl::StatusOr<int> ReadQuantizationAxis(const Prepare& p, std::string_view name
 
 // Returns the slices of `shape` along `axis`. INVALID_ARGUMENT unless inputs i and i + 1, the
 // scales (float) and the zero points (int32), have one value per slice, or are scalars for axis -1.
+// Their types are not checked.
 absl::StatusOr<Slices> CheckScales(const Prepare& p, int i, const Shape& shape, int axis);
 
 // Returns INVALID_ARGUMENT, with `name`, unless the first `n` scales in input i are all positive.
@@ -38,8 +39,8 @@ struct QuantizedLimits {
 // INVALID_ARGUMENT if int32 does not hold a value. The values are not compared.
 absl::StatusOr<QuantizedLimits> ReadQuantizedLimits(const Prepare& p, std::string_view prefix);
 
-// Return scale or zero point number i of input `input`. The caller has checked the input's type and
-// number of elements (CheckScales).
+// Return scale or zero point number i of input `input`. CheckScales has checked the number of
+// elements; the op fixes the type.
 inline float ScaleAt(const StepArgs& args, int input, int64_t i) {
   return static_cast<const float*>(args.in[input])[i];
 }
