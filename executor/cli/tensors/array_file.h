@@ -1,7 +1,7 @@
 // Reads and writes tensors in files, as SPECs and SINKs name them: NumPy arrays and archives, raw
-// bytes. Errors of a file's content and of the system name the file. A program that ends with an
-// error of reading exits with kInvalidInput, with one of writing kRunFailed, where a function does
-// not say otherwise.
+// bytes. Errors of a file's content and of the system name the file; that of a key that the archive
+// lacks lists its keys instead. A program that ends with an error of reading exits with
+// kInvalidInput, with one of writing kRunFailed, where a function does not say otherwise.
 #pragma once
 
 #include <functional>

@@ -33,8 +33,8 @@ struct PluginLibrary {
   // also so where other libraries came with it and a constructor registered something: another
   // plug-in may keep one of those mapped, and the registration would be lost.
   bool resident = false;
-  bool kernels_registered =
-      false;                    // TF_InitKernel was called, which happens once while it is mapped
+  // TF_InitKernel has succeeded. It is not called again while the library is mapped.
+  bool kernels_registered = false;
   Registrations registrations;  // by its constructors and TF_InitKernel, for the next load too
 };
 
