@@ -14,9 +14,11 @@ namespace tenon {
 
 // An input or output of the signature.
 struct FrozenTensor {
-  std::string name;    // its name in the signature
-  std::string node;    // the node of the frozen graph that takes or gives it, at output 0
-  std::string tensor;  // its tensor in the original graph, which the frozen graph still has
+  std::string name;  // its name in the signature
+  std::string node;  // the node of the frozen graph that takes or gives it, at output 0
+  // Its tensor in the original graph, which the frozen graph still has. Feed `node`: if the node of
+  // an input has several outputs, nothing reads `tensor` any more.
+  std::string tensor;
 };
 
 // Owns its graph, which needs neither the session nor the folder.

@@ -52,9 +52,10 @@ class DeviceTypes {
   // the host is among the devices; INVALID_ARGUMENT for more than 64 types.
   absl::Status Check() const;
 
-  // The support of node n. Asks the registry once per kind and type. Every call must pass a graph
-  // that shares its storage with the graph of the first call, since kinds are told apart by their
-  // index in that storage. The reference is valid as long as this object.
+  // The support of node n. Asks the registry once per kind and type, and once per type for all
+  // constants of one dtype. Every call must pass a graph that shares its storage with the graph of
+  // the first call, since kinds are told apart by their index in that storage. The reference is
+  // valid as long as this object.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
   // Why node n cannot run on `device`, a device of this session with a type outside of the node's
   // mask. A part of a sentence, without the node's name.
@@ -85,7 +86,7 @@ class DeviceTypes {
   struct Type {
     std::string_view name, plugin;
     int priority;
-    std::vector<Device*> devices;  // by ordinal
+    std::vector<Device*> devices;  // in the order given
   };
   // The support of node n, from the registry.
   KindSupport Ask(const Graph& graph, NodeId n) const;

@@ -90,10 +90,10 @@ class KernelStep : public SlowStep {
     const NodeTypes* types;
     const CpuKernelSpec* spec;
   };
-  // `constants`: by input, the value that the kernel may look at while it is prepared; null: only a
-  // run knows the value. Not owned, as `session` and `counts`. `outputs`: by output, its slot; -1
-  // if the plan gives the output the place of an input. `promised`: by output, the shape that the
-  // plan relies on; nullopt: none.
+  // `constants`: by input, the value that the kernel may look at while it is prepared; null: none
+  // before the run. Not owned, as `session` and `counts`. `outputs`: by output, its slot; -1 if the
+  // plan gives the output the place of an input. `promised`: by output, the shape that the plan
+  // relies on; nullopt: none.
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
              SessionState& session, LatePreparations& counts)

@@ -1,5 +1,5 @@
-// A graph that is ready to run. It is placed and optimized once for each set of feeds and fetches,
-// and planned once for each input signature.
+// A graph that is ready to run. It is placed and optimized once for each pair of lists of feeds and
+// fetches, and planned for the shapes of the feeds. The plans that were used last are kept.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// What passes ask about single nodes. All functions are pure and thread-safe.
+// What passes ask about single nodes. All functions are pure. All are thread-safe, but MayStopARun
+// is not for graphs that share functions (SharedFunctions): it fills the caches of these.
 #pragma once
 
 #include <initializer_list>

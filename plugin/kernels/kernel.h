@@ -1,11 +1,12 @@
 // The interface of a CPU kernel: one function prepares a step for given shapes, another function
 // runs the step.
 //
-// The executor calls prepare once for each set of input shapes. Prepare checks everything that
-// shapes and attributes decide, computes output shapes, makes oneDNN primitives, packs constant
-// weights, and sets a run function with an immutable state. Run gets pointers and computes; several
-// threads may call run at once with different pointers. A kernel does nothing special for unknown
-// shapes: the executor prepares when the shapes are known, and caches the result by shapes.
+// The executor calls prepare for each set of input shapes, and perhaps again for a set that it had
+// before. Prepare checks everything that shapes and attributes decide, computes output shapes,
+// makes oneDNN primitives, packs constant weights, and sets a run function with an immutable state.
+// Run gets pointers and computes; several threads may call run at once with different pointers. A
+// kernel does nothing special for unknown shapes: the executor prepares when the shapes are known,
+// and caches the result by shapes.
 // What runs has a header of its own (run_fn.h), and so has what outlives a run (session_state.h):
 // plans and runs need those two and not this one.
 #pragma once

@@ -20,7 +20,7 @@ struct PluginProbe {
   // The facts that the child found, with kAnswered: "status", "device_type", "devices", "structs",
   // "ops", "kernels", "pass", "profiler", "warnings", "doubts".
   std::optional<Json> facts;
-  std::string death;   // otherwise how it ended: its own last line, or the signal
+  std::string death;   // otherwise how it ended: its own last line, the signal or the exit code
   std::string output;  // its stdout and stderr, the first 64 KiB
 };
 

@@ -21,8 +21,9 @@ class Liveness {
   // from nodes outside of the order do not count. Adds steps if the flag is a new one. The caller
   // stores it in node_alive.
   int32_t OfNode(NodeId n);
-  // A flag that lives if `a` and `b` both live: one of them if it implies the other, else a new
-  // flag with a step of node n that sets it.
+  // A flag that lives if `a` and `b` both live: one of them if it implies the other, else the flag
+  // that an earlier call made for the two (see ForgetSince), else a new flag with a step of node n
+  // that sets it.
   int32_t Both(NodeId n, int32_t a, int32_t b);
   // The flag of a Merge of inputs with the flags `alive` (at least one), if no step is needed to
   // set it. It is a flag of the list that all others imply, or the parent of a family that the list

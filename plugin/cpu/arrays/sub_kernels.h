@@ -17,7 +17,9 @@ namespace tenon::cpu {
 
 // A tensor between the parts: an input of the step, or a buffer in the step's scratch memory.
 struct SubTensor {
-  int buffer = 0;  // the number of an input of the step; scratch buffers have the numbers behind
+  // The number of an input of the step; scratch buffers have the numbers behind. -1: none, for an
+  // input that the part reads only in its preparation, as `value`.
+  int buffer = 0;
   DataType type = DataType::kInvalid;
   Shape shape;
   const Tensor* value = nullptr;  // the value if preparation knows it, else null; not owned

@@ -69,19 +69,20 @@ absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const Shape& shape
 // 2 (grey, alpha), 3 (RGB) or 4 (RGB, alpha), to which the pixels are converted, or 0 for the
 // file's number. Fewer bits are widened so that the greatest value stays the greatest; of 16 bits,
 // uint8 gets the upper 8. Alpha that the file lacks is the greatest value. RESOURCE_EXHAUSTED if
-// libpng gets no memory.
+// libpng gets no memory to begin; later that is INVALID_ARGUMENT.
 absl::Status DecodePng(std::string_view contents, int channels, bool wide, AllocatePixels allocate);
 
 // Returns a PNG file of pixels [height, width, channels], with zlib's default compression.
 // INVALID_ARGUMENT unless there are 1 to 4 channels, as in DecodePng, and 1 to 10^6 rows and
-// columns. RESOURCE_EXHAUSTED if libpng gets no memory.
+// columns. RESOURCE_EXHAUSTED if libpng gets no memory to begin; later that is INVALID_ARGUMENT.
 absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape);
 
 // Decodes a GIF file to uint8 [frames, height, width, 3] or, unless `all_frames`, to [height,
 // width, 3] of the first frame. Height and width are the largest of all frames. Each frame is drawn
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
-// beyond the edges are cut off. Pixels that no frame covers are 0. RESOURCE_EXHAUSTED if the frames
-// have more pixels in all than CheckStringBytes permits bytes.
+// beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a later frame
+// that is broken ends the frames without an error, unless the file ends in it. RESOURCE_EXHAUSTED
+// if the frames have more pixels in all than CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,

@@ -1,5 +1,5 @@
-// A kernel of a plug-in (TensorFlow's C ABI) for one node. The session creates it once for each
-// node and computes it many times.
+// A kernel of a plug-in (TensorFlow's C ABI) for one node. Each executable keeps one for each node
+// and computes it many times.
 #pragma once
 
 #include <memory>
