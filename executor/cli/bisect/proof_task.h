@@ -54,8 +54,9 @@ struct ProofTask {
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone = false);
 
-// Warns on stderr of each pass that was rolled back, and sets "rolled_back" in the document to an
-// array of the same lines. Such a pass cannot be the cause of a wrong result.
+// Warns on stderr of each pass that was rolled back, unless --quiet is given, and sets
+// "rolled_back" in the document to an array of the same lines. Such a pass cannot be the cause of a
+// wrong result.
 void TellRollbacks(const ProofTask& task, Invocation& invocation);
 
 }  // namespace tenon::cli
