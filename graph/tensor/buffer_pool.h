@@ -1,5 +1,5 @@
 // Keeps freed buffers to be used again, so that a run whose tensors have the sizes of an earlier
-// run's allocates nothing from the system. A part of Buffer (tensor.h), which is the only caller.
+// run's allocates less from the system. A part of Buffer (tensor.h), which is the only caller.
 // Thread-safe.
 #pragma once
 
@@ -22,7 +22,7 @@ Buffer* TakeFromPool(size_t capacity);
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:
 // then the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to
 // 256 KiB for itself, without a lock, and frees them when it ends; all threads share up to 64 MiB
-// more. Under a sanitizer nothing is kept, so that the sanitizer sees the end of each tensor.
+// more. Under ASan and TSan nothing is kept, so that the sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon
