@@ -1,5 +1,5 @@
-// The assumed cost of computing a node, by its op's CostRule: the same on every machine, and
-// no measurement. All functions are thread-safe.
+// The assumed cost of computing a node, by its op's CostRule: the same on every machine.
+// All functions are thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace tenon {
 // op takes an input by reference and does not only pass the memory on, but for
 // IsVariableInitialized; a node that reads a reference as a value is no writer. An Identity of a
 // reference variable copies nothing, so that users of the Identity read what the memory holds when
-// they run. Nodes that are made later
-// and nodes of unknown ops are not in the set. Immutable after construction.
+// they run. Nodes that are made later and nodes of unknown ops are not in the set. Immutable
+// after construction.
 class WrittenMemory {
  public:
   explicit WrittenMemory(const Graph& graph);
