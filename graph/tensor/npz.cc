@@ -196,8 +196,9 @@ absl::StatusOr<Tensor> NpzReader::Read(std::string_view key, DataType wanted) co
     if (tensor.ok()) return tensor;
     return WithPath(absl::StrCat(path_, "[", key, "]"), tensor.status());
   }
-  return absl::NotFoundError(
-      absl::StrCat("the archive has no array '", key, "'; it has: ", absl::StrJoin(Keys(), ", ")));
+  return WithPath(path_,
+                  absl::NotFoundError(absl::StrCat("the archive has no array '", key,
+                                                   "'; it has: ", absl::StrJoin(Keys(), ", "))));
 }
 
 absl::StatusOr<std::string> NpzToBytes(const NamedArrays& arrays) {

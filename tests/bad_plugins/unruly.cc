@@ -117,7 +117,12 @@ void CreateStreamExecutor(const SP_Platform* platform, SE_CreateStreamExecutorPa
   good = table;
   table.allocate = Allocate;
   table.create_event = CreateEvent;
-  if (Is("misaligned")) table.deallocate = [](const SP_Device*, SP_DeviceMemoryBase*) {};
+  if (Is("misaligned")) {
+    table.deallocate = [](const SP_Device* d, SP_DeviceMemoryBase* memory) {
+      memory->opaque = static_cast<char*>(memory->opaque) - 4;
+      good.deallocate(d, memory);
+    };
+  }
   if (Is("same_memory")) {
     table.allocate = SameMemory;
     table.deallocate = [](const SP_Device*, SP_DeviceMemoryBase*) {};

@@ -42,7 +42,7 @@ class Variables {
   }
 
   void NoteRead(std::string_view name) {
-    if (name.size() > longest_ || name == "_") return;  // the shell sets "_" anew for each command
+    if (name.size() > longest_ || Same("_", name)) return;  // the shell sets "_" for each command
     for (uint16_t i = first_[Bucket(name)]; i != kNone; i = next_[i])
       read_[i] = read_[i] || Same(Name(i), name);
   }

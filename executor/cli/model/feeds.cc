@@ -47,6 +47,10 @@ absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Names& names,
                                      " writes no tensors; only run has SINKs"));
     }
     TENON_ASSIGN_OR_RETURN(NamedSink named, ParseSink(text));
+    // Only an archive holds several tensors.
+    const bool alone = named.sink != "-" && !absl::EndsWith(named.sink, ".npz");
+    if (alone && std::ranges::find(outputs, named.sink, &NamedSink::sink) != outputs.end())
+      return UsageError(absl::StrCat("--output ", text, ": another --output has the same file"));
     outputs.push_back(std::move(named));
   }
   if (!flags.outputs.empty()) return outputs;

@@ -60,7 +60,8 @@ void WatchFlags::DeclareWatching(Declarer& d) {
   d.FlagWithValue("--verify-each{structure}", verify_each, {"structure", "numeric"},
                   "verify the graph after each pass; =numeric: and that it answers the same");
   d.Real("--verify-seconds", verify_s, "S",
-         "what --verify-each=numeric may take; it says what it left out (default 60)",
+         "when --verify-each=numeric begins no more comparisons; it says what it left out (default "
+         "60)",
          Declarer::Bound::kAboveZero);
   d.List("--print-before", print_before, "PASS",
          "the graph before this pass, on stderr; '*': before each");

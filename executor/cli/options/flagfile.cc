@@ -19,7 +19,8 @@ absl::Status Expand(const std::vector<std::string>& args, int depth, std::vector
 // Read by hand: CLI11's files of flags are TOML.
 absl::Status ExpandFile(const std::string& path, int depth, std::vector<std::string>& out) {
   if (depth >= kMaxFlagFileDepth)
-    return UsageError(absl::StrCat("--flagfile ", path, ": files name each other in a circle"));
+    return UsageError(absl::StrCat("--flagfile ", path, ": files name files more than ",
+                                   kMaxFlagFileDepth, " deep"));
   const absl::StatusOr<FileBytes> file = ReadFile(path, kMaxFlagFileBytes);
   if (!file.ok()) return UsageError(absl::StrCat("--flagfile ", file.status().message()));
   std::vector<std::string> lines;

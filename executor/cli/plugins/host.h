@@ -17,7 +17,8 @@ namespace tenon::cli {
 class Host {
  public:
   // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. Each file
-  // is loaded once, with the priority and the alias of its first mention. A plug-in fails if it
+  // is loaded once, with the priority and the alias of its first mention, which
+  // also decides what a failure means. A plug-in fails if it
   // does not load or cannot create its devices. If a plug-in fails whose file --plugin names:
   // kPluginFault with its message. If one fails that was found in a folder or through
   // TENON_PLUGIN_PATH: a warning, and it is skipped. A plug-in that closes stdout or stderr while

@@ -132,7 +132,9 @@ class Parent {
       Read(kPollMs);
       reaped_ = waitpid(child_, &status_, WNOHANG) == child_;
     }
-    while (Read(0)) {  // what is left in the pipes; a grandchild may hold them open
+    // What is left in the pipes. A grandchild may hold these open, or write without end.
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(1);
+    while (Clock::now() < end && Read(0)) {
     }
     return Judge();
   }

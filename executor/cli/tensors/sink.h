@@ -24,11 +24,11 @@ struct SinkTensor {
   NamedSink target;
   Tensor value;
 };
-// Writes the files, archives last; each replaces a file that is there. Of tensors for one .npy or
-// .bin file the last one stays. Tensors for one .npz file become one archive, with the names of the
-// outputs as keys. Tensors for "-" are left to the caller. Ends at the first error, which names the
-// file or the output; files that were written before it stay. kUsage: a file for a node without
-// outputs. Other errors are those of the Save functions (array_file.h).
+// Writes the files, archives last; each replaces a file that is there. Tensors for one .npz file
+// become one archive, with the names of the outputs as keys. Tensors for "-" are left to the
+// caller. Ends at the first error, which names the file or the output; files that were written
+// before it stay. kUsage: a file for a node without outputs. Other errors are those of the Save
+// functions (array_file.h).
 absl::Status WriteSinks(const std::vector<SinkTensor>& tensors);
 
 }  // namespace tenon::cli
