@@ -23,10 +23,10 @@ class KeptState {
  public:
   // Finds what `fillers` fill of the tables of `graph` and of the variables that its functions
   // make. `graph` is a pruned copy of `model` that holds what a signature needs. `fillers` are the
-  // nodes of `model` that restore and initialize it. FAILED_PRECONDITION names a table that takes
-  // its entries once and that no filler fills, if no node of `graph` fills any table. UNIMPLEMENTED
-  // names a resource other than a mutex that a filler fills and a node of the frozen graph could
-  // not.
+  // nodes of `model` that restore and initialize it; they count as filling each resource that they
+  // need, even if they only read it. FAILED_PRECONDITION names a table that takes its entries once
+  // and that no filler fills, if no node of `graph` fills any table. UNIMPLEMENTED names a resource
+  // other than a mutex that a filler fills and a node of the frozen graph could not.
   static absl::StatusOr<KeptState> Find(const Graph& graph, const Graph& model,
                                         absl::Span<const NodeId> fillers);
 

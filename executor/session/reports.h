@@ -72,7 +72,8 @@ PlanCacheReport PlanCacheOf(const Executable& e);
 std::string PlanText(const Executable& e);
 // The copies of the plan that was used last. Empty while there is no plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);
-// In the order of node ids.
+// In the order of node ids of the graph that runs, in which calls and loops are lowered: a node may
+// not be in OptimizedGraph.
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e);
 
 }  // namespace tenon

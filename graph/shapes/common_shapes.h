@@ -57,9 +57,9 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
 // Returns `axis`, from [-rank, rank), as a number in [0, rank); INVALID_ARGUMENT for other axes.
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
-// Sets the value of output i if it is an int32 or int64 scalar or vector. Elements that the type
-// cannot hold become unknown. Does nothing for nullopt, for more than kMaxShapeValueElements, and
-// if all are unknown.
+// Sets the value of output i if its type is int32 or int64 and its rank is 0, 1 or unknown.
+// Elements that the type cannot hold become unknown. Does nothing for nullopt, for more than
+// kMaxShapeValueElements, and if all are unknown.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
 // Sets the shapes of the first outputs. Returns OK, so that a shape function can end with it.

@@ -10,8 +10,8 @@
 namespace tenon {
 
 enum class DefectCode : uint8_t {
-  kSyntax,      // the bytes are no GraphDef
-  kLimit,       // a limit of ImportLimits is exceeded
+  kSyntax,      // the bytes are no GraphDef; import returns an error instead
+  kLimit,       // a constant exceeds max_const_bytes, or a rank its limit
   kName,        // a node name is malformed or stands twice
   kUnknownOp,   // no OpDef and no function has the op's name
   kArity,       // the number of inputs does not fit the OpDef
@@ -34,9 +34,9 @@ enum class DefectCode : uint8_t {
 
 struct Defect {
   DefectCode code;
-  std::string where;             // "file:line:col", "file: byte N" or "node 'x'"
+  std::string where;             // "file:line:col", "file: byte N", "file" or "node 'x'"
   std::string node;              // empty for defects of the file, or of a function as a whole
-  std::string message;           // the fault, the node, and what would be right; one line
+  std::string message;           // the fault, in one line
   bool in_function = false;      // in a function of the library
   std::string ToString() const;  // "where: message"
 };
@@ -48,9 +48,9 @@ inline bool MayBeUnused(const Defect& defect) {
 }
 
 // Returns every defect of a graph and of its functions: first of the versions, then of nodes in the
-// order of ids, then of functions. For graphs that passes or plug-ins changed; import does the same
-// for files. Shapes are not checked at nodes with another defect, nor in a graph with an illegal
-// cycle. Linear in the graph.
+// order of ids, then of functions. For graphs that passes or plug-ins changed. Import does the same
+// for files, but refuses names that start with an underscore. Shapes are not checked at nodes with
+// another defect, nor in a graph with an illegal cycle. Linear in the graph.
 std::vector<Defect> Verify(const Graph& graph);
 // Verify without the functions of the library, their names and signatures included. If `sound` is
 // given, the graph must be an edited copy of `sound` that shares its storage, and `sound` must have

@@ -76,8 +76,8 @@ class KernelRegistry {
   // Removes every kernel of this plug-in; none if `plugin` is empty. A kernel that is in use stays
   // alive through its shared_ptr. Returns whether one is in use.
   bool RemovePlugin(std::string_view plugin);
-  // Whether a kernel of this plug-in is in use: a session that was prepared with it, or anybody
-  // else with a result of Find or List, still shares it.
+  // Whether a kernel of this plug-in that is still registered is in use: a session that was
+  // prepared with it, or anybody else with a result of Find or List, still shares it.
   bool InUse(std::string_view plugin) const;
 
   // The kernel for a node on a device type: of those with matching constraints and the label of the

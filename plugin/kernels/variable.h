@@ -26,11 +26,12 @@ VariableName NameOfVariable(bool by_reference, std::string_view container,
 
 // Thread-safe: each call is atomic. Readers share the value's buffer. A writer (the caller of
 // Update, UpdateHeld or LockedValue) must copy a buffer that anybody shares before it writes to the
-// buffer: so a value that was read never changes.
+// buffer: so a value that was read does not change, unless changes_in_place().
 //
 // The value lies in the memory of the device that wrote it last. A reader on another device gets a
-// copy. The variable keeps the last such copy until the next call of a writer. A writer on another
-// device moves the value into its own memory. A null device is the host, as is the CPU's Device.
+// copy. The variable keeps the last such copy until a writer or Assign is called. A writer on
+// another device moves the value into its own memory. A null device is the host, as is the CPU's
+// Device.
 //
 // Calls wait for holders (Hold): Get and Peek while one is alone, Update, Assign and Lock while
 // there is any. Such a wait has no limit, so a holder must use the functions for holders.

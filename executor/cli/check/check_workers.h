@@ -36,7 +36,8 @@ struct CheckedCases {
 // Forks up to 16 workers, which open the host themselves, and waits for them. The caller must have
 // no other thread yet, since a fork copies only the calling thread. Without --threads each case
 // runs on one thread. If a plug-in is loaded, constants of cases are fed. If a plug-in is loaded
-// and `flags` have neither opt_level nor passes, the passes of plug-ins run and no others.
+// and `flags` have neither opt_level nor passes (--config may name passes too), the passes of
+// plug-ins run and no others.
 //
 // A case that takes longer than --timeout (60 s by default) is stopped. A case that is stopped, or
 // that ends its process, counts as crashed; a new worker then goes on with the next case of the

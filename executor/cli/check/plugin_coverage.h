@@ -30,8 +30,9 @@ class PluginCoverage {
   Json PluginsJson() const;
   // An object: by name of a pass of a plug-in, the number of cases whose graphs the pass changed.
   Json PassesJson() const;
-  // For each plug-in its path, a line on how many of all cases count for it, and a table if any
-  // does; then a line for each pass that changed graphs. Empty without plug-ins.
+  // For each plug-in its path, a line on how many of all cases count for it (or that it has no
+  // kernels), and a table if any does; then a line for each pass that changed graphs. Empty without
+  // plug-ins.
   std::string Text(const Style& style) const;
   // First a line for each failure of a pass, with the number of cases; a pass that failed for two
   // reasons has two lines. Then a line for each plug-in with kernels of which no case ran any. If a

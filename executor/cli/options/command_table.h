@@ -20,7 +20,8 @@ const Command* FindCommand(const std::vector<std::string>& args, size_t* words);
 
 // The help of the whole program.
 std::string ProgramHelp();
-// "graph_run 0.1.0" and the version of each interface that it implements, one a line.
+// The text of --version: a line "graph_run 0.1.0", then lines with the versions of the interfaces
+// that it implements.
 std::string VersionText();
 // Sets the versions of the interfaces as keys: "tensorflow", "graph_def", "stream_executor",
 // "graph_optimizer", "profiler".

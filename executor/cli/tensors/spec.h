@@ -42,9 +42,9 @@ struct SpecHint {
 };
 
 // Makes the tensor that the SPEC describes, in host memory. What the SPEC leaves open comes from
-// `hint`; nothing compares the tensor with it. Reads files. Errors quote the wrong part and say
-// what would be right: kUsage, or kInvalidInput for the content of a file. "(ignored)" is no
-// tensor: the caller asks IsIgnoredSpec first.
+// `hint`; nothing compares the tensor with it. Reads files. Errors are kUsage, or kInvalidInput
+// for a file that cannot be read or has other content. "(ignored)" is no tensor: the caller asks
+// IsIgnoredSpec first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
 
 // Whether the SPEC is "(ignored)".
@@ -59,7 +59,8 @@ struct NamedSpec {
 absl::StatusOr<NamedSpec> SplitNamedSpec(std::string_view text);
 
 // A SPEC that a Placeholder of this type and shape accepts. Unknown dimensions become 1, an unknown
-// type f32.
+// rank a scalar, an unknown type f32. No SPEC can write a resource or variant: for these the text
+// is of no use.
 std::string SuggestSpec(const SpecHint& hint);
 
 }  // namespace tenon::cli

@@ -10,8 +10,9 @@
 namespace tenon {
 
 // Keeps the errors of nodes that no node needs any more since a value made of them has become a
-// constant: the constant gets a control edge from each of these nodes that may fail. One run of
-// constant folding uses one object.
+// constant: a constant that the run needs gets a control edge from each of these nodes that may
+// fail, unless the run needs the node already, perhaps for another such edge. One run of constant
+// folding uses one object.
 class FoldedOrigins {
  public:
   // Notes that n, which still has its data inputs, becomes `constant`; the two may be one node.

@@ -10,7 +10,8 @@ namespace tenon {
 
 // NOT_FOUND: the node has no such attribute.
 absl::Status MissingAttr(std::string_view name, std::string_view node);
-// INVALID_ARGUMENT: the attribute has another type than `expected` ("int", "list(int)", …).
+// INVALID_ARGUMENT: the attribute is not of type `expected` ("int", "list(int)", …). `value` has
+// another type, holds no value, or is a placeholder. An empty list counts as no value.
 absl::Status WrongAttrType(const AttrValue& value, std::string_view expected);
 
 }  // namespace tenon

@@ -6,10 +6,10 @@
 namespace tenon {
 
 // Returns a table of functions that check arguments and results (device_watch.h) and call those of
-// the plug-in. A function that `real` lacks is null. Those for unified memory, device_memory_usage
-// and get_stream_status are `real`'s own, unchecked. The others call the table that WatchDevice got
-// for the device: each device must have a watch, with `real`. For a device without one they throw
-// std::invalid_argument.
+// the plug-in. A function that `real` lacks is null. Those for unified memory, device_memory_usage,
+// get_stream_status and sync_memcpy_dtod are `real`'s own, unchecked. The others call the table
+// that WatchDevice got for the device: each device must have a watch, with `real`. For a device
+// without one they throw std::invalid_argument.
 SP_StreamExecutor StrictTable(const SP_StreamExecutor& real);
 
 }  // namespace tenon

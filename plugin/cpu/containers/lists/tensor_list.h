@@ -71,7 +71,7 @@ struct OwnList {
 };
 // Takes input i (RunState::TakeInput), a list in a tensor of one element. If nothing else shares
 // the tensor or the list, the result is the input itself, else a new handle with a clone.
-// INVALID_ARGUMENT if the input holds no list.
+// INVALID_ARGUMENT if the input holds no list. RESOURCE_EXHAUSTED if memory is short.
 absl::StatusOr<OwnList> TakeList(const StepArgs& args, int i);
 
 // Returns row i of a tensor as a tensor of shape `shape`, which must have as many elements as a

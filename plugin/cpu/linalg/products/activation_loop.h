@@ -1,5 +1,4 @@
-// Activations of floats in place, without oneDNN. They follow products so small that the call of a
-// oneDNN primitive would cost more than the product.
+// Activations of floats in place, without oneDNN.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ void RunLstmForward(const LstmCell& cell, const LstmForward& step, Workers* work
 // One backward step. Pointers without a shape are [batch, cells]. The clip of the cell state is not
 // taken into account.
 struct LstmBackward {
-  LstmState state;  // as the forward step has written it; h is not read
+  LstmState state;  // as the forward step has written it; cs and h are not read
   const float* cs_prev;
   Peepholes peepholes;
   const float *cs_grad, *h_grad;  // gradients of this step's cs and h
