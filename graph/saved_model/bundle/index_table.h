@@ -15,7 +15,7 @@ namespace tenon {
 // An open index, in memory or mapped. Messages start with the path.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: as of ReadRegularFile (graph/base/file_bytes.h).
 // DATA_LOSS: a checksum or the structure is wrong.
-// RESOURCE_EXHAUSTED: memory is short.
+// RESOURCE_EXHAUSTED: memory is short; the message has no path.
 // Reading is thread-safe.
 class IndexTable {
  public:

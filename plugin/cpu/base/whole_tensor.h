@@ -110,8 +110,8 @@ absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i);
 // Returns the list of types in attribute `name`. INVALID_ARGUMENT if there is no such list.
 absl::StatusOr<TypeVector> TypesOf(const Prepare& p, std::string_view name);
 // Returns the shape in input i, of type int32 or int64: a vector of dimensions, -1 for an unknown
-// dimension. A scalar -1 stands for an unknown rank. INVALID_ARGUMENT for any other scalar, a rank
-// above 1 or a dimension below -1.
+// dimension. A scalar -1 stands for an unknown rank. INVALID_ARGUMENT for any other scalar, an
+// input of higher rank, or a shape that PartialShape::Make refuses.
 absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i);
 
 }  // namespace tenon::cpu

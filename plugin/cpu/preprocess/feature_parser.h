@@ -59,7 +59,7 @@ class FeatureParser {
   //   INVALID_ARGUMENT: a malformed message (named by its number), a name that two keys have, or,
   //   with feature and example in the message: a value of another type, a dense feature of a wrong
   //   size, or one that is missing, has no default and is not open.
-  //   RESOURCE_EXHAUSTED: an open dense feature would take more than CheckStringBytes permits.
+  //   RESOURCE_EXHAUSTED: a dense feature would take more than CheckStringBytes permits.
   absl::Status Run(const StepArgs& args) const;
 
   bool batch() const { return batch_; }           // input 0 is a vector

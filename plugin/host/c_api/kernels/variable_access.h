@@ -46,7 +46,8 @@ class VariableHold {
   Variable* held_;  // null: the lock is the call's
 };
 
-// Returns the value of a variable that the call holds, in the memory of the device `memory`.
+// Moves the value of a variable that the call holds into the memory of the device `memory`, and
+// returns the value.
 // Without a value the error is FAILED_PRECONDITION for a reference and NOT_FOUND for a resource.
 absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                  Device* memory);
