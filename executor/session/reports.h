@@ -48,7 +48,7 @@ struct CopyReport {
   int64_t bytes;         // -1: unknown
 };
 
-// A kernel of a plug-in that has computed a node in some run.
+// A kernel of a plug-in that some run has called to compute a node, whether or not it failed.
 struct PluginKernelReport {
   std::string node, op, plugin;  // `plugin` is the path of the file
 };
