@@ -1,9 +1,29 @@
 // Arithmetic, comparison, logic and special functions, element by element.
+#include <optional>
+
+#include "graph/base/status_macros.h"
 #include "graph/ops/families.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
 namespace {
+
+// Scalars aside, all inputs have one shape.
+absl::Status BetaincShape(InferenceContext& c) {
+  bool unknown = false;
+  std::optional<PartialShape> merged;
+  for (int i = 0; i < 3; ++i) {
+    unknown |= !c.input(i).known_rank();
+    if (c.input(i).rank() <= 0) continue;
+    TENON_ASSIGN_OR_RETURN(merged, merged ? MergeShapes(*merged, c.input(i)) : c.input(i));
+  }
+  if (merged) {
+    c.set_output(0, *merged);
+  } else if (!unknown) {
+    c.set_output(0, Shape());
+  }
+  return absl::OkStatus();
+}
 
 constexpr OpSpec kElementwiseOps[] = {
     {"Abs", "x: T", "y: T", "T: {bfloat16, half, float, double, int8, int16, int32, int64}",

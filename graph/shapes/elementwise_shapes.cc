@@ -121,23 +121,6 @@ absl::Status SelectShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// Scalars aside, all inputs have one shape.
-absl::Status BetaincShape(InferenceContext& c) {
-  bool unknown = false;
-  std::optional<PartialShape> merged;
-  for (int i = 0; i < 3; ++i) {
-    unknown |= !c.input(i).known_rank();
-    if (c.input(i).rank() <= 0) continue;
-    TENON_ASSIGN_OR_RETURN(merged, merged ? MergeShapes(*merged, c.input(i)) : c.input(i));
-  }
-  if (merged) {
-    c.set_output(0, *merged);
-  } else if (!unknown) {
-    c.set_output(0, Shape());
-  }
-  return absl::OkStatus();
-}
-
 // A change of element size adds or takes the last dimension.
 absl::Status BitcastShape(InferenceContext& c) {
   const int64_t from = static_cast<int64_t>(DataTypeSize(c.input_type(0)));

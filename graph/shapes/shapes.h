@@ -1,5 +1,6 @@
 // The shape functions of the built-in ops, by the file that holds them. The tables in graph/ops
-// name them; see common_shapes.h for what a shape function may do.
+// name them; a rule of one op alone may stand above its table there instead; see common_shapes.h
+// for what a shape function may do.
 #pragma once
 
 #include "graph/shapes/common_shapes.h"
@@ -16,8 +17,8 @@ ShapeFunction BroadcastArgsShape, BroadcastGradientArgsShape, BroadcastToShape, 
 ShapeFunction ArgShape, ConstShape, EnsureShapeShape, PlaceholderWithDefaultShape;
 
 // elementwise_shapes.cc
-ShapeFunction AddShape, BetaincShape, BitcastShape, CastShape, DivShape, EqualShape, FloorDivShape,
-    FloorModShape, MaximumShape, MinimumShape, MulShape, SelectShape, SelectV2Shape, SubShape;
+ShapeFunction AddShape, BitcastShape, CastShape, DivShape, EqualShape, FloorDivShape, FloorModShape,
+    MaximumShape, MinimumShape, MulShape, SelectShape, SelectV2Shape, SubShape;
 
 // image_shapes.cc
 ShapeFunction AdjustContrastShape, AtLeastImageShape, ColorSpaceShape,

@@ -10,7 +10,6 @@
 namespace tenon {
 
 enum class DefectCode : uint8_t {
-  kSyntax,      // the bytes are no GraphDef; import returns an error instead
   kLimit,       // a constant exceeds max_const_bytes, or a rank its limit
   kName,        // a node name is malformed or stands twice
   kUnknownOp,   // no OpDef and no function has the op's name

@@ -25,18 +25,18 @@ bool SizeForProduct(Sweep& sweep, NodeId n) {
   return true;
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kShapeRewrites[] = {
     {"size_for_product", Exactness::kToleranced, SizeForProduct, "Prod"}};
 
 class ShapeOptimization : public Pass {
  public:
-  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
+  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kShapeRewrites); }
   absl::StatusOr<bool> Run(PassContext& context) override {
     const Graph& g = context.graph;
     bool any = false;
     for (NodeId n = 0; n < g.num_node_ids() && !any; ++n)
       any = g.alive(n) && g.op_name(n) == "Prod";
-    return any ? Sweep(context, nullptr).Run(kRewrites) : false;
+    return any ? Sweep(context, nullptr).Run(kShapeRewrites) : false;
   }
 };
 

@@ -14,8 +14,6 @@ namespace {
 
 std::string_view CodeName(DefectCode code) {
   switch (code) {
-    case DefectCode::kSyntax:
-      return "SYNTAX";
     case DefectCode::kLimit:
       return "LIMIT";
     case DefectCode::kName:

@@ -148,7 +148,7 @@ bool ChainIntegers(Sweep& s, NodeId n) {
   return IsInteger(s.graph().output_type({n, 0})) && ChainConstants(s, n);
 }
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kPartialFoldings[] = {
     {"join_constants", Exactness::kExact, JoinConstants, "Concat ConcatV2"},
     {"add_integers", Exactness::kExact, AddIntegers, "AddN"},
     {"add_constants", Exactness::kFastMath, AddConstants, "AddN"},
@@ -158,7 +158,7 @@ constexpr Rewrite kRewrites[] = {
 
 }  // namespace
 
-std::span<const Rewrite> PartialFolding() { return kRewrites; }
+std::span<const Rewrite> PartialFolding() { return kPartialFoldings; }
 
 bool MayFoldPartially(const PassContext& context) {
   const Graph& g = context.graph;

@@ -190,7 +190,7 @@ bool SinkThroughReduction(Sweep& s, NodeId n) {
 constexpr std::string_view kConvolutions =
     "Conv2D DepthwiseConv2dNative _FusedConv2D _FusedDepthwiseConv2dNative";
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kLayoutRewrites[] = {
     {"convert_convolution", Exactness::kToleranced, ConvertConvolution, kConvolutions},
     // Have a data_format; input 0 and output 0 are the images.
     {"convert_follower", Exactness::kToleranced, ConvertFollower,
@@ -208,11 +208,11 @@ constexpr Rewrite kRewrites[] = {
 
 class LayoutOptimizer : public Pass {
  public:
-  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kRewrites); }
+  std::vector<RewriteInfo> rewrites() const override { return InfosOf(kLayoutRewrites); }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     if (!HasNchwConvolution(context.graph)) return false;
-    TENON_ASSIGN_OR_RETURN(const bool changed, Sweep(context, InferShapes(context)).Run(kRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool changed, Sweep(context, InferShapes(context)).Run(kLayoutRewrites));
     if (changed) DropUnread(context);
     return changed;
   }

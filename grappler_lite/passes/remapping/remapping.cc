@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-constexpr Rewrite kRewrites[] = {
+constexpr Rewrite kFusions[] = {
     {"fuse_pad", Exactness::kToleranced, FusePad, "Conv2D"},
     {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm,
      "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
@@ -40,7 +40,7 @@ constexpr Rewrite kLastRewrites[] = {
 class Remapping : public Pass {
  public:
   std::vector<RewriteInfo> rewrites() const override {
-    std::vector<RewriteInfo> infos = InfosOf(kRewrites);
+    std::vector<RewriteInfo> infos = InfosOf(kFusions);
     infos.push_back(kLiftStrides);
     infos.push_back(kMergeProjections);
     for (const RewriteInfo& info : InfosOf(kLastRewrites)) infos.push_back(info);
@@ -48,7 +48,7 @@ class Remapping : public Pass {
   }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
-    TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kFusions));
     TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
     if (fused || lifted) return true;
     TENON_ASSIGN_OR_RETURN(const bool merged, MergeProjections(context));

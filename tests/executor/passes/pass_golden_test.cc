@@ -172,6 +172,22 @@ TEST_P(PassGolden, NumbersStay) {
   }
 }
 
+// Passes that one field of RewriterConfig switches share a folder of pairs.
+TEST(PassGoldenPairs, EachPassHasOneThatChangesAndOneThatStays) {
+  std::map<std::string, std::pair<int, int>> pairs;  // by pass: how many change, how many stay
+  for (const std::string& path : GoldenPasses()) {
+    std::string out = path;
+    out.replace(out.rfind(".in."), 4, ".out.");
+    const bool same = Lines(LoadGraph(path).value()) == Lines(LoadGraph(out).value());
+    ++(same ? pairs[GoldenPass(path).pass].second : pairs[GoldenPass(path).pass].first);
+  }
+  for (const PassEntry& entry : PassOrder()) {
+    if (!entry.field.empty() || entry.make()->rewrites().empty()) continue;
+    EXPECT_GT(pairs[std::string(entry.name)].first, 0) << entry.name;
+    EXPECT_GT(pairs[std::string(entry.name)].second, 0) << entry.name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PassGolden, testing::ValuesIn(GoldenPasses()),
                          [](const auto& info) { return GoldenPass(info.param).Name(); });
 
