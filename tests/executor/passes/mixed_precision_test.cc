@@ -104,9 +104,12 @@ TEST(MixedPrecision, NumericVerifierDoesNotBlameIt) {
     const auto session = Open(golden, *host, options);
     const auto executable = session->Prepare(golden.feeds, golden.fetches);
     ASSERT_TRUE(executable.ok()) << executable.status();
-    for (const PassReport& row : OptimizerReport(**executable).passes)
+    bool changed = false;
+    for (const PassReport& row : OptimizerReport(**executable).passes) {
       EXPECT_FALSE(row.failed) << row.name << ": " << row.reason;
-    EXPECT_GT(verifier.passes_compared(), 0);
+      changed |= row.changed;
+    }
+    EXPECT_EQ(verifier.passes_compared() > 0, changed);
   }
 }
 
