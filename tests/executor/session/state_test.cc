@@ -80,6 +80,28 @@ TEST(State, NodesOfOneNameAndOfTwoOpsShareNone) {
   EXPECT_EQ(Values((*after)[0]), Values((*alone)[0]));
 }
 
+// The same, for one op with other seeds.
+TEST(State, GeneratorsOfOneNameAndOfTwoSeedsShareNone) {
+  const auto draw = [](std::string_view name, std::string_view node, int seed) {
+    return testing::Function(
+        name, {}, {"r"},
+        testing::Const("s", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 2") +
+            Op(node, "RandomUniform", {"s:output:0"},
+               absl::StrCat(kFloat, testing::Type("T", "DT_INT32"),
+                            "attr { key: 'seed' value { i: ", seed, " } } ")),
+        testing::Ret("r", absl::StrCat(node, ":output:0")));
+  };
+  const std::string text = testing::Call("a", "Draw", {}) + testing::Call("a/c", "Other", {}) +
+                           testing::Library({draw("Draw", "c/t", 7), draw("Other", "t", 9)});
+  const auto alone = Make(text)->Run({}, {"a/c"});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  auto session = Make(text);
+  ASSERT_TRUE(session->Run({}, {"a"}).ok());
+  const auto after = session->Run({}, {"a/c"});
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ(Values((*after)[0]), Values((*alone)[0]));
+}
+
 TEST(State, SessionsHaveVariablesOfTheirOwn) {
   auto one = Make(kCounter), other = Make(kCounter);
   ASSERT_TRUE(RunOn(*one, {1, 2}, "set").ok());
