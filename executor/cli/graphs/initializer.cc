@@ -34,15 +34,18 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
   return needed;
 }
 
-// Whether these nodes assign each of `variables`, and nothing else, exactly once and read no feed
-// or file. Two assignments of one variable are a training step, not an initializer.
+// Whether these nodes assign each of `variables`, and nothing else, exactly once, take no feed and
+// restore nothing. A second assignment of a variable, or a sum into it, is a training step.
 bool Initializes(const Graph& graph, const std::vector<NodeId>& needed,
                  const absl::flat_hash_set<NodeId>& variables) {
   absl::flat_hash_set<NodeId> assigned;
   for (const NodeId n : needed) {
     const std::string_view op = graph.op_name(n);
     if (IsPlaceholder(graph, n) || absl::StartsWith(op, "Restore")) return false;
-    if (!IsAssignment(op)) continue;
+    if (!IsAssignment(op)) {
+      if (absl::StartsWith(op, "Assign")) return false;
+      continue;
+    }
     if (graph.inputs(n).empty() || !assigned.insert(graph.inputs(n)[0].node).second) return false;
   }
   return assigned == variables;

@@ -79,6 +79,8 @@ TEST(Initializer, AssignsTheVariablesAndNoOtherNodes) {
   EXPECT_EQ(Initializer(Parse(nodes + After("half", {"set_v", "set_t"}) +
                               After("init", {"set_v", "set_w"}))),
             "init");
+  const std::string add = Op("add_v", "AssignAdd", {"v", "one"}, Type("T", "DT_FLOAT"));
+  EXPECT_EQ(Initializer(Parse(nodes + add + After("train", {"set_v", "set_w", "add_v"}))), "");
 }
 
 TEST(CopiesInto, LeaveOutInputsThatNameNoNode) {
