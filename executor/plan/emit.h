@@ -13,7 +13,7 @@ namespace tenon {
 
 // Cannot fail. `layout` must be made from `graph` and `schedule`. Uses `graph` up: its resources,
 // arguments, devices and copies move into the plan, and its steps learn where their inputs lie. The
-// plan points to input.graph and input.calls, which must outlive it.
+// plan points to members of `input`: PlanInput says which of them must outlive it.
 std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule, Layout layout,
                            StepGraph& graph);
 

@@ -47,7 +47,7 @@ constexpr Kind kBinary[] = {
 };
 
 constexpr Kind kText[] = {
-    {"version https://git-lfs.github.com/"sv,
+    {"version https://git-lfs.github.com/spec/v1"sv,
      "is a pointer of Git LFS to a file that was not fetched: git lfs pull fetches it"},
     {"saved_model_schema_version"sv, kSavedModel},
     {"meta_graphs"sv, kSavedModel},
@@ -92,7 +92,11 @@ std::string_view KindOfText(std::string_view content) {
     rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
   }
   for (const Kind& kind : kText) {
-    if (absl::StartsWithIgnoreCase(rest, kind.begin)) return kind.text;
+    if (!absl::StartsWithIgnoreCase(rest, kind.begin)) continue;
+    // Tag and lengths of a binary node may look like blanks: behind its name comes a tag, or more
+    // of the name.
+    const char next = rest.size() == kind.begin.size() ? ' ' : rest[kind.begin.size()];
+    if (absl::ascii_isspace(next) || absl::StrContains(":{<>", next)) return kind.text;
   }
   return {};
 }
@@ -153,11 +157,12 @@ std::string_view WhatItIsInstead(std::string_view content) {
   if (content.starts_with(kLocalFile)) return KindOfZip(content);
   if (content.starts_with('\0') && content.ends_with(kTableEnd))
     return "is the index of a checkpoint, which holds values only: name the folder of a SavedModel";
-  // A GraphDef, which begins with a node (0a), may hold "ustar" at this place in a name.
-  if (!content.starts_with('\n') && Has(content, kTarMagic, "ustar"))
+  // A GraphDef begins with a node (0a), whose name may hold these words at these places.
+  const bool node = content.starts_with('\n');
+  if (!node && Has(content, kTarMagic, "ustar"))
     return "is a tar archive, not a graph: unpack it, and name the folder that saved_model.pb is "
            "in";
-  if (Has(content, kLiteMagic, "TFL3"))
+  if (!node && Has(content, kLiteMagic, "TFL3"))
     return "is a TensorFlow Lite model: name the folder of the SavedModel that it was made from";
   if (const std::string_view kind = KindOfText(content); !kind.empty()) return kind;
   return IsMetaGraph(content) ? kMetaGraph : KindOfNumbered(content);

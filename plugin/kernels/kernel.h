@@ -36,6 +36,8 @@ class Workers;  // plugin/cpu/base/workers.h
 class Prepare {
  public:
   // --- The node.
+  // Nodes without state that have the same op, attributes and shapes may share a preparation: only
+  // the kernel of a stateful op may keep the name.
   std::string_view node_name() const { return node_name_; }
   const OpDef& op() const { return *op_; }
   const AttrSet& attrs() const { return *attrs_; }
@@ -57,7 +59,9 @@ class Prepare {
   const Shape& input_shape(int i) const { return inputs_[i].shape; }
   DataType input_type(int i) const { return types_->inputs[i]; }
   // The value of input i, or null if it is not known yet. It is known for the kernel's
-  // `value_inputs`, and for constants of the graph (weights to pack). The data may be unaligned.
+  // `value_inputs`, and for constants of the graph (weights to pack). The data may be unaligned. A
+  // value that is no constant of the graph goes when the preparation returns: the state must copy
+  // what run needs.
   const Tensor* input_value(int i) const {
     asked_for_values_ = true;
     return inputs_[i].value;
@@ -86,9 +90,9 @@ class Prepare {
   // bytes, and run must read each element before it writes the element.
   void AllowInPlace(int out, int in) { outputs_[out].in_place.push_back(in); }
   // States that output `out` has the elements of input `in` under another shape. If all outputs are
-  // aliases, no run function is needed.
+  // aliases, no run function is needed. The output's shape must be set, too.
   void Alias(int out, int in) { outputs_[out].alias = in; }
-  // States that output `out` has this value in every run.
+  // States that output `out` has this value in every run. The output's shape must be set, too.
   void set_output_value(int out, Tensor value) { outputs_[out].value = std::move(value); }
 
   void set_scratch_bytes(size_t bytes) { scratch_bytes_ = bytes; }

@@ -58,8 +58,9 @@ class RegistryOracle : public KernelOracle {
   mutable absl::flat_hash_map<std::string, std::vector<const Device*>> devices_of_;
 };
 
-// The inputs and outputs of node n that lie in host memory if the node runs on `device`. Both lists
-// are empty if `device` has no kernel for the node, or if the kernel's declarations do not fit it.
+// The inputs and outputs of node n that a kernel of a plug-in's device keeps in host memory. Not
+// for the CPU: plain tensors get false there, although they lie in host memory. Both lists are
+// empty if `device` has no kernel for the node, or if the kernel's declarations do not fit it.
 MemoryTypes MemoryTypesOn(const Device& device, const Graph& graph, NodeId n,
                           const KernelRegistry& kernels);
 

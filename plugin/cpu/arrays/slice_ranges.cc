@@ -1,6 +1,7 @@
 #include "plugin/cpu/arrays/slice_ranges.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
@@ -54,7 +55,7 @@ absl::StatusOr<SliceMasks> ReadSliceMasks(const Prepare& p) {
   TENON_ASSIGN_OR_RETURN(m.ellipsis, p.AttrInt("ellipsis_mask"));
   TENON_ASSIGN_OR_RETURN(m.new_axis, p.AttrInt("new_axis_mask"));
   TENON_ASSIGN_OR_RETURN(m.shrink, p.AttrInt("shrink_axis_mask"));
-  if (m.ellipsis & (m.ellipsis - 1)) return p.Invalid("only one ellipsis may be given");
+  if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1) return p.Invalid("only one ellipsis may be given");
   return m;
 }
 

@@ -100,7 +100,11 @@ TEST(FileKind, GraphsAreWhatTheyAre) {
   const std::string function = Message(1, Message(1, Message(1, "f")));
   for (const std::string& graph :
        {std::string(), node, node + Message(2, function), Message(2, function) + node,
-        node + node + Message(4, ""), Message(4, ""), std::string("node { name: 'a' op: 'NoOp' }"),
+        node + node + Message(4, ""), Message(4, ""),
+        Message(1, Message(1, "TFL3") + Message(2, "NoOp")),
+        // 32 bytes are a blank, a name of 13 a line end.
+        Message(1, Message(1, "meta_graphs/x") + Message(2, std::string(15, 'O'))),
+        std::string("node { name: 'a' op: 'NoOp' }"),
         std::string("# meta_graphs\nversions { producer: 1 }")})
     EXPECT_EQ(WhatItIsInstead(graph), "") << graph;
   for (const auto& entry : fs::recursive_directory_iterator(testing::Golden("passes"))) {

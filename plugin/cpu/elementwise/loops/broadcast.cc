@@ -259,6 +259,7 @@ void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_
 
 void RunElementRange(const ElementStep& step, const void* const* in, void* out, int64_t begin,
                      int64_t end) {
+  if (begin >= end) return;  // a Cursor cannot stand in an empty result
   if (step.plan.flat) {
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) operands[k] = At(in[k], begin * step.in_size[k]);

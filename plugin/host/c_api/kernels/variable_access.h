@@ -17,8 +17,9 @@ using CopyFn = void (*)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* d
 // if there is no input i, INVALID_ARGUMENT if the input is no variable.
 absl::StatusOr<Variable*> VariableInput(TF_OpKernelContext* ctx, int i);
 
-// Return the device in the memory of which the kernel has values of the type, or has input i. Null
-// means the host.
+// Return the device in the memory of which the kernel has values of the type, or has input i, which
+// must exist. Null means the host. The input of a variable is its handle, which is on the host:
+// MemoryOf, with the type of the value, says where the value is.
 Device* MemoryOf(const TF_OpKernelContext* ctx, DataType type);
 Device* MemoryOfInput(const TF_OpKernelContext* ctx, int i);
 
@@ -54,7 +55,8 @@ absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* v
 
 // Makes sure that nobody else has a share of the buffer of a variable that the call holds, and
 // returns the value, to be written to. If somebody has a share, or if `always`, the variable gets a
-// copy made by CopyByPlugin. A value without elements is returned as it is. Errors are those of
+// copy made by CopyByPlugin. A value without elements is returned as it is. A tensor that
+// the caller still has from HeldValue or from here counts as a share. Errors are those of
 // HeldValue and CopyByPlugin; the variable then keeps its value.
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      Device* memory, CopyFn copy, bool always);
