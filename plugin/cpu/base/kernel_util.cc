@@ -1,3 +1,5 @@
+// Checks and small computations that the preparation of many kernels shares: axes, scalars, shapes,
+// broadcasting.
 #include "plugin/cpu/base/kernel_util.h"
 
 #include <utility>
@@ -43,6 +45,8 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
     return p.Invalid(
         absl::StrCat("input ", i, " must be int32 or int64, it is ", DataTypeName(value->dtype())));
   }
+  // Prepare::InputInts refuses tensors of rank 2 and more. Some ops take the integers of any shape,
+  // in row-major order.
   Dims ints(value->num_elements());
   for (size_t k = 0; k < ints.size(); ++k) ints[k] = value->IntAt(static_cast<int64_t>(k));
   return ints;
@@ -51,6 +55,7 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i) {
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape) {
   TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(p.output_type(i), shape));
   for (size_t k = 0; k < values.size(); ++k) {
+    // A dimension of a shape can exceed int32, which is Shape's and Size's default output type.
     if (p.output_type(i) == DataType::kInt32 && values[k] != static_cast<int32_t>(values[k]))
       return p.Invalid(absl::StrCat(values[k], " does not fit int32"));
     StoreIndex(t.data(), p.output_type(i), static_cast<int64_t>(k), values[k]);
@@ -61,12 +66,14 @@ absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const 
 }
 
 std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const int64_t> b) {
+  // Dimensions align at the right. The result starts as the longer shape.
   if (a.size() < b.size()) std::swap(a, b);
   Dims dims(a.begin(), a.end());
   const size_t missing = a.size() - b.size();
   for (size_t d = 0; d < b.size(); ++d) {
     int64_t& dim = dims[missing + d];
     if (dim != b[d] && dim != 1 && b[d] != 1) return std::nullopt;
+    // A 1 takes the other's size, which may be 0.
     if (dim == 1) dim = b[d];
   }
   return dims;

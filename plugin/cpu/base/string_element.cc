@@ -1,3 +1,5 @@
+// Strings of a tensor. Their bytes count against the memory limit of a run, because a TF_TString
+// keeps a long string in a buffer of its own.
 #include "plugin/cpu/base/string_element.h"
 
 #include <algorithm>
@@ -13,6 +15,7 @@ void PutString(void* data, int64_t i, std::string_view value) {
   TF_TString_Copy(static_cast<TF_TString*>(data) + i, value.data(), value.size());
 }
 
+// `bytes` is a double, so that a caller's product of sizes cannot overflow before the check.
 absl::Status CheckStringBytes(double bytes) {
   const uint64_t most = std::min<uint64_t>(kMostStringBytes, MemoryBound::Left());
   if (bytes <= static_cast<double>(most)) return absl::OkStatus();

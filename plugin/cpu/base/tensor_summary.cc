@@ -1,3 +1,5 @@
+// Elements of a tensor as text, in two notations of TensorFlow: a flat one for messages, in which
+// brackets mark the rows, and nested lists of which the middle is left out.
 #include "plugin/cpu/base/tensor_summary.h"
 
 #include <algorithm>
@@ -42,6 +44,7 @@ std::string ObjectText(const Object* object) {
   return object == nullptr ? "?" : absl::StrCat("<", object->kind(), ">");
 }
 
+// Elements of these types appear as "?", and without brackets for dimensions.
 bool IsPrinted(DataType type) { return !IsComplex(type) && type != DataType::kQint32; }
 
 std::string ElementText(DataType type, const void* data, int64_t i) {
@@ -71,6 +74,7 @@ std::string ElementText(DataType type, const void* data, int64_t i) {
     VisitFloat(type, [&](auto element) { value = element.template As<float>(data, i); });
     return FloatText(value);
   }
+  // The 8-bit floats have no element access in VisitFloat: a table decodes them.
   if (const std::optional<SmallFloat> format = SmallFloatOf(type)) {
     return FloatText(static_cast<float>(format->Decode(static_cast<const uint8_t*>(data)[i])));
   }
@@ -97,10 +101,13 @@ std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
 
   std::string text;
   for (int64_t i = 0; i < limit; ++i) {
+    // Rows are parted by their brackets, elements of a row by a space.
     if (i > 0 && (blocks.empty() || i % blocks[0] != 0)) text += ' ';
     for (const int64_t b : blocks) text.append(i % b == 0 ? "[" : "");
     absl::StrAppend(&text, ElementText(type, data, i));
     const bool last = i + 1 == limit;
+    // A row that the limit cuts has its dots inside of its brackets, other tensors behind all
+    // brackets.
     if (last && !blocks.empty() && limit % blocks[0] != 0) text += "...";
     for (const int64_t b : blocks) text.append(last || (i + 1) % b == 0 ? "]" : "");
   }
@@ -131,6 +138,7 @@ void AppendDimension(DataType type, const Shape& shape, const void* data, int64_
   int64_t stride = 1;
   for (int k = d + 1; k < shape.rank(); ++k) stride *= shape.dim(k);
   const int64_t size = shape.dim(d);
+  // The first and the last `most` places are shown.
   const bool cut = size > 2 * most;
   text->push_back('[');
   for (int64_t i = 0; i < size; ++i) {
@@ -138,6 +146,7 @@ void AppendDimension(DataType type, const Shape& shape, const void* data, int64_
       AppendGap(d, shape.rank(), text);
       text->append("...");
       i = size - most;
+      // With `most` 0 there is no last place.
       if (i == size) break;
     }
     if (i > 0) AppendGap(d, shape.rank(), text);

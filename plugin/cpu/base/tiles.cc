@@ -1,3 +1,5 @@
+// Tiles run on the workers. A free slot of scratch memory is a bit in one atomic word: a range
+// takes the lowest set bit and gives it back when done.
 #include "plugin/cpu/base/tiles.h"
 
 #include <algorithm>
@@ -41,6 +43,7 @@ class Slots {
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body) {
   char* const scratch = static_cast<char*>(args.scratch);
+  // One thread uses the first slot only, which is there even if no other is.
   if (tiles == 1 || args.workers->threads() == 1) {
     for (int64_t t = 0; t < tiles; ++t) {
       absl::Status status = body(t, scratch);
@@ -54,12 +57,14 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
   // The lowest tile that failed. Tiles below it still run, so that the returned error does not
   // depend on timing.
   std::atomic<int64_t> failed = tiles;
+  // A slot serves a whole range: taking it costs one atomic operation for all tiles of the range.
   args.workers->ParallelFor(tiles, 1, [&](int64_t begin, int64_t end) {
     const int slot = slots.Take();
     for (int64_t t = begin; t < end && t < failed.load(std::memory_order_relaxed); ++t) {
       absl::Status status = body(t, scratch + slot * slot_bytes);
       if (status.ok()) continue;
       const std::lock_guard lock(mutex);
+      // Another range may have failed at a lower tile since the test above.
       if (t > failed) continue;
       failed = t;
       first = std::move(status);
@@ -70,12 +75,14 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
 }
 
 size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes) {
+  // The single-threaded path needs one slot even for no tiles.
   return slot_bytes * SlotsFor(workers.threads(), std::max<int64_t>(tiles, 1));
 }
 
 int64_t TilesFor(double flops) {
   constexpr double kTileFlops = 8e6;  // some 40 us of one core
   constexpr int64_t kMostTiles = 16;
+  // The inner minimum keeps the conversion to int64 defined for any number of operations.
   return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1,
                              kMostTiles);
 }

@@ -1,3 +1,5 @@
+// Kernels whose inputs are whole Tensor objects (resources, variants, handles): reads and checks of
+// such inputs, and handles as outputs.
 #include "plugin/cpu/base/whole_tensor.h"
 
 #include <utility>
@@ -11,6 +13,7 @@ NodeFacts::NodeFacts(const Prepare& p) : name(p.node_name()) {
 
 CpuKernelSpec WholeTensorKernel(const char* op, PrepareFn prepare) {
   CpuKernelSpec spec{op, {}, prepare};
+  // Their results depend on objects behind handles: such a node is never folded and never merged.
   spec.stateful = spec.whole_tensors = true;
   return spec;
 }
@@ -60,6 +63,7 @@ absl::StatusOr<int64_t> IntInput(const StepArgs& args, int i) {
 absl::StatusOr<PartialShape> ShapeInput(const StepArgs& args, int i) {
   const Tensor value = args.run_state->Input(i);
   if (value.shape().rank() == 0) {
+    // TensorFlow writes an unknown rank as the scalar -1.
     if (value.IntAt(0) == kUnknownDim) return PartialShape();
     return absl::InvalidArgumentError(absl::StrCat(
         "input ", i, " must be a shape, or the scalar -1, but it is the scalar ", value.IntAt(0)));

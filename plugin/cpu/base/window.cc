@@ -1,3 +1,5 @@
+// The geometry of convolutions and pools: attributes read and checked, then for each spatial
+// dimension the padding and the number of windows.
 #include "plugin/cpu/base/window.h"
 
 #include <algorithm>
@@ -24,6 +26,8 @@ absl::Status CheckSteps(const Prepare& p, std::string_view name, const WindowAtt
                                 "] must be 1 for batch and channels"));
 }
 
+// NHWC and NDHWC name the dimensions. CHANNELS_FIRST and CHANNELS_LAST are op Conv's names, for any
+// number of dimensions.
 absl::Status ReadFormat(const Prepare& p, WindowAttrs& attrs) {
   if (p.op().FindAttr("data_format") == nullptr) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
@@ -90,6 +94,7 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
     TENON_ASSIGN_OR_RETURN(attrs.strides, ReadPerDim(p, "strides", attrs.rank()));
   }
   attrs.dilations = Dims(attrs.rank(), 1);
+  // Dilation2D calls its dilations "rates".
   for (const char* name : {"dilations", "rates"}) {
     if (p.op().FindAttr(name) == nullptr || IsLeftOut(p, name)) continue;
     TENON_ASSIGN_OR_RETURN(attrs.dilations, ReadPerDim(p, name, attrs.rank()));
@@ -130,6 +135,8 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
     axis.after = attrs.explicit_paddings[2 * d + 1];
   }
   const int64_t padded = axis.before + in + axis.after;
+  // VALID and EXPLICIT: windows lie wholly inside of the padded input. This form of (padded -
+  // extent) / stride + 1 does not round a small negative difference up to one window.
   axis.out = (padded - axis.extent() + axis.stride) / axis.stride;
   if (axis.out >= 0) return axis;
   return p.Invalid(absl::StrCat("a window of extent ", axis.extent(), " in steps of ", axis.stride,
@@ -137,7 +144,9 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
 }
 
 WindowPiece PieceOf(const WindowAxis& axis, int64_t begin, int64_t count) {
+  // The whole axis keeps its padding, which may be negative (skips_evenly).
   if (begin == 0 && count == axis.out) return {0, axis};
+  // Positions in the unpadded input: of the first window's begin and the last window's end.
   const int64_t first = begin * axis.stride - axis.before;
   const int64_t last = first + (count - 1) * axis.stride + axis.extent();
   WindowPiece piece;
@@ -174,6 +183,7 @@ absl::StatusOr<Windows> MakeWindows(const Prepare& p, const WindowAttrs& attrs, 
   w.volume = attrs.spatial_dims == 3;
   w.channels_first = attrs.channels_first;
   w.batch = input.dim(0);
+  // Pools keep the number of channels. A convolution sets its own number of outputs later.
   w.in_channels = w.out_channels = input.dim(attrs.channel());
   int i = 0;
   for (WindowAxis* axis : {&w.planes, &w.rows, &w.columns}) {

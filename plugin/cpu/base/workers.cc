@@ -1,3 +1,5 @@
+// A pool of threads for one parallel loop at a time. Threads take tiles from an atomic counter,
+// spin for a short time after a loop, then sleep.
 #include "plugin/cpu/base/workers.h"
 
 #include <immintrin.h>
@@ -41,6 +43,8 @@ struct Workers::Pool {
   std::mutex mutex;
   std::condition_variable wake;
 
+  // Apart from the fields above, which waiting threads read in every spin: all threads write
+  // `next`.
   alignas(64) std::atomic<int64_t> next{0};
   int64_t n = 0;
   int64_t tile = 0;
@@ -81,6 +85,7 @@ struct Workers::Pool {
   uint64_t AwaitRound(uint64_t seen) {
     const auto until = std::chrono::steady_clock::now() + kSpin;
     do {
+      // Reading the clock costs more than a look at the counters, so 64 looks share one reading.
       for (int i = 0; i < 64; ++i) {
         if (round.load() != seen || quit.load()) return round.load();
         _mm_pause();
@@ -98,6 +103,8 @@ struct Workers::Pool {
     DenormalGuard flush;
     uint64_t seen = 0;
     while (!quit.load()) {
+      // Announced before `open` is read: Run closes the loop first and then waits for the
+      // announcements.
       inside.fetch_add(1);
       if (open.load()) Work();
       inside.fetch_sub(1);
@@ -109,6 +116,8 @@ struct Workers::Pool {
     n = items;
     tile = tile_size;
     body = &f;
+    // No thread reads these plain fields now: `open` is false since the last loop, and `inside` was
+    // 0 after it. `open` below publishes them.
     next.store(0);
     open.store(true);
     round.fetch_add(1);
@@ -119,6 +128,8 @@ struct Workers::Pool {
       wake.notify_all();
     }
     Work();
+    // The counter is used up. A thread that enters later must not find the loop, whose `body` dies
+    // with this call.
     open.store(false);
     for (int spins = 0; inside.load() != 0; ++spins) {
       if (spins < 1000) {
@@ -128,6 +139,7 @@ struct Workers::Pool {
       }
     }
     const std::exception_ptr failure = std::exchange(thrown, nullptr);
+    // The exception is taken out before another caller may own the pool.
     taken.store(false);
     if (failure != nullptr) std::rethrow_exception(failure);
   }
@@ -148,6 +160,7 @@ void Workers::ParallelFor(int64_t n, int64_t grain,
                           absl::FunctionRef<void(int64_t, int64_t)> body) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
+  // `taken` is tested last, because the exchange already takes the pool.
   if (n <= grain || pool_ == nullptr || pool_->taken.exchange(true)) {
     body(0, n);
     return;
