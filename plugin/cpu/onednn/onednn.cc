@@ -1,3 +1,5 @@
+// oneDNN behind status codes: its engine, its exceptions, executions with memory objects that are
+// kept, and constant weights packed into its layouts.
 #include "plugin/cpu/onednn/onednn.h"
 
 #include <dnnl_debug.h>
@@ -80,6 +82,7 @@ const dnnl::engine& OneDnnEngine() {
 
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
   if (t == DataType::kFloat) return dnnl::memory::data_type::f32;
+  // oneDNN has fast bfloat16 code for AVX-512 only.
   if (t == DataType::kBfloat16 && CpuIsa() == Isa::kAvx512) return dnnl::memory::data_type::bf16;
   return std::nullopt;
 }
@@ -119,11 +122,13 @@ OneDnnRunner::~OneDnnRunner() {
 
 OneDnnRunner::Context* OneDnnRunner::Take() const {
   for (std::atomic<Context*>& slot : kept_) {
+    // A plain look first: an exchange writes the cache line even where the slot is empty.
     if (slot.load(std::memory_order_relaxed) == nullptr) continue;
     if (Context* context = slot.exchange(nullptr, std::memory_order_acquire)) return context;
   }
   auto context = std::make_unique<Context>();
   for (const Arg& arg : args_) {
+    // Without a buffer: Run sets the pointers.
     context->memories.emplace_back(arg.desc, OneDnnEngine(), nullptr);
     context->args.push_back({arg.kind, context->memories.back().get()});
   }
@@ -136,6 +141,7 @@ void OneDnnRunner::Return(Context* context) const {
     Context* empty = nullptr;
     if (slot.compare_exchange_strong(empty, context, std::memory_order_release)) return;
   }
+  // All slots are full: more than kKept executions ran at once.
   delete context;
 }
 
@@ -151,6 +157,7 @@ absl::Status OneDnnRunner::Run(absl::Span<void* const> pointers, void* scratch) 
   const auto set = [&](size_t i, void* pointer) {
     if (context->pointers[i] == pointer) return;
     context->pointers[i] = pointer;
+    // The C functions report errors by status. The C++ wrappers would throw.
     dnnl_memory_set_data_handle_v2(context->args[i].memory, pointer, nullptr);
   };
   for (size_t i = 0; i < pointers.size(); ++i) set(i, pointers[i]);
@@ -183,6 +190,8 @@ absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int 
                                                                 const MemoryDesc& from,
                                                                 const MemoryDesc& to) {
   const char* constant = static_cast<const char*>(p.input_value(i)->data());
+  // The session shares a packed copy among all kernels that ask for this constant in this layout.
+  // The key must therefore tell apart everything that the copied bytes depend on.
   const std::string key = absl::StrCat("onednn@", offset, ":", LayoutKey(from), ">", LayoutKey(to));
   std::shared_ptr<const void> packed =
       p.session().GetPacked(constant, key, [&]() -> std::shared_ptr<const void> {
@@ -199,6 +208,8 @@ absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int 
 
 std::map<std::string, int64_t> OneDnnPrimitives() { return Census::Get().counts(); }
 
+// Parts of the key: type, format and extra flags, then sizes with padded sizes (d), strides (s) and
+// inner blocks (b).
 std::string LayoutKey(const MemoryDesc& desc) {
   const dnnl_memory_desc_t& d = desc.data;
   std::string key = absl::StrCat(d.data_type, "f", d.format_kind, "x", d.extra.flags, ",",

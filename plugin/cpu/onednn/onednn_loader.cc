@@ -1,3 +1,5 @@
+// Opens oneDNN at first use and fills the slots through which generated stubs jump. A process
+// without the library then loses oneDNN's kernels only, not the whole plug-in.
 #include "plugin/cpu/onednn/onednn_loader.h"
 
 #include <dlfcn.h>
@@ -61,6 +63,7 @@ absl::Status Bind() {
 }  // namespace
 
 absl::Status EnsureOneDnn() {
+  // Never destroyed: kernels may outlive static objects.
   static const absl::Status* const status = new absl::Status(Bind());
   return *status;
 }
@@ -68,6 +71,7 @@ absl::Status EnsureOneDnn() {
 OneOpenMpThread::OneOpenMpThread() {
   if (get_openmp_threads == nullptr || set_openmp_threads == nullptr) return;
   before_ = get_openmp_threads();
+  // Tiles already run on the workers: threads of OpenMP on top would compete for the same cores.
   if (before_ != 1) set_openmp_threads(1);
 }
 

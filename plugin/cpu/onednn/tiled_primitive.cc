@@ -1,3 +1,5 @@
+// A kernel made of oneDNN primitives, one per tile. Scratch memory holds the prologue's bytes, then
+// one slot per running tile.
 #include "plugin/cpu/onednn/tiled_primitive.h"
 
 #include <algorithm>
@@ -10,6 +12,8 @@ namespace tenon::cpu {
 int TiledPrimitive::AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                               const MemoryDesc& scratchpad) {
   runners_.push_back(std::make_unique<OneDnnRunner>(primitive, std::move(args), scratchpad));
+  // A slot serves any tile, so it has the largest scratchpad, rounded up to keep the next slot
+  // aligned.
   slot_bytes_ = std::max(slot_bytes_, AlignedBytes(runners_.back()->scratch_bytes()));
   return static_cast<int>(runners_.size()) - 1;
 }
@@ -27,6 +31,8 @@ void TiledPrimitive::SetPrologue(size_t bytes, Prologue prologue) {
 void TiledPrimitive::Install(Prepare& p, std::shared_ptr<TiledPrimitive> self) {
   p.set_scratch_bytes(self->prologue_bytes_ +
                       TileScratchBytes(p.workers(), self->tiles_.size(), self->slot_bytes_));
+  // oneDNN's post-op "sum" adds to what lies in the destination. If output and added tensor share a
+  // buffer, the copy in Run is not needed.
   if (self->start_input_ >= 0) p.AllowInPlace(0, self->start_input_);
   p.set_run(&Run, std::move(self));
 }
@@ -41,6 +47,7 @@ absl::Status TiledPrimitive::Run(const void* state, const StepArgs& args) {
     absl::Status status = self.prologue_(args, prologue);
     if (!status.ok()) return status;
   }
+  // ForEachTile hands out slots from the start of `scratch`, which belongs to the prologue.
   StepArgs rest = args;
   rest.scratch = prologue + self.prologue_bytes_;
   const absl::Status status =
