@@ -13,6 +13,7 @@ namespace {
 
 struct FakeQuant {
   Slices slices;  // channels, or all
+  // The quantized type's integers, as floats: all arithmetic is in float, as in TensorFlow.
   float lowest = 0, highest = 0;
   bool range_given = false;  // in attributes
   float min = 0, max = 0;
@@ -28,6 +29,7 @@ struct Nudged {
 Nudged Nudge(const FakeQuant& s, float min, float max) {
   Nudged range;
   range.empty = min == 0 && max == 0;
+  // In an empty range the step is 0 and what follows is NaN. Callers ask for `empty` first.
   range.step = (max - min) / (s.highest - s.lowest);
   const float zero = s.lowest - min / range.step;
   float nudged = s.lowest;
@@ -82,6 +84,8 @@ absl::Status RunFakeGradient(const void* state, const StepArgs& args) {
     const Nudged r = ranges[slice];
     for (int64_t i = begin; i < end; ++i) {
       const bool inside = r.empty || (in[i] >= r.min && in[i] <= r.max);
+      // A product, not a choice, as in TensorFlow: an infinite or NaN gradient outside of the range
+      // gives NaN.
       out[i] = gradients[i] * static_cast<float>(inside);
     }
   });
@@ -93,6 +97,7 @@ absl::Status RunFakeGradient(const void* state, const StepArgs& args) {
       // Summed in double, in the order of memory: the result does not depend on the number of
       // threads.
       double below = 0, above = 0;
+      // A range of [0, 0] passes all gradients to the input and none to its ends.
       ForEachRun(s.slices, slice, [&](int64_t first, int64_t last) {
         if (r.empty) return;
         for (int64_t i = first; i < last; ++i) {
@@ -113,6 +118,7 @@ absl::StatusOr<std::shared_ptr<FakeQuant>> ReadFakeQuant(const Prepare& p) {
   if (num_bits < 2 || num_bits > 16)
     return p.Invalid(absl::StrCat("num_bits must be in [2, 16], not ", num_bits));
   TENON_ASSIGN_OR_RETURN(const bool narrow_range, p.AttrBool("narrow_range"));
+  // A narrow range leaves out the lowest integer, so that signed values are symmetric about 0.
   s->lowest = narrow_range ? 1 : 0;
   s->highest = static_cast<float>((1 << num_bits) - 1);
   s->slices.inner = p.input_shape(0).num_elements();

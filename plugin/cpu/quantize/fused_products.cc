@@ -40,6 +40,8 @@ void AddPixel(const Conv& s, const T* pixel, const int8_t* weights, int32_t* sum
   for (int64_t c = 0; c < s.in_channels; ++c) {
     const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
     int32_t* const to = s.multiplier > 0 ? sums + c * s.multiplier : sums;
+    // A filter is [rows, columns, in_channels, outputs]. In a depthwise one, `outputs` is the
+    // multiplier and each input channel writes outputs of its own.
     for (int64_t o = 0; o < outputs; ++o)
       to[o] = WrappingAdd(to[o], pixel[c] * weights[c * outputs + o]);
   }
@@ -72,6 +74,8 @@ absl::Status RunConv(const void* state, const StepArgs& args) {
   VisitBytes(s.in_type, args.in[0], [&](const auto* images) {
     args.workers->ParallelFor(
         s.batch * s.rows.out, GrainFor(work * s.out_channels), [&](int64_t begin, int64_t end) {
+          // A range takes the sums that belong to its first row: no two ranges have the same first
+          // row.
           int32_t* const sums = all_sums + begin * s.out_channels;
           for (int64_t t = begin; t < end; ++t) {
             for (int64_t column = 0; column < s.columns.out; ++column) {
@@ -102,6 +106,7 @@ absl::Status PrepareConv(Prepare& p, const Fusion& fusion, bool depthwise) {
   TENON_ASSIGN_OR_RETURN(rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
   TENON_ASSIGN_OR_RETURN(columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
   int64_t out_channels = filter.dim(3);
+  // Both factors come from the filter's shape, which may hold no element and be of any size.
   if (depthwise && __builtin_mul_overflow(filter.dim(2), filter.dim(3), &out_channels))
     return p.Invalid("the output has too many channels");
   TENON_ASSIGN_OR_RETURN(const Shape out,
@@ -161,6 +166,8 @@ absl::Status PrepareMatMul(Prepare& p, const Fusion& fusion) {
     return p.Invalid(
         absl::StrCat(a.ToString(), " and ", b.ToString(), " are no matrices with a product"));
   }
+  // Inputs 5 and 6 are the range of the second factor. Here, unlike in convolutions, it may not
+  // have one range per channel.
   if (!fusion.in_lists) TENON_RETURN_IF_ERROR(CheckSingleValues(p, 5, 7));
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, {a.dim(0), b.dim(1)}));
   TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, fusion, out));
@@ -182,6 +189,8 @@ absl::Status PrepareMatMul(Prepare& p) {
 absl::Status CheckListedTypes(const Prepare& p, const Fusion& fusion) {
   const auto is_float = [](DataType t) { return t == DataType::kFloat; };
   const auto is_wide = [&](DataType t) { return is_float(t) || t == DataType::kBfloat16; };
+  // The lists' types are attributes of the node, so no type constraint of the kernel's row has
+  // checked them.
   TypeVector types;
   for (int i = 0; i < p.num_inputs(); ++i) types.push_back(p.input_type(i));
   const int factors = 2 + (fusion.bias ? 1 : 0) + (fusion.summand ? 1 : 0);
@@ -222,6 +231,8 @@ absl::StatusOr<Fusion> ReadFusion(const Prepare& p, const Fusion& allowed) {
   if (i < names.size()) {
     const std::optional<Activation> activation = ActivationNamed(names[i]);
     if (activation.has_value() &&
+        // An op whose allowance says Relu takes Relu alone; kNone, the default, stands for any
+        // activation.
         (*activation == Activation::kRelu || allowed.activation != Activation::kRelu)) {
       fusion.activation = *activation;
       ++i;
@@ -260,6 +271,7 @@ absl::Status PrepareListedMatMul(Prepare& p) {
   return PrepareMatMul(p, fusion);
 }
 
+// Template arguments of the rows below: one instance of the Prepare functions per fusion.
 constexpr Fusion kPlain{}, kRelu{.activation = Activation::kRelu}, kRequantize{.requantize = true},
     kReluRequantize{.activation = Activation::kRelu, .requantize = true}, kWithBias{.bias = true},
     kBiasRelu{.bias = true, .activation = Activation::kRelu},

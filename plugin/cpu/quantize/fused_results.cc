@@ -1,3 +1,5 @@
+// Turns the int32 sums of a product into results: for each channel a factor, an offset and a step,
+// made once per run from the ranges of the inputs.
 #include "plugin/cpu/quantize/fused_results.h"
 
 #include "absl/strings/str_cat.h"
@@ -26,6 +28,8 @@ absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion
   r.fusion_ = fusion;
   r.in_type_ = p.input_type(0);
   r.out_type_ = p.output_type(0);
+  // Inputs: two factors, the bias, with in_lists the summand, then min and max of both factors, the
+  // range asked for and, without in_lists, the summand with its range.
   r.ranges_ = 2 + (fusion.bias ? 1 : 0) + (fusion.summand && fusion.in_lists ? 1 : 0);
   r.channels_ = out.dim(out.rank() - 1);
   r.bias_type_ = fusion.bias ? p.input_type(2) : DataType::kFloat;
@@ -96,14 +100,18 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
   }
   auto* const channels = static_cast<Channel*>(args.scratch);
   for (int64_t c = 0; c < channels_; ++c) {
+    // The filter is int8, whose scale is symmetric: 127 steps.
     const double scale = a_scale * (Greatest(b(c)) / 127.0);
     double bias = 0;
     if (float_bias) {
       VisitFloat(bias_type_,
                  [&](auto element) { bias = element.template As<double>(args.in[2], c); });
     } else if (fusion_.bias) {
+      // A qint32 bias is in units of the channel's products.
       bias = static_cast<const int32_t*>(args.in[2])[c] * scale;
     }
+    // Equal scales give a factor of exactly 1, also where both are infinite and the quotient would
+    // be NaN.
     channels[c] = {scale == out_scale ? 1 : scale / out_scale, bias / out_scale,
                    summand_scale / out_scale, out_scale};
   }

@@ -47,10 +47,13 @@ SliceRange AdjustRange(const Quantization& s, const QuantizedType& type, float m
   range.max = std::max(0.0f, std::max(max, range.min + greatest * s.least_range));
   range.scale = static_cast<float>((type.steps() - 1) / (range.max - range.min));
   if (s.mode != Mode::kScaled) return range;
+  // An end of the range on the other side of 0 than the type's integers does not limit the scale.
   constexpr float kNone = std::numeric_limits<float>::max();
   const float lowest = LowestOf(s, type), highest = static_cast<float>(type.highest);
   range.scale = std::min(lowest * range.min > 0 ? lowest / range.min : kNone,
                          highest * range.max > 0 ? highest / range.max : kNone);
+  // The range reported is the one that the integers span: the end that did not limit the scale
+  // moves outwards.
   range.min = lowest / range.scale;
   range.max = highest / range.scale;
   return range;
@@ -63,18 +66,23 @@ float RoundTo(const Quantization& s, float x) {
 template <typename Element>
 void QuantizePiece(const Quantization& s, const QuantizedType& type, const SliceRange& range,
                    const float* in, void* out, int64_t begin, int64_t end, Element element) {
+  // No clamp behind the conversion: `clamped` has limited the value to the range.
   const auto put = [&](int64_t i, float x) { element.Put(out, i, TruncateToInt32(x)); };
   const auto clamped = [&](int64_t i) { return std::max(std::min(in[i], range.max), range.min); };
+  // MIN_FIRST rounds x and the minimum to steps separately, so that 0 is one of the values.
+  // MIN_COMBINED rounds the distance from the minimum once.
   if (s.mode == Mode::kMinFirst) {
     const Quantizer quantizer(type, range.min, range.max);
     for (int64_t i = begin; i < end; ++i) element.Put(out, i, quantizer(in[i]));
   } else if (s.mode == Mode::kScaled) {
     for (int64_t i = begin; i < end; ++i) put(i, RoundTo(s, clamped(i) * range.scale));
   } else if (type.is_signed()) {
+    // The distance counts from the minimum, which the lowest integer, -half, stands for.
     const float half = HalfOf(type);
     for (int64_t i = begin; i < end; ++i)
       put(i, std::round((clamped(i) - range.min) * range.scale - half));
   } else {
+    // Truncation then rounds the distance, which is not negative, to nearest.
     for (int64_t i = begin; i < end; ++i) put(i, (clamped(i) - range.min) * range.scale + 0.5f);
   }
 }
@@ -116,6 +124,8 @@ SliceValues ValuesOf(const Quantization& s, const QuantizedType& type, float min
     return {HalfOf(type), (max - min) / (highest - static_cast<float>(type.lowest)), min};
   }
   const float scale =
+      // SCALED: 0 stands for 0, so the wider side gives the scale. An unsigned type has no lower
+      // side.
       type.is_signed() ? std::max(min / LowestOf(s, type), max / highest) : max / highest;
   return {0, scale, 0};
 }

@@ -22,6 +22,7 @@ struct RoundTrip {
 };
 
 absl::Status CheckBits(int64_t num_bits, bool signed_input) {
+  // The highest integer, 2^num_bits - 1, is computed in int64.
   if (num_bits > 0 && num_bits < (signed_input ? 62 : 63)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("num_bits must be in [1, ", signed_input ? 61 : 62, "], not ", num_bits));
@@ -40,6 +41,8 @@ SliceRange<T> RangeOf(const RoundTrip& s, int64_t num_bits, T min, T max) {
   const int64_t highest = (int64_t{1} << (s.signed_input ? num_bits - 1 : num_bits)) - 1;
   const T low = static_cast<T>(lowest), high = static_cast<T>(highest);
   constexpr T kNone = std::numeric_limits<T>::max();
+  // The smaller of the two scales fits both ends. An end that lies on the other side of 0 than its
+  // integer sets no limit.
   const T by_min = low * min > 0 ? low / min : kNone;
   const T by_max = high * max > 0 ? high / max : kNone;
   if (by_min < by_max) {
@@ -54,8 +57,11 @@ SliceRange<T> RangeOf(const RoundTrip& s, int64_t num_bits, T min, T max) {
 template <typename T>
 void MeasureSlice(const Slices& slices, int64_t lanes, const T* in, int64_t slice, T* min, T* max) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  // Written out, because operand order decides which one remains beside a NaN.
   const auto least = [](T a, T b) { return a < b ? a : b; };
   const auto most = [](T a, T b) { return a > b ? a : b; };
+  // TensorFlow reduces whole vectors first and the rest one by one, with the operands the other way
+  // round. That shows only where there are NaNs.
   int64_t in_lanes = slices.outer * slices.inner / lanes * lanes;
   T rest_min = kInfinity, rest_max = -kInfinity;
   *min = kInfinity;
@@ -108,6 +114,7 @@ absl::Status RunRoundTrip(const void* state, const StepArgs& args) {
   ForEachPiece(s.slices, *args.workers, [&](int64_t slice, int64_t begin, int64_t end) {
     const SliceRange<T> r = ranges[slice];
     for (int64_t i = begin; i < end; ++i) {
+      // A measured range holds all values, so it needs no clamp.
       const T x = s.range_given ? std::max(std::min(in[i], r.max), r.min) : in[i];
       const T q = s.half_up ? std::floor(x * r.scale + T{0.5}) : std::nearbyint(x * r.scale);
       out[i] = q * r.step;

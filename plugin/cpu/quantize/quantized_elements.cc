@@ -25,6 +25,8 @@ absl::Status RunClamp(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Clamp*>(state);
   const QuantizedType type = QuantizedTypeOf(s.type);
   const ValueRange range = InputRange(args, 1);
+  // Order is kept by quantization, so the integers are clamped to those of 0 and `most`, and the
+  // range stays.
   const int32_t least = Quantize(type, 0, range.min, range.max);
   const int32_t most = s.most < std::numeric_limits<float>::infinity()
                            ? Quantize(type, s.most, range.min, range.max)
@@ -93,6 +95,8 @@ absl::Status RunBiasAdd(const void* state, const StepArgs& args) {
   const Quantizer to_out(sums, out.min, out.max);
   const int32_t zero = Quantize(sums, 0, out.min, out.max);
   ForEachPair(s, args, [&](int32_t x, int32_t b) {
+    // As in TensorFlow, which adds the integer of 0. In a symmetric range this integer is 0 or next
+    // to 0.
     return WrappingAdd(to_out(from_in(x)), WrappingAdd(to_out(from_bias(b)), zero));
   });
   StoreRange(args, 1, out);

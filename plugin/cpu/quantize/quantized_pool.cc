@@ -24,6 +24,7 @@ absl::Status RunPool(const void* state, const StepArgs& args) {
       }
     });
   });
+  // The greatest and the mean of integers stand for those of the values, so the range stays.
   StoreRange(args, 1, InputRange(args, 1));
   return absl::OkStatus();
 }

@@ -47,6 +47,8 @@ absl::Status RunMatMul(const void* state, const StepArgs& args) {
   args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int32_t* const sums = static_cast<int32_t*>(args.out[0]) + i * s.n;
+      // Row times row of b: the inner loop runs along the output, in memory order, unless b is
+      // transposed.
       std::fill(sums, sums + s.n, 0);
       for (int64_t l = 0; l < s.k; ++l) {
         const int32_t x =
@@ -95,6 +97,7 @@ void ConvPixel(const Conv& s, const Operands& operands, const uint8_t* image, co
   std::fill(sums, sums + s.out_channels, 0);
   for (int64_t i = 0; i < s.rows.size; ++i) {
     const int64_t y = row * s.rows.stride - s.rows.before + i;
+    // Its term is (zero - zero) * weight.
     if (y < 0 || y >= s.rows.in) continue;
     for (int64_t j = 0; j < s.columns.size; ++j) {
       const int64_t x = column * s.columns.stride - s.columns.before + j;
@@ -135,6 +138,7 @@ absl::Status RunConv(const void* state, const StepArgs& args) {
 // TensorFlow centres the windows over the input, whatever the padding, even windows that leave out
 // some of the input. Kept, as callers see it in the results (DESIGN.md).
 void Center(bool same, WindowAxis* axis) {
+  // What the windows reach beyond the input; negative where they leave out some of it.
   const int64_t beyond = (axis->out - 1) * axis->stride + axis->size - axis->in;
   axis->before = (beyond + (same ? 0 : 1)) / 2;
 }

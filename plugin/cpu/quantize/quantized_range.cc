@@ -1,3 +1,5 @@
+// Ranges of quantized tensors: the pairs of inputs and outputs that say which numbers the lowest
+// and the highest integer stand for.
 #include "plugin/cpu/quantize/quantized_range.h"
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,7 @@ absl::Status CheckSingleValues(const Prepare& p, int begin, int end) {
 
 void SetQuantizedOutput(Prepare& p, const Shape& shape) {
   p.set_output_shape(0, shape);
+  // Outputs 1 and 2 are the range.
   p.set_output_shape(1, Shape());
   p.set_output_shape(2, Shape());
 }
@@ -35,6 +38,8 @@ ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
   const auto step = [](const QuantizedType& type, const ValueRange& range) {
     return (range.max - range.min) / static_cast<float>(type.highest - type.lowest);
   };
+  // One unit of an int32 sum of products. The range of the sums is what all of int32 spans in that
+  // unit.
   const float product = step(a_type, a) * step(b_type, b);
   return {product * static_cast<float>(sums.lowest), product * static_cast<float>(sums.highest)};
 }

@@ -23,6 +23,8 @@ struct FixedBlend {
                      float x, float y) const {
     const int64_t top = top_left * kOne + (top_right - top_left) * Share(x);
     const int64_t bottom = bottom_left * kOne + (bottom_right - bottom_left) * Share(x);
+    // `top` and `bottom` have kPlaces binary places. The division before the second product keeps
+    // it within int64 for kPlaces 30. The last summand rounds.
     return (top + (bottom - top) / kOne * Share(y) + kOne / 2) / kOne;
   }
 };
@@ -94,6 +96,8 @@ absl::Status PrepareQuantizedResize(Prepare& p) {
   if (images.dim(3) == 0) return p.Invalid("the images must have channels");
   TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 4));
   SetQuantizedOutput(p, output);
+  // TensorFlow passes images of the wanted size on. The blend would change a qint32 that float does
+  // not hold.
   if (output == images) {
     for (int i = 0; i < 3; ++i) p.Alias(i, i == 0 ? 0 : i + 1);
     return absl::OkStatus();

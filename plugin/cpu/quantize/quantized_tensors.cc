@@ -246,6 +246,7 @@ absl::Status RunInstanceNorm(const void* state, const StepArgs& args) {
     out_range.max = std::max(out_range.max, channels[t].range.max);
   }
   if (s.range_given) out_range = s.given;
+  // A constant image would otherwise have a range of no width, with which nothing can be quantized.
   out_range.max = std::max(out_range.max, out_range.min + s.least_width);
   const Quantizer quantize(QuantizedTypeOf(DataType::kQuint8), out_range.min, out_range.max);
   args.workers->ParallelFor(

@@ -1,3 +1,5 @@
+// TensorFlow's two formulas between quantized integers and numbers: one value at a time in double,
+// and many values in single precision.
 #include "plugin/cpu/quantize/quantized_type.h"
 
 #include <algorithm>
@@ -21,6 +23,7 @@ int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float m
   const double range = static_cast<double>(max - min) * (type.steps() / (type.steps() - 1));
   const double scale = type.steps() / range;
   const double q = std::round(x * scale) - std::round(min * scale) + type.lowest;
+  // The cast of a larger double, or of NaN, to int64 is undefined.
   constexpr double kFar = 0x1p62;
   return q > -kFar && q < kFar ? static_cast<int64_t>(q) : 0;
 }
@@ -32,6 +35,7 @@ int32_t Quantize(const QuantizedType& type, float x, float min, float max) {
 }
 
 float Dequantize(const QuantizedType& type, int32_t q, float min, float max) {
+  // The range has no width: every integer stands for its one number.
   if (min == max) return min;
   const double range = static_cast<double>(max - min) * (type.steps() / (type.steps() - 1));
   const double scale = range / type.steps();
@@ -44,6 +48,7 @@ float Dequantize(const QuantizedType& type, int32_t q, float min, float max) {
 Dequantizer::Dequantizer(const QuantizedType& type, float min, float max)
     : scale_(static_cast<float>((max - min) / (type.steps() - 1))) {
   const float least = max == min ? min : std::round(min / scale_) * scale_;
+  // What integer 0 stands for: the call is then one multiplication and one addition.
   zero_ = least - static_cast<float>(type.lowest) * scale_;
 }
 

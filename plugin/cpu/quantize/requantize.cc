@@ -46,7 +46,9 @@ class FixedPoint {
 
   uint8_t operator()(int32_t x) const {
     const auto product =
+        // Unsigned, because the product may wrap, as in TensorFlow, which has no check here.
         static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(scale_));
+    // The first shift divides by the 2^32 steps of int32, the second takes the binary places off.
     const int64_t value = ((product >> 32) + offset_) >> 16;
     return static_cast<uint8_t>(std::clamp<int64_t>(value, 0, 255));
   }
@@ -67,6 +69,8 @@ void RequantizeAll(const Requantization& s, const StepArgs& args, const ValueRan
   const Dequantizer dequantize(QuantizedTypeOf(DataType::kQint32), from.min, from.max);
   const Quantizer quantize(QuantizedTypeOf(s.out_type), to.min, to.max);
   args.workers->ParallelFor(s.n, GrainFor(5), [&](int64_t begin, int64_t end) {
+    // TensorFlow computes quint8 in fixed point and every other type through floats. The two round
+    // differently.
     if (s.out_type == DataType::kQuint8) {
       auto* const out = static_cast<uint8_t*>(args.out[0]);
       for (int64_t i = begin; i < end; ++i) out[i] = fixed(in[i]);

@@ -36,6 +36,7 @@ absl::Status RunRequantize(const void* state, const StepArgs& args) {
   const float least = s.is_signed ? -128.0f : 0.0f;
   auto* const scales = static_cast<float*>(args.scratch);
   for (int64_t c = 0; c < s.channels; ++c)
+    // An int32 sum of 2^31 stands for the channel's greatest value; `greatest` becomes `steps`.
     scales[c] = steps * (GreatestOf(args, c) / greatest / 0x1p31f);
   const auto* const in = static_cast<const int32_t*>(args.in[0]);
   auto* const out = static_cast<uint8_t*>(args.out[0]);
@@ -46,6 +47,8 @@ absl::Status RunRequantize(const void* state, const StepArgs& args) {
         const float scaled = static_cast<float>(in[i]) * scales[c];
         // NaN becomes the least value.
         const float clamped = std::min(std::max(least, scaled), steps);
+        // By way of int, whose low byte is right for both signednesses: a negative float has no
+        // conversion to uint8.
         out[i] = static_cast<uint8_t>(static_cast<int>(std::nearbyint(clamped)));
       }
     }
@@ -58,6 +61,7 @@ absl::Status RunRange(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Channels*>(state);
   const auto* const in = static_cast<const int32_t*>(args.in[0]);
   const int64_t n = s.rows * s.channels;
+  // Not 0: RequantizePerChannel divides by the bound of its range.
   float most = std::numeric_limits<float>::min();
   bool negative = false;
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -65,6 +69,7 @@ absl::Status RunRange(const void* state, const StepArgs& args) {
     for (int64_t i = c; i < n; i += s.channels) {
       negative |= in[i] < 0;
       const auto x = static_cast<uint32_t>(in[i]);
+      // Unsigned: the lowest int32 has no positive counterpart in its own type.
       magnitude = std::max(magnitude, in[i] < 0 ? 0 - x : x);
     }
     most = std::max(most, GreatestOf(args, c) * static_cast<float>(magnitude) / 0x1p31f);

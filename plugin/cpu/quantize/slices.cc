@@ -1,3 +1,4 @@
+// Slices of a tensor along attribute `axis`, each with a range of its own.
 #include "plugin/cpu/quantize/slices.h"
 
 #include "absl/strings/str_cat.h"

@@ -31,6 +31,8 @@ struct Scaled {
   const int32_t* zeros;
 
   int32_t operator()(int32_t q, int64_t own, int64_t out) const {
+    // The factor is the operand's scale over the output's. If the operand has one scale, its
+    // factors differ by the output's slice.
     const int64_t i = operand.axis >= 0 ? own : out;
     return factors[operand.factor_count == 1 ? 0 : i](
         WrappingSubtract(q, zeros[operand.scale_count == 1 ? 0 : own]));
@@ -39,6 +41,8 @@ struct Scaled {
 
 absl::StatusOr<Scaled> ReadFactors(const Add& s, const Operand& operand, const StepArgs& args,
                                    FixedFactor* factors) {
+  // Slice i of an operand with an axis meets slice i of the output only, since ReadOperand asks for
+  // the same axis.
   for (int64_t i = 0; i < operand.factor_count; ++i) {
     const double from = ScaleAt(args, operand.scales, operand.scale_count == 1 ? 0 : i);
     TENON_ASSIGN_OR_RETURN(
@@ -61,6 +65,7 @@ absl::Status RunAdd(const void* state, const StepArgs& args) {
   args.workers->ParallelFor(s.count, GrainFor(64), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, out_slice = 0, at[2] = {0, 0}, slice[2] = {0, 0};
+      // The coordinates of element i, from the last dimension on.
       for (int d = rank - 1; d >= 0; rest /= s.dims[d--]) {
         const int64_t place = rest % s.dims[d];
         if (d == s.out_axis) out_slice = place;
@@ -94,6 +99,7 @@ absl::StatusOr<Operand> ReadOperand(const Prepare& p, int input, std::string_vie
                   axis < 0 ? -1 : axis + skipped, axis < 0 ? out_scale_count : slices.count};
   int64_t stride = 1;
   for (int d = shape.rank() - 1; d >= 0; stride *= shape.dim(d--))
+    // Dimensions that the operand lacks keep stride 0.
     operand.strides[d + skipped] = shape.dim(d) == 1 ? 0 : stride;
   return operand;
 }

@@ -1,3 +1,4 @@
+// Scales, zero points and limits of uniform quantization, and factors in fixed point.
 #include "plugin/cpu/quantize/uniform/affine.h"
 
 #include "absl/strings/str_cat.h"
@@ -54,12 +55,15 @@ absl::StatusOr<FixedFactor> FixedFactor::Of(double factor) {
         absl::StrCat("the scales' ratio must be positive and finite, not ", factor));
   }
   int exponent;
+  // frexp gives a fraction in [0.5, 1): 31 bits hold it, but for one that rounds up to 1.
   auto fixed = static_cast<int64_t>(std::round(std::frexp(factor, &exponent) * 0x1p31));
   if (fixed == int64_t{1} << 31) {
     fixed /= 2;
     ++exponent;
   }
+  // The shift would exceed 62 bits of the product. An int32 times such a factor rounds to 0 anyway.
   if (exponent < -31) exponent = fixed = 0;
+  // The shift must stay positive: the product's rounding takes a bit below it.
   if (exponent > 30) {
     exponent = 30;
     fixed = INT32_MAX;

@@ -66,6 +66,7 @@ int64_t LhsOffset(const Convolution& s, int64_t o, int64_t w) {
   for (size_t d = s.axes.size(); d-- > 0;) {
     const UniformConvolutionAxis& axis = s.axes[d];
     const int64_t at = o % axis.out * axis.stride + w % axis.size * axis.rhs_dilation - axis.before;
+    // A dilated lhs has zeros between its values: only multiples of the dilation are values.
     if (at < 0 || at % axis.lhs_dilation != 0 || at / axis.lhs_dilation >= axis.in) return -1;
     offset += at / axis.lhs_dilation * s.lhs.spatial[d];
     o /= axis.out;
@@ -78,6 +79,8 @@ int32_t SumAt(const Convolution& s, const Lhs& lhs, const int8_t* rhs, int64_t b
               int64_t feature, int64_t place, int32_t rhs_zero) {
   const int32_t zero = lhs.row(batch).zero;
   // What is around the values has the zero point's low bits.
+  // TensorFlow pads with the zero point cast to int8. For a zero point that int8 holds the
+  // difference is 0 and the padding adds nothing.
   const int32_t around = WrappingSubtract(static_cast<int8_t>(zero), zero);
   const int8_t* const values =
       lhs.data + batch * s.lhs.batch +
@@ -118,6 +121,7 @@ Lhs ReadLhs(const Convolution& s, const StepArgs& args) {
   auto* const data = reinterpret_cast<int8_t*>(scratch + s.RowScaleBytes());
   args.workers->ParallelFor(s.lhs_batch.size, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
+      // The range always holds 0.
       float min = 0, max = 0;
       ForEachOf(s.lhs_batch, b, [&](int64_t i) {
         min = std::min(min, in[i]);
@@ -141,6 +145,7 @@ absl::Status RunConvolution(const void* state, const StepArgs& args) {
   args.workers->ParallelFor(s.batch * features, GrainFor(work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t out_batch = i / features, feature = i % features;
+      // With batch groups, each group of features sees its own part of the lhs' batch.
       const int64_t batch = feature / s.features_per_batch_group * s.batch + out_batch;
       const int64_t out = out_batch * s.out.batch + feature * s.out.feature;
       const int32_t rhs_zero = results.rhs_zero(feature);

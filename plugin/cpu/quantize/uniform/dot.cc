@@ -16,6 +16,7 @@ struct Dot {
 };
 
 RowScale QuantizeRow(const float* in, int64_t n, int8_t* out) {
+  // The range always holds 0.
   float min = 0, max = 0;
   for (int64_t i = 0; i < n; ++i) {
     min = std::min(min, in[i]);
@@ -37,6 +38,8 @@ absl::Status RunDot(const void* state, const StepArgs& args) {
       RowScale scale{1, 1, s.scales.hybrid ? 0 : ZeroAt(args, ProductScales::kLhsInput + 1, 0)};
       const int8_t* row = static_cast<const int8_t*>(args.in[0]) + i * s.k;
       if (s.scales.hybrid) {
+        // Each row has its own place in scratch, because rows are quantized by the threads that
+        // multiply them.
         int8_t* const quantized = rows + i * s.k;
         scale = QuantizeRow(static_cast<const float*>(args.in[0]) + i * s.k, s.k, quantized);
         row = quantized;

@@ -18,6 +18,7 @@ absl::Status RunQuantize(const void* state, const StepArgs& args) {
   const auto* const in = static_cast<const float*>(args.in[0]);
   VisitQuantized(s.type, [&](auto element) {
     ForEachPiece(s.slices, *args.workers, [&](int64_t slice, int64_t begin, int64_t end) {
+      // A product with the inverse, as in TensorFlow: a quotient would round differently.
       const float inverse = 1.0f / ScaleAt(args, 1, slice);
       const int32_t zero = ZeroAt(args, 2, slice);
       for (int64_t i = begin; i < end; ++i)
@@ -110,6 +111,8 @@ absl::Status PrepareRequantize(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const QuantizedLimits limits, ReadQuantizedLimits(p, "output_"));
   p.set_output_shape(0, shape);
   p.set_run(&RunRequantize, std::make_shared<Requantize>(Requantize{
+                                // If one side has an axis, the pieces follow it, and the other
+                                // side's index stays 0.
                                 {in >= 0 ? in_slices : out_slices, p.input_type(0), limits},
                                 in_slices.count,
                                 out_slices.count}));

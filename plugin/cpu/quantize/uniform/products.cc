@@ -1,3 +1,5 @@
+// Scales of quantized matrix products and convolutions: factors in fixed point from int32 sums to
+// the output's integers, one per feature.
 #include "plugin/cpu/quantize/uniform/products.h"
 
 #include "graph/base/status_macros.h"
@@ -6,6 +8,7 @@ namespace tenon::cpu {
 
 absl::StatusOr<ProductScales> ReadProductScales(const Prepare& p, const Shape& out, int rhs_axis,
                                                 int out_axis) {
+  // The hybrid ops have four inputs: their lhs is float and their output too.
   ProductScales s{p.num_inputs() == 4, 0, rhs_axis >= 0};
   TENON_RETURN_IF_ERROR(CheckScales(p, s.rhs_input(), p.input_shape(1), rhs_axis).status());
   if (!s.hybrid) {
