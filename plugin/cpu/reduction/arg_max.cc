@@ -62,6 +62,7 @@ absl::Status RunArg(const void* state, const StepArgs& args) {
 
 RunFn FindRun(DataType t) {
   RunFn run = nullptr;
+  // A bool is a byte of 0 or 1: it orders as uint8 does.
   VisitElement(t == DataType::kBool ? DataType::kUint8 : t, [&]<typename Element>(Element) {
     if constexpr (!kIsComplex<typename Element::Native>) run = &RunArg<Element>;
   });

@@ -28,10 +28,12 @@ using CountOf = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t
 template <typename T>
 void CountRow(const BincountState& s, int64_t row, const StepArgs& args) {
   const T* weights = static_cast<const T*>(args.in[2]);
+  // Counted in scratch, not in the output, whose floats would round each addition.
   CountOf<T>* counts = static_cast<CountOf<T>*>(args.scratch) + row * s.bins;
   std::fill_n(counts, s.bins, CountOf<T>{0});
   for (int64_t i = row * s.columns; i < (row + 1) * s.columns; ++i) {
     const int64_t bin = LoadIndex(args.in[0], s.index_type, i);
+    // Numbers beyond the last bin are not counted, as in TensorFlow.
     if (bin >= s.bins) continue;
     if (s.binary) {
       counts[bin] = 1;
@@ -47,6 +49,7 @@ template <typename T>
 absl::Status RunBincount(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BincountState*>(state);
   for (int64_t i = 0; i < s.rows * s.columns; ++i) {
+    // All numbers are checked before threads start: CountRow can then not fail.
     const int64_t value = LoadIndex(args.in[0], s.index_type, i);
     if (value < 0) {
       return absl::InvalidArgumentError(
@@ -80,12 +83,15 @@ absl::Status RunHistogram(const void* state, const StepArgs& args) {
   // A value on the edge of two bins falls where this rounding puts it, in TensorFlow too.
   const double low = static_cast<double>(range[0]);
   const double bins = static_cast<double>(s.bins);
+  // TensorFlow's formula: the quotient of the difference would round differently.
   const double width = static_cast<double>(range[1]) / bins - low / bins;
   std::memset(args.out[0], 0, s.bins * (s.wide ? 8 : 4));
   for (int64_t i = 0; i < s.n; ++i) {
     if (x[i] != x[i])
       return absl::InvalidArgumentError(absl::StrCat("value ", i, " to count is NaN"));
+    // The order of the operands matters: a NaN, from 0 / 0, becomes 0.
     const double place = std::max(0.0, (static_cast<double>(x[i]) - low) / width);
+    // Compared in double: an infinite place has no conversion to int64.
     const int64_t bin = place < bins - 1 ? static_cast<int64_t>(place) : s.bins - 1;
     if (s.wide) {
       ++static_cast<int64_t*>(args.out[0])[bin];

@@ -1,3 +1,5 @@
+// The shape of a reduction's result, and the layout of its loops: alternating kept and reduced
+// dimensions.
 #include "plugin/cpu/reduction/reduce_shape.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@ absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p) {
   std::vector<bool> reduced(rank, false);
   for (int64_t a : axes) {
     TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, a, rank));
+    // TensorFlow refuses an axis that is given twice, also as a negative number.
     if (reduced[axis]) return p.Invalid(absl::StrCat("axis ", axis, " is given twice"));
     reduced[axis] = true;
   }
@@ -50,12 +53,15 @@ ReduceLayout ReduceLayout::Make(const Shape& in, const std::vector<bool>& reduce
     merged_stride.push_back(stride[d]);
     merged.push_back(reduced[d]);
   }
+  // A tensor of one element counts as a run of one.
   l.inner_reduced = merged.empty() || merged.back();
   for (size_t i = 0; i < merged.size(); ++i) {
     if (merged[i]) {
       l.reduced_size.push_back(size[i]);
       l.reduced_stride.push_back(merged_stride[i]);
       l.reduced_count *= size[i];
+      // The innermost kept dimension is the row of outputs that ReduceRowTiles accumulates
+      // together.
     } else if (i + 1 == merged.size()) {
       l.columns = size[i];
     } else {

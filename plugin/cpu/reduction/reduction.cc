@@ -102,6 +102,7 @@ struct ReduceState {
   ElementLoop to_float = FindCastLoop(DataType::kDouble, DataType::kFloat);
   RepeatFn repeat = FindRepeat();
   int64_t tile_columns = 0;  // of a row of outputs, reduced together
+  // The accumulator of no elements, of whatever type: 16 bytes hold complex128.
   alignas(16) char init[16] = {};
 };
 
@@ -175,6 +176,7 @@ void StoreAll(const ReduceState& s, const void* acc, int64_t n, void* out) {
     std::memcpy(out, acc, n * s.bytes);
     return;
   }
+  // A mean of narrow integers: the sum has 64 bits, is divided, and only then narrowed.
   if (s.finish == Finish::kMean && s.widen != nullptr && HasType(kIntTypes, s.type)) {
     int64_t wide[kReduceColumns];
     s.loops.acc_type == DataType::kInt64 ? Store<int64_t, int64_t>(s, acc, n, wide)
@@ -229,6 +231,7 @@ constexpr int64_t kWidenedColumns = 256;
 
 void CallRun(const ReduceState& s, const char* x, int64_t n, void* acc) {
   if (s.widen == nullptr) return s.loops.run(x, n, acc);
+  // 8 KB: elements of at most 8 bytes, widened, stay in the first cache.
   double wide[1024];
   for (int64_t i = 0; i < n; i += 1024) {
     const int64_t count = std::min<int64_t>(1024, n - i);
@@ -285,6 +288,7 @@ void FinishShort(const ReduceState& s, void* out, int64_t n) {
 void ReduceShortRuns(const ReduceState& s, const char* x, char* out, int64_t begin, int64_t end) {
   const ReduceLayout& l = s.layout;
   char* to = out + begin * s.bytes;
+  // With one reduced dimension, the innermost, all kept dimensions have merged into one.
   const int64_t stride = l.kept_stride.empty() ? 0 : l.kept_stride.back();
   s.loops.short_runs(x + begin * stride, stride, end - begin, l.reduced_count, to);
   FinishShort(s, to, end - begin);
@@ -340,6 +344,9 @@ absl::Status RunReduce(const void* state, const StepArgs& args) {
     args.workers->ParallelFor((l.kept_count + kReduceRuns - 1) / kReduceRuns,
                               GrainFor(kReduceRuns * l.reduced_count * s.bytes),
                               [&](int64_t begin, int64_t end) {
+                                // Whole blocks of kReduceRuns runs: a run then shares its vector
+                                // with the same runs, and rounds alike, whatever the number of
+                                // threads.
                                 ReduceShortRuns(s, x, out, begin * kReduceRuns,
                                                 std::min(end * kReduceRuns, l.kept_count));
                               });
@@ -466,6 +473,7 @@ absl::Span<const CpuKernelSpec> ReductionKernels() {
        {{"T", kNumberTypes}},
        PrepareReduce<ReduceOp::kSumSquares, Finish::kRoot>,
        0b10},
+      // On bytes of 0 and 1 "all" is the minimum and "any" the maximum.
       {"All", {}, PrepareReduce<ReduceOp::kMin, Finish::kNone>, 0b10},
       {"Any", {}, PrepareReduce<ReduceOp::kMax, Finish::kNone>, 0b10},
   };

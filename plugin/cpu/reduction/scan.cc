@@ -82,8 +82,10 @@ void ScanSome(const ScanState& s, int64_t first, int64_t width, int64_t apart,
   for (int64_t k = 0; k < length; ++k) {
     int64_t at = first + (s.reverse ? length - 1 - k : k) * inner;
     for (int64_t j = 0; j < width; ++j, at += apart) {
+      // Read before the store to the same place: output and input may share a buffer.
       const T in = element.template As<T>(args.in[0], at);
       const T last = sum[j], next = Combine<Element>(last, in, s.op);
+      // `next` is stored unrounded, since Put rounds it; the running value must be the rounded one.
       sum[j] = Rounded<Element>(next);
       element.Put(args.out[0], at, kExclusive ? last : next);
     }
@@ -94,6 +96,8 @@ void ScanSome(const ScanState& s, int64_t first, int64_t width, int64_t apart,
 template <typename Element, bool kExclusive>
 void ScanRange(const ScanState& s, int64_t begin, int64_t end, const StepArgs& args) {
   const auto [outer, length, inner] = s.split;
+  // Neighbours in memory belong to one scan, so several lines are taken side by side. Otherwise
+  // neighbours are different scans.
   if (inner == 1) {
     for (int64_t o = begin; o < end; o += kLines)
       ScanSome<Element, kExclusive>(s, o * length, std::min(kLines, end - o), length, args);

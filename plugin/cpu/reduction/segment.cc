@@ -49,6 +49,8 @@ void Join(const SegmentState& s, const char* from, char* to, Workers* alone) {
     RunElementStep(s.lanes, in, to, alone);
   }
   to += s.lane_bytes;
+  // The order of operands matters to a NaN in Max and Min: TensorFlow's vectors and its rest have
+  // opposite orders.
   const void* in[] = {from + s.lane_bytes, to};
   RunElementStep(s.combine, in, to, alone);
 }
@@ -57,6 +59,8 @@ void Join(const SegmentState& s, const char* from, char* to, Workers* alone) {
 void Start(const SegmentState& s, const char* from, char* to, Workers* alone) {
   std::memcpy(to, from, s.row_bytes);
   if (s.lane_bytes == 0) return;
+  // TensorFlow starts whole vectors from an infinity, with which a first NaN is lost; the rest
+  // starts from the row itself.
   const void* in[] = {s.beyond, from};
   RunElementStep(s.start, in, to, alone);
 }
@@ -79,6 +83,7 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
       return absl::InvalidArgumentError("segment ids are not increasing");
   }
   const int64_t last = s.rows == 0 ? -1 : id(s.rows - 1);
+  // The number of segments, one more, would overflow.
   if (last == INT64_MAX)
     return absl::InvalidArgumentError(absl::StrCat("no tensor holds segment ", last));
   const int64_t segments = last + 1;
@@ -163,6 +168,8 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   const double infinity = std::numeric_limits<double>::infinity();
   if (lanes > 0)
     PutNumber(s->type, op.combine == ElementOp::kAtMost ? infinity : -infinity, s->beyond);
+  // Empty segments: TensorFlow's sorted ops give 0, its unsorted ones the lowest or highest finite
+  // value.
   if (extreme && !sorted) PutExtreme(s->type, op.combine == ElementOp::kAtMost, s->empty);
   return s;
 }

@@ -66,6 +66,7 @@ absl::Status RunSparse(const void* state, const StepArgs& args) {
   const auto* const indices = static_cast<const int64_t*>(args.in[0]);
   Clear(s, args);
   for (int64_t i = 0; i < s.values; ++i) {
+    // A sparse vector is one row: its index says where a value stands, which does not matter.
     const int64_t row = s.rank == 1 ? 0 : indices[i * s.rank];
     if (row < 0 || row >= s.rows) {
       return absl::InvalidArgumentError(

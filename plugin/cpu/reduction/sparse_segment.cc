@@ -134,6 +134,8 @@ void SumSegments(const SparseState& s, const StepArgs& args, const int64_t* rows
   if (s.columns == 0) return;  // however many segments the ids name
   const void* ids = args.in[2];
   args.workers->ParallelFor(segments, s.grain(), [&](int64_t first, int64_t last) {
+    // Ids do not fall, so a range finds its first segment by bisection and needs no table of
+    // starts.
     int64_t begin = SegmentStart(s, ids, first);
     for (int64_t segment = first; segment < last; ++segment) {
       int64_t end = begin;
@@ -153,6 +155,8 @@ absl::Status RunForward(const void* state, const StepArgs& args) {
     SumSegments(s, args, rows, s.out_rows, args.out[0]);
     return absl::OkStatus();
   }
+  // An end of INT64_MAX lets the last id plus 1 stay within int64. Shape::Make refuses what memory
+  // cannot hold.
   TENON_RETURN_IF_ERROR(ReadForward(s, args, INT64_MAX, rows));
   const int64_t segments = s.count == 0 ? 0 : LoadIndex(args.in[2], s.id_type, s.count - 1) + 1;
   TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(segments, s.row_shape)));
@@ -186,6 +190,7 @@ absl::Status ReadGrad(const SparseState& s, const StepArgs& args, int64_t end_in
     TENON_RETURN_IF_ERROR(CheckRange("indices", i, index, end_index));
     const int64_t id = LoadIndex(args.in[2], s.id_type, i);
     TENON_RETURN_IF_ERROR(CheckRange("segment_ids", i, id, s.data_rows));
+    // The weights first count the rows of each segment.
     scratch.weights[id] += 1;
     scratch.order[i] = i;
   }
@@ -198,6 +203,8 @@ absl::Status ReadGrad(const SparseState& s, const StepArgs& args, int64_t end_in
 int64_t GroupByIndex(const SparseState& s, const StepArgs& args, const GradScratch& scratch) {
   const auto index = [&](int64_t i) { return LoadIndex(args.in[1], s.index_type, i); };
   std::sort(scratch.order, scratch.order + s.count, [&](int64_t a, int64_t b) {
+    // Equal indices stay in the order of the input: rounding, and thereby the result, does not
+    // depend on the sort.
     return index(a) != index(b) ? index(a) < index(b) : a < b;
   });
   int64_t groups = 0;
@@ -227,6 +234,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SparseState*>(state);
   const GradScratch scratch(s, args.scratch);
   TENON_RETURN_IF_ERROR(ReadGrad(s, args, s.out_rows, scratch));
+  // Rows that no index names have a gradient of 0.
   std::memset(args.out[0], 0, s.out_rows * s.columns * DataTypeSize(s.type));
   SumGroups(s, args, scratch, GroupByIndex(s, args, scratch), true, args.out[0]);
   return absl::OkStatus();
