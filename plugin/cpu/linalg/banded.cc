@@ -29,13 +29,17 @@ absl::Status SolveBanded(const MatrixArgs& m, bool lower, bool adjoint) {
   const auto x = m.Out<T>(0);
   const int64_t n = b.rows, bands = a.stored.rows;
   for (int64_t i = 0; i < n; ++i) {
+    // Checked before any solution is written.
     if (a.at(i, i) == T(0)) return absl::InvalidArgumentError("Input matrix is not invertible.");
   }
+  // The adjoint of a lower triangle is an upper one.
   const bool forward = lower != adjoint;
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = forward ? step : n - 1 - step;
     const int64_t first = forward ? std::max<int64_t>(0, i - bands + 1) : i + 1;
     const int64_t last = forward ? i : std::min(n, i + bands);
+    // Row i of x is the right-hand side from which the known unknowns are taken away, then the
+    // solution.
     std::copy_n(b.row(i), b.columns, x.row(i));
     for (int64_t j = first; j < last; ++j) {
       const T factor = adjoint ? Conjugate(a.at(j, i)) : a.at(i, j);
@@ -57,6 +61,8 @@ absl::Status MultiplyTridiagonal(const MatrixArgs& m) {
   for (int64_t i = 0; i < b.rows; ++i) {
     for (int64_t c = 0; c < b.columns; ++c) {
       T sum = diagonal[i] * b(i, c);
+      // All three diagonals are as long as the matrix. below[0] and the last of `above` lie outside
+      // of it.
       if (i > 0) sum += below[i] * b(i - 1, c);
       if (i + 1 < b.rows) sum += above[i] * b(i + 1, c);
       out(i, c) = sum;

@@ -36,6 +36,7 @@ absl::Status PrepareCholeskyGradient(Prepare& p) {
   TENON_RETURN_IF_ERROR(step.RequireSquare(1));
   TENON_RETURN_IF_ERROR(step.RequireSameRows());
   TENON_RETURN_IF_ERROR(step.AddMatrix(step.in(0).rows, step.in(0).rows));
+  // TensorFlow has the gradient for real matrices only.
   if (p.input_type(0) == DataType::kFloat) {
     step.Compute(&FactorGradient<float>);
   } else {

@@ -19,6 +19,7 @@ absl::Status RunCross(const void* state, const StepArgs& args) {
   VisitElement(s.type, [&](auto element) {
     args.workers->ParallelFor(s.vectors, GrainFor(24), [&](int64_t begin, int64_t end) {
       for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
+        // Both vectors are read before the result is written.
         A a[3], b[3];
         for (int d = 0; d < 3; ++d) {
           a[d] = element.template As<A>(args.in[0], i + d);

@@ -18,6 +18,7 @@ namespace {
 
 // A letter, or kEllipsis + distance from the ellipsis' right end.
 using Labels = std::vector<int>;
+// Above every letter.
 constexpr int kEllipsis = 1000;
 
 bool IsEllipsis(int label) { return label >= kEllipsis; }
@@ -40,6 +41,8 @@ absl::StatusOr<Labels> ParseTerm(const Prepare& p, std::string_view term, int ra
   Labels labels;
   for (size_t i = 0; i < term.size(); ++i) {
     if (i == dots) {
+      // The last dimension of an ellipsis has distance 0 in every term, which aligns ellipses at
+      // the right.
       for (int d = ellipsis; d-- > 0;) labels.push_back(kEllipsis + d);
       i += 2;
     } else if (absl::ascii_isalpha(term[i])) {
@@ -70,12 +73,15 @@ void Arrange(SubKernels& parts, Operand& o, const Labels& order) {
   for (int label : order) shape.push_back(o.size(label));
   const Dims to = DenseStrides(shape, bytes);
   StridedCopy copy(o.tensor.type);
+  // Nothing moves if no elements are left out (a diagonal does) and dimensions above 1 keep their
+  // order: the tensor then only gets another shape.
   bool in_order = shape.num_elements() == o.tensor.shape.num_elements();
   size_t last = 0;
   for (size_t d = 0; d < order.size(); ++d) {
     int64_t from = 0;
     for (size_t k = 0; k < o.labels.size(); ++k) {
       if (o.labels[k] != order[d]) continue;
+      // A repeated label adds the strides of all its dimensions: a step along the diagonal.
       from += strides[k];
       if (shape.dim(static_cast<int>(d)) != 1) {
         in_order = in_order && k >= last;
@@ -146,6 +152,7 @@ absl::StatusOr<Roles> AssignRoles(const Prepare& p, const Operand& a, const Oper
   for (int label : a.labels) {
     if (!Has(b.labels, label)) continue;
     if (!Has(out, label)) r.contracted.push_back(label);
+    // Only dimensions of ellipses broadcast, as in TensorFlow.
     const int64_t sa = a.size(label), sb = b.size(label);
     if (sa != sb && !(IsEllipsis(label) && (sa == 1 || sb == 1))) {
       return p.Invalid(absl::StrCat("dimensions must be equal, but are ", sa, " and ", sb));
@@ -184,6 +191,7 @@ bool AsMatrices(SubKernels& parts, Operand& o, const Labels& batch, const Labels
                 const Labels& columns) {
   const Labels straight = Joined({&batch, &rows, &columns}),
                swapped = Joined({&batch, &columns, &rows});
+  // A product takes a transposed operand as it lies, which saves a copy.
   const bool swap = !IsComplex(o.tensor.type) && !StandsAs(o, straight) && StandsAs(o, swapped);
   Dims dims;
   for (int label : batch) dims.push_back(o.size(label));
@@ -220,6 +228,7 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
     b.tensor.shape = Shape(b.tensor.shape.dims().last(2));
   }
   std::vector<Tensor> values;
+  // The pointers to its elements must stay valid.
   values.reserve(2);
   a.tensor.value = reshaped_value(a, values);
   b.tensor.value = reshaped_value(b, values);
@@ -228,6 +237,7 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
                                                     {"adj_x", attr::Bool(swap_a)},
                                                     {"adj_y", attr::Bool(swap_b)}},
                                                    type, {a.tensor, b.tensor}));
+  // The product merged the free dimensions of each operand into one.
   result.tensor.shape = shape;
   return result;
 }
@@ -254,6 +264,7 @@ absl::Status PrepareEinsum(Prepare& p) {
     operands.push_back({parts.Input(i), labels});
     for (size_t d = 0; d < labels.size(); ++d) {
       if (IsEllipsis(labels[d])) ellipsis = std::max(ellipsis, labels[d] - kEllipsis + 1);
+      // `size` finds the first dimension of the label.
       if (operands[i].size(labels[d]) != p.input_shape(i).dim(static_cast<int>(d))) {
         return p.Invalid(absl::StrCat("dimensions of the repeated label '",
                                       std::string(1, static_cast<char>(labels[d])),
@@ -272,6 +283,7 @@ absl::Status PrepareEinsum(Prepare& p) {
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     TakeDiagonals(parts, operands[i]);
+    // Before the product, so that it has fewer terms.
     const Labels keep = operands.size() == 1 ? out : Joined({&out, &operands[1 - i].labels});
     TENON_RETURN_IF_ERROR(SumAway(parts, operands[i], keep));
   }

@@ -20,6 +20,7 @@ absl::Status SolveLeastSquares(const MatrixArgs& m, bool fast) {
   const auto a = m.In<T>(0), b = m.In<T>(1);
   const auto x = m.Out<T>(0);
   if (a.rows == 0 || a.columns == 0) {
+    // No equations, or no unknowns.
     std::fill_n(x.data, x.rows * x.columns, T());
   } else if (!fast) {
     SolveOrthogonally(a, b, x);

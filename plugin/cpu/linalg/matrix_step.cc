@@ -1,3 +1,5 @@
+// A step that computes one matrix of a batch after the other. MatrixStep reads shapes and sets
+// outputs; its state holds where each matrix of each operand lies.
 #include "plugin/cpu/linalg/matrix_step.h"
 
 #include <algorithm>
@@ -69,6 +71,7 @@ absl::Status MatrixStep::ReadBroadcastInputs() {
   TENON_ASSIGN_OR_RETURN(batch_, BroadcastBatch(p_, batch[0], batch[1]));
   TENON_ASSIGN_OR_RETURN(const Shape shape, CheckedShape(p_, batch_));
   state_->count = shape.num_elements();
+  // Without a broadcast no table is needed: matrix i of an input belongs to matrix i of the output.
   if (batch[0] == batch[1]) return absl::OkStatus();
   for (int i = 0; i < 2; ++i) state_->in[i].index = BatchIndices(batch[i], batch_);
   return absl::OkStatus();
@@ -133,6 +136,7 @@ void MatrixStep::Compute(ComputeFn compute) {
   State& s = *state_;
   const bool any_output =
       std::any_of(s.out.begin(), s.out.end(), [](const State::Operand& o) { return o.bytes > 0; });
+  // A step without a run does nothing: there is no element to write.
   if (s.count == 0 || !any_output) return;
   // A decomposition takes time by the third power of the size. A range should have some 64 K
   // operations: for less, waking a thread costs more than the thread saves.
@@ -156,6 +160,7 @@ absl::Status MatrixStep::ComputeOne(const State& s, const StepArgs& args, int64_
     m.out_.push_back(static_cast<char*>(args.out[i]) + matrix * s.out[i].bytes);
   try {
     return s.compute(m);
+    // Eigen allocates its temporaries itself.
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError("there is not enough memory to decompose the matrix");
   }

@@ -53,6 +53,7 @@ class System {
     T pivot{}, next{}, second{};
   };
 
+  // Row i becomes x[i] + next[i] * x[i + 1] = sum / pivot; then substitution from the last row up.
   bool SolveThomas() {
     std::vector<T> next(n_);
     for (int64_t i = 0; i < n_; ++i) {
@@ -96,11 +97,13 @@ class System {
     for (int64_t k = 0; k + 1 < n_; ++k) {
       Row& row = u_[k];
       if ((this->*keeps_row)(k)) {
+        // Nothing to eliminate: a pivot of 0 does not matter yet, and 0 / 0 would be NaN.
         const T factor = below_[k + 1] == T(0) ? T(0) : below_[k + 1] / row.pivot;
         u_[k + 1] = {diagonal_[k + 1] - factor * row.next, Above(k + 1), T(0)};
         for (int64_t c = 0; c < x_.columns; ++c) x_(k + 1, c) = rhs_(k + 1, c) - factor * x_(k, c);
       } else {
         const T factor = row.pivot / below_[k + 1];
+        // The rows are exchanged, which fills the second element right of the diagonal.
         u_[k + 1] = {row.next - factor * diagonal_[k + 1], -factor * Above(k + 1), T(0)};
         row = {below_[k + 1], diagonal_[k + 1], Above(k + 1)};
         for (int64_t c = 0; c < x_.columns; ++c) {

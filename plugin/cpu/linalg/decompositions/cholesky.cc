@@ -1,3 +1,4 @@
+// Cholesky decomposition by Eigen, and its gradient in matrix form.
 #include "plugin/cpu/linalg/decompositions/cholesky.h"
 
 #include <Eigen/Cholesky>
@@ -16,6 +17,8 @@ void DecomposeCholesky(MatrixRef<const T> a, MatrixRef<T> l) {
   } else {
     using Real = typename Eigen::NumTraits<T>::Real;
     out.setZero();
+    // A matrix that is not positive definite has no factor: NaN in its place, no error, as in
+    // TensorFlow.
     out.template triangularView<Eigen::Lower>().setConstant(
         T(std::numeric_limits<Real>::quiet_NaN()));
   }
@@ -26,6 +29,7 @@ void DecomposeCholesky(MatrixRef<const T> a, MatrixRef<T> l) {
 template <typename T>
 void CholeskyGradient(MatrixRef<const T> factor, MatrixRef<const T> factor_gradient,
                       MatrixRef<T> gradient) {
+  // Only the lower triangles count, whatever the inputs hold above them.
   const Stored<T> l = Map(factor).template triangularView<Eigen::Lower>();
   const Stored<T> g = Map(factor_gradient).template triangularView<Eigen::Lower>();
   const auto upper = l.transpose().template triangularView<Eigen::Upper>();
@@ -33,6 +37,8 @@ void CholeskyGradient(MatrixRef<const T> factor, MatrixRef<const T> factor_gradi
   Stored<T> s = product.template triangularView<Eigen::Lower>();
   s.diagonal() /= T(2);
   upper.solveInPlace(s);
+  // S = inv(L') P inv(L) takes two solutions with L': the second one on the transpose. `t` ends as
+  // S'.
   Stored<T> t = s.transpose();
   upper.solveInPlace(t);
   Map(gradient) = (t + t.transpose()) / T(2);

@@ -1,3 +1,4 @@
+// Eigenvalues and eigenvectors by Eigen's solvers, of general and of self-adjoint matrices.
 #include "plugin/cpu/linalg/decompositions/eigenvalues.h"
 
 #include <immintrin.h>

@@ -1,3 +1,5 @@
+// Least squares in double precision: by normal equations and Cholesky, which is fast, or by a
+// complete orthogonal decomposition, which also solves problems of deficient rank.
 #include "plugin/cpu/linalg/decompositions/least_squares.h"
 
 #include <Eigen/Cholesky>
@@ -12,6 +14,8 @@ namespace {
 template <typename T>
 std::optional<Matrix<T>> NormalSolution(const Matrix<T>& a, const Matrix<T>& b,
                                         double regularizer) {
+  // The smaller of the two Gram matrices. With fewer rows than columns, A' inv(A A' + r) b is the
+  // solution of the least norm.
   const bool tall = a.rows() >= a.cols();
   Matrix<T> gram;
   if (tall) {

@@ -1,3 +1,5 @@
+// LU decomposition with partial pivots, and what follows from it: inverses, solutions,
+// determinants.
 #include "plugin/cpu/linalg/decompositions/lu.h"
 
 #include <Eigen/LU>
@@ -13,6 +15,7 @@ using Lu = Eigen::PartialPivLU<Stored<T>>;
 
 template <typename T>
 bool HasPivots(const Lu<T>& lu) {
+  // A pivot of 0 says that the matrix is singular.
   return lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0;
 }
 
@@ -39,6 +42,8 @@ bool DecomposeLu(MatrixRef<const T> a, MatrixRef<T> lu, Index* order) {
   Map(lu) = decomposed.matrixLU();
   const auto& position = decomposed.permutationP().indices();
   for (Eigen::Index row = 0; row < position.size(); ++row)
+    // Eigen gives where each row goes. TensorFlow's output says which row stands at each place: the
+    // inverse permutation.
     order[position[row]] = static_cast<Index>(row);
   return HasPivots(decomposed);
 }
@@ -70,6 +75,7 @@ bool SolveByLu(MatrixRef<const T> a, bool adjoint, MatrixRef<const T> b, MatrixR
 
 template <typename T>
 LogDeterminant<T> ComputeLogDeterminant(MatrixRef<const T> a) {
+  // An empty product.
   if (a.rows == 0) return {T(1), 0};
   const Lu<T> lu(Map(a));
   using Real = typename Eigen::NumTraits<T>::Real;
@@ -77,6 +83,7 @@ LogDeterminant<T> ComputeLogDeterminant(MatrixRef<const T> a) {
   LogDeterminant<T> d{T(static_cast<Real>(lu.permutationP().determinant())), 0};
   for (Eigen::Index i = 0; i < a.rows; ++i) {
     const T pivot = lu.matrixLU()(i, i);
+    // A sum of logarithms: the product of the pivots could overflow.
     d.log += std::log(static_cast<double>(std::abs(pivot)));
     // What is divided by an infinite complex pivot is NaN in TensorFlow.
     if (Eigen::NumTraits<T>::IsComplex && i + 1 < a.rows && std::isinf(d.log) && d.log > 0)

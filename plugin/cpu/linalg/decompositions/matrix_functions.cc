@@ -1,3 +1,5 @@
+// Exponential, logarithm and square root of matrices, in complex double precision for all types: a
+// real matrix may have complex eigenvalues.
 #include "plugin/cpu/linalg/decompositions/matrix_functions.h"
 
 #include <Eigen/Eigenvalues>
@@ -21,6 +23,7 @@ ComplexMatrix NotANumber(const ComplexMatrix& a) {
                                  Complex(std::numeric_limits<double>::quiet_NaN()));
 }
 
+// The 1-norm: the greatest column sum of absolute values.
 double Norm(const ComplexMatrix& a) { return a.cwiseAbs().colwise().sum().maxCoeff(); }
 
 // What stands in the Schur form, back in the coordinates of the matrix.
@@ -50,10 +53,13 @@ ComplexMatrix Exponential(const ComplexMatrix& in) {
   const double norm = Norm(in);
   if (!std::isfinite(norm)) return NotANumber(in);
   int squarings = 0;
+  // The number of halvings that bring the norm below the bound.
   std::frexp(norm / 5.371920351148152, &squarings);
   squarings = std::max(squarings, 0);
   const ComplexMatrix a = in * std::ldexp(1.0, -squarings);
   const ComplexMatrix one = ComplexMatrix::Identity(a.rows(), a.cols());
+  // p(a) = even + odd and p(-a) = even - odd. Three powers and three more products give both
+  // (Higham's scheme).
   const ComplexMatrix a2 = a * a, a4 = a2 * a2, a6 = a4 * a2;
   ComplexMatrix odd = b[13] * a6 + b[11] * a4 + b[9] * a2;
   ComplexMatrix even = b[12] * a6 + b[10] * a4 + b[8] * a2;
@@ -75,6 +81,7 @@ ComplexMatrix TriangleRoot(const ComplexMatrix& t) {
     for (Eigen::Index i = j; i-- > 0;) {
       Complex rest = t(i, j);
       for (Eigen::Index k = i + 1; k < j; ++k) rest -= root(i, k) * root(k, j);
+      // 0 / 0 where two eigenvalues of 0 meet: the element is 0 there.
       root(i, j) = rest == 0.0 ? rest : rest / (root(i, i) + root(j, j));
     }
   }

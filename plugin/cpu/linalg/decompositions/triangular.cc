@@ -1,3 +1,4 @@
+// Triangular systems by Eigen. Only the named triangle of the matrix is read.
 #include "plugin/cpu/linalg/decompositions/triangular.h"
 
 #include "plugin/cpu/linalg/decompositions/eigen_maps.inc"
@@ -22,6 +23,7 @@ void SolveTriangular(MatrixRef<const T> a, bool lower, bool adjoint, MatrixRef<c
   Out<T> out = Map(x);
   out = Map(b);
   if (adjoint) {
+    // The adjoint of a lower triangle is an upper one.
     SolveTriangularInPlace<T>(Stored<T>(Map(a).adjoint()), !lower, out);
   } else {
     SolveTriangularInPlace<T>(Map(a), lower, out);

@@ -88,6 +88,7 @@ void WriteLine(const Signal& to, void* data, int64_t at, int axis, double scale,
 
 // The second half of the spectrum of a real signal mirrors the first; what has to be real is.
 void MirrorSpectrum(Complex* line, int64_t length) {
+  // The spectrum of a real signal is real at frequency 0 and, for an even length, at the middle.
   line[0] = line[0].real();
   if (length % 2 == 0) line[length / 2] = line[length / 2].real();
   for (int64_t k = 1; k < (length + 1) / 2; ++k) line[length - k] = std::conj(line[k]);
@@ -119,6 +120,8 @@ absl::Status RunFft(const void* state, const StepArgs& args) {
     return signal.place == Signal::kWork ? work : args.out[0];
   };
   for (const Pass& pass : s.passes) {
+    // A pass needs whole lines of what the pass before it made, so passes follow each other. A pass
+    // from `work` to `work` keeps each line's places: the line goes through scratch.
     const int64_t lines = s.batch * pass.lines[0] * pass.lines[1] * pass.lines[2];
     const int64_t per_piece = (lines + s.pieces - 1) / s.pieces;
     args.workers->ParallelFor(s.pieces, 1, [&](int64_t begin, int64_t end) {
@@ -192,6 +195,7 @@ absl::Status SetScratch(Prepare& p, FftState& s) {
   if (p.workers().threads() == 1) s.pieces = 1;
   const double bytes =
       sizeof(Complex) * (static_cast<double>(s.work) + 1.0 * s.pieces * s.line_scratch);
+  // The products above are in double, which cannot overflow; the cast to size_t below could.
   if (bytes > 1e15) return absl::ResourceExhaustedError("the signal is too large");
   p.set_scratch_bytes(static_cast<size_t>(bytes));
   return absl::OkStatus();
@@ -225,6 +229,8 @@ absl::Status PrepareFft(Prepare& p, int rank, Kind kind) {
     const bool half = real && d == 2;
     signal.extents[d] = in.dim(dim);
     const int64_t needed = half && s->inverse ? HalfSpectrum(lengths[d]) : lengths[d];
+    // TensorFlow cuts a longer input and refuses a shorter one. An empty one is the transform of
+    // nothing.
     if (in.dim(dim) != 0 && in.dim(dim) < needed) {
       return p.Invalid(absl::StrCat("dimension ", dim, " of the input must be at least ", needed,
                                     ", it is ", in.dim(dim)));
@@ -251,6 +257,7 @@ absl::Status PrepareFft(Prepare& p, int rank, Kind kind) {
   last.to.place = Signal::kOutput;
   last.to.type = p.output_type(0);
   if (s->inverse) {
+    // Once, at the last pass, in double.
     for (int64_t length : lengths) last.scale /= static_cast<double>(length);
   }
   TENON_RETURN_IF_ERROR(SetScratch(p, *s));

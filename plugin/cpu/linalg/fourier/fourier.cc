@@ -1,3 +1,5 @@
+// Discrete Fourier transforms of any length in double precision: Stockham's algorithm for lengths
+// of small factors, Bluestein's convolution for all others.
 #include "plugin/cpu/linalg/fourier/fourier.h"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ Complex Multiply(Complex x, Complex y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
+// x * -i.
 Complex MinusI(Complex x) { return {x.imag(), -x.real()}; }
 
 // exp(-pi i numerator / denominator).
@@ -34,6 +37,7 @@ Complex Root(int64_t numerator, int64_t denominator) {
 // Factors of n, fours first; empty if one is too large.
 std::vector<int64_t> Factorize(int64_t n) {
   std::vector<int64_t> factors;
+  // A butterfly of radix 4 needs fewer products than two of radix 2.
   for (int64_t radix : {4, 2}) {
     for (; n % radix == 0; n /= radix) factors.push_back(radix);
   }
@@ -68,6 +72,7 @@ Fourier::Fourier(int64_t length) : length_(length), scratch_size_(length) {
     for (int64_t j = 0; j < length; ++j) roots_[j] = Root(2 * j, length);
     return;
   }
+  // A circular convolution of this length is free of overlaps, and a power of two is the fastest.
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * length - 1)));
   inner_.reset(new Fourier(size));
   scratch_size_ = size + inner_->scratch_size();
@@ -79,6 +84,7 @@ Fourier::Fourier(int64_t length) : length_(length), scratch_size_(length) {
     chirp_[j] = Root(j * j % (2 * length), length);
     // Transform does not divide by the length: the filter does.
     filter_[j] = std::conj(chirp_[j]) / static_cast<double>(size);
+    // The chirp is even: indices below 0 wrap around to the end.
     if (j > 0) filter_[size - j] = filter_[j];
   }
   std::vector<Complex> scratch(inner_->scratch_size());
@@ -95,6 +101,7 @@ void Fourier::Stage(const Complex* x, Complex* y, int64_t size, int64_t done) co
     Complex* out = y + done * kRadix * q;
     const int64_t step = done * part;
     if constexpr (kRadix == 2) {
+      // All k share one twiddle factor, so the inner loop is a plain stream.
       const Complex w1 = roots_[done * q];
       for (int64_t k = 0; k < done; ++k) {
         const Complex a = in[k], b = in[k + step];
@@ -148,6 +155,7 @@ void Fourier::Forward(Complex* data, Complex* scratch) const {
     done *= radix;
     std::swap(x, y);
   }
+  // Each stage swaps the two buffers: after an odd number of stages the result is in scratch.
   if (x != data) std::copy_n(x, length_, data);
 }
 

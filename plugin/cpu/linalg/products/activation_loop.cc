@@ -1,3 +1,5 @@
+// Activations of floats in place, by element loops; those of the form x * g(x) by chunks, whose
+// gate g stays in the first cache.
 #include "plugin/cpu/linalg/products/activation_loop.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ void Map(const float* x, float* y, int64_t n, F f) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     float values[kLanes];
+    // A copy of 16 results: x and y may overlap, which would stop the compiler from using vectors.
     for (int k = 0; k < kLanes; ++k) values[k] = f(x[i + k]);
     for (int k = 0; k < kLanes; ++k) y[i + k] = values[k];
   }
@@ -60,6 +63,7 @@ ActivationLoop::ActivationLoop(Activation activation, float alpha)
     : activation_(activation), alpha_(alpha) {
   if (activation == Activation::kNone) return;
   loop_ = FindElementLoop(FirstOp(activation), DataType::kFloat);
+  // Mish is x * tanh(softplus(x)): two loops make its gate.
   then_ = FindElementLoop(ElementOp::kTanh, DataType::kFloat);
   multiply_ = FindElementLoop(ElementOp::kMul, DataType::kFloat);
 }

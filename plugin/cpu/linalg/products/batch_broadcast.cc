@@ -1,3 +1,5 @@
+// Batch dimensions of matrix products: their broadcast, and the matrix of an operand for each
+// matrix of the output.
 #include "plugin/cpu/linalg/products/batch_broadcast.h"
 
 #include <optional>
@@ -23,6 +25,7 @@ std::vector<int64_t> BatchIndices(absl::Span<const int64_t> dims, absl::Span<con
   const size_t missing = batch.size() - dims.size();
   for (int64_t i = 0; i < total; ++i) {
     int64_t rest = i, stride = 1;
+    // The coordinates of matrix i, from the last dimension on. A dimension of size 1 stays at 0.
     for (size_t d = batch.size(); d-- > missing;) {
       const int64_t size = dims[d - missing];
       if (size != 1) indices[i] += rest % batch[d] * stride;

@@ -1,3 +1,5 @@
+// What is fused to a product or convolution: read from fused_ops, checked, and applied as oneDNN's
+// post-ops or one value at a time.
 #include "plugin/cpu/linalg/products/fused_ops.h"
 
 #include <cmath>
@@ -42,6 +44,7 @@ absl::StatusOr<FusedOps> ReadFusedOps(const Prepare& p, int first_arg) {
     fused.bias = arg++;
   } else if (next_is("FusedBatchNorm")) {
     fused.batch_norm = arg;
+    // Scale, offset, mean and variance.
     arg += 4;
   }
   if (next_is("Add")) fused.add = arg++;
@@ -129,6 +132,7 @@ dnnl::post_ops PostOps(const FusedOps& fused, dnnl::post_ops ops) {
     case Activation::kNone:
       break;
     case Activation::kRelu:
+      // The arguments are a scale of the result, the algorithm, its alpha and its beta.
       ops.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
       break;
     case Activation::kRelu6:

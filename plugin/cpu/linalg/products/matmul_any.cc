@@ -84,6 +84,7 @@ template <typename A>
 absl::Status RunAs(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AnyMatMul*>(state);
   const MatMulProblem& q = s.q;
+  // Scratch: both operands and the sums of one matrix, as accumulators.
   A* const a = static_cast<A*>(args.scratch);
   A* const b = a + q.m * q.k;
   A* const sums = b + q.k * q.n;
@@ -91,6 +92,7 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
     return static_cast<const char*>(base) + element * DataTypeSize(type);
   };
   for (int64_t i = 0; i < q.batch(); ++i) {
+    // A broadcast operand repeats its matrices: the last one widened may serve again.
     if (i == 0 || q.a_batch[i] != q.a_batch[i - 1]) {
       Widen(matrix(args.in[0], s.a_type, q.a_batch[i] * q.m * q.k), s.a_type, q.transpose_a,
             q.conjugate_a, q.m, q.k, a);
@@ -105,6 +107,7 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
         MultiplyRow(a + r * q.k, b, q.n, q.k, sum);
         Finish(s, args, (i * q.m + r) * q.n, sum);
       }
+      // In the thread that made these rows, while they are in its cache.
       if (q.scale_add) q.scale_add->Run(args, (i * q.m + begin) * q.n, (i * q.m + end) * q.n);
     });
   }
@@ -128,6 +131,7 @@ Choice ChooseAccumulator(DataType out) {
       return {&RunAs<std::complex<float>>, sizeof(std::complex<float>)};
     case DataType::kComplex128:
       return {&RunAs<std::complex<double>>, sizeof(std::complex<double>)};
+    // Integers.
     default:
       return {&RunAs<uint64_t>, sizeof(uint64_t)};
   }
@@ -144,6 +148,7 @@ absl::Status PrepareAnyMatMul(Prepare& p, const MatMulProblem& problem) {
   const Choice choice = ChooseAccumulator(s->out_type);
   const double elements =
       1.0 * problem.m * problem.k + 1.0 * problem.k * problem.n + 1.0 * problem.m * problem.n;
+  // In double, which cannot overflow as the size below could.
   if (elements * choice.bytes > 1e15)
     return absl::ResourceExhaustedError("the matrices are too large to be widened");
   s->rows_per_tile = GrainFor(problem.n * problem.k);

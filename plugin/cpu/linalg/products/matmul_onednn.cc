@@ -37,11 +37,14 @@ class Builder {
         element_(DataTypeSize(p.input_type(0))) {}
 
   absl::Status Build() {
+    // One call of oneDNN takes a batch of matrices at even distances. A broadcast batch takes a
+    // call per matrix.
     strided_ = Increasing(q_.a_batch) && Increasing(q_.b_batch);
     pack_ = p_.input_value(1) != nullptr && q_.batch() == 1;
     if (IsSoonerAfterwards()) {
       FollowProduct();
     } else if (IsSoonerTileByTile()) {
+      // FollowTiles applies it.
       in_product_.activation = Activation::kNone;
     }
     as_convolution_ =
@@ -57,6 +60,7 @@ class Builder {
       }
     }
     if (q_.fused.add >= 0) tiled_->StartFrom(q_.fused.add, q_.batch() * q_.m * q_.n * element_);
+    // The session need not keep weights of which all tiles read packed copies.
     if (packed_all_) p_.DropInput(1);
     FollowTiles();
     TiledPrimitive::Install(p_, std::move(tiled_));
@@ -146,6 +150,8 @@ class Builder {
     if (tiles <= 1) return tile;
     if (q_.batch() > 1) {
       tile.batch = strided_ ? std::max<Dim>(1, q_.batch() / tiles) : 1;
+      // A tile of columns reads only its part of b, one of rows all of b. The convolution has its
+      // places, the rows, to split.
     } else if (q_.n >= q_.m && !as_convolution_) {
       tile.n = RoundUp(q_.n / tiles, 64);
     } else {
@@ -236,6 +242,7 @@ class Builder {
   }
 
   absl::Status AddTile(const TileSize& size, Dim i, Dim r, Dim c) {
+    // Tiles of one size share a primitive: making one compiles code.
     auto found = pieces_.find(size);
     if (found == pieces_.end()) found = pieces_.emplace(size, MakePiece(size)).first;
     const Piece& piece = found->second;

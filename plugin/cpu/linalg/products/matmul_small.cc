@@ -47,12 +47,14 @@ void MultiplyColumns(const SmallMatMul& s, const SmallGemm& g, int64_t begin, in
   for (int64_t j = begin; j < end; j += step) {
     SmallGemm part = g;
     part.n = std::min(step, end - j);
+    // Panel j / kColumns begins after j whole columns.
     part.b += s.packed ? j * g.k : j;
     if (s.packed) part.b_row = part.n;
     part.c += j;
     if (part.bias != nullptr) part.bias += j;
     s.multiply(part);
     if (!s.activation) continue;
+    // Rows that follow each other in memory take one call of the activation.
     const bool whole = part.n == part.c_row;
     const int64_t runs = whole ? 1 : part.m, length = whole ? part.m * part.n : part.n;
     for (int64_t i = 0; i < runs; ++i) s.activation->Run(part.c + i * part.c_row, length);
@@ -125,6 +127,8 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
   const double flops = 2.0 * q.m * q.n * q.k;
   if (q.fused.add >= 0 || (q.m > 1 && flops > kSmallFlops)) return false;
   const bool constant = p.input_value(1) != nullptr && q.batch() == 1;
+  // The loops read rows of b: a transposed one must be packed, which only a constant is worth. A
+  // single column lies alike both ways.
   if (q.transpose_b && !constant && q.n > 1) return false;
   auto s = std::make_shared<SmallMatMul>();
   s->multiply = ChooseSmallGemm();

@@ -1,3 +1,5 @@
+// A product times a number plus a tensor that broadcasts to it, in place, as _MklFusedBatchMatMulV2
+// fuses them.
 #include "plugin/cpu/linalg/products/scale_add.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The choice of small_gemm_isa.inc's copy for this processor.
 #include "plugin/cpu/linalg/products/small_gemm.h"
 
 #include "plugin/cpu/base/isa.h"
