@@ -66,6 +66,7 @@ absl::Status RunConj(const void* state, const StepArgs& args) {
 absl::Status PrepareConj(Prepare& p) {
   p.set_output_shape(0, p.input_shape(0));
   auto state = std::make_shared<CountState>(CountState{p.input_shape(0).num_elements()});
+  // A real number is its own conjugate. TensorFlow's op takes real types too.
   if (!IsComplex(p.input_type(0))) {
     p.Alias(0, 0);
     return absl::OkStatus();
@@ -100,6 +101,7 @@ absl::Status PrepareComplex(Prepare& p) {
   step->loop = p.input_type(0) == DataType::kDouble ? &MakeComplex<double> : &MakeComplex<float>;
   step->operands = 2;
   step->n = step->plan.shape.num_elements();
+  // By hand: MakeElementStep gives operands and result one type.
   step->in_size.fill(static_cast<int64_t>(DataTypeSize(p.input_type(0))));
   step->out_size = static_cast<int64_t>(DataTypeSize(p.output_type(0)));
   step->grain = GrainFor(step->out_size * 2);

@@ -12,6 +12,7 @@
 namespace tenon::cpu {
 namespace {
 
+// The ops that TensorFlow's arithmetic optimizer may join.
 constexpr std::array<std::string_view, 32> kComposable = {
     "Abs",   "Acos",    "Acosh",      "Asin", "Asinh", "Atan",   "Atanh", "Ceil",
     "Cos",   "Cosh",    "Elu",        "Exp",  "Expm1", "Floor",  "Inv",   "Log",

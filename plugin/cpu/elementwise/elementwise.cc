@@ -18,6 +18,8 @@ struct Row {
   int operands;
 };
 
+// Op, its loop, its number of operands. Ops of other shapes or attributes have a Prepare function
+// of their own below.
 constexpr Row kRows[] = {
     {"Abs", ElementOp::kAbs, 1},
     {"Neg", ElementOp::kNeg, 1},
@@ -166,6 +168,7 @@ absl::Status RefuseNegative(const void* second, int64_t n) {
 using Check = absl::Status (*)(const void*, int64_t);
 
 Check FindCheck(ElementOp op, DataType t) {
+  // Unsigned exponents are never negative.
   if (op == ElementOp::kPow) {
     if (t == DataType::kInt8) return RefuseNegative<int8_t>;
     if (t == DataType::kInt16) return RefuseNegative<int16_t>;
@@ -204,6 +207,8 @@ absl::Status PrepareFlat(Prepare& p) {
     return p.Invalid(absl::StrCat("both inputs must have as many elements, their shapes are ",
                                   y.ToString(), " and ", dy.ToString()));
   }
+  // The second operand is read as if it had the first one's shape: the elements pair up in memory
+  // order.
   const Shape shapes[] = {y, y};
   return PrepareElementwise(p, {FindRow(p.op().name)->op}, shapes);
 }
@@ -277,6 +282,7 @@ absl::Status PrepareSelect(Prepare& p) {
   if (!(then == p.input_shape(2))) return p.Invalid("'then' and 'else' must have equal shapes");
   Shape spread = condition;
   if (condition.rank() == 1 && then.rank() >= 1 && condition.dim(0) == then.dim(0)) {
+    // As a column, which broadcasting repeats along the rows.
     for (int d = 1; d < then.rank(); ++d) spread.push_back(1);
   } else if (condition.rank() != 0 && !(condition == then)) {
     return p.Invalid(
@@ -320,6 +326,7 @@ absl::Status RunAddN(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AddNState*>(state);
   constexpr int kGroup = 8;
   const int first = (s.inputs - 2) % kGroup + 2;
+  // The work is split already: an inner loop of the pool would only find the pool taken.
   Workers alone(1);
   args.workers->ParallelFor(s.step.n, s.step.grain, [&](int64_t begin, int64_t end) {
     // At most 32 KB of the widest type.
@@ -394,6 +401,7 @@ PrepareFn PrepareOf(const Row& row) {
 }
 
 // Every type for which there is a loop.
+// The kernel table follows from the loops, so that the two cannot disagree.
 uint64_t TypesOf(ElementOp op) {
   uint64_t types = 0;
   for (int i = 1; i <= static_cast<int>(DataType::kUint4); ++i) {
@@ -410,6 +418,7 @@ std::vector<CpuKernelSpec> MakeSpecs() {
     CpuKernelSpec spec{row.name, {{"T", TypesOf(row.op)}}, PrepareOf(row)};
     const bool logical = row.op == ElementOp::kLogicalAnd || row.op == ElementOp::kLogicalOr ||
                          row.op == ElementOp::kLogicalNot;
+    // These ops have no attribute T.
     if (logical) spec.constraints.clear();
     specs.push_back(spec);
   }

@@ -1,3 +1,5 @@
+// Elementwise loops over broadcast operands. A plan merges dimensions that all operands treat
+// alike; a step then runs whole, by rows, or by blocks whose operands are expanded first.
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 
 #include <algorithm>
@@ -77,6 +79,7 @@ class Cursor {
  private:
   void Carry(int d, int64_t count) {
     Move(d, count);
+    // Dimension 0 does not wrap: behind its end the range is over.
     while (d > 0 && index_[d] == plan_.size[d]) {
       Move(d, -plan_.size[d]);
       Move(--d, 1);
@@ -120,6 +123,8 @@ void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t 
     const int64_t left = std::min(cursor.row_left(), end - begin);
     bool repeats = false;
     for (int k = 0; k < step.operands; ++k) repeats |= step.plan.stride[k].back() == 0;
+    // A repeated element is laid out for a block at most. Without one, the whole row takes one
+    // call.
     const int64_t count = repeats ? std::min(left, kBlock) : left;
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) {
@@ -151,6 +156,7 @@ void RunRowsLoop(const ElementStep& step, const void* const* in, void* out, int6
                               At(in[1], cursor.offset(1) * step.in_size[1])};
     step.rows_loop(operands, static_cast<char*>(out) + begin * step.out_size, shape);
     begin += shape.rows * shape.columns;
+    // A single row may be the part of one, from the middle of which AdvanceRows must not start.
     if (shape.rows > 1) {
       cursor.AdvanceRows(shape.rows);
     } else {
@@ -293,12 +299,14 @@ std::optional<BroadcastPlan> BroadcastPlan::Make(absl::Span<const Shape> operand
       }
     }
     shape[d] = dim;
+    // Of size 1 in all operands: the dimension moves nothing.
     if (dim == 1) continue;
     bool merges = !size.empty();
     std::array<bool, kMaxOperands> repeat = {};
     for (int k = 0; k < count; ++k) {
       const int own = d - (rank - operands[k].rank());
       repeat[k] = own < 0 || operands[k].dim(own) == 1;
+      // Neighbours merge where each operand either repeats along both or runs along both.
       merges = merges && repeats[k].back() == repeat[k];
     }
     if (merges) {
@@ -338,6 +346,7 @@ bool MakeElementStep(ElementOp op, DataType type, const Shape& a, const Shape& b
   if (!ChooseLoop(op, type, type, step)) return false;
   const Shape operands[] = {a, b};
   const int64_t bytes = static_cast<int64_t>(DataTypeSize(type));
+  // The callers' shapes broadcast.
   step->plan = *BroadcastPlan::Make(operands);
   step->operands = 2;
   step->n = step->plan.shape.num_elements();
@@ -353,8 +362,10 @@ bool ChooseLoop(ElementOp op, DataType in, DataType out, ElementStep* step) {
   if (step->loop != nullptr) return true;
   if (!half) return false;
   step->loop = FindElementLoop(op, DataType::kFloat);
+  // No loop of half precision: float loops between conversions, block by block.
   step->converts = true;
   step->widen.fill(FindCastLoop(in, DataType::kFloat));
+  // Comparisons give bool, which needs no narrowing.
   if (out == in) step->narrow = FindCastLoop(DataType::kFloat, in);
   return step->loop != nullptr;
 }

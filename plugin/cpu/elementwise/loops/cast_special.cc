@@ -34,6 +34,7 @@ void WithZero(const void* const* in, void* out, int64_t n, float) {
 }
 template <typename From, typename To>
 void BetweenComplex(const void* const* in, void* out, int64_t n, float) {
+  // A complex number is two reals in memory.
   for (int64_t i = 0; i < 2 * n; ++i)
     static_cast<To*>(out)[i] = static_cast<To>(static_cast<const From*>(in[0])[i]);
 }
@@ -75,6 +76,8 @@ ElementLoop FindFloat8(DataType from, DataType to) {
 
 }  // namespace
 
+// Each special type converts to and from one plain type, its hub: the number of loops grows with
+// the types, not with their pairs.
 DataType CastHub(DataType t) {
   switch (t) {
     case DataType::kHalf:

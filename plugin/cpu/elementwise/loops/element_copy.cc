@@ -1,3 +1,5 @@
+// Copies of elements that are not plain bytes: strings, which own memory, and objects, which count
+// references.
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 
 #include <utility>
@@ -16,6 +18,7 @@ void ElementCopy::CopyCounted(const char* from, char* to, int64_t n) const {
   const auto* f = reinterpret_cast<Object* const*>(from);
   auto* t = reinterpret_cast<Object**>(to);
   for (int64_t i = 0; i < n; ++i) {
+    // The new reference is taken before the old one is dropped: both may be to the same object.
     Object* const copy = ObjectRef<Object>::Share(f[i]).release();
     ObjectRef<Object>::Adopt(std::exchange(t[i], copy));
   }

@@ -1,3 +1,4 @@
+// Finds the loop of an operation: vector loops for this processor first, then plain loops.
 #include "plugin/cpu/elementwise/loops/element_op.h"
 
 #include "plugin/cpu/base/isa.h"

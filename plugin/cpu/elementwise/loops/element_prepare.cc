@@ -29,6 +29,8 @@ absl::Status RunSmall(const void* state, const StepArgs& args) {
 }
 
 absl::Status RunChecked(const void* state, const StepArgs& args) {
+  // By way of ElementStep, as ChooseRun stored the pointer: the state of every run function here is
+  // one.
   const auto& step = *static_cast<const CheckedStep*>(static_cast<const ElementStep*>(state));
   TENON_RETURN_IF_ERROR(step.check(args.in[1], step.second_elements));
   RunElementStep(step, args.in, args.out[0], args.workers);
@@ -72,6 +74,7 @@ RunFn FindScalar(ElementOp op) {
 RunFn FindScalarRun(ElementOp op, DataType t) {
   if (t == DataType::kFloat) return FindScalar<float>(op);
   if (t == DataType::kDouble) return FindScalar<double>(op);
+  // Unsigned, since sums of signed integers that overflow are undefined in C++.
   if (t == DataType::kInt32) return FindScalar<uint32_t>(op);
   if (t == DataType::kInt64) return FindScalar<uint64_t>(op);
   return nullptr;
@@ -106,6 +109,7 @@ absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec,
   }
   const int operands = static_cast<int>(shapes.size());
   auto step = std::make_shared<CheckedStep>();
+  // The last operand: the first one of a selection is the condition.
   const DataType type = p.input_type(operands - 1);
   if (!ChooseLoop(spec.op, type, p.output_type(0), step.get()))
     return p.Unimplemented("no CPU kernel for these types");
@@ -119,6 +123,8 @@ absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec,
   for (int k = 0; k < operands; ++k) {
     step->in_size[k] = static_cast<int64_t>(DataTypeSize(p.input_type(k)));
     bytes += step->in_size[k];
+    // In place only where the operand is not repeated: a repeated element would be overwritten
+    // before its last use.
     if (shapes[k] == step->plan.shape && p.input_type(k) == p.output_type(0)) p.AllowInPlace(0, k);
   }
   step->grain = GrainFor(bytes);

@@ -107,6 +107,7 @@ struct LeftShift {
 struct RightShift {
   template <typename T>
   static T Do(T a, T b) {
+    // Of signed integers the sign moves in, as in TensorFlow.
     return static_cast<T>(a >> ShiftCount(b));
   }
 };

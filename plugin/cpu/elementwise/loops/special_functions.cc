@@ -1,3 +1,6 @@
+// Special functions in double precision, each from the series, sum or continued fraction that
+// converges fast for its argument: Dawson's and Fresnel's integrals, the dilogarithm (Spence),
+// Hurwitz' zeta function. The exponential integral is Boost's.
 #include "plugin/cpu/elementwise/loops/special_functions.h"
 
 #include <boost/math/special_functions/expint.hpp>
@@ -13,6 +16,7 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Half a unit in the last place of 1: a smaller relative term changes no sum.
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon() / 2;
 
 // x - 2/3 x^3 + 2/3 2/5 x^5 - ..., for small x.
@@ -55,6 +59,7 @@ double DawsonGaussians(double x) {
 // e^(i pi x^2 / 2), the angle reduced exactly.
 std::complex<double> FresnelWave(double x) {
   const double square = x * x;
+  // The rounding error of x * x, exactly: for large x it is a part of a turn that counts.
   const double error = std::fma(x, x, -square);
   const double angle = kPi / 2 * (std::fmod(square, 4) + std::fmod(error, 4));
   return {std::cos(angle), std::sin(angle)};
@@ -63,6 +68,7 @@ std::complex<double> FresnelWave(double x) {
 // Both Fresnel integrals of x >= 0.
 std::complex<double> Fresnel(double x) {
   using Complex = std::complex<double>;
+  // The power series of the sum; for larger x its terms grow before they fall, and cancel.
   if (x < 1.6) {
     const Complex step(0, kPi / 2 * x * x);
     Complex sum = x;
@@ -79,6 +85,7 @@ std::complex<double> Fresnel(double x) {
   const Complex w = std::sqrt(kPi) / 2 * Complex(x, -x);
   const Complex twice_square(0, -kPi * x * x);
   Complex fraction = 0;
+  // From the innermost fraction outwards.
   for (int n = kDepth; n > 0; --n)
     fraction = (2.0 * n - 1) * (2.0 * n) / (twice_square + (4.0 * n + 1) - fraction);
   const Complex scaled_erfc = 2.0 * w / (twice_square + 1.0 - fraction) / std::sqrt(kPi);
@@ -159,6 +166,7 @@ double Spence(double x) {
   if (!(x >= 0) || std::isinf(x)) return kNan;
   if (x == 0) return kPi * kPi / 6;
   const double log = std::log(x);
+  // Inversion and reflection bring x into [0.5, 2], where the series converges fast.
   if (x > 2) return -log * log / 2 - Spence(1 / x);
   if (x >= 0.5) return DilogarithmSeries(-log);
   const double log_rest = std::log1p(-x);
@@ -170,7 +178,9 @@ double HurwitzZeta(double x, double q) {
   if (!(x > 1) || std::isnan(q)) return kNan;
   if (q > 0) return PositiveZeta(x, q);
   const bool even = std::fmod(x, 2) == 0;
+  // A whole q <= 0 makes one term 1 / 0^x: infinite for even x, without a sign for odd x.
   if (q == std::floor(q)) return even ? kInf : kNan;
+  // Powers of negative numbers are real for whole exponents only.
   if (x != std::floor(x)) return kNan;
   // The terms of negative numbers are a difference of two such sums.
   const double below_zero = PositiveZeta(x, std::ceil(q) - q) - PositiveZeta(x, 1 - q);

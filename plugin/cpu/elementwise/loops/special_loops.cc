@@ -67,6 +67,7 @@ TENON_SPECIAL1(BesselY0Loop, bessel_y0(x))
 TENON_SPECIAL1(BesselY1Loop, bessel_y1(Flushed(x)))
 TENON_SPECIAL1(DigammaLoop, digamma(x))
 TENON_SPECIAL1(NdtriLoop, Quantile(x))
+// erfinv(x) is the normal quantile of (x + 1) / 2, over the square root of 2.
 TENON_SPECIAL1(ErfinvLoop, Quantile((x + 1) / 2) / std::numbers::sqrt2_v<T>)
 TENON_SPECIAL1(DawsnLoop, Dawson(x))
 TENON_SPECIAL1(ExpintLoop, ExpIntegral(x))
