@@ -29,6 +29,8 @@ void AddBias(const BiasAdd& s, const StepArgs& args) {
       outer, GrainFor(channels * inner * sizeof(A)), [&](int64_t begin, int64_t end) {
         int64_t at = begin * channels * inner;
         for (int64_t o = begin; o < end; ++o) {
+          // Channels last: the channel changes with each element. Otherwise one bias serves a whole
+          // plane.
           if (inner == 1) {
             for (int64_t c = 0; c < channels; ++c, ++at) {
               element.template Put<A>(
@@ -69,6 +71,7 @@ absl::Status RunFloatRows(const void* state, const StepArgs& args) {
 }
 
 RunFn ChooseRun(DataType t) {
+  // Sums of integers wrap alike for signed and unsigned, so the size alone chooses among them.
   switch (DataTypeSize(t)) {
     case 1:
       return &RunBiasAdd<PlainElement<uint8_t>, uint8_t>;
@@ -95,6 +98,7 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   const Shape& value = p.input_shape(0);
   const Shape& bias = p.input_shape(1);
   bool nchw = false;
+  // BiasAddV1 has no such attribute: its channels are last.
   if (p.op().FindAttr("data_format") != nullptr) {
     TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
     nchw = format == "NCHW";
@@ -125,6 +129,7 @@ template <typename A>
 absl::Status RunBiasGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BiasGrad*>(state);
   const auto [outer, channels, inner] = s.split;
+  // Threads share channels, never a sum: the result does not depend on their number.
   args.workers->ParallelFor(channels, GrainFor(outer * inner * 8), [&](int64_t begin, int64_t end) {
     VisitElement(s.type, [&](auto element) {
       for (int64_t c = begin; c < end; ++c) {

@@ -25,6 +25,7 @@ int64_t PoolRow(const IsotonicState& s, const void* in, int64_t row, Pool* pools
   VisitReal(s.in, [&](auto element, auto) {
     for (int64_t c = 0; c < s.columns; ++c) {
       pools[n++] = {element.template As<double>(in, row * s.columns + c), c, 1};
+      // Each element joins a pool once, which bounds the merges of a row by its length.
       for (; n > 1 && pools[n - 2].mean() < pools[n - 1].mean(); --n) {
         pools[n - 2].sum += pools[n - 1].sum;
         pools[n - 2].count += pools[n - 1].count;
@@ -62,6 +63,7 @@ absl::Status PrepareIsotonic(Prepare& p) {
   s->out = p.output_type(0);
   p.set_output_shape(0, in);
   p.set_output_shape(1, in);
+  // As a shape, so that the product of row length and pool size is checked.
   TENON_ASSIGN_OR_RETURN(const Shape scratch, CheckedShape(p, {s->columns, int64_t{sizeof(Pool)}}));
   p.set_scratch_bytes(static_cast<size_t>(scratch.num_elements()));
   p.set_run(&RunIsotonic, std::move(s));

@@ -97,6 +97,7 @@ absl::Status RunCrossEntropy(const void* state, const StepArgs& args) {
               element.template As<double>(args.in[1], r * s.label.row + c * s.label.column);
           // A class of label 0 adds nothing even where its logit is -inf: 0 * inf would be NaN.
           if (label != 0) loss += label * (scale.log_sum - x);
+          // The gradient by the logits: softmax less label.
           element.Put(args.out[1], r * s.classes + c, std::exp(x - scale.log_sum) - label);
         }
         element.Put(args.out[0], r, loss);
@@ -222,6 +223,7 @@ absl::Status PrepareInTopK(Prepare& p) {
   s->classes = predictions.dim(1);
   s->targets64 = p.input_type(1) == DataType::kInt64;
   s->k_is_input = p.num_inputs() == 3;
+  // InTopKV2 has k as an input, InTopK as an attribute.
   if (s->k_is_input) {
     if (p.input_shape(2).rank() != 0)
       return p.Invalid(absl::StrCat("k must be a scalar, not ", p.input_shape(2).ToString()));

@@ -59,6 +59,7 @@ void ComputeScores(const Attention& s, const float* query, const float* key, int
   const auto bytes = [](int64_t elements) {
     return elements * static_cast<int64_t>(sizeof(float));
   };
+  // The product wants b's rows contiguous along the keys: query * key^T reads keys by columns.
   s.transpose(reinterpret_cast<const char*>(key), bytes(key_row),
               reinterpret_cast<char*>(transposed), bytes(keys), keys, k, false);
   SmallGemm g = {};
@@ -177,6 +178,7 @@ absl::Status PrepareAttention(Prepare& p) {
   if (!heads_first) std::swap(stored[1], stored[2]);
   TENON_ASSIGN_OR_RETURN(Shape shape, CheckedShape(p, stored));
   s->output = ViewOf(shape, heads_first);
+  // Without a mask, too: keys() reads it here.
   s->mask.dims[kColumn] = keys;
   p.set_output_shape(0, shape);
   if (shape.num_elements() == 0) return absl::OkStatus();

@@ -34,6 +34,7 @@ absl::Status PrepareLayerNorm(Prepare& p) {
   for (int i : {kScale, kOffset}) TENON_RETURN_IF_ERROR(CheckInputShape(p, i, Shape({s->n})));
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("epsilon"));
   p.set_output_shape(0, x);
+  // A row is read as a whole, twice, before it is written.
   p.AllowInPlace(0, kX);
   if (x.num_elements() == 0) return absl::OkStatus();
   s->rows = x.num_elements() / s->n;

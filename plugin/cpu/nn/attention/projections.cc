@@ -22,7 +22,9 @@ absl::Status PrepareProjections(Prepare& p) {
   SubTensor a = parts.Input(0);
   if (a.shape.rank() < 1) return p.Invalid("a must have at least rank 1");
   const Dims rows(a.shape.dims().begin(), a.shape.dims().end() - 1);
+  // All leading dimensions become rows of one matrix.
   a.shape = Shape({Shape(rows).num_elements(), a.shape.dim(a.shape.rank() - 1)});
+  // A known value has the old shape. Only b's matters to a product: constant weights are packed.
   a.value = nullptr;
   std::vector<SubTensor> results;
   for (int i = 0; i < products; ++i) {

@@ -33,6 +33,7 @@ absl::Status RunFloatSoftmax(const void* state, const StepArgs& args) {
 template <typename Element>
 void ComputeRow(const SoftmaxState& s, const void* in, void* out, int64_t at, Element element) {
   double max = -std::numeric_limits<double>::infinity(), sum = 0;
+  // The maximum is taken off first, so that no exponential overflows.
   for (int64_t i = 0; i < s.n; ++i) max = std::max(max, element.template As<double>(in, at + i));
   for (int64_t i = 0; i < s.n; ++i) sum += std::exp(element.template As<double>(in, at + i) - max);
   const double log_sum = std::log(sum);

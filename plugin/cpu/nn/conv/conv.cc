@@ -33,8 +33,11 @@ absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   if (output.num_elements() == 0) return absl::OkStatus();
+  // The fastest that is built: own depthwise loops, oneDNN, own sums over windows, plain loops.
+  // Each answers UNIMPLEMENTED for what it does not take.
   absl::Status depthwise = PrepareDepthwiseRows(p, q);
   if (!absl::IsUnimplemented(depthwise)) return depthwise;
+  // An output may have elements where no input has: they are zeros and what is fused.
   const bool work = q.in_channels > 0 && q.in_places() > 0;
   if (work && !q.starts_inside() && OneDnnType(p.input_type(0)).has_value()) {
     absl::Status status = PrepareOneDnnConv(p, q);
@@ -75,6 +78,7 @@ absl::Status PrepareConv(Prepare& p) {
   attrs.skips_evenly = spatial_dims == 3;
   if (attrs.padding == "EXPLICIT" && spatial_dims == 3)
     return p.Invalid("padding EXPLICIT is for 2 spatial dimensions only");
+  // All batch dimensions as one.
   Shape flat({DimProduct(in, 0, b)});
   for (int d = b; d < in.rank(); ++d) flat.push_back(in.dim(d));
   TENON_ASSIGN_OR_RETURN(const ConvProblem q, ReadConv(p, attrs, flat, filter, false));

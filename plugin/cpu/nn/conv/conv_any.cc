@@ -48,6 +48,7 @@ A ReadArg(const AnyConv& s, const StepArgs& args, int input, int64_t i) {
 // Bias or batch normalisation, addition and activation of one channel of one output element.
 template <typename A>
 A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A x) {
+  // TensorFlow fuses nothing to convolutions of integers but those of int8 (conv_int8.cc).
   if constexpr (std::is_floating_point_v<A>) {
     const FusedOps& fused = s.q.fused;
     if (fused.empty()) return x;
@@ -81,6 +82,7 @@ void ComputePlace(const AnyConv& s, const StepArgs& args, int64_t n, int64_t out
 template <typename A>
 absl::Status RunAs(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AnyConv*>(state);
+  // The filter is widened once: every place of the output reads all of it.
   A* const filter = static_cast<A*>(args.scratch);
   VisitElement(s.type, [&](auto element) {
     for (int64_t i = 0; i < s.filter_elements; ++i)

@@ -53,6 +53,7 @@ absl::Status PrepareInputGrad(Prepare& p, const GradOp& op) {
   TENON_ASSIGN_OR_RETURN(const ConvProblem q, ReadGrad(p, op, input, p.input_shape(1)));
   p.set_output_shape(0, input);
   if (input.num_elements() == 0) return absl::OkStatus();
+  // Without any gradient the result is zeros, which the plain loops make.
   const bool work = p.input_shape(2).num_elements() > 0;
   if (work && OneDnnType(p.input_type(2)).has_value()) {
     const absl::Status status = PrepareOneDnnInputGrad(p, q);

@@ -20,6 +20,8 @@ template <typename A, typename Element>
 void GatherPlace(const ConvProblem& q, const StepArgs& args, int64_t n, int64_t in, A* sums,
                  Element element) {
   const int64_t in_per_group = q.in_per_group(), out_per_group = q.out_per_group();
+  // Gathered for each input, not scattered from each output: threads then never write the same
+  // element.
   std::fill(sums, sums + q.in_channels, A());
   q.ForEachCovering(in, [&](int64_t out, int64_t place) {
     const int64_t filter = place * q.place_elements();
@@ -97,6 +99,7 @@ absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem) {
   const bool small =
       type == DataType::kFloat || type == DataType::kHalf || type == DataType::kBfloat16;
   const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
+  // At least as many slots as the run's tiles, the rows, ask for.
   p.set_scratch_bytes(TileScratchBytes(p.workers(), problem.batch * problem.in_places(),
                                        problem.in_channels * bytes));
   p.set_run(small                       ? &RunInputGrad<float>

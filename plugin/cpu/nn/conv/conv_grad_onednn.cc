@@ -52,6 +52,7 @@ absl::StatusOr<TiledPrimitive::Pointer> PlaceFilter(Prepare& p, TiledPrimitive& 
     return TiledPrimitive::Fixed(tiled.Keep(std::move(bytes)));
   }
   const std::shared_ptr<const OneDnnRunner> pack = MakeReorder(plain, wanted);
+  // A filter that is not constant is packed at the begin of each run, its scratchpad behind it.
   const size_t bytes = AlignedBytes(wanted.get_size());
   tiled.SetPrologue(bytes + pack->scratch_bytes(), [=](const StepArgs& args, char* memory) {
     return pack->Run({args.in[1], memory}, memory + bytes);
@@ -120,6 +121,7 @@ class OneDnnFilterGrad {
 
   size_t ScratchBytes(const Workers& workers) const {
     const size_t tiles = TileScratchBytes(workers, pieces_, slot_bytes_);
+    // Unpacking begins after the last tile: both use the same memory.
     return partial_bytes() * pieces_ + std::max(tiles, unpack_ ? unpack_->scratch_bytes() : 0);
   }
 
@@ -130,6 +132,7 @@ class OneDnnFilterGrad {
  private:
   absl::Status AddPiece(int64_t count) {
     ++pieces_;
+    // Pieces differ in their number of images only: at most two primitives serve all.
     if (runners_.contains(count)) return absl::OkStatus();
     const WindowGeometry g(q_);
     const MemoryDesc x = InputDesc(q_, count, Type::f32), y = OutputDesc(q_, count, Type::f32);

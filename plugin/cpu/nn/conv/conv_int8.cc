@@ -25,6 +25,7 @@ constexpr int64_t kBlock = 64;  // output channels that are summed together
 // The sums of output channels [begin, begin + n), which lie in one group.
 std::array<uint32_t, kBlock> Sums(const ConvProblem& q, const int8_t* images, const int8_t* filter,
                                   int64_t image, int64_t out, int64_t begin, int64_t n) {
+  // Unsigned, so that sums wrap.
   std::array<uint32_t, kBlock> sums = {};
   const int64_t first_in = begin / q.out_per_group() * q.in_per_group();
   q.ForEachInWindow(out, [&](int64_t in, int64_t place) {
@@ -56,6 +57,7 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
     return absl::InvalidArgumentError(
         absl::StrCat("side_input_scale is ", side_scale, ", but the side input is empty"));
   auto* const to = static_cast<int8_t*>(args.out[0]);
+  // Relu is a clamp at 0, which Narrow's lower bound makes.
   const float low = s.relu ? 0 : -128;
   const int64_t work = q.window_places() * q.place_elements();
   args.workers->ParallelFor(
@@ -63,6 +65,7 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t image = i / q.out_places(), out = i % q.out_places();
           for (int64_t c = 0, n = 0; c < q.out_channels; c += n) {
+            // A block ends with its group, because all of its channels read the same inputs.
             n = std::min(kBlock, q.out_per_group() - c % q.out_per_group());
             const auto sums = Sums(q, images, filter, image, out, c, n);
             for (int64_t k = 0; k < n; ++k) {

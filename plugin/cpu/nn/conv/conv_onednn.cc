@@ -80,6 +80,8 @@ class Builder {
     Dim batch, first_image, first_outer;
     WindowPiece outer;
   };
+  // What a piece's primitive depends on: images, then inputs, outputs and paddings of the outer
+  // dimension.
   using Key = std::array<Dim, 5>;
 
   // A piece of the output and the filter's layout that it wants.
@@ -154,6 +156,8 @@ class Builder {
     dnnl::primitive_attr attr = UserScratchpad();
     dnnl::post_ops ops;
     if (AffineAtRun()) {
+      // A normalisation known only at the run: the prologue computes a factor and a shift per
+      // channel, two post-ops apply them.
       ops.append_binary(dnnl::algorithm::binary_mul, ChannelDesc());
       ops.append_binary(dnnl::algorithm::binary_add, ChannelDesc());
     }
@@ -215,6 +219,7 @@ class Builder {
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
     const bool all = t.batch == q_.batch && t.outer.axis.out == q_.outer().out;
     Conv::primitive_desc pd = all ? whole_ : Describe(t, in, out, filter_ ? *filter_ : AnyFilter());
+    // A constant can be packed in a second layout; a filter of the run is packed once, in one.
     if (filter_ && IsSlow(pd) && constant_filter_) pd = Describe(t, in, out, AnyFilter());
     if (IsSlow(pd)) return SlowStatus();
     const MemoryDesc filter = pd.weights_desc();

@@ -27,6 +27,8 @@ struct Depthwise {
 absl::Status RunDepthwise(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Depthwise*>(state);
   const DepthwiseRows& r = s.rows;
+  // Two rows of the output at a time, which share most of their inputs. The last pair may have one
+  // row.
   const int64_t pairs = (s.rows_out + 1) / 2, line_out = r.columns_out * r.channels,
                 line_in = r.columns_in * r.channels;
   const auto bytes = 2 * (r.stride * line_in + line_out) * static_cast<int64_t>(sizeof(float));
@@ -59,6 +61,7 @@ bool IsBuilt(const Prepare& p, const ConvProblem& q) {
          q.out_channels == q.in_channels && IsUsual(q.rows) && IsUsual(q.columns) &&
          q.rows.size == q.columns.size && q.rows.stride == q.columns.stride &&
          q.columns.out >= kLeastColumns && q.in_places() > 0 && q.fused.add < 0 &&
+         // The loops clamp their sums; other activations they do not have.
          (activation == Activation::kNone || activation == Activation::kRelu ||
           activation == Activation::kRelu6) &&
          (q.fused.batch_norm < 0 ||

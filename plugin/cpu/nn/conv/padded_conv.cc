@@ -33,6 +33,7 @@ void PadRow(const Padding& s, const void* in, void* out, int64_t t, Element elem
   const int64_t top = (image + row.lower) * line, bottom = (image + row.upper) * line;
   const auto between = [&](int64_t a, int64_t b, double share) {
     const double x = element.template As<double>(in, a);
+    // Without a share the other value must not count: infinity times 0 is NaN.
     return share == 0 ? x : x + (element.template As<double>(in, b) - x) * share;
   };
   int64_t to = t * width;
@@ -118,6 +119,7 @@ absl::Status PrepareAs(Prepare& p, bool resize) {
                                   p.input_shape(filter).dim(2)));
   }
   SubKernels parts(p);
+  // The padded images exist in full. The Conv2D kernel then takes them like any other.
   const SubTensor images = parts.Run(&RunPadding, std::move(s), {parts.Input(0)}, type, padded);
   TENON_ASSIGN_OR_RETURN(const SubTensor result, parts.Call("Conv2D",
                                                             {{"padding", attr::String(padding)},

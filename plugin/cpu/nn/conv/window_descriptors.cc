@@ -1,3 +1,5 @@
+// Windows in oneDNN's terms: memory descriptors of images and filters, strides, dilations and
+// paddings.
 #include "plugin/cpu/nn/conv/window_descriptors.h"
 
 namespace tenon::cpu {
@@ -18,6 +20,7 @@ WindowGeometry::WindowGeometry(const Windows& w) {
   for (const WindowAxis& axis : w.axes()) {
     sizes.push_back(axis.size);
     strides.push_back(axis.stride);
+    // oneDNN counts the places that a dilation leaves out.
     dilations.push_back(axis.dilation - 1);
     before.push_back(axis.before);
     after.push_back(axis.surplus());
@@ -49,6 +52,8 @@ Memory::dims FilterDims(const ConvProblem& q) {
 }
 
 MemoryDesc PlainFilter(const ConvProblem& q, Memory::data_type type) {
+  // TensorFlow's filter is [places..., in, out]: output channels lie next to each other, input
+  // channels out_channels apart.
   Memory::dims strides = {1, q.out_channels};
   if (q.groups > 1) strides.insert(strides.begin(), q.out_per_group());
   int64_t step = q.window_places() * q.place_elements();

@@ -1,3 +1,6 @@
+// CTC beam search. Prefixes form a tree; each holds the logarithms of its probability with a blank
+// and with a label at its end. `Best` keeps the most probable ones, as a list until it is full,
+// then as a heap.
 #include "plugin/cpu/nn/ctc/ctc_beam_search.h"
 
 #include <algorithm>
@@ -19,6 +22,8 @@ const CtcBeamSearch::Probability CtcBeamSearch::kNone = {kNever, kNever, kNever}
 
 CtcBeamSearch::Prefix* CtcBeamSearch::Best::Bottom() {
   if (!heap_ && !bottom_first_) {
+    // The order among equally probable prefixes decides what leaves the beam: TensorFlow's, whose
+    // top is found the same way.
     size_t least = 0;
     for (size_t i = 1; i < prefixes_.size(); ++i) {
       if (MoreProbable(prefixes_[least], prefixes_[i])) least = i;
@@ -47,6 +52,7 @@ void CtcBeamSearch::Best::Push(Prefix* prefix) {
 
 std::vector<CtcBeamSearch::Prefix*> CtcBeamSearch::Best::Extract() {
   if (heap_) {
+    // A heap has one place more than the limit, for the element that has left.
     prefixes_.pop_back();
     std::sort_heap(prefixes_.begin(), prefixes_.end(), MoreProbable);
   } else {
@@ -78,6 +84,7 @@ absl::Status CtcBeamSearch::Step(const double* logits) {
   for (int64_t c = 0; c < classes_; ++c) log_y_[c] = logits[c] - max - std::log(sum);
 
   const std::vector<Prefix*> prefixes = beam_.Extract();
+  // All of them first: the loop below reads `before` of parents, too.
   for (Prefix* prefix : prefixes) prefix->before = prefix->now;
   // The prefixes stay as they are: a blank or their last label again.
   for (Prefix* prefix : prefixes) {
@@ -86,6 +93,7 @@ absl::Status CtcBeamSearch::Step(const double* logits) {
       const Prefix& parent = *prefix->parent;
       if (parent.now.total != kNever) {
         now.label = AddLogs(
+            // The same label again counts as a new one only behind a blank.
             now.label, prefix->label == parent.label ? parent.before.blank : parent.before.total);
       }
       now.label += log_y_[prefix->label];
@@ -135,6 +143,7 @@ std::vector<CtcBeamSearch::Path> CtcBeamSearch::BestPaths(int64_t count,
   for (const Prefix* prefix : best.Extract()) {
     Path path{{}, prefix->now.total};
     int64_t behind = -1;
+    // From the last label back to the root.
     for (const Prefix* p = prefix; p->parent != nullptr; p = p->parent) {
       if (!merge_repeated || p->label != behind) path.labels.push_back(p->label);
       behind = p->label;

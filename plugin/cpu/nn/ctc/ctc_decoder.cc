@@ -29,6 +29,7 @@ using Labels = std::vector<int64_t>;
 
 absl::Status CheckLengths(const Decoder& s, const int32_t* lengths) {
   for (int64_t b = 0; b < s.batch; ++b) {
+    // A negative length has no steps.
     if (lengths[b] <= s.time) continue;
     return absl::FailedPreconditionError(absl::StrCat("sequence_length[", b, "] = ", lengths[b],
                                                       " is above the ", s.time,
@@ -98,6 +99,7 @@ absl::Status RunBeamSearch(const void* state, const StepArgs& args) {
   TENON_RETURN_IF_ERROR(CheckLengths(s, lengths));
   std::vector<std::vector<Labels>> decoded(s.paths, std::vector<Labels>(s.batch));
   std::vector<int64_t> found(s.batch);
+  // One for each element, so that the error returned does not depend on timing.
   std::vector<absl::Status> statuses(s.batch);
   args.workers->ParallelFor(s.batch, 1, [&](int64_t begin, int64_t end) {
     std::vector<double> logits(s.classes);

@@ -43,6 +43,7 @@ absl::StatusOr<std::vector<int64_t>> GroupLabels(const CtcLoss& s, const int64_t
                                                        column, "] is repeated or out of order"));
       }
     }
+    // Counts first, starts after the sum below.
     ++first[row + 1];
   }
   for (int64_t b = 0; b < s.batch; ++b) first[b + 1] += first[b];
@@ -101,6 +102,7 @@ void ComputeAlpha(const CtcLoss& s, const Sequence& q) {
   for (int64_t u = 0; u < std::min<int64_t>(2, n); ++u) q.alpha[u] = log_y(0, u);
   for (int64_t t = 1; t < q.length; ++t) {
     const double* const before = q.alpha + (t - 1) * n;
+    // After t + 1 steps no alignment is beyond state 2 t + 1: a step advances by two at most.
     for (int64_t u = 0; u < std::min(n, 2 * (t + 1)); ++u) {
       double sum = MayStay(s, q.path[u]) ? before[u] : kNever;
       if (u > 0) sum = AddLogs(sum, before[u - 1]);
@@ -120,6 +122,7 @@ void ComputeBeta(const CtcLoss& s, const Sequence& q) {
     const auto next = [&](int64_t u) {
       return behind[u] + q.log_y[(t + 1) * s.classes + q.path[u]];
     };
+    // States from which the end is still in reach.
     for (int64_t u = std::max<int64_t>(0, n - 2 * (q.length - t)); u < n; ++u) {
       double sum = MayStay(s, q.path[u]) ? next(u) : kNever;
       if (u + 1 < n) sum = AddLogs(sum, next(u + 1));
@@ -185,6 +188,7 @@ absl::Status ComputeSequence(const CtcLoss& s, const StepArgs& args, Sequence q,
     return absl::InvalidArgumentError(
         absl::StrCat("batch element ", q.batch_index, " has no labels"));
   }
+  // Zeros stay where the element is left out and behind the end of its sequence.
   element.Put(args.out[0], q.batch_index, 0.0);
   for (int64_t t = 0; t < s.time; ++t) {
     const int64_t at = (t * s.batch + q.batch_index) * s.classes;

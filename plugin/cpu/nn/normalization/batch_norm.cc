@@ -40,6 +40,7 @@ float Statistic(const BatchNorm& s, const void* data, int64_t c) {
 }
 
 void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
+  // An output that nobody reads may have no memory.
   if (data != nullptr) VisitFloat(s.statistics, [&](auto element) { element.Put(data, c, value); });
 }
 
@@ -190,6 +191,8 @@ absl::Status CheckVectors(const Prepare& p, const BatchNorm& s) {
   for (int i = kScale; i <= kVariance; ++i) {
     const Shape& shape = p.input_shape(i);
     if (shape == Shape({s.channels})) continue;
+    // Training computes mean and variance itself. With exponential_avg_factor 1 it ignores the old
+    // ones, which may then be empty.
     const bool unused = i >= kMean && s.training && shape == Shape({0});
     if (unused && s.new_share == 1) continue;
     return p.Invalid(absl::StrCat("'", kNames[i], "' must have the shape [", s.channels, "], not ",

@@ -48,6 +48,7 @@ void ChannelGradients(const BatchNormGrad& s, const StepArgs& args, const Vector
     static_cast<float*>(args.out[kDOffset])[c] = static_cast<float>(v.sum[c]);
     v.mean32[c] = at(kMean, c);
     v.factor[c] = static_cast<float>(at(kScale, c) / deviation);
+    // With given statistics, mean and variance are constants: dx is factor * dy alone.
     v.shift[c] = s.training ? static_cast<float>(v.sum[c] / count) : 0;
     v.slope[c] = s.training ? static_cast<float>(v.centered[c] / count / variance) : 0;
   }
@@ -76,6 +77,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
 absl::Status PrepareGrad(Prepare& p) {
   const Shape& x = p.input_shape(kX);
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
+  // The format has a letter for each dimension.
   const int rank = static_cast<int>(format.size());
   if (x.rank() != rank)
     return p.Invalid(absl::StrCat("x must have rank ", rank, ", not ", x.ToString()));

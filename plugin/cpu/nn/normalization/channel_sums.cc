@@ -1,3 +1,4 @@
+// Sums of a batch normalization's gradient over each channel: of dy, and of dy times the centred x.
 #include "plugin/cpu/nn/normalization/channel_sums.h"
 
 #include <algorithm>

@@ -26,6 +26,7 @@ struct Lrn {
   template <typename F>
   double Norm(int64_t c, F x) const {
     double squares = 0;
+    // Anew for each channel: a running sum would collect rounding errors.
     for (int64_t d = first(c); d <= last(c); ++d) squares += x(d) * x(d);
     return bias + alpha * squares;
   }
@@ -62,6 +63,7 @@ void NormalizeRow(const Lrn& s, const Row<Element>& at) {
 template <typename Element>
 void DifferentiateRow(const Lrn& s, const Row<Element>& at, double* norms) {
   for (int64_t c = 0; c < s.channels; ++c)
+    // Kept for the row, because 2 * radius + 1 channels use each of them.
     norms[c] = s.Norm(c, [&](int64_t d) { return at(1, d); });
   for (int64_t c = 0; c < s.channels; ++c) {
     double sum = 0;

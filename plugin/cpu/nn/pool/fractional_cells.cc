@@ -24,12 +24,14 @@ void DrawPseudoRandom(int64_t in, int64_t out, Philox& philox, int64_t* boundari
 
 // Cells of k and k + 1 rows, shuffled.
 void DrawShuffled(int64_t in, int64_t out, Philox& philox, int64_t* boundaries) {
+  // The sizes stand where their sums, the boundaries, go.
   int64_t* const sizes = boundaries + 1;
   for (int64_t i = 0; i < out; ++i) sizes[i] = in / out + (i < in % out ? 1 : 0);
   PhiloxWords words = {};
   for (int64_t i = 0; i < out; ++i) {
     if (i % 4 == 0) words = philox.Next();
     if (i + 1 == out) break;
+    // A Fisher-Yates shuffle, four words of Philox at a time.
     const auto left = static_cast<uint32_t>(out - i);
     std::swap(sizes[i], sizes[i + words[i % 4] % left]);
   }

@@ -48,6 +48,7 @@ A PoolCell(const FractionalPool& s, const StepArgs& args, int64_t n, int64_t out
   if (count == 0) return 0;
   if (s.max) return largest;
   if constexpr (std::is_integral_v<A>) {
+    // The sum has wrapped in the element's type before it is divided.
     return static_cast<typename Element::Native>(sum) / count;
   } else {
     return sum / static_cast<A>(count);
@@ -177,6 +178,7 @@ absl::Status MaxChannel(const FractionalGrad& s, const StepArgs& args, int64_t n
     });
     const int64_t at = (n * s.cells.out_places() + out) * s.cells.channels + c;
     const A pooled = element.template As<A>(args.in[1], at);
+    // NaN is not looked for: the forward op passes over it.
     if (pooled != most && pooled == pooled) {
       return absl::InvalidArgumentError(absl::StrCat("orig_output[", at, "] = ", pooled,
                                                      " is not the largest value ", most,

@@ -43,6 +43,7 @@ absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   const int64_t tiles = s.channels_first ? 1 : TilesFor(p.workers(), flops);
   const int64_t per_image = std::min(outer.out, (tiles + s.batch - 1) / s.batch);
   const int64_t size = tiles == 1 ? outer.out : (outer.out + per_image - 1) / per_image;
+  // Only whole images can be pooled several at a time.
   const int64_t images = size == outer.out ? std::max<int64_t>(1, s.batch / tiles) : 1;
   for (int64_t n = 0; n < s.batch; n += images) {
     for (int64_t r = 0; r < outer.out; r += size) {
@@ -119,6 +120,7 @@ absl::Status PreparePool(Prepare& p, const PoolOp& op) {
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, s.OutputDims()));
   p.set_output_shape(0, output);
   if (output.num_elements() == 0) return absl::OkStatus();
+  // oneDNN has no windows over channels and no negative padding.
   if (s.depth_window == 1 && !s.starts_inside() && OneDnnType(s.type).has_value()) {
     const absl::Status status = Guarded([&] { return BuildOneDnnPool(p, s); });
     if (!absl::IsUnimplemented(status)) return status;
@@ -154,6 +156,7 @@ absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp
   TENON_ASSIGN_OR_RETURN(const Dims sizes, ReadSizes(p, "ksize", op.sizes_input, rank));
   TENON_ASSIGN_OR_RETURN(
       const Dims strides,
+      // The V2 ops have ksize and strides in two inputs that follow each other.
       ReadSizes(p, "strides", op.sizes_input < 0 ? -1 : op.sizes_input + 1, rank));
   TENON_ASSIGN_OR_RETURN(WindowAttrs attrs, ReadWindowAttrs(p, op.spatial_dims, &strides));
   attrs.skips_evenly = op.skips_evenly;

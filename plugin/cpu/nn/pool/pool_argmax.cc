@@ -59,6 +59,7 @@ absl::Status RunWithArgmax(const void* state, const StepArgs& args) {
 
 // The element of the input that entry i of argmax (input 2) names; an error if there is none.
 absl::StatusOr<int64_t> Target(const ArgmaxPool& s, const StepArgs& args, int64_t i) {
+  // The image of entry i.
   const int64_t n = i / (s.pool.out_places() * s.pool.out_channels);
   const int64_t begin = s.from_batch ? 0 : n * s.image_elements();
   const int64_t size = s.from_batch ? s.pool.batch * s.image_elements() : s.image_elements();

@@ -23,6 +23,7 @@ template <typename A, typename Element>
 void SpreadAverage(const Pool& s, const void* gradient, const Block& b, A* sums, Element element) {
   for (int64_t out = 0; out < s.out_places(); ++out) {
     int64_t count = 0;
+    // The size differs at the borders: padding is not counted.
     s.ForEachInWindow(out, [&](int64_t, int64_t) { ++count; });
     std::array<A, kBlock> share;
     b.ForEach([&](int64_t c) {
@@ -48,12 +49,15 @@ void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums,
       const int64_t from = s.InputAt(b.image, in, b.first), step = s.input_step();
       b.ForEach([&](int64_t c) {
         const auto x = element.template As<Ordered>(args.in[0], from + c * step);
+        // Choices without a branch, over all channels of a block: the compiler makes vectors of
+        // them.
         const bool more = best[c] < 0 || x > most[c];
         best[c] = more ? in : best[c];
         most[c] = more ? x : most[c];
       });
     });
     for (int64_t c = 0; c < b.size; ++c) {
+      // A window without places in the input.
       if (best[c] < 0) continue;
       sums[best[c] * b.size + c] +=
           element.template As<A>(args.in[2], s.OutputAt(b.image, out, b.first + c));
@@ -130,7 +134,8 @@ absl::Status PrepareAverageGrad(Prepare& p, int spatial_dims) {
   return PrepareGrad(p, input, {.spatial_dims = spatial_dims});
 }
 
-// An output takes the value at the first place of its window where the input is equal to the output.
+// An output takes the value at the first place of its window where the input is equal to the
+// output.
 template <typename A, typename Element>
 void TakeFromEqual(const Pool& s, const StepArgs& args, int64_t n, int64_t out, int64_t channel,
                    Element element) {
@@ -154,8 +159,7 @@ absl::Status RunGradGrad(const void* state, const StepArgs& args) {
       using A = decltype(zero);
       for (int64_t t = begin; t < end; ++t) {
         const int64_t n = t / places, out = t % places;
-        for (int64_t c = 0; c < s.out_channels; ++c)
-          TakeFromEqual<A>(s, args, n, out, c, element);
+        for (int64_t c = 0; c < s.out_channels; ++c) TakeFromEqual<A>(s, args, n, out, c, element);
       }
     });
   });

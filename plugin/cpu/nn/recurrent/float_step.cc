@@ -1,3 +1,5 @@
+// Runs a step in float: half-precision inputs are widened into scratch before the step, its results
+// are narrowed behind it.
 #include "plugin/cpu/nn/recurrent/float_step.h"
 
 #include "graph/base/status_macros.h"
@@ -16,6 +18,7 @@ FloatStep::FloatStep(const Prepare& p) {
 FloatStep::Operand FloatStep::MakeOperand(DataType type, int64_t elements) {
   if (!HasType(kHalfTypes, type)) return {type, elements, -1};
   const Operand operand{type, elements, static_cast<int64_t>(bytes_)};
+  // Scratch holds the copies one after the other, then what the step itself needs.
   bytes_ += AlignedBytes(elements * sizeof(float));
   converts_ = true;
   return operand;

@@ -85,6 +85,8 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
   float *const c_bar = out(kDcBar), *const ru_bar = out(kDruBar);
   ForEachElement(s, args, [&](int64_t i, int64_t ru, int64_t) {
     const float dh = in(kDh)[i], u = in(kU)[i], c = in(kC)[i];
+    // The derivatives of tanh and of the sigmoid, written with their results: 1 - c^2 and u (1 -
+    // u).
     c_bar[i] = dh * (1 - u) * (1 - c * c);
     ru_bar[ru + s.cells] = dh * (in(kHPrev)[i] - c) * u * (1 - u);
   });
@@ -96,8 +98,10 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
   });
   TENON_RETURN_IF_ERROR(product(s.h_ru, ru_bar, in(kWru) + s.inputs * 2 * s.cells, m.second));
   ForEachElement(s, args, [&](int64_t i, int64_t, int64_t) {
+    // Three ways from h_prev to h: through the gates, past them by u, and through r into c.
     out(kDHPrev)[i] = m.second[i] + in(kDh)[i] * in(kU)[i] + m.first[i] * in(kR)[i];
   });
+  // The scratch of the products before is free now.
   TENON_RETURN_IF_ERROR(product(s.x_c, c_bar, in(kWc), m.first));
   TENON_RETURN_IF_ERROR(product(s.x_ru, ru_bar, in(kWru), m.second));
   for (int64_t i = 0; i < s.batch * s.inputs; ++i) out(kDx)[i] = m.first[i] + m.second[i];

@@ -30,6 +30,8 @@ absl::Status CheckWeights(const Prepare& p, const Lstm& s) {
   TENON_RETURN_IF_ERROR(CheckShape(p, first + 3, w, "w"));
   constexpr std::string_view kPeepholes[] = {"wci", "wcf", "wco"};
   for (int i = 0; i < 3; ++i) {
+    // The forward ops ignore unused peepholes, whatever their shape. The gradients have outputs of
+    // these shapes.
     if (s.cell.peephole || p.num_outputs() != 7)
       TENON_RETURN_IF_ERROR(CheckShape(p, first + 4 + i, Shape({cells}), kPeepholes[i]));
   }
@@ -101,6 +103,8 @@ absl::Status ComputeSteps(const Forward& f, const StepArgs& args) {
   float* const from_h = from_x + s.rows() * f.gates();
   const float* const w = in(3);
   const LstmState all{out(0), out(1), out(2), out(3), out(4), out(5), out(6)};
+  // The product of all steps' inputs is one large product. Only h's has to wait for the step
+  // before.
   TENON_RETURN_IF_ERROR(f.from_x.Run(in(0), w, from_x, args.scratch, args.workers));
   const float *cs_prev = in(1), *h_prev = in(2);
   for (int64_t t = 0; t < s.steps; ++t) {
@@ -115,6 +119,7 @@ absl::Status ComputeSteps(const Forward& f, const StepArgs& args) {
     h_prev = now.h;
   }
   const int64_t done = s.steps * s.cell.elements(), size = s.time * s.cell.elements();
+  // Steps beyond seq_len_max are zeros.
   for (int i = 0; i < 7; ++i) std::fill(out(i) + done, out(i) + size, 0.0f);
   return absl::OkStatus();
 }

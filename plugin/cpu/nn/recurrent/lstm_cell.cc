@@ -1,3 +1,6 @@
+// One step of an LSTM's cells, element by element, and its derivative. The columns of a row of
+// gates are four blocks of `cells`: i, then ci and f in the order that the op's version has, then
+// o.
 #include "plugin/cpu/nn/recurrent/lstm_cell.h"
 
 #include <algorithm>
@@ -56,9 +59,12 @@ void RunLstmBackward(const LstmCell& cell, const LstmBackward& s, Workers* worke
     const float i = s.state.i[at], f = s.state.f[at], o = s.state.o[at];
     const float ci = s.state.ci[at], co = s.state.co[at], cs_prev = s.cs_prev[at];
     const float dh = s.h_grad[at] + (s.h_carry != nullptr ? s.h_carry[at] : 0);
+    // Backward through h = o * tanh(cs), then cs = ci * i + f * cs_prev. The sigmoid's derivative
+    // is o (1 - o), that of tanh 1 - co^2.
     const float d_o = o * (1 - o) * dh * co;
     float dcs = s.cs_grad[at] + (s.cs_carry != nullptr ? s.cs_carry[at] : 0);
     dcs += dh * o * (1 - co * co);
+    // The output gate looks at the new cs, the other two at cs_prev.
     if (cell.peephole) dcs += d_o * s.peepholes.o[c];
     const float d_ci = (1 - ci * ci) * dcs * i;
     const float d_f = f * (1 - f) * dcs * cs_prev;
@@ -77,6 +83,7 @@ void RunPeepholeGrads(const LstmCell& cell, const PeepholeGrads& g, Workers* wor
   const int64_t rows = g.steps * cell.batch;
   workers->ParallelFor(cell.cells, GrainFor(rows * 32), [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
+      // Sums over all steps and rows, in one order, in double.
       double i = 0, f = 0, o = 0;
       for (int64_t r = 0; cell.peephole && r < rows; ++r) {
         const float* const gates = g.gates_grad + r * 4 * cell.cells + c;

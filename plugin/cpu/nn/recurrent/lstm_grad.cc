@@ -94,6 +94,7 @@ enum Output { kX, kCsPrev, kHPrev, kW, kWci, kWcf, kWco, kB };
 absl::Status StepBack(const SequenceGrad& g, const Arguments& a, float* gates_grad) {
   const LstmCell& cell = g.s.cell;
   const float* const w_h = a.in(3) + g.s.inputs * g.gates();
+  // The outputs serve as carries: after step 0 they hold the gradients of the first state.
   float *const cs_carry = a.out(kCsPrev), *const h_carry = a.out(kHPrev);
   for (int64_t t = g.s.steps - 1; t >= 0; --t) {
     const bool last = t + 1 == g.s.steps;
@@ -127,11 +128,14 @@ absl::Status ComputeGrads(const SequenceGrad& g, const StepArgs& args) {
   char* const scratch = static_cast<char*>(args.scratch);
   auto* const gates_grad = reinterpret_cast<float*>(scratch + g.product_bytes);
   float* const h_before = gates_grad + s.rows() * g.gates();
+  // Without a step nothing writes the gradients of state and weights. The others are zeroed or
+  // summed below.
   if (s.steps == 0) {
     for (int i : {kCsPrev, kHPrev}) std::fill_n(a.out(i), cell.elements(), 0.0f);
     std::fill_n(a.out(kW), (s.inputs + cell.cells) * g.gates(), 0.0f);
   } else {
     TENON_RETURN_IF_ERROR(StepBack(g, a, gates_grad));
+    // The h that preceded each step: h_prev, then the outputs of all steps but the last.
     std::copy_n(a.in(2), cell.elements(), h_before);
     std::copy_n(a.in(kState + 6), (s.steps - 1) * cell.elements(), h_before + cell.elements());
     float* const wh_grad = a.out(kW) + s.inputs * g.gates();

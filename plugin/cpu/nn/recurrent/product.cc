@@ -1,3 +1,5 @@
+// A matrix product inside of another kernel: the MatMul kernel, prepared for fixed shapes and run
+// with the caller's pointers and scratch.
 #include "plugin/cpu/nn/recurrent/product.h"
 
 #include <algorithm>
@@ -31,6 +33,8 @@ absl::StatusOr<Product> Product::Make(const Prepare& p, const ProductShape& shap
   NodeTypes types;
   types.inputs.assign(2, DataType::kFloat);
   types.outputs.assign(1, DataType::kFloat);
+  // A node that is not in any graph: op, attributes and shapes are all that the kernel asks for.
+  // Without input values it packs nothing.
   Prepare sub(
       p.node_name(), *def, attrs, types,
       {matrix(shape.m, shape.k, shape.transpose_a), matrix(shape.k, shape.n, shape.transpose_b)},
@@ -51,6 +55,7 @@ size_t Product::SharedScratch(std::initializer_list<const Product*> products) {
 
 absl::Status Product::Run(const float* a, const float* b, float* c, void* scratch,
                           Workers* workers) const {
+  // The product has no elements.
   if (run_ == nullptr) return absl::OkStatus();
   void* const in[] = {const_cast<float*>(a), const_cast<float*>(b)};
   void* const out[] = {c};

@@ -40,6 +40,8 @@ class WindowFilterGrad {
     StepArgs rest = args;
     rest.scratch = memory + self.x_.ReadBytes() + self.y_.ReadBytes();
     auto* const out = static_cast<float*>(args.out[0]);
+    // A tile is one place of the filter, which one thread sums alone: no partial filters, one
+    // order.
     return ForEachTile(rest, self.q_.window_places(), self.SlotBytes(),
                        [&](int64_t place, char* scratch) {
                          self.RunPlace(x, y, place, reinterpret_cast<Run*>(scratch), out);
@@ -56,6 +58,7 @@ class WindowFilterGrad {
   };
   static Seen SeenAt(const WindowAxis& a, int64_t i) {
     const int64_t shift = i * a.dilation - a.before;
+    // The first and the last output o with 0 <= o * stride + shift < in.
     const int64_t begin = shift < 0 ? (a.stride - 1 - shift) / a.stride : 0;
     const int64_t end = a.in > shift ? (a.in - shift + a.stride - 1) / a.stride : 0;
     return {begin, std::min(end, a.out), begin * a.stride + shift};
@@ -88,6 +91,7 @@ class WindowFilterGrad {
         }
       }
     }
+    // A place that sees no input still needs its zeros.
     if (num_runs > 0 || !add) flush();
   }
 

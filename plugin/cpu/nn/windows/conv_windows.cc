@@ -219,9 +219,12 @@ class WindowConv {
                const Slot& slot) const {
     const WindowPhase& phase = phases_[task.phase];
     const int64_t rows = SetRows(args, shared, task, slot), tile = filter_.loops().rows;
+    // As many steps as have their weights, for one block of columns, within kPanelFloats: the rows
+    // of the task then find them in the cache.
     const int64_t most =
         std::clamp(kPanelFloats / (filter_.depth() * filter_.block()), int64_t{1}, kMostSteps);
     int64_t begin = 0;
+    // At least one pass, also of no steps, which stores zeros.
     do {
       const int64_t end = std::min(begin + most, phase.steps());
       WindowProduct g = {};

@@ -1,3 +1,5 @@
+// Images as floats with channels last, whatever the tensor holds: read as a whole into scratch,
+// unless they are so already, and written place by place.
 #include "plugin/cpu/nn/windows/float_images.h"
 
 #include "plugin/cpu/base/element.h"

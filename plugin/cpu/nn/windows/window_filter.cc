@@ -1,3 +1,5 @@
+// Filters packed for the loops over windows: whole vectors, in the order in which the loops read
+// them.
 #include "plugin/cpu/nn/windows/window_filter.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ WindowFilter::WindowFilter(const ConvProblem& q, Direction direction)
       depth_step_(q.out_channels),
       column_step_(1) {
   if (direction == Direction::kBackward) {
+    // The input's gradient sums over outputs and makes inputs.
     std::swap(depth_, columns_);
     std::swap(depth_step_, column_step_);
   }

@@ -1,3 +1,5 @@
+// Which sources each target of a convolution, or of its input's gradient, sums over. A phase holds
+// targets that all use the same places of the window, at the same distances.
 #include "plugin/cpu/nn/windows/window_phase.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 namespace tenon::cpu {
 namespace {
 
+// Forward, all outputs are one phase: output o reads input o * stride + shift.
 AxisPhase OutputsOf(const WindowAxis& a) {
   AxisPhase phase = {a.out, 0, 1, a.out, a.stride, a.in, {}, {}};
   for (int64_t i = 0; i < a.size; ++i) {
@@ -40,12 +43,14 @@ WindowPhase::WindowPhase(const Windows& w, std::array<AxisPhase, 3> axes) : axes
         const int64_t p = planes.shifts[i], r = rows.shifts[j], c = columns.shifts[k];
         places_.push_back((planes.places[i] * w.rows.size + rows.places[j]) * w.columns.size +
                           columns.places[k]);
+        // Where a step's source lies from the target's first source, in places.
         moves_.push_back((p * rows.limit + r) * columns.limit + c);
       }
     }
   }
   for (int d = 0; d < 3; ++d) {
     const std::vector<int64_t>& shifts = axes_[d].shifts;
+    // A stride longer than the window leaves phases that no window reaches: their sums are 0.
     if (shifts.empty()) continue;
     const auto [least, most] = std::minmax_element(shifts.begin(), shifts.end());
     least_[d] = *least, most_[d] = *most;
@@ -97,6 +102,7 @@ void WindowPhase::Advance(Target& target) const {
   target.at[2] = 0;
   if (++target.at[1] == axes_[1].count) {
     target.at[1] = 0;
+    // The next target is in the next image.
     if (++target.at[0] == axes_[0].count) target.at[0] = 0;
   }
   Place(target);
