@@ -252,6 +252,7 @@ absl::Status PrepareRound(Prepare& p) {
 
 // The bound is -log(epsilon) - 2.
 absl::Status PrepareSoftplus(Prepare& p) {
+  // In float and double the term that the bound drops is below the last place.
   float bound = 1e30f;
   if (p.input_type(0) == DataType::kHalf) bound = 4.93f;
   if (p.input_type(0) == DataType::kBfloat16) bound = 2.85f;
@@ -372,6 +373,7 @@ absl::Status PrepareAddN(Prepare& p) {
     return p.Unimplemented("no CPU kernel for this type");
   step.grain = GrainFor(step.out_size * (p.num_inputs() + 1));
   state->inputs = p.num_inputs();
+  // In each block input 0 is read first.
   p.AllowInPlace(0, 0);
   p.set_run(&RunAddN, std::move(state));
   return absl::OkStatus();
@@ -382,6 +384,7 @@ PrepareFn PrepareOf(const Row& row) {
     case ElementOp::kEqual:
     case ElementOp::kNotEqual:
       return &PrepareEquality;
+    // TensorFlow's kernels of these pair elements up without a look at the dimensions.
     case ElementOp::kTanhGrad:
     case ElementOp::kSigmoidGrad:
     case ElementOp::kSqrtGrad:

@@ -151,6 +151,7 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
     return Dequantize(bytes, static_cast<const uint8_t*>(args.in[input])[i], range.min, range.max);
   };
   const auto fixed = [&](float x) { return Quantize(sums, x, kFixed.min, kFixed.max); };
+  // What 1 is in fixed point: 2^11.
   const int32_t one = fixed(1);
   args.workers->ParallelFor(s.channels, GrainFor(s.rows * 16), [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
@@ -234,6 +235,8 @@ absl::Status RunInstanceNorm(const void* state, const StepArgs& args) {
   const float step = (in_range.max - in_range.min) / 255;
   const auto* const in = static_cast<const uint8_t*>(args.in[0]);
   auto* const channels = static_cast<Channel*>(args.scratch);
+  // The first pass measures every channel, because all share one output range; the second
+  // quantizes.
   const int64_t image = s.pixels * s.channels;
   args.workers->ParallelFor(
       s.batch * s.channels, GrainFor(s.pixels * 2), [&](int64_t begin, int64_t end) {

@@ -49,6 +49,8 @@ struct FloorDiv {
   static T Do(T a, T b) {
     const T q = Quotient(a, b);
     if constexpr (std::is_signed_v<T>) {
+      // Where the signs differ and something is left, the truncated quotient is one above the
+      // floor.
       if (Remainder(a, b) != 0 && (a < 0) != (b < 0)) return static_cast<T>(q - 1);
     }
     return q;
@@ -68,6 +70,7 @@ struct FloorMod {
   static T Do(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
       const T r = std::fmod(a, b);
+      // The remainder of a truncated quotient has the sign of a; that of a floor has the sign of b.
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     } else {
       const T r = Remainder(a, b);
@@ -101,6 +104,7 @@ int ShiftCount(T b) {
 struct LeftShift {
   template <typename T>
   static T Do(T a, T b) {
+    // Unsigned and in 64 bits: bits that leave the type are cut off.
     return static_cast<T>(static_cast<uint64_t>(a) << ShiftCount(b));
   }
 };
@@ -175,6 +179,7 @@ ElementLoop FindNextAfter(DataType t) {
   return t == DataType::kDouble ? &Binary<NextAfter, double> : nullptr;
 }
 ElementLoop FindPopulationCount(DataType t) {
+  // The count depends on the bits alone: unsigned types serve signed ones.
   if (!IsInteger(t)) return nullptr;
   switch (DataTypeSize(t)) {
     case 1:
@@ -278,6 +283,7 @@ TENON_COMPLEX2(CMul, a* b)
 TENON_COMPLEX2(CDiv, a / b)
 TENON_COMPLEX2(CDivNoNan, b == C(0) ? C(0) : a / b)
 TENON_COMPLEX2(CMulNoNan, b == C(0) ? C(0) : a * b)
+// The square of the absolute value, as in TensorFlow.
 TENON_COMPLEX2(CSquaredDifference, std::conj(a - b) * (a - b))
 TENON_COMPLEX2(CPow, std::pow(a, b))
 TENON_COMPLEX2(CXdivy, a == C(0) ? C(0) : a / b)

@@ -15,6 +15,7 @@ absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out
                          ConvProblem& q) {
   const int64_t in = q.in_channels;
   if (depthwise) {
+    // Each input channel is a group of its own; groups divide, so there is at least one.
     q.groups = std::max<int64_t>(1, in);
     q.out_channels = filter_in * filter_out;
     if (filter_in == in) return absl::OkStatus();

@@ -91,6 +91,7 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   StepArgs rest = args;
   const size_t filter_bytes = AlignedBytes(s.filter_elements * sizeof(A));
   rest.scratch = static_cast<char*>(args.scratch) + filter_bytes;
+  // A tile is a row of the output, whose places share one slot of sums.
   const int64_t row = s.q.columns.out, rows = s.q.out_places() / row;
   return ForEachTile(rest, s.q.batch * rows, s.q.out_channels * sizeof(A),
                      [&](int64_t t, char* scratch) {

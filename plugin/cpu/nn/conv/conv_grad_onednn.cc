@@ -176,6 +176,7 @@ class OneDnnFilterGrad {
     tiles.scratch = rest;
     TENON_RETURN_IF_ERROR(ForEachTile(tiles, pieces_, slot_bytes_, [&](int64_t t, char* scratch) {
       const int64_t n = t * images_;
+      // The last piece may have fewer images.
       return runners_.at(std::min(images_, q_.batch - n))
           ->Run({const_cast<float*>(x) + q_.InputAt(n, 0),
                  const_cast<float*>(y) + q_.OutputAt(n, 0), partial + t * partial_bytes()},

@@ -310,6 +310,7 @@ class Builder {
   std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter,
                                                 const std::vector<float>& scale,
                                                 const MemoryDesc& layout) const {
+    // Scaled in the plain layout, where channels are easy to find, and packed then.
     PackedBytes scaled(filter.bytes());
     auto packed = std::make_shared<PackedBytes>(layout.get_size());
     if (scaled.data == nullptr || packed->data == nullptr) return nullptr;

@@ -79,6 +79,7 @@ absl::Status FoldBatchNorm(Prepare& p, const ConvProblem& q, Depthwise& s) {
   ComputeAffine(p, q.fused, q.out_channels, scale.data(), static_cast<float*>(shift->data));
   auto* const out = static_cast<float*>(scaled->data);
   std::memcpy(out, filter.data(), filter.bytes());  // which may have any alignment
+  // Channels are the filter's innermost dimensions.
   for (int64_t i = 0; i < filter.num_elements(); ++i) out[i] *= scale[i % q.out_channels];
   s.filter = scaled;
   s.shift = shift;

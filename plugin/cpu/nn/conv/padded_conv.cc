@@ -67,6 +67,8 @@ absl::StatusOr<std::vector<Blend>> Mirrored(const Prepare& p, const std::vector<
   TENON_RETURN_IF_ERROR(mirror.Check(p, before, after, n));
   std::vector<Blend> padded;
   for (int64_t i = 0; i < before + n + after; ++i)
+    // The blends are mirrored, not the pixels: a mirrored pixel is computed from the source like
+    // any other, and no resized image is stored.
     padded.push_back(blends[mirror.Source(i, before, n)]);
   return padded;
 }
@@ -114,6 +116,7 @@ absl::Status PrepareAs(Prepare& p, bool resize) {
   TENON_ASSIGN_OR_RETURN(const std::string_view padding, p.AttrString("padding"));
   TENON_ASSIGN_OR_RETURN(const Dims strides, ReadPerDim(p, "strides", 4));
   const int filter = p.num_inputs() - 1;
+  // Checked here, because Conv2D would take a filter of fewer channels as one for groups.
   if (p.input_shape(filter).rank() == 4 && p.input_shape(filter).dim(2) != s->channels) {
     return p.Invalid(absl::StrCat("the input has ", s->channels, " channels, the filter ",
                                   p.input_shape(filter).dim(2)));

@@ -59,6 +59,7 @@ absl::Status StoreSparse(const Decoder& s, const StepArgs& args, int path,
       *value++ = decoded[b][i];
     }
   }
+  // The shape is a static output: it has two elements, whatever is decoded.
   auto* const shape = static_cast<int64_t*>(args.out[2 * s.paths + path]);
   shape[0] = s.batch;
   shape[1] = longest;
@@ -84,6 +85,7 @@ absl::Status RunGreedy(const void* state, const StepArgs& args) {
           if (at(c) > at(best)) best = c;
         }
         sum -= at(best);
+        // A blank between two equal labels keeps both: `before` is then the blank.
         if (best != s.blank && !(s.merge_repeated && best == before)) decoded[b].push_back(best);
         before = best;
       }

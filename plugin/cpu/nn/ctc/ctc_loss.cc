@@ -171,6 +171,7 @@ void StoreGradient(const CtcLoss& s, const Sequence& q, double log_p, void* grad
 
 // The memory of a sequence; RESOURCE_EXHAUSTED if there is none.
 absl::StatusOr<Tensor> AllocateTables(const CtcLoss& s, Sequence& q) {
+  // A blank before, between and behind the labels; fewer states if labels collapse.
   const int64_t most_states = 2 * q.label_count + 1, table = q.length * most_states;
   const int64_t doubles = q.length * s.classes + 2 * table + s.classes + most_states;
   TENON_ASSIGN_OR_RETURN(Tensor memory, Tensor::Allocate(DataType::kDouble, Shape({doubles})));

@@ -40,7 +40,6 @@ float Statistic(const BatchNorm& s, const void* data, int64_t c) {
 }
 
 void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
-  // An output that nobody reads may have no memory.
   if (data != nullptr) VisitFloat(s.statistics, [&](auto element) { element.Put(data, c, value); });
 }
 

@@ -75,6 +75,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
     const double inverse = 1 / std::sqrt(variance);
     factor[c] = inverse * (s.scale ? Value(s, args.in[kGradGamma], c) : 1);
     SetValue(s, args.out[kDMean], c, -sum[c] * factor[c]);
+    // The derivative of (variance + epsilon) ^ (-1/2).
     SetValue(s, args.out[kDVariance], c, -0.5 * centered[c] * factor[c] / variance);
     SetValue(s, args.out[kDBeta], c, sum[c]);
     SetValue(s, args.out[kDGamma], c, s.scale ? centered[c] * inverse : 0);

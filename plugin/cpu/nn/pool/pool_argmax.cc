@@ -32,6 +32,7 @@ void PoolPlace(const ArgmaxPool& s, const StepArgs& args, Element element, int64
     pool.ForEachInWindow(out, [&](int64_t in, int64_t) {
       const int64_t at = pool.InputAt(n, in, c);
       const A x = element.template As<A>(args.in[0], at);
+      // A NaN at the first place stays: nothing is above it.
       if (best >= 0 && !(x > most)) return;
       best = at;
       most = x;

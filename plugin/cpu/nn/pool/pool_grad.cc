@@ -85,6 +85,7 @@ void SpreadToEqual(const Pool& s, const StepArgs& args, const Block& b, A* sums,
 template <typename A, typename Element>
 void ComputeBlock(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
   std::fill(sums, sums + s.in_places() * b.size, A());
+  // Of equal largest values TensorFlow's op for images takes the first, its op for volumes all.
   if (!s.max) {
     SpreadAverage(s, args.in[1], b, sums, element);
   } else if (s.volume) {

@@ -85,8 +85,7 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
   float *const c_bar = out(kDcBar), *const ru_bar = out(kDruBar);
   ForEachElement(s, args, [&](int64_t i, int64_t ru, int64_t) {
     const float dh = in(kDh)[i], u = in(kU)[i], c = in(kC)[i];
-    // The derivatives of tanh and of the sigmoid, written with their results: 1 - c^2 and u (1 -
-    // u).
+    // c is a tanh and u a sigmoid: their derivatives are 1 - c^2 and u * (1 - u).
     c_bar[i] = dh * (1 - u) * (1 - c * c);
     ru_bar[ru + s.cells] = dh * (in(kHPrev)[i] - c) * u * (1 - u);
   });

@@ -70,6 +70,7 @@ absl::StatusOr<Lstm> ReadLstm(const Prepare& p, bool sequence) {
           absl::StrCat("seq_len_max ", s.steps, " is not in [0, ", s.time, "], the steps of x"));
     }
   }
+  // Without rows no step has anything to compute.
   if (s.cell.batch == 0) s.steps = 0;
   TENON_RETURN_IF_ERROR(CheckWeights(p, s));
   Dims state = {s.time, s.cell.batch, s.cell.cells};

@@ -185,6 +185,7 @@ class WindowConv {
       slot.first[r] =
           shared.source + row.image * source_.image() + row.target.source * source_.channels();
       slot.out[r] = r < task.count ? OutOf(args, slot, r) : slot.surplus;
+      // Surplus rows repeat the last target.
       if (r + 1 >= task.count) continue;
       phase.Advance(row.target);
       if (++t == targets) t = 0, ++row.image;

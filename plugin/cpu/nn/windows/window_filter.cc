@@ -77,6 +77,8 @@ void WindowFilter::Pack(Workers& workers, DataType type, const void* filter, flo
 absl::StatusOr<std::shared_ptr<const PackedBytes>> WindowFilter::PackConstant(Prepare& p) const {
   const void* const filter = p.input_value(1)->data();
   const std::string key =
+      // The key names what the packed bytes depend on. The instruction set does not change in a
+      // process; the last number tells the directions apart.
       absl::StrCat("windows:", places_, "x", groups_, "x", depth_, "x", columns_, "/", depth_step_);
   const auto packed = p.session().GetPacked(filter, key, [&] {
     auto bytes = std::make_shared<PackedBytes>(this->bytes());

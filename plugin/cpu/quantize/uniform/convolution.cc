@@ -197,6 +197,7 @@ absl::Status PrepareConvolution(Prepare& p) {
   s->lhs_batch = SplitAt(lhs, static_cast<int>(conv.lhs.batch));
   s->scales = scales;
   p.set_output_shape(0, out);
+  // An output without elements needs no run, and its axes no product of sizes.
   if (out.num_elements() == 0) return absl::OkStatus();
   s->out_places = s->window_places = 1;
   for (const UniformConvolutionAxis& axis : conv.axes) {
