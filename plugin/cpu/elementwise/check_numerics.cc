@@ -25,8 +25,7 @@ struct CheckState {
 template <typename Bits>
 bool AllFinite(const void* data, int64_t begin, int64_t end, Bits exponent) {
   const Bits* x = static_cast<const Bits*>(data);
-  // No early exit: the loop stays free of branches, so that the compiler uses vectors. An error is
-  // rare.
+  // No early exit: without a branch the compiler can use vectors, and an error is rare.
   bool finite = true;
   for (int64_t i = begin; i < end; ++i) finite &= (x[i] & exponent) != exponent;
   return finite;

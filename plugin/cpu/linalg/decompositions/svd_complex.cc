@@ -1,5 +1,5 @@
-// Real and complex matrices have a source each: Eigen's SVD is slow to compile, and the two compile
-// side by side.
+// The instances of the SVD for complex matrices. Real ones have a source of their own: the two
+// compile side by side.
 #include "plugin/cpu/linalg/decompositions/svd.inc"
 
 namespace tenon::cpu {

@@ -58,8 +58,7 @@ void FindLargest(const Windows& w, const StepArgs& args, const ChannelBlock& b, 
       const A sum = Rounded<A>(element.template As<Wide>(args.in[0], x + c) +
                                    element.template As<Wide>(args.in[1], f + c),
                                element);
-      // Three choices without a branch, over all channels of a block: the compiler makes vectors of
-      // them.
+      // Three choices without a branch, over all channels of a block: the compiler can use vectors.
       const bool more = sum > best.value[c];
       best.value[c] = more ? sum : best.value[c];
       best.in[c] = more ? in : best.in[c];

@@ -49,8 +49,7 @@ void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums,
       const int64_t from = s.InputAt(b.image, in, b.first), step = s.input_step();
       b.ForEach([&](int64_t c) {
         const auto x = element.template As<Ordered>(args.in[0], from + c * step);
-        // Choices without a branch, over all channels of a block: the compiler makes vectors of
-        // them.
+        // Choices without a branch, over all channels of a block: the compiler can use vectors.
         const bool more = best[c] < 0 || x > most[c];
         best[c] = more ? in : best[c];
         most[c] = more ? x : most[c];
