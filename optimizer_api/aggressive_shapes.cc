@@ -1,3 +1,6 @@
+// Constant folding within shape inference: a node whose inputs are all known and small is computed,
+// and its output's value and shape are then known to the shape functions behind it.
+
 #include "optimizer_api/aggressive_shapes.h"
 
 #include <algorithm>
@@ -53,6 +56,7 @@ std::optional<Tensor> ValueOf(const TensorInfo& info, DataType type) {
       std::find(elements.begin(), elements.end(), kUnknownDim) == elements.end() &&
       shape->num_elements() == static_cast<int64_t>(elements.size());
   if (!all_known) return std::nullopt;
+  // Partial values are sizes, which TensorFlow's ops take as int32 or int64.
   if (type == DataType::kInt64) return Tensor::Of<int64_t>(type, elements, *shape);
   if (type != DataType::kInt32) return std::nullopt;
   return Tensor::Of<int32_t>(type, std::vector<int32_t>(elements.begin(), elements.end()), *shape);

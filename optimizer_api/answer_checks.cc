@@ -1,3 +1,6 @@
+// A plug-in may answer with any graph that verifies. These checks compare the answer with the graph
+// that the plug-in was given: what a run feeds, fetches and places must still work.
+
 #include "optimizer_api/answer_checks.h"
 
 #include <string>
@@ -139,6 +142,7 @@ absl::Status CheckBytes(size_t before, size_t after) {
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,
                          const KernelOracle& kernels, std::string_view pass,
                          std::string_view plugin) {
+  // The growth comes first, so that the other checks walk a graph of bounded size.
   TENON_RETURN_IF_ERROR(CheckGrowth("nodes", static_cast<size_t>(before.num_nodes()),
                                     static_cast<size_t>(after.num_nodes()), kMoreNodes));
   const Checker checker(before, after, item);

@@ -1,3 +1,6 @@
+// Inside the host the ends of a body are Placeholders and Identities. ShowEnds changes only ops and
+// edges and keeps node ids, so that HideEnds finds the ends of the answer by the same ids.
+
 #include "optimizer_api/body_ends.h"
 
 #include <utility>

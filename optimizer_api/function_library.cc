@@ -48,6 +48,7 @@ absl::StatusOr<Graph> GraphOf(const TF_Buffer* bytes) {
     imported = ImportBinary(*std::move(functions), "<graph of the plug-in>");
   if (imported.ok()) return std::move(imported->graph);
   if (!absl::IsInvalidArgument(imported.status())) return imported.status();
+  // TensorFlow's message, whatever is wrong with the bytes.
   return absl::InvalidArgumentError("Unparseable tensorflow.GraphDef proto");
 }
 
@@ -55,6 +56,7 @@ absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer
   if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
   char host[256] = "this host";
   gethostname(host, sizeof(host) - 1);
+  // TensorFlow's message for an op that its registry lacks.
   return absl::NotFoundError(absl::StrCat(
       "Op type not registered '", name, "' in binary running on ", host,
       ". Make sure the Op and Kernel are registered in the binary running in this process. Note "

@@ -47,6 +47,7 @@ absl::Status Infer(TF_GraphProperties& gp, bool assume_valid_feeds, bool aggress
   return absl::OkStatus();
 }
 
+// The message OpInfo.TensorProperties: dtype is field 1, shape 2, value 3.
 std::string PropertiesWire(DataType dtype, const TensorInfo& info, bool with_value) {
   std::string out;
   WireWriter writer(&out);

@@ -1,3 +1,6 @@
+// Lists of names in the form of TensorFlow's C API: a plug-in asks for the number of names and
+// their bytes, allocates, and then asks for the names. Both questions compute the list anew.
+
 #include "optimizer_api/grappler_item.h"
 
 #include <cstring>
@@ -39,6 +42,7 @@ absl::Status PackList(const std::vector<std::string>& names, char** values, size
   for (size_t i = 0; i < count; ++i) {
     values[i] = out;
     lengths[i] = names[i].size();
+    // Written as a difference, which cannot overflow: `out` never leaves the storage.
     if (names[i].size() > storage_size - static_cast<size_t>(out - static_cast<char*>(storage))) {
       return absl::InvalidArgumentError("Not enough storage to hold the requested list of nodes");
     }

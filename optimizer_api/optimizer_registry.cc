@@ -49,6 +49,7 @@ struct Registry {
 };
 
 Registry& TheRegistry() {
+  // Never destroyed: plug-ins and sessions may ask until the process ends.
   static Registry* const registry = new Registry;
   return *registry;
 }
@@ -112,6 +113,7 @@ std::string_view DeviceTypeOf(std::string_view device) {
 absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerRegistrationParams*,
                                                                  TF_Status*),
                                                     std::string plugin) {
+  // A plug-in built against a newer header may write members behind those that are known here.
   Padded<TP_Optimizer> optimizer;
   Padded<TP_OptimizerConfigs> configs;
   Padded<TP_OptimizerRegistrationParams> params;
@@ -128,6 +130,7 @@ absl::StatusOr<PluginOptimizer> InitPluginOptimizer(void (*init)(TP_OptimizerReg
       CallPlugin(plugin.c_str(), "TF_InitGraph", "", [&] { init(&params.value, status.get()); }));
   TENON_RETURN_IF_ERROR(status.ToStatus());
   {
+    // Validate follows pointers that the plug-in wrote: a fault there is reported as the plug-in's.
     const CallbackScope filled_by(plugin.c_str(), "TF_InitGraph");
     TENON_RETURN_IF_ERROR(Validate(params.value, optimizer.value, configs.value));
   }

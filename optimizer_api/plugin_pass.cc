@@ -217,6 +217,7 @@ class PluginPass : public FinalPass {
                                  std::optional<OwnPages>& out) {
     TENON_RETURN_IF_ERROR(CheckBytes(in.size(), answer.length));
     const std::string_view bytes = BufferBytes(answer);
+    // Many passes answer with the graph that they were given: nothing need be imported then.
     if (bytes == in) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(out, OwnPages::CopyOf(bytes));
     return absl::OkStatus();

@@ -1,3 +1,7 @@
+// Reachability in the bodies of functions. A node is certain if a backward search from it meets
+// only arguments, needed nodes and nodes that cannot fail. Shapes are inferred at the first node
+// whose op alone does not decide.
+
 #include "grappler_lite/analysis/body_nodes.h"
 
 #include <algorithm>
@@ -31,6 +35,7 @@ namespace {
 
 bool IsAlwaysThere(const FunctionGraph& body, NodeId n, absl::FunctionRef<bool(NodeId)> needed,
                    absl::FunctionRef<bool(NodeId)> cannot_fail) {
+  // `seen` is searched linearly, so the bound also keeps one question cheap.
   constexpr size_t kMostNodes = 64;
   const Graph& g = body.graph;
   std::vector<NodeId> seen = {n};
@@ -57,6 +62,8 @@ bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
 bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
   const Graph& g = body.graph;
   return g.facts(n).identity && !MustStay(g, n) && !ReadsReference(g, n) &&
+         // A result that no longer reads n does not wait for n's control inputs: their errors must
+         // not count.
          std::ranges::all_of(g.control_inputs(n),
                              [&](const Output& in) { return IsAlwaysThere(body, in.node); });
 }
@@ -86,6 +93,7 @@ bool CertainNodes::CannotFailHere(NodeId n) {
 void ShortenResults(FunctionGraph& body) {
   Graph& g = body.graph;
   absl::flat_hash_map<NodeId, Output> passed_on;  // by nodes that do nothing else
+  // `passed_on` makes the function linear where many results share one chain of Identities.
   for (const NodeId result : body.results) {
     std::vector<NodeId> passers;
     Output from = g.data_inputs(result)[0];

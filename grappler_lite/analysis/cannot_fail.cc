@@ -1,3 +1,6 @@
+// The proofs behind OpFacts::safe, one function for each class of ops. Each states when the kernels
+// of its class find no error. What is unknown of shapes and values proves nothing.
+
 #include "grappler_lite/analysis/cannot_fail.h"
 
 #include <algorithm>
@@ -10,9 +13,11 @@ namespace tenon {
 namespace {
 
 // Whether dimensions of these sizes can be combined elementwise in every run.
+// A size of 1 fits an unknown size too. Two unknown sizes may differ.
 bool DimsBroadcast(int64_t a, int64_t b) { return a == 1 || b == 1 || (a == b && a >= 0); }
 
 bool Broadcast(const PartialShape& a, const PartialShape& b) {
+  // A scalar fits every shape, even one of unknown rank.
   if (a.rank() == 0 || b.rank() == 0) return true;
   if (!a.known_rank() || !b.known_rank()) return false;
   for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
@@ -112,6 +117,8 @@ bool SliceFits(const PartialShape& x, const std::optional<Dims>& begin,
   for (int d = 0; d < x.rank(); ++d) {
     const int64_t from = (*begin)[d], count = (*size)[d];
     if (from < 0 || count < -1) return false;
+    // In a dimension of unknown size only the empty slice at 0 and the whole dimension always
+    // exist.
     if (x.dim(d) < 0 ? from != 0 || count > 0 : from > x.dim(d) || count > x.dim(d) - from)
       return false;
   }

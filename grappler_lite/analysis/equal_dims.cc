@@ -1,3 +1,8 @@
+// Value numbering of dimensions. Unknown sizes get numbers (symbols) in topological order, by one
+// rule for each class of ops (OpFacts::dims). A size that a Reshape computes is numbered by its
+// formula, a reduced fraction of a constant times a product of symbols, so that equal formulas get
+// one symbol.
+
 #include "grappler_lite/analysis/equal_dims.h"
 
 #include <algorithm>
@@ -13,6 +18,7 @@
 namespace tenon {
 namespace {
 
+// Reshapes of Reshapes would make the formulas grow without end.
 constexpr size_t kMostFactors = 16;  // of one product
 
 std::vector<int64_t> IntsOf(const Tensor& t) {
@@ -33,6 +39,7 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
       const PartialShape& shape = known_.shape({n, port});
       if (!shape.known_rank() || shape.fully_defined()) continue;
       Symbols symbols;
+      // The rules describe output 0. Split is the one op with more outputs, all of the same shape.
       const bool is_told = port == 0 || g_.facts(n).dims == DimRule::kSplit;
       if (is_told && !feeds_.contains(n)) symbols = SymbolsOf(n);
       symbols.resize(shape.rank(), 0);
@@ -139,6 +146,8 @@ EqualDims::Symbols EqualDims::Product(NodeId n) const {
   if (rank < 2) return {};
   const bool turn_a = BoolAttr(g_, n, plain ? "transpose_a" : "adj_x");
   const bool turn_b = BoolAttr(g_, n, plain ? "transpose_b" : "adj_y");
+  // Broadcast has compared the last two dimensions as well. Those of a product are the rows of the
+  // first and the columns of the second matrix.
   symbols[rank - 2] = SymbolAt(in[0], turn_a ? a - 1 : a - 2);
   symbols[rank - 1] = SymbolAt(in[1], turn_b ? b - 2 : b - 1);
   return symbols;
@@ -207,6 +216,7 @@ EqualDims::Symbols EqualDims::Sliced(NodeId n) const {
   const Output x = g_.data_inputs(n)[0];
   const std::optional<Tensor> by = known_.constant(g_.data_inputs(n)[3]);
   constexpr int kMostMasked = 31;
+  // Both masks left out here shift the dimensions behind their entry. A mask has 32 bits.
   if (!by || by->num_elements() > kMostMasked || IntAttr(g_, n, "ellipsis_mask") != 0 ||
       IntAttr(g_, n, "new_axis_mask") != 0)
     return {};
@@ -242,6 +252,7 @@ EqualDims::Dim EqualDims::DimOf(Output size) const {
     if (IntAttr(g_, part, mask) != 0) return kNone;
   }
   const std::span<const Output> in = g_.data_inputs(part);
+  // The end is not looked at: an index that shrinks its dimension takes one element.
   const Output x = ShapeSource(in[0]);
   const std::optional<Tensor> at = known_.constant(in[1]), step = known_.constant(in[3]);
   if (x.node == kNoNode || !at || at->num_elements() != 1 || !step || step->num_elements() != 1 ||
@@ -365,6 +376,7 @@ std::optional<EqualDims::Volume> EqualDims::VolumeAsked(Output vector,
     }
     const Dim dim = DimOf(size);
     if (dim.of.node == kNoNode || waits(size.node) || waits(g_.data_inputs(size.node)[0].node) ||
+        // DimOf ignores the end, but the node that computes it may fail. A constant cannot.
         !known_.constant(g_.data_inputs(size.node)[2]) ||
         !Multiply(volume, known_.shape(dim.of).dim(dim.index), SymbolAt(dim.of, dim.index)))
       return std::nullopt;
@@ -412,6 +424,8 @@ EqualDims::Symbols EqualDims::Reshaped(NodeId n) {
   const PartialShape& to = known_.shape({n, 0});
   const std::optional<ElementCount> after = CountElements(to.dims());
   std::optional<Volume> volume = VolumeOf(in[0]);
+  // The unknown size is the volume divided by the known sizes. With no elements at all, or with a
+  // known size of 0, the quotient is not defined.
   if (!volume || !after || after->unknown != 1 || volume->known == 0 || after->known == 0 ||
       volume->symbols.empty() || __builtin_mul_overflow(volume->over, after->known, &volume->over))
     return {};

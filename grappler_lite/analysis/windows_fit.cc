@@ -68,6 +68,8 @@ bool Slides(const Graph& g, NodeId n, const Sizes& from, const Sizes& window,
     const int64_t step = (*steps)[d];
     if (from[d] <= 0 || window[d] <= 0) return false;
     if (kind == "VALID" && from[d] < window[d]) return false;
+    // TensorFlow's formulas: ceil(size / step) with padding, floor((size - window) / step) + 1
+    // without.
     const int64_t count =
         kind == "SAME" ? (from[d] - 1) / step + 1 : (from[d] - window[d]) / step + 1;
     if (to && (*to)[d] != count) return false;
@@ -113,6 +115,7 @@ bool WindowsFit(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
     return false;
   const std::span<const Output> in = g.data_inputs(n);
   const auto sizes = [&](int i) { return SizesOf(info(in[i]).shape); };
+  // A gradient must have the batch of the image, which Slides leaves out.
   const auto same_batch = [&](Output a, Output b) {
     const int64_t x = info(a).shape.dim(kBatch), y = info(b).shape.dim(kBatch);
     return x >= 0 || y >= 0 ? x == y : same_dim(a, kBatch, b, kBatch);
@@ -131,6 +134,7 @@ bool WindowsFit(const Graph& g, NodeId n, InfoOf info, SameDim same_dim) {
   if (OpIs(g, n, {"AvgPoolGrad"}))
     return sizes(1) && result_known() && PoolFits(g, n, SizesIn(info(in[0])), sizes(1)) &&
            same_batch(result, in[1]);
+  // What is left is MaxPoolGrad: image, its pooled image, and the gradient of the latter.
   return sizes(1) && sizes(2) && PoolFits(g, n, sizes(0), sizes(1)) &&
          PoolFits(g, n, sizes(0), sizes(2)) && same_batch(in[0], in[1]) && same_batch(in[0], in[2]);
 }

@@ -1,3 +1,7 @@
+// Reachability from the reference variables of a graph along data edges, through ops that give
+// their input's memory as their output. In a graph where no node writes a variable there is nothing
+// to find.
+
 #include "grappler_lite/analysis/written_memory.h"
 
 #include <algorithm>
@@ -36,6 +40,7 @@ std::vector<NodeId> WrittenVariables(const Graph& g) {
 }  // namespace
 
 WrittenMemory::WrittenMemory(const Graph& graph) {
+  // Most graphs have no reference variables, so the edges are not gathered before one is found.
   std::vector<NodeId> open = WrittenVariables(graph);
   if (open.empty()) return;
   const Fanouts fanouts(graph);

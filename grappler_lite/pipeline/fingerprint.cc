@@ -13,6 +13,7 @@ uint64_t Fingerprint(const Graph& graph) {
     for (const Output& in : graph.inputs(n)) print = absl::HashOf(print, in);
   }
   for (const FunctionEntry& f : graph.functions())
+    // The bytes of a function are immutable and shared: a changed function lies at another address.
     print = absl::HashOf(print, f.name, f.wire.data(), f.wire.size());
   return print;
 }

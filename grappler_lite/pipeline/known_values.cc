@@ -1,3 +1,7 @@
+// Constant evaluation on demand: a depth-first search back through pure nodes, with an explicit
+// stack, since a chain may be as long as the graph. Values and failures are kept, so that questions
+// about overlapping parts of the graph compute each node once.
+
 #include "grappler_lite/pipeline/known_values.h"
 
 #include <algorithm>
@@ -86,6 +90,8 @@ std::optional<Tensor> KnownValues::Find(Output output) {
     stack.push_back(missing->node);
   }
   if (!stack.empty()) {
+    // Where the search met the limit of nodes, only its start is given up: a question nearer to the
+    // constants may stay within the limit.
     hopeless_.insert(output.node);
     return std::nullopt;
   }

@@ -9,6 +9,7 @@ bool PassContext::HasKernel(NodeId n, std::string_view op, const NewAttrs& attrs
   std::vector<Attr> views;
   views.reserve(attrs.size());
   for (const Graph::NewAttr& a : attrs) views.push_back({a.name, AttrValue(a.wire)});
+  // AttrSet wants its attributes sorted by name.
   std::sort(views.begin(), views.end(),
             [](const Attr& a, const Attr& b) { return a.name < b.name; });
   const AttrSet set(std::move(views));

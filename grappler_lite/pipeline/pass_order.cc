@@ -16,6 +16,7 @@ absl::Status CheckKnown(std::string_view what, std::string_view name,
 }
 
 // A pass that TensorFlow has, and for which there is nothing to do here.
+// Its name stays known, since TensorFlow's configurations may hold it. See PassEntry::off.
 class Nothing : public Pass {
  public:
   std::vector<RewriteInfo> rewrites() const override { return {}; }

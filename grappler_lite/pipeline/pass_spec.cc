@@ -1,3 +1,6 @@
+// Parses --passes: names of passes separated by commas, each with options in parentheses if there
+// are any, such as "constant_folding(max_bytes=10MB),remapping".
+
 #include "grappler_lite/pipeline/pass_spec.h"
 
 #include <optional>
@@ -126,6 +129,8 @@ absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text) {
 bool MeansPass(std::string_view given, std::string_view pass) {
   if (given == pass) return true;
   if (!given.starts_with("plugin:") || !pass.starts_with("plugin:")) return false;
+  // Several plug-ins for one device type are told apart by a suffix, "plugin:APU:libx.so":
+  // "plugin:APU" means each of them.
   return given == "plugin:*" || (pass.starts_with(given) && pass[given.size()] == ':');
 }
 

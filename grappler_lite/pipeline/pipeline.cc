@@ -1,3 +1,8 @@
+// The pipeline runs passes in two modes. The fast mode runs them all and verifies the result once.
+// The guarded mode takes a snapshot before each pass and restores it if the pass fails. Where the
+// fast mode ends badly, RunPipeline starts again in the guarded mode, which finds and undoes the
+// pass at fault.
+
 #include "grappler_lite/pipeline/pipeline.h"
 
 #include <algorithm>
@@ -160,6 +165,8 @@ std::string SkipReason(const Step& step, const PipelineOptions& options) {
   }
   if (step.pass == nullptr || step.pass->off.empty()) return "";
   const bool asked_for = !options.passes.empty() || has(options.enabled_passes);
+  // A pass without rewrites has nothing to switch on: it stays off, with its reason, even where it
+  // is named.
   return asked_for && !step.pass->make()->rewrites().empty() ? "" : std::string(step.pass->off);
 }
 
@@ -185,6 +192,7 @@ class PipelineRun {
         guarded_(guarded),
         steps_(StepsFor(input, options, stage)),
         gate_(options, input.function),
+        // Passes before placement bring nodes, which may bring colocations with them.
         has_colocations_(stage == Stage::kUnplaced || HasColocations(graph)) {
     for (const Output& f : input.fetches) {
       fetch_names_.push_back(graph.OutputName(f));
@@ -294,6 +302,8 @@ class PipelineRun {
     const Graph before = graph_;
     const PassRun run{step.name,   row.iteration,   before,       fetch_names_,
                       feed_names_, input_.function, input_.caller};
+    // A replay must not change the inliner of the run, which notes each call that it writes out. So
+    // the replay gets a fork of the inliner as it was before the pass.
     const bool brings_nodes = step.pass != nullptr && step.pass->brings_nodes;
     const std::unique_ptr<CallInliner> inliner_before =
         brings_nodes && input_.inliner != nullptr && !options_.observers.empty()
@@ -429,6 +439,7 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
   const Graph before = graph;
   PipelineRun run(graph, input, options, Stage::kPlaced, false);
   absl::StatusOr<PipelineReport> report = run.Run();
+  // The shapes that the passes left behind spare the verifier an inference of its own.
   if (report.ok() && CheckResult(graph, before, input.fetches, run.KnowsShapes()).ok())
     return report;
   graph = before;

@@ -1,3 +1,7 @@
+// One counter for each limit. IsOn asks what the user switched off and the pass's budget; Decide
+// asks the bisect limit, or the replay in its place. Only what passes the first is numbered and
+// shown to observers, so that numbers of rewrites mean the same in every replay.
+
 #include "grappler_lite/pipeline/rewrite_gate.h"
 
 #include <algorithm>

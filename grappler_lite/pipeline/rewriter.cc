@@ -1,3 +1,8 @@
+// The sweep does not touch the users of a replaced node at once. It notes the replacement and lets
+// each user follow it (ForwardInputs) when the sweep comes to that user, so that a node of many
+// users costs no more than one of few. users_ is a reference count: an edge of a node that nobody
+// reads any more does not count, though the node is still there.
+
 #include "grappler_lite/pipeline/rewriter.h"
 
 #include <algorithm>
@@ -43,6 +48,7 @@ Sweep::Sweep(PassContext& context, const GraphShapes* shapes)
       users_(known_nodes_),
       replaced_by_(known_nodes_) {
   for (NodeId n = 0; n < known_nodes_; ++n) users_[n] = static_cast<int32_t>(fanouts_.of(n).size());
+  // A preserved node has a reader outside of the graph.
   for (NodeId n : context.preserve) ++users_[n];
 }
 
@@ -77,6 +83,8 @@ void Sweep::Show(NodeId n) {
     ++rewrites;
     changed_ = true;
     if (!IsReplaced(m)) pending_.push_back(m);
+    // pending_ is a stack. Reversed, it gives the new nodes in the order of making, and m after
+    // them.
     std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(before), pending_.end());
   }
 }
@@ -136,6 +144,8 @@ bool Sweep::LosesNothing(NodeId n, Output by) const {
   const Graph& g = context_.graph;
   if (IsReplaced(n) || !g.control_inputs(n).empty() || g.device(n) != g.device(by.node) ||
       by.node == n || IsRef(g.output_type(by)) ||
+      // Users of an Identity read the memory of the variable anyway. Users of another n would come
+      // to read it, and perhaps later than n did.
       (written_memory_.IsIn(by.node) && !g.facts(n).identity))
     return false;
   if (has_control_uses(n) && IsAwaitedByValueOnly(g, by.node)) return false;
@@ -278,6 +288,7 @@ void Sweep::Discount(std::span<const Output> inputs) {
 int Sweep::CountUses(Output o) const {
   constexpr size_t kFew = 16;
   const std::span<const Fanouts::Use> uses = fanouts_.of(o.node);
+  // A node of many uses is counted once for all of its outputs: each of its users may ask again.
   if (uses.size() <= kFew) return fanouts_.count(o);
   if (counted_.insert(o.node).second) {
     for (const Fanouts::Use& use : uses) ++counts_[{o.node, use.port}];
@@ -409,8 +420,10 @@ std::optional<Sweep::Splat> SplatIn(const Tensor& t) {
   if (!v) return std::nullopt;
   const auto* bytes = static_cast<const char*>(t.data());
   const size_t element = t.bytes() / static_cast<size_t>(t.num_elements());
+  // All elements have the same bits if the data equals itself shifted by one element.
   const bool same_bits = std::memcmp(bytes, bytes + element, t.bytes() - element) == 0;
   if (t.num_elements() == 1) return Sweep::Splat{*v, true};
+  // A NaN equals nothing, whatever its bits are.
   if (same_bits) return *v == *v ? std::optional<Sweep::Splat>({*v, true}) : std::nullopt;
   for (int64_t i = 1; i < t.num_elements(); ++i) {
     if (NumberAt(t, i) != v) return std::nullopt;

@@ -1,3 +1,7 @@
+// Reads a RewriterConfig with protobuf's text parser. Toggles are found by reflection, since all
+// but a few have the name of their pass. A setting that means nothing here is reported, not
+// refused.
+
 #include "grappler_lite/pipeline/rewriter_config.h"
 
 #include <google/protobuf/io/tokenizer.h>
@@ -18,6 +22,7 @@ namespace gp = google::protobuf;
 class FirstError : public gp::io::ErrorCollector {
  public:
   void AddError(int line, gp::io::ColumnNumber column, const std::string& message) override {
+    // Later errors often follow from the first.
     if (text.empty())
       text = absl::StrCat(line + 1, ":", column + 1, ": ",
                           absl::StrReplaceAll(message, {{"tenon.pb.", ""}}));
@@ -173,6 +178,7 @@ class Reader {
       TENON_RETURN_IF_ERROR(CheckPassName(name));
       settings_.passes.push_back({std::string(name), {}});
     }
+    // A list of passes names none of a plug-in. use_plugin_optimizers alone decides about those.
     if (!config.optimizers().empty()) settings_.passes.push_back({"plugin:*", {}});
     return absl::OkStatus();
   }

@@ -1,3 +1,6 @@
+// A comparison by name. Graphs before and after a pass share storage, so that equal names, kinds
+// and constants mostly lie at one address, and few bytes are compared.
+
 #include "grappler_lite/provenance/graph_changes.h"
 
 #include <algorithm>

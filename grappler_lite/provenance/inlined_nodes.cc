@@ -1,3 +1,7 @@
+// Matching by names. A body fits a call if each of its nodes is found under the call's name, or is
+// itself a call that was inlined. A node of the graph is claimed by one body at most, since two
+// calls may have made names that differ by their number only.
+
 #include "grappler_lite/provenance/inlined_nodes.h"
 
 #include <algorithm>
@@ -62,6 +66,8 @@ class Finder {
     for (const FunctionEntry* function : callees) {
       std::unique_ptr<Fit> fit = FitOf(*function, call, depth);
       if (fit == nullptr) continue;
+      // Alternatives of one call may have nodes of the same names: each is tried with all nodes
+      // free.
       Free(*fit);
       if (best != nullptr && fit->size == best->size) is_one = false;
       if (best != nullptr && fit->size <= best->size) continue;
@@ -110,6 +116,7 @@ class Finder {
   }
 
   void Take(const Fit& fit, InlinedNodes::Call call) {
+    // The call comes before the calls in its body, which refer to its index.
     const auto c = static_cast<int32_t>(found_.calls.size());
     found_.calls.push_back(std::move(call));
     found_.inlined.insert(fit.function);

@@ -1,3 +1,7 @@
+// Records form a graph whose edges lead from a record to older ones. A pass adds a record for each
+// node that it changed, made or removed; a history is what can be reached from a record. Each
+// function has a ledger that says which record its nodes have now.
+
 #include "grappler_lite/provenance/provenance.h"
 
 #include <algorithm>
@@ -122,6 +126,7 @@ class Provenance::Step {
   void Run() {
     const std::vector<NodeChange> changes = ChangesBetween(before_, after_);
     if (!is_copy_ && HasFunctions(before_)) FindInlined(changes);
+    // All records are made before any gets its parents: changed nodes may come from one another.
     for (const NodeChange& change : changes) Begin(change);
     if (is_copy_) BeginOthers();
     for (const NodeChange& change : changes) {
@@ -132,6 +137,7 @@ class Provenance::Step {
         AddLostInputs(change.before, New(after_.name(change.after)), change.after);
       }
     }
+    // Before AddMaker, which refers to the records of inlined calls.
     AddInlinedCalls();
     for (const NodeChange& change : changes) {
       if (change.before == kNoNode) AddMaker(change.after);
@@ -272,6 +278,8 @@ class Provenance::Step {
     for (size_t slash; (slash = prefix.rfind('/')) != prefix.npos;) {
       prefix = prefix.substr(0, slash);
       if (before_.FindNode(prefix) == kNoNode) continue;
+      // LatestOf may add a record and so move all of them: it runs before Parents gives a
+      // reference.
       const int32_t maker = LatestOf(prefix);
       Parents(record).push_back(maker);
       if (const auto given = given_.find(prefix); given != given_.end())
@@ -323,6 +331,7 @@ class Provenance::Step {
     const std::vector<std::string> rewrites = RewritesOf(New(after_.name(change.after)));
     AddTaking(from.name, rewrites);
     Ledger& ledger = all_.LedgerOf(to.name);
+    // Another node that calls the function adds nothing: the function was made once.
     if (ledger.made_in.has_value()) return;
     ledger.made_in = is_.function;
     if (functions_before_ == nullptr) {
@@ -335,6 +344,7 @@ class Provenance::Step {
     absl::flat_hash_map<std::string_view, int32_t> given;
     const std::span<const Output> inputs = before_.data_inputs(change.before);
     for (size_t i = 0; i < was->args.size() && inputs.size() >= was->args.size(); ++i) {
+      // The arguments are the last inputs: If and Case read their condition first.
       const NodeId value = inputs[inputs.size() - was->args.size() + i].node;
       if (before_.op_name(value) == "Const")
         given.emplace(was->graph.name(was->args[i]), LatestOf(before_.name(value)));
@@ -387,6 +397,7 @@ void Provenance::NoteLibrary(const PassRun& run, const Graph& after) {
       if (!body.ok() || !is_now.ok()) continue;
       Ledger& ledger = LedgerOf(was.name);
       Step(*this, run.pass, body->graph, is_now->graph, ledger).Run();
+      // Calls find the new body from now on.
       for (const auto& [node, record] : ledger.current) ledger.first[node] = record;
     }
   }
@@ -424,6 +435,7 @@ Provenance::History Provenance::Of(std::string_view node) const {
       if (seen.insert(parent).second) stack.push_back(parent);
     }
   }
+  // Records are numbered in order of time, so rewrites come out in that order.
   std::sort(found.begin(), found.end());
   History history;
   absl::flat_hash_set<std::string> told;

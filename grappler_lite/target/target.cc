@@ -1,3 +1,6 @@
+// A target is the oldest version of TensorFlow that must run the graph. Ops that optimizers write
+// have kernels for a few types and fusions only: a table says which, by version.
+
 #include "grappler_lite/target/target.h"
 
 #include <algorithm>
@@ -106,6 +109,7 @@ Asked AskedBy(const AttrSet& attrs, bool grouped) {
   const AttrValue* const summands = attrs.Find("num_side_inputs");
   if (text("data_format").starts_with("NC")) asked.limits |= kChannelsLast;
   if (grouped) asked.limits |= kNoGroups;
+  // Here and below a malformed attribute counts against the kernel.
   if (transposed != nullptr && transposed->AsBool().value_or(true)) asked.limits |= kStraight;
   if (text("padding") == "EXPLICIT") asked.limits |= kNoPaddings;
   if (summands != nullptr && summands->AsInt().value_or(1) != 0) asked.limits |= kNoSummand;
@@ -153,6 +157,7 @@ absl::StatusOr<Target> Target::Parse(std::string_view name) {
   const bool onednn = absl::ConsumeSuffix(&rest, kWithOneDnn);
   if (rest.empty()) return TensorFlow(onednn ? kNewestTensorFlow : 0, onednn);
   int minor;
+  // SimpleAtoi would take signs and spaces too. A leading 0 would give a version two names.
   const bool is_number = absl::ConsumePrefix(&rest, kVersion) &&
                          (rest == "0" || !rest.starts_with('0')) &&
                          std::all_of(rest.begin(), rest.end(), absl::ascii_isdigit);

@@ -1,3 +1,6 @@
+// Attributes of later versions are dropped from nodes of the graph by its API, and from nodes of
+// functions on their bytes: what is not dropped is copied as it stands, unknown fields included.
+
 #include "grappler_lite/target/target_graph.h"
 
 #include <vector>
@@ -26,6 +29,7 @@ std::string_view FieldOf(std::string_view message, uint32_t number) {
   WireReader reader(message);
   WireField f;
   while (reader.Next(&f)) {
+    // The last one counts, as in protobuf.
     if (f.number == number && f.type == WireType::kBytes) found = f.bytes;
   }
   return found;
@@ -102,6 +106,7 @@ void DropNewDefaults(Graph& graph, const Target& target) {
     std::string changed = WithoutNewDefaults(graph, function, target.minor());
     if (!changed.empty()) functions.push_back(std::move(changed));
   }
+  // Only now: the loop walks the list that this changes.
   PutFunctions(graph, functions);
 }
 

@@ -1,3 +1,6 @@
+// Two tables of names by the minor version that brought them, turned into hash maps at the first
+// question. The keys are views of the tables' text.
+
 #include "grappler_lite/target/tensorflow_versions.h"
 
 #include <utility>
