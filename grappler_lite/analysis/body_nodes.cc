@@ -62,8 +62,8 @@ bool IsAlwaysThere(const FunctionGraph& body, NodeId n) {
 bool OnlyPassesOn(const FunctionGraph& body, NodeId n) {
   const Graph& g = body.graph;
   return g.facts(n).identity && !MustStay(g, n) && !ReadsReference(g, n) &&
-         // A result that no longer reads n does not wait for n's control inputs: their errors must
-         // not count.
+         // A result that no longer reads n does not wait for n's control inputs: none
+         // of them may fail.
          std::ranges::all_of(g.control_inputs(n),
                              [&](const Output& in) { return IsAlwaysThere(body, in.node); });
 }

@@ -39,7 +39,7 @@ EqualDims::EqualDims(const Graph& graph, const absl::flat_hash_set<NodeId>& feed
       const PartialShape& shape = known_.shape({n, port});
       if (!shape.known_rank() || shape.fully_defined()) continue;
       Symbols symbols;
-      // The rules describe output 0. Split is the one op with more outputs, all of the same shape.
+      // The rules describe output 0. All outputs of a Split have one shape.
       const bool is_told = port == 0 || g_.facts(n).dims == DimRule::kSplit;
       if (is_told && !feeds_.contains(n)) symbols = SymbolsOf(n);
       symbols.resize(shape.rank(), 0);

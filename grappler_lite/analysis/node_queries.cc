@@ -63,7 +63,6 @@ bool StaysCall(const AttrSet& function) {
 
 bool IsHostDevice(std::string_view device) {
   const absl::StatusOr<DeviceRequest> request = ParseDeviceRequest(device);
-  // A node without a type is placed on the CPU unless its op has a kernel for a device only.
   return request.ok() && (request->type.empty() || request->type == "CPU");
 }
 

@@ -152,6 +152,7 @@ class CommonSubgraphElimination : public Pass {
       if (!kinds.MayMerge(g.kind(n)) || context.feeds.contains(n) || ReadsReference(g, n) ||
           !context.Visit())
         continue;
+      // Half of the hash keeps the table small. Same compares the nodes themselves.
       hashes[n] = static_cast<uint32_t>(Hash(g, n, kinds));
       NodeId& chain = first[hashes[n] & (first.size() - 1)];
       const NodeId equal = find_equal(n, chain);

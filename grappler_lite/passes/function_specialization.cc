@@ -131,6 +131,7 @@ class Specializer {
     if (entry == nullptr) return false;
     const FunctionGraph* body = BodyOf(*entry);
     if (body == nullptr) return false;
+    // The budget counts the nodes of the bodies, as each of them is looked at.
     for (NodeId n = 0; n < body->graph.num_node_ids(); ++n) {
       if (!c_.Visit()) return false;
     }
@@ -194,6 +195,7 @@ class Specializer {
       for (size_t b = 0; b < site.own.size(); ++b) PushInto(*site.own[b], read[b], site, constants);
     }
     const std::vector<bool> results = UsedResults(site);
+    // A variable of a loop is argument and result: both go, or none.
     const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
     const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
                           std::all_of(results.begin(), results.end(), [](bool b) { return b; });
@@ -272,6 +274,8 @@ class Specializer {
     if (site.loop) return UsedVariables(site, std::move(used));
     if (std::ranges::find(used, false) == used.end()) return used;
     for (const FunctionGraph* body : site.bodies) {
+      // From here on the call computes results that nobody uses. Their errors count, so such a
+      // result goes only if it is certain.
       if (!ComputesAllResults(g_.attrs(site.node)) && !StaysCall(body->attrs)) continue;
       NeededNodes needed(*body);
       CertainNodes certain(*body, ArgInfos(site));
@@ -291,6 +295,7 @@ class Specializer {
   std::vector<TensorInfo> ArgInfos(const Site& site) const {
     std::vector<TensorInfo> infos;
     for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
+      // shapes_ describes the graph as it was. The outputs of a rewritten node have other numbers.
       const bool known = shapes_ != nullptr && !rewritten_.contains(from.node);
       infos.push_back(known ? shapes_->info(from) : TensorInfo());
     }

@@ -67,6 +67,8 @@ class Selector {
     const AttrValue* f = g_.attr(n, "f");
     if (f == nullptr) return false;
     const absl::StatusOr<FuncAttr> function = f->AsFunc();
+    // Attributes of the call's function are values for its own attributes. Another function need
+    // not have those.
     if (!function.ok() || !ParseFuncAttrs(*function).all().empty()) return false;
     const std::string_view choice = ChoiceFor(n, function->name);
     if (choice.empty() || !c_.Allow(kSelectFunction.name, n)) return false;

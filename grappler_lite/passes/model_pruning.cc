@@ -69,6 +69,7 @@ class ModelPruning : public Pass {
       for (int i = 0; i < static_cast<int>(g.inputs(n).size()); ++i) {
         const Output from = g.inputs(n)[i];
         Output source = from;
+        // A ring of identities leads back to n.
         while (source.node != n && bypassed[source.node]) source = Through(g, source);
         if (source != from) g.SetInput(n, i, source);
       }

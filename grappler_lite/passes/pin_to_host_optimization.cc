@@ -43,6 +43,7 @@ class Mover {
       if (on_host_[n] && !is_there) moved.push_back(n);
       gives_on_host_[n] = GivesOnHost(n);
     }
+    // A Const computes nothing: moved away from a reader on the device, it would only add a copy.
     std::erase_if(moved, [&](NodeId n) { return g_.op_name(n) == "Const" && NeededOnDevice(n); });
     bool changed = false;
     for (const NodeId n : moved) {

@@ -105,6 +105,8 @@ class Bfloat16 : public Pass {
       if (!choice.chosen[s]) continue;
       const NodeId leader = choice.leader[floats.node(s)];
       const auto [answer, is_new] = answers.try_emplace(leader, false);
+      // What must change together has one leader and gets one answer. A replay or a bisection could
+      // else split a list of tensors or a loop.
       if (is_new) answer->second = c.Allow(kComputeInBfloat16.name, leader);
       choice.chosen[s] = answer->second;
       changed |= answer->second;
@@ -113,6 +115,7 @@ class Bfloat16 : public Pass {
   }
 
   static absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) {
+    // TensorFlow's names for these casts.
     const std::string name = absl::StrCat(
         g.name(from.node), "-", from.port,
         to_float ? "-CastToFp32-AutoMixedPrecision" : "-CastToBf16-AutoMixedPrecision");

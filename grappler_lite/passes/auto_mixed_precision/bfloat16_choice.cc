@@ -1,3 +1,7 @@
+// A colouring of type slots in the steps of TensorFlow's auto_mixed_precision: products are
+// allowed, what is unsafe is denied, and both spread along edges through ops that take any type.
+// The order counts: each step sees the marks of the steps before.
+
 #include "grappler_lite/passes/auto_mixed_precision/bfloat16_choice.h"
 
 #include <algorithm>

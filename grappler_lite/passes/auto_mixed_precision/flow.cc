@@ -1,3 +1,7 @@
+// A graph of type slots. Its vertices are the float slots, and behind them two for each handle of a
+// list of tensors, since elements flow from writers of the list to readers without an edge of
+// floats.
+
 #include "grappler_lite/passes/auto_mixed_precision/flow.h"
 
 #include "graph/op_defs/op_facts.h"
@@ -8,6 +12,8 @@ namespace tenon {
 Flow::Neighbours::Neighbours(int size, absl::Span<const Edge> edges, int Edge::*at,
                              int Edge::*other)
     : begin_(size + 1, 0), all_(edges.size()) {
+  // Compressed rows: the neighbours of v are all_[begin_[v]] up to all_[begin_[v + 1]]. A counting
+  // sort fills them.
   for (const Edge& e : edges) ++begin_[e.*at + 1];
   for (int v = 0; v < size; ++v) begin_[v + 1] += begin_[v];
   std::vector<int> next(begin_.begin(), begin_.end() - 1);

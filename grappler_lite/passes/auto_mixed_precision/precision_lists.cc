@@ -1,3 +1,6 @@
+// The lists stand in the facts of ops. TensorFlow's environment variables add ops to a list and
+// remove ops from it: TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD=Op1,Op2 and so on.
+
 #include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
 
 #include <algorithm>
@@ -57,6 +60,7 @@ bool PrecisionLists::IsOn(const Change& change, std::string_view op, const OpFac
 }
 
 Precision PrecisionLists::Of(std::string_view op, const OpFacts& facts) const {
+  // Without the variables no text is compared.
   if (unchanged_) return facts.precision;
   const auto on =
       std::ranges::find_if(changes_, [&](const Change& change) { return IsOn(change, op, facts); });

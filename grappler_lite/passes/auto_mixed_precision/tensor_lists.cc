@@ -1,3 +1,6 @@
+// Union-find over the handles of lists: handles that an edge or a list op connects may be one list,
+// so all elements of a set must have one type.
+
 #include "grappler_lite/passes/auto_mixed_precision/tensor_lists.h"
 
 #include "graph/op_defs/op_facts.h"

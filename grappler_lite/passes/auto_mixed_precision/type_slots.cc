@@ -1,3 +1,6 @@
+// A slot is a place where the kind of a node names the type in question: a type attribute, or one
+// entry of a list of types. Nodes of one kind share one layout.
+
 #include "grappler_lite/passes/auto_mixed_precision/type_slots.h"
 
 #include <algorithm>
@@ -40,6 +43,7 @@ TypeSlots::Layout TypeSlots::LayoutOf(const NodeKind& kind, DataType type) {
   Layout layout;
   if (kind.op == nullptr || !kind.types_status.ok()) return layout;
   for (const std::vector<ArgDef>* args : {&kind.op->inputs, &kind.op->outputs}) {
+    // A reference has the type of its variable, which must not change.
     if (std::ranges::any_of(*args, &ArgDef::is_ref)) return layout;
   }
   for (const AttrDef& def : kind.op->attrs) {
@@ -69,6 +73,8 @@ TypeSlots::Layout TypeSlots::LayoutOf(const NodeKind& kind, DataType type) {
         }
         continue;
       }
+      // The op fixes the type of this tensor. Its slot has no attribute: the slot takes part in the
+      // flow and never changes.
       if (arg.type_attr.empty() && arg.type == type && find({}, TypeSlot::kNoList) == kNone)
         layout.slots.push_back({});
       const bool can = !arg.type_attr.empty() || arg.type == type;

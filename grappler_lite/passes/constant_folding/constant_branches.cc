@@ -1,3 +1,6 @@
+// A branch of which the condition is known becomes a call, which later passes inline or specialize.
+// The condition need not be a Const: KnownValues computes it on trial, and the nodes stay.
+
 #include "grappler_lite/passes/constant_folding/constant_branches.h"
 
 #include <memory>
@@ -66,6 +69,7 @@ class BranchFolder {
     if (index < 0 || index > last) index = last;
     if (!c_.Allow(kFoldCase.name, n)) return false;
     std::string wire;
+    // attrs_wire is the whole NameAttrList, the name included.
     WireWriter(&wire).Bytes(kAttrFunc, (*branches)[index].attrs_wire);
     BecomeCall(n, std::move(wire));
     return true;

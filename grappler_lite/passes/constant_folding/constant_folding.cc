@@ -53,6 +53,7 @@ class Folder {
       const AttrValue* value = IsConst(g_, n) ? g_.attrs(n).Find("value") : nullptr;
       if (value != nullptr) constants += static_cast<int64_t>(value->wire().size());
     }
+    // Without the growth by earlier rounds, which would raise its own bound.
     total_growth_ = std::max((constants - c_.gate.grown()) / kMaxGrowthDivisor, max_growth_);
     keeps_waiting_ = MayStopARun(g_);
   }
@@ -206,6 +207,7 @@ class Folder {
     const int64_t dying = DyingBytes(n, *inputs);
     absl::StatusOr<std::vector<Tensor>> outputs =
         c_.evaluator.Evaluate(g_, n, *inputs, static_cast<size_t>(MayGrow() + dying));
+    // Without a kernel there was no work. A kernel that failed may have done all of it.
     if (!absl::IsUnimplemented(outputs.status())) c_.gate.Work(work);
     // Where it fails, or has no kernel, the run says so.
     if (!outputs.ok()) return RefuseIfTooLarge(outputs.status());
@@ -349,6 +351,7 @@ class ConstantFolding : public Pass {
     if (MayFoldPartially(context)) {
       TENON_ASSIGN_OR_RETURN(const bool gathered,
                              Sweep(context, InferShapes(context)).Run(PartialFolding()));
+      // Partial folding only puts constants together. This run computes the new nodes.
       if (gathered) TENON_RETURN_IF_ERROR(Folder(context).Run().status());
       changed |= gathered;
     }

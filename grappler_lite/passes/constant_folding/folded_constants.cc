@@ -1,3 +1,7 @@
+// A folded node becomes a Const without a value, and the value stays beside the graph until Finish:
+// the graph's storage only grows, and most values within a chain of folds are read by folds alone.
+// Counts of readers that are left tell when such a value can go.
+
 #include "grappler_lite/passes/constant_folding/folded_constants.h"
 
 #include "graph/base/status_macros.h"
@@ -88,6 +92,7 @@ void FoldedConstants::DropInputs(NodeId n) {
 }
 
 uint32_t FoldedConstants::CountUses(Output output) {
+  // The outputs of one node are asked for one after another.
   if (counted_ != output.node) {
     counted_ = output.node;
     uses_by_output_.assign(g_.num_outputs(output.node), 0);

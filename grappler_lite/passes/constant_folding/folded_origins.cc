@@ -1,3 +1,8 @@
+// A value that follows from a shape is folded without its operand being computed, so an error of
+// the operand would be lost. For each folded constant that the run needs, Keeper searches back to
+// the nodes that may fail, and makes the constant wait for them unless the run computes them
+// anyway.
+
 #include "grappler_lite/passes/constant_folding/folded_origins.h"
 
 #include "graph/op_defs/op_facts.h"

@@ -1,3 +1,6 @@
+// Rewrites that bring constants of one expression together in a node of their own, which constant
+// folding then computes.
+
 #include "grappler_lite/passes/constant_folding/partial_folding.h"
 
 #include <algorithm>

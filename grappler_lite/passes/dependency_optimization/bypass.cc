@@ -125,6 +125,7 @@ class Bypasser {
   // n's place. A Merge does not wait for all of its inputs. Who reads one output of several waits
   // for all of them.
   bool MissesWhatItWaitedFor(NodeId n) const {
+    // Each pair of an input and a use takes a search: a node with too many pairs stays.
     constexpr size_t kMostPairs = 1 << 12;
     const std::span<const Output> data = g_.data_inputs(n);
     if (data.size() > 1 && data.size() * fanouts_.of(n).size() > kMostPairs) return true;

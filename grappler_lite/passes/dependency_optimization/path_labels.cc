@@ -1,3 +1,8 @@
+// Reachability by chains. Places are ranks in a topological order, and each place that is asked for
+// belongs to a chain on which each place reaches the next. A label holds, for each chain, the last
+// place from which the labelled place can be reached: all places before that one on the chain reach
+// it too.
+
 #include "grappler_lite/passes/dependency_optimization/path_labels.h"
 
 #include <algorithm>
@@ -34,6 +39,8 @@ void PathLabels::Add(std::span<const int32_t> inputs, std::vector<Answer>& answe
   chains_.clear();
   unknown_here_ = -1;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    // Inputs come with the highest place first, so only inputs that were seen already can lie
+    // behind `in`.
     const int32_t in = inputs[i];
     const int32_t chain = chain_[in];
     if (chain >= 0 && reached_by_[chain] == next_ && reached_[chain] >= in) {
@@ -66,6 +73,8 @@ void PathLabels::AppendToChain(int32_t place) {
     reached_.push_back(-1);
   } else {
     chain_[place] = *it;
+    // In labels the new place now stands for the tail too: it must be kept as long as the tail is
+    // asked for.
     last_asked_[place] = std::max(last_asked_[place], last_asked_[tail_[*it]]);
     tail_[*it] = place;
   }
@@ -80,6 +89,8 @@ void PathLabels::Keep(int32_t place) {
   const size_t most = MostEntries(labels_.size());
   const size_t longest = std::min(kLongestLabel, kept_ < most ? most - kept_ : 0);
   if (label.size() > longest) {
+    // The highest places stay: most edges are short. unknown_ says up to which place the label is
+    // cut.
     std::nth_element(label.begin(), label.begin() + longest, label.end(),
                      [](const Entry& a, const Entry& b) { return a.place > b.place; });
     for (size_t i = longest; i < label.size(); ++i)

@@ -146,6 +146,7 @@ class TransitiveReduction {
   // one.
   void Search(std::span<const Edge> edges, bool into) {
     const NodeId start = into ? edges[0].to : edges[0].from;
+    // A node may be searched from in both directions: the marks in seen_ differ.
     const NodeId mark = into ? start : start + g_.num_node_ids();
     int32_t farthest = place_[start];
     for (const Edge& edge : edges) {

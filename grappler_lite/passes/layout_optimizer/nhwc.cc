@@ -18,6 +18,7 @@ absl::StatusOr<NodeId> NewPerm(Graph& g, NodeId like, const std::array<int64_t, 
   return NewConst(g, like, "perm", Tensor::Of<int32_t>(DataType::kInt32, values, Shape({4})));
 }
 
+// `each` is 1 for a list by dimension, 2 for explicit_paddings, which are pairs.
 std::vector<int64_t> Permuted(const std::vector<int64_t>& list, int each) {
   std::vector<int64_t> permuted;
   for (int64_t from : kToNhwc) {

@@ -115,6 +115,8 @@ class Hoister {
     if (NeverFails(g_.facts(n))) return true;
     if (shapes_ == nullptr || !g_.facts(n).checked_by_shapes) return false;
     return std::ranges::all_of(g_.data_inputs(n), [&](const Output& in) {
+      // An Enter that this pass made gives the value of a node that was there, and that has a known
+      // shape.
       const Output known = in.node < known_nodes_ ? in : g_.data_inputs(in.node)[0];
       return shapes_->shape(known).ToShape().has_value();
     });

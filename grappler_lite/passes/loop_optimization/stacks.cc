@@ -17,6 +17,7 @@ bool IsUnbounded(const PassContext& c, NodeId stack) {
   if (g.op_name(size) != "Const" || c.feeds.contains(size)) return false;
   const absl::StatusOr<Tensor> value = g.ConstValue(size);
   if (!value.ok() || value->dtype() != DataType::kInt32 || value->shape().rank() != 0) return false;
+  // TensorFlow's StackV2: a negative max_size is no bound.
   return value->IntAt(0) < 0;
 }
 
