@@ -23,6 +23,7 @@ std::optional<Tensor> Scalar(DataType type, int32_t v) {
     case DataType::kBfloat16: {
       const SmallFloat format = *SmallFloatOf(type);
       const auto bits = static_cast<uint16_t>(format.Encode(v));
+      // A number of terms that the type cannot hold would be rounded.
       if (format.Decode(bits) != v) return std::nullopt;
       return Tensor::Of<uint16_t>(type, {bits}, {});
     }

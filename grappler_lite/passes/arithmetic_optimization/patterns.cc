@@ -1,3 +1,6 @@
+// What rewrites of arithmetic ask about the neighbourhood of a node. Every answer is safe in one
+// direction: "no" where something is not known.
+
 #include "grappler_lite/passes/arithmetic_optimization/patterns.h"
 
 #include <algorithm>
@@ -49,6 +52,7 @@ std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
 
 void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x) {
   const Graph& g = s.graph();
+  // Elementwise ops keep the shape. The copy outlives Add, which invalidates references to shapes.
   const PartialShape shape = s.shape(x);
   for (size_t i = ops.size(); i-- > 1;)
     x = s.Add(n, "before", g.op_name(ops[i]), {&x, 1}, OpAttrs(g, ops[i]), shape);
@@ -115,6 +119,8 @@ bool SameShape(const PartialShape& a, const PartialShape& b) {
   int unknown = 0;
   for (int64_t d : a.dims()) {
     if (d == 0) return false;  // a missing dimension would not follow
+    // With one unknown dimension the equal number of elements decides that dimension. With two it
+    // does not.
     unknown += d < 0;
   }
   return unknown <= 1;

@@ -1,3 +1,8 @@
+// What all fusions share: which contractions have fused ops, whether a producer may be taken over,
+// and how the fused node is made. A Reshape between a contraction and its follower is no obstacle
+// where the channels stay last: the contraction takes the follower over, and the Reshape moves
+// behind it.
+
 #include "grappler_lite/passes/remapping/contraction.h"
 
 #include <algorithm>
@@ -181,6 +186,8 @@ NodeId ContractionInput(const Sweep& s, NodeId n, int i,
 
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
               std::span<const Output> inputs, NewAttrs attrs) {
+  // Behind a Reshape the contraction stays where it is and n becomes the Reshape, so that n keeps
+  // its name and its shape.
   const bool behind_reshape = into.reshape != kNoNode;
   const std::vector<Output> controls = MergedControls(g, into.contraction, n);
   const NodeId taker = behind_reshape ? into.contraction : n;

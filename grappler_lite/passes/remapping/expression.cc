@@ -1,3 +1,7 @@
+// Reads a small expression back from its root. Products and sums are brought to a normal form, a
+// factor or summand that is a number and the rest, so that a pattern need not list the orders and
+// splittings in which exporters write it.
+
 #include "grappler_lite/passes/remapping/expression.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Mul and Add behind a batched product become _MklFusedBatchMatMulV2, as in attention: scores are
+// scaled and masked. For TensorFlow only.
+
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/remapping/rewrites.h"
 

@@ -1,3 +1,5 @@
+// Relu behind a normalization, with or without a summand between, becomes _FusedBatchNormEx.
+
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/remapping/rewrites.h"
 

@@ -1,3 +1,6 @@
+// AsString before StringToHashBucketFast becomes one node, which hashes the digits without a tensor
+// of strings.
+
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/remapping/rewrites.h"
 

@@ -1,3 +1,6 @@
+// Pad before a convolution becomes the convolution's EXPLICIT padding, which saves a copy of the
+// image.
+
 #include <cmath>
 
 #include "grappler_lite/passes/remapping/rewrites.h"

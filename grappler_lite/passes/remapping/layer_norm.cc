@@ -137,6 +137,7 @@ bool RecognizeLayerNorm(Sweep& s, NodeId n) {
   if (s.context().target.is_tensorflow()) return false;
   const std::span<const Output> in = g.data_inputs(n);
   std::optional<LayerNorm> norm = LayerNormMatcher(s, n).Match(in[0], in[1]);
+  // A new matcher: the failed one has noted nodes of the other order as inside.
   if (!norm) norm = LayerNormMatcher(s, n).Match(in[1], in[0]);
   if (!norm) return false;
   const PartialShape x = s.shape(norm->x);

@@ -50,6 +50,8 @@ class Remapping : public Pass {
   absl::StatusOr<bool> Run(PassContext& context) override {
     TENON_ASSIGN_OR_RETURN(const bool fused, Sweep(context, InferShapes(context)).Run(kFusions));
     TENON_ASSIGN_OR_RETURN(const bool lifted, LiftStrides(context));
+    // The next iteration of the pipeline comes back: the last rewrites wait until nothing is fused
+    // any more.
     if (fused || lifted) return true;
     TENON_ASSIGN_OR_RETURN(const bool merged, MergeProjections(context));
     TENON_ASSIGN_OR_RETURN(const bool composed,
