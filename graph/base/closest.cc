@@ -1,3 +1,6 @@
+// Edit distance by dynamic programming, with three rows of the table. The limit shrinks with each
+// better name, so that most later names are given up after a few rows.
+
 #include "graph/base/closest.h"
 
 #include <algorithm>
@@ -17,6 +20,7 @@ constexpr size_t kMaxLength = 128;
 
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size()) std::swap(a, b);
+  // The difference of lengths is a lower bound of the distance.
   if (b.size() - a.size() > limit || b.size() > kMaxLength) return limit + 1;
   std::vector<size_t> before(a.size() + 1), last(a.size() + 1), row(a.size() + 1);
   for (size_t i = 0; i <= a.size(); ++i) last[i] = i;
@@ -42,6 +46,7 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
 }
 
 ClosestName::ClosestName(std::string_view wanted)
+    // More edits than a third of the name make another name, not a typing error.
     : wanted_(wanted), limit_(std::max<size_t>(1, wanted.size() / 3)) {}
 
 void ClosestName::Offer(std::string_view name) {

@@ -1,3 +1,6 @@
+// Large regular files are mapped, so that only pages that are read take memory. All else is read
+// into a buffer.
+
 #include "graph/base/file_bytes.h"
 
 #include <fcntl.h>

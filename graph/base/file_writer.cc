@@ -1,3 +1,6 @@
+// A regular file is written beside its target and renamed at the end: a reader sees the old content
+// or all of the new one, and a failure leaves the old file. A pipe or a device is written directly.
+
 #include "graph/base/file_writer.h"
 
 #include <fcntl.h>
@@ -43,6 +46,7 @@ fs::path TargetOf(fs::path path) {
     std::error_code error;
     const fs::path next = fs::read_symlink(path, error);
     if (error) break;  // it is none
+    // A relative link counts from its own folder. An absolute one replaces the left side.
     path = path.parent_path() / next;
   }
   return path;

@@ -1,3 +1,7 @@
+// Objects that cross the C interface are noted with the call that made them, and taken off the list
+// when they are deleted. What is deleted twice is not on the list, and what is left at the end is a
+// leak.
+
 #include "graph/c_api/abi_watch.h"
 
 #include <cstdio>

@@ -1,3 +1,7 @@
+// Which plug-in's function runs on which thread. Each thread has a record that it alone writes;
+// readers (watchdog, signal handlers) walk a list of records that only grows. Scopes nest: each
+// puts the outer one back at its end.
+
 #include "graph/c_api/callback_scope.h"
 
 #include <atomic>
@@ -76,6 +80,7 @@ inline void Enter(const CallbackInfo* call) {
   // Only this thread writes its record, so a load and a store suffice; a locked add would cost
   // more.
   calls.serial.store(calls.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Release: a thread that reads the pointer must find the call filled in.
   calls.current.store(call, std::memory_order_release);
 }
 

@@ -1,3 +1,6 @@
+// A count of objects by plug-in whose code is still needed, such as memory that the plug-in must
+// free.
+
 #include "graph/c_api/plugin_hold.h"
 
 #include "absl/container/flat_hash_map.h"

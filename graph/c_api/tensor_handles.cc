@@ -1,3 +1,7 @@
+// Handles are made in two cheap ways. A loan is a handle of a call's own, which refers to a tensor
+// without a share; it becomes an ordinary handle if the plug-in keeps it. An ordinary handle comes
+// from the stock of its thread.
+
 #include "graph/c_api/tensor_handles.h"
 
 #include <cstdio>
@@ -75,6 +79,7 @@ inline void EndLoan(TF_Tensor* handle, bool share) {
 
 }  // namespace
 
+// Its address names the thread.
 __thread char handle_thread;
 
 TF_Tensor* NewTensorHandle(const Tensor& tensor) {
@@ -137,6 +142,7 @@ void HandleLoans::SettleRest() {
 
 void HandleLoans::Share(TF_Tensor* handle) {
   if (handle->lender.load(std::memory_order_acquire) == nullptr) return;
+  // The lender's tables belong to its thread. Other threads only append to a list under the mutex.
   if (handle->lent_by != &handle_thread) return EndOnOtherThread(handle, /*share=*/true);
   HandleLoans& lender = *handle->lender.load(std::memory_order_acquire);
   --lender.out_;

@@ -1,3 +1,6 @@
+// Resolves the inputs of nodes in a FunctionDef, which name results: "argument",
+// "node:result:index", or "^node". A name without an index stands for all tensors of a list.
+
 #include "graph/functions/body_sources.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Reads FunctionDefs without protobuf objects, as views of their bytes, and fills in the attributes
+// that a call gives ("$T").
+
 #include "graph/functions/function_body.h"
 
 #include <algorithm>

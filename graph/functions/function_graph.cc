@@ -1,3 +1,7 @@
+// A body as a Graph and back. Arguments are Placeholders and results Identities, so that passes see
+// nothing but nodes. Writer puts the FunctionDef together: what no pass can have changed is copied
+// from the old bytes.
+
 #include "graph/functions/function_graph.h"
 
 #include <algorithm>
@@ -119,6 +123,7 @@ absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources&
     if (listed.insert(n).second) effects.push_back(n);
   }
   for (const NodeId n : nodes) {
+    // A call runs stateful nodes of a body even if nothing reads them.
     if (graph.op(n)->is_stateful && listed.insert(n).second) effects.push_back(n);
   }
   return absl::OkStatus();

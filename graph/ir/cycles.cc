@@ -1,3 +1,7 @@
+// Cycles are strongly connected components, without the edges from NextIteration to Merge that
+// close loops. An error names a shortest cycle through the component's first node, found breadth
+// first.
+
 #include "graph/ir/cycles.h"
 
 #include <algorithm>
@@ -83,6 +87,7 @@ std::vector<std::vector<NodeId>> FindCycles(const Graph& graph) {
   for (std::vector<NodeId>& members : components) {
     if (members.size() > 1 || ReadsItself(graph, members[0])) cycles.push_back(std::move(members));
   }
+  // By the first node of each: Boost's order of components is its own.
   std::sort(cycles.begin(), cycles.end());
   return cycles;
 }

@@ -1,3 +1,6 @@
+// A parser of TensorFlow's device names: "/job:J/replica:R/task:T/device:TYPE:N" with any of the
+// parts left out, and the short forms "CPU:0" and "/CPU:0".
+
 #include "graph/ir/device_string.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// Nodes are fixed-size records in one vector, and their inputs are runs of one vector of edges. A
+// run that outgrows its room moves to the end and leaves a gap behind. Op and attributes of a node
+// are an interned, immutable NodeKind. Names, bytes and kinds lie in a GraphStorage that copies of
+// the graph share, so that a copy copies no text and no constants.
+
 #include "graph/ir/graph.h"
 
 #include <algorithm>
@@ -20,6 +25,7 @@
 namespace tenon {
 namespace {
 
+// Places in the vector of edges have 32 bits. Runs that move leave gaps, which take the rest.
 constexpr size_t kMaxInputs = size_t{1} << 30;
 
 bool SameAttrs(const std::vector<Attr>& a, const std::vector<Attr>& b) {
@@ -138,6 +144,7 @@ const NodeKind* Graph::FindKind(uint64_t hash, std::string_view op_name,
 
 const NodeKind* Graph::FindKind(std::string_view op_name,
                                 const std::vector<Attr>& sorted_attrs) const {
+  // Hashing and comparing a large constant would cost more than sharing its kind saves.
   if (BytesOf(sorted_attrs) > kMaxInternedBytes) return nullptr;
   return FindKind(HashOf(op_name, sorted_attrs), op_name, sorted_attrs);
 }
@@ -173,6 +180,7 @@ std::vector<Attr> Graph::CopyAttrs(std::vector<NewAttr> attrs) {
 Output* Graph::ReserveInputs(NodeId n, size_t count) {
   Node& node = nodes_[n];
   if (count > node.capacity) {
+    // The last run grows in place.
     if (node.first_input + node.capacity == edges_.size()) {
       edges_.resize(node.first_input + count);
       node.capacity = static_cast<uint32_t>(count);
@@ -237,6 +245,7 @@ std::string Graph::UniqueName(std::string_view base) const {
 void Graph::RemoveNode(NodeId n) {
   if (!alive(n)) return;
   const std::string_view was = name(n);
+  // The index holds one node of each name. A file may give a name to several.
   const bool found = FindNode(was) == n;
   nodes_[n].kind = nullptr;
   nodes_[n].num_data = nodes_[n].num_control = 0;
@@ -306,6 +315,7 @@ void Graph::BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs) 
   const TypeVector outputs = kind(n).types.outputs;
   std::vector<NewAttr> all;  // the last of equal names wins
   for (const Attr& own : this->attrs(n).all()) {
+    // Noted shapes stay true as long as the outputs have the same types, which is asked at the end.
     const bool stays = own.name == kOutputShapesAttr || !NumbersInputsOrOutputs(own.name);
     if (own.name.starts_with('_') && own.name != "_kernel" && stays)
       all.push_back({own.name, std::string(own.value.wire())});
@@ -347,6 +357,7 @@ const FunctionEntry* Graph::FindFunction(std::string_view name) const {
 }
 
 const OpDef* Graph::FindOp(std::string_view name) const {
+  // A function of the library hides an op of its name, as in TensorFlow.
   if (const FunctionEntry* function = FindFunction(name)) return function->signature;
   return OpRegistry::Global().Find(name);
 }

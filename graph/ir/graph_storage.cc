@@ -1,3 +1,6 @@
+// An arena: bytes are copied into blocks and never freed before the storage, so that views of them
+// stay valid for all graphs that share it. A lock makes adding safe from several threads.
+
 #include "graph/ir/graph_storage.h"
 
 #include <sys/mman.h>
@@ -36,6 +39,7 @@ char* GraphStorage::Reserve(size_t bytes) {
 std::string_view GraphStorage::Copy(std::string_view bytes) {
   if (bytes.empty()) return {};
   absl::MutexLock lock(&mutex_);
+  // Neighbouring nodes often have equal devices and attributes.
   if (bytes == last_) return last_;
   char* p = Reserve(bytes.size());
   std::memcpy(p, bytes.data(), bytes.size());
@@ -76,6 +80,7 @@ void GraphStorage::KeepMapping(std::string_view bytes, std::shared_ptr<const voi
 
 void GraphStorage::DropPages(std::string_view bytes) {
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  // Whole pages only: the bytes before and behind belong to others.
   const auto first = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
   const auto last = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
   if (first >= last) return;
@@ -84,6 +89,8 @@ void GraphStorage::DropPages(std::string_view bytes) {
     if (bytes.data() < mapping.data() ||
         bytes.data() + bytes.size() > mapping.data() + mapping.size())
       continue;
+    // Within a mapping of a file the kernel reads dropped pages again. Memory of the heap would be
+    // lost.
     ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     return;
   }

@@ -1,3 +1,5 @@
+// What code outside of Graph may do to its library of functions and its storage.
+
 #include "graph/ir/library_access.h"
 
 #include <utility>
@@ -15,6 +17,8 @@ FunctionEntry LibraryAccess::ReadFunction(std::string_view wire, SourcePos pos, 
   WireField f;
   while (reader.Next(&f)) {
     if (f.number == 1 && f.type == WireType::kBytes)
+      // Protobuf merges a message that comes in several pieces. Joined bytes parse as the merged
+      // message.
       signature = graph.storage_->Join(signature, f.bytes);
   }
   WireReader fields(signature);
@@ -47,6 +51,7 @@ void LibraryAccess::PutFunction(Graph& graph, FunctionEntry function) {
   if (is_new) {
     graph.functions_.push_back(function);
   } else {
+    // The new body keeps the place in the file at which errors point.
     function.pos = graph.functions_[it->second].pos;
     graph.functions_[it->second] = function;
   }

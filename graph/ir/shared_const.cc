@@ -1,3 +1,7 @@
+// Makes constants whose elements are aligned, so that kernels can read them in place, and lets
+// several graphs use one kind. The bytes of the TensorProto are written here so that the elements
+// come last and JoinAligned can put them where it wants.
+
 #include "graph/ir/shared_const.h"
 
 #include <string>

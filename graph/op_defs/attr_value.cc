@@ -1,3 +1,6 @@
+// Attributes stay as bytes and are decoded when they are asked for: most attributes of a graph are
+// never read. Readers follow protobuf's rules for repeated, packed and merged fields.
+
 #include "graph/op_defs/attr_value.h"
 
 #include <array>
@@ -127,6 +130,7 @@ absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
     }
     if (f.type == scalar) {
       TENON_RETURN_IF_ERROR(each(f));
+      // A packed list: one field holds all elements, without tags. Files have either form.
     } else if (f.type == WireType::kBytes) {
       const char* p = f.bytes.data();
       const char* end = p + f.bytes.size();
@@ -182,6 +186,7 @@ AttrKind AttrValue::list_kind() const {
   WireReader reader(list.bytes);
   WireField f;
   while (reader.Next(&f)) {
+    // A packed field without elements does not tell the kind of the list.
     const bool packed_empty = f.type == WireType::kBytes && f.bytes.empty() &&
                               f.number >= kFieldI && f.number <= kFieldType;
     if (ListFieldKind(f.number) != AttrKind::kNone && !packed_empty) return ListFieldKind(f.number);
@@ -277,6 +282,7 @@ std::string PackedList(uint32_t number, absl::Span<const T> values) {
   WireWriter writer(&packed);
   for (T v : values) writer.RawVarint(static_cast<uint64_t>(v));
   std::string list;
+  // As protobuf writes an empty list, so that equal lists are equal bytes.
   if (!values.empty()) WireWriter(&list).Bytes(number, packed);
   std::string out;
   WireWriter(&out).Bytes(kFieldList, list);

@@ -1,3 +1,6 @@
+// Types and numbers of a node's inputs and outputs follow from the OpDef and the attributes: an
+// argument is one tensor, N tensors of one type, or a list of types.
+
 #include "graph/op_defs/op_def.h"
 
 #include "absl/strings/str_join.h"

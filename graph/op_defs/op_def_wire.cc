@@ -5,6 +5,7 @@
 namespace tenon {
 namespace {
 
+// In the order of AttrKind.
 constexpr std::string_view kKinds[] = {"",     "string", "int",    "float", "bool",
                                        "type", "shape",  "tensor", "func"};
 

@@ -1,3 +1,6 @@
+// A plug-in states facts about its op by the default of an attribute, since the C ABI for ops has
+// no other place for them.
+
 #include "graph/op_defs/op_facts.h"
 
 #include <algorithm>
@@ -21,6 +24,7 @@ absl::Status StateElementwise(const OpDef& op, OpFacts& facts) {
     return arg.number_attr.empty() && arg.type_list_attr.empty() && !arg.is_ref;
   };
   const size_t arity = op.inputs.size();
+  // Passes index inputs by the arity, so a false statement must not get through.
   if (op.outputs.size() != 1 || arity < 1 || arity > 2 || !std::ranges::all_of(op.inputs, is_one) ||
       !is_one(op.outputs[0]))
     return BadFacts(op, "'elementwise', which needs one output and one or two inputs");

@@ -1,3 +1,6 @@
+// Built-in ops are rows of text. A row is parsed at the first question about the op, since a graph
+// uses few of the rows. The map of names is complete from the start and read without a lock.
+
 #include "graph/op_defs/op_registry.h"
 
 #include <deque>
@@ -73,6 +76,7 @@ struct OpRegistry::Impl {
 
   const OpDef* ParseBuiltin(BuiltinOp& op) {
     absl::MutexLock lock(&mu);
+    // Another thread may have parsed it while this one waited for the lock.
     if (const OpDef* def = op.def.load(std::memory_order_acquire)) return def;
     absl::StatusOr<OpDef> parsed = Parse(*op.spec);
     if (!parsed.ok()) return nullptr;  // a mistake in a table; a test parses them all

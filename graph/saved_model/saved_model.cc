@@ -1,3 +1,7 @@
+// Reads the fields of a SavedModel in place, without parsing the file into protobuf objects: the
+// graph may be larger than protobuf's limit of 2 GiB, and stays a view of the file. Only the small
+// rest of each MetaGraphDef goes through protobuf.
+
 #include "graph/saved_model/saved_model.h"
 
 #include <google/protobuf/stubs/logging.h>
@@ -136,6 +140,7 @@ class MetaGraphReader {
     meta_.restore_op = def.saver_def().restore_op_name();
     for (const auto& [name, signature] : def.signature_def())
       TENON_RETURN_IF_ERROR(ReadSignature(name, signature));
+    // Maps of protobuf have no order of their own.
     std::sort(meta_.signatures.begin(), meta_.signatures.end(),
               [](const Signature& a, const Signature& b) { return a.name < b.name; });
     ReadInitOp(def);

@@ -1,3 +1,7 @@
+// A model of TensorFlow 2 names its variables by a graph of objects. A function lists the objects
+// that it captured; the checkpoint has a graph of objects too, and walking both along children of
+// equal names tells the key of each variable's value.
+
 #include "graph/saved_model/saved_objects.h"
 
 #include <algorithm>
@@ -56,6 +60,7 @@ absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& gra
   TENON_ASSIGN_OR_RETURN(const auto saved,
                          Parse<pb::SavedObjectGraph>(objects, "SavedObjectGraph"));
   std::vector<CapturedVariable> variables;
+  // Several functions may capture one variable.
   std::vector<bool> seen(graph.num_node_ids());
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;

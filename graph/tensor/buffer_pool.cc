@@ -1,3 +1,7 @@
+// Freed buffers are kept by size class: small ones in a magazine of the thread, without a lock,
+// others in a depot that all threads share. The allocator would return large blocks to the kernel,
+// and each new one would cost page faults.
+
 #include "graph/tensor/buffer_pool.h"
 
 #include <array>
@@ -12,6 +16,7 @@ namespace tenon {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers find uses of freed memory only where the memory is freed.
 constexpr bool kKeeps = false;
 #else
 constexpr bool kKeeps = true;

@@ -1,3 +1,5 @@
+// A chain of bounds for each thread, the innermost first. Only the innermost is charged.
+
 #include "graph/tensor/memory_bound.h"
 
 #include <cstdint>
@@ -32,6 +34,7 @@ bool MemoryBound::Take(size_t bytes) {
 }
 
 void MemoryBound::TakeText(size_t bytes) {
+  // A short text lies within its TF_TString, whose bytes the tensor has taken already.
   if (bytes > TF_TString_SmallCapacity && !Take(bytes)) throw std::bad_alloc();
 }
 

@@ -1,3 +1,6 @@
+// The format of NumPy's .npy files: "\x93NUMPY", a version, the length of the header, a Python dict
+// as text, and the elements. Version 1 has a length of 2 bytes, versions 2 and 3 of 4.
+
 #include "graph/tensor/npy.h"
 
 #include <algorithm>
@@ -254,6 +257,7 @@ absl::StatusOr<std::string> DecodeString(const Descr& d, const char* data) {
   std::string text;
   if (d.kind == 'S') {
     text.assign(data, d.size);
+    // NumPy fills texts up with NULs and cannot tell them from NULs at the end.
     text.resize(text.find_last_not_of('\0') + 1);
     return text;
   }
@@ -273,6 +277,7 @@ absl::StatusOr<std::string> DecodeString(const Descr& d, const char* data) {
 }
 
 absl::Status CheckBools(const Tensor& t) {
+  // Read as bytes: to read another value than 0 or 1 as a bool is undefined.
   const auto bytes = absl::MakeConstSpan(t.flat<uint8_t>(), t.num_elements());
   const auto wrong =
       std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte > 1; });
@@ -294,6 +299,7 @@ absl::Status ReadStrings(const Header& h, const char* data, size_t size, const T
 }
 
 absl::Status ReadNumbers(const Header& h, const char* data, size_t size, const Tensor& t) {
+  // The two halves of a complex number are swapped each on its own.
   const size_t part = h.descr.kind == 'c' ? size / 2 : size;
   const bool swap = h.descr.big_endian && part > 1;
   if (!swap && !h.fortran) {
@@ -340,6 +346,7 @@ absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor) {
   size_t width = 0;
   if (tensor.dtype() == DataType::kString) {
     for (int64_t i = 0; i < n; ++i) width = std::max(width, tensor.StringAt(i).size());
+    // "S0" would be a type without bytes, which readers refuse.
     width = std::max<size_t>(width, 1);
     descr = absl::StrCat("|S", width);
   }

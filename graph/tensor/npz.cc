@@ -105,6 +105,7 @@ absl::StatusOr<FileBytes> Unpack(unzFile zip, uint64_t size) {
   std::string content;
   while (true) {
     const size_t at = content.size();
+    // One byte more than the limit shows that the entry is too large.
     content.resize(at + std::min(kPiece, limit - at + 1));
     const int n = unzReadCurrentFile(zip, content.data() + at, content.size() - at);
     if (n < 0) return BadArchive("an entry is cut off or corrupt");
@@ -114,6 +115,7 @@ absl::StatusOr<FileBytes> Unpack(unzFile zip, uint64_t size) {
       return BadArchive("an entry is larger than the machine's memory allows");
   }
   if (content.size() != size) return BadArchive("an entry does not have the size that it claims");
+  // minizip compares the checksum of a read entry when the entry is closed.
   if (unzCloseCurrentFile(zip) != UNZ_OK) return BadArchive("an entry's checksum does not match");
   return BytesOf(std::move(content));
 }

@@ -1,3 +1,6 @@
+// The message TensorShapeProto: field 2 is a dimension with its size in field 1, field 3 is set for
+// an unknown rank.
+
 #include "graph/tensor/shape_wire.h"
 
 #include "absl/status/status.h"

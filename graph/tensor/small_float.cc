@@ -1,3 +1,6 @@
+// Formats of at most 16 bits, described by the widths of exponent and mantissa, the bias, and what
+// the largest codes mean. Every value is exact in double, so that encoding rounds once.
+
 #include "graph/tensor/small_float.h"
 
 #include <algorithm>
@@ -51,6 +54,7 @@ double SmallFloat::Decode(uint32_t bits) const {
   }
   const int exponent = static_cast<int>(magnitude >> mantissa_bits);
   const double mantissa = magnitude & ((uint32_t{1} << mantissa_bits) - 1);
+  // Exponent 0 is for denormal numbers: no leading 1, and the scale of exponent 1.
   const double value = exponent == 0 ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
                                      : std::ldexp(mantissa + std::ldexp(1.0, mantissa_bits),
                                                   exponent - bias - mantissa_bits);
@@ -73,6 +77,7 @@ uint32_t SmallFloat::Encode(double value) const {
     const double steps = units + std::ldexp(exponent + bias - 1, mantissa_bits);
     result = steps > LargestBits(*this) ? OverflowBits(*this) : static_cast<uint32_t>(steps);
   }
+  // There is no negative zero, and its code is the NaN.
   if (special == Special::kFnuz && (result == 0 || result == NanBits(*this))) return result;
   return result | sign;
 }

@@ -16,6 +16,7 @@
 namespace tenon {
 namespace {
 
+// Take sorts defects by node. Those of functions come last.
 constexpr NodeId kAfterAllNodes = INT_MAX;
 
 std::string Count(size_t n, std::string_view what) {
@@ -151,6 +152,7 @@ bool Verifier::CheckSource(NodeId n, size_t i, Output from) {
 void Verifier::CheckType(NodeId n, size_t i, Output from) {
   const DataType wanted = graph_.kind(n).types.inputs[i];
   const DataType given = graph_.output_type(from);
+  // A reference may be read as a value, never a value as a reference.
   if (given == wanted || (!IsRef(wanted) && BaseType(given) == wanted)) return;
   Add(n, DefectCode::kType,
       absl::StrCat("input ", i, " ('", graph_.OutputName(from), "') has type ", DataTypeName(given),
@@ -212,6 +214,7 @@ void Verifier::CheckCycles() {
 bool IsNodeName(std::string_view name, bool from_file) {
   if (name.empty()) return false;
   const char first = name[0];
+  // TensorFlow reserves names with '_' in front: files must not have any, passes may make some.
   if (!absl::ascii_isalnum(first) && first != '.' && (from_file || first != '_')) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
     return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '/' || c == '>' ||

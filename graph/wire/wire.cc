@@ -1,3 +1,6 @@
+// A reader of protobuf's wire format that makes no objects: a field is its number, its type and a
+// view of its bytes.
+
 #include "graph/wire/wire.h"
 
 namespace tenon {
@@ -10,6 +13,7 @@ constexpr int kMaxGroupDepth = 64;
 
 bool WireReader::ReadVarint(const char** pos, const char* end, uint64_t* value) {
   const char* p = *pos;
+  // Most tags, lengths and numbers take one byte.
   if (p < end && static_cast<uint8_t>(*p) < 0x80) {
     *value = static_cast<uint8_t>(*p);
     *pos = p + 1;

@@ -1,3 +1,6 @@
+// Decides, without parsing into objects, whether protobuf would accept the bytes of a message: wire
+// types, nested messages, UTF-8, packed numbers. Tables say for each message what its fields hold.
+
 #include "graph/wire/wire_check.h"
 
 #include <array>
@@ -174,6 +177,7 @@ bool IsUtf8(std::string_view text) {
       continue;
     }
     const size_t n = b >= 0xf0 ? 3 : b >= 0xe0 ? 2 : 1;
+    // 0xc0 and 0xc1 would begin overlong forms, and 0xf5 code points above U+10FFFF.
     if (b < 0xc2 || b > 0xf4 || !follows(n)) return false;
     const auto second = static_cast<uint8_t>(text[i + 1]);
     // Refuses overlong forms, surrogates and code points above U+10FFFF.

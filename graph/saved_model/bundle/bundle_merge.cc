@@ -1,3 +1,6 @@
+// Data files of the parts are renamed and their entries renumbered; no tensor is read. Nothing is
+// moved before all indexes have been read and found to fit together.
+
 #include "graph/saved_model/bundle/bundle_merge.h"
 
 #include <cerrno>

@@ -1,3 +1,6 @@
+// Everything in a checkpoint is checked against the sizes of its files before memory is allocated
+// for it. A tensor may be stored in parts (slices), which are read into their places.
+
 #include "graph/saved_model/bundle/bundle_reader.h"
 
 #include <algorithm>
@@ -240,6 +243,7 @@ absl::StatusOr<Tensor> BundleReader::ReadRegion(std::string_view name, const Reg
   if (whole.slices.empty() && region == Region::All(whole.shape)) return ReadStored(whole);
   TENON_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, PiecesOf(whole, region));
   TENON_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(whole.dtype, region.shape));
+  // By element of the result: parts may overlap and leave a gap of the same size.
   std::vector<bool> there(static_cast<size_t>(tensor.num_elements()));
   for (const Piece& piece : pieces) TENON_RETURN_IF_ERROR(Place(piece, region, tensor, there));
   if (std::find(there.begin(), there.end(), false) == there.end()) return tensor;

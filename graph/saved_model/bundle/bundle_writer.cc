@@ -1,3 +1,5 @@
+// Writes a checkpoint with one data file: tensors as they come, and the index at the end.
+
 #include "graph/saved_model/bundle/bundle_writer.h"
 
 #include <filesystem>
