@@ -1,3 +1,6 @@
+// Which functions a graph reaches. Names of functions stand in attributes at any depth, within
+// lists and within the attributes of other functions, so attributes are searched as bytes.
+
 #include "graph/functions/function_library.h"
 
 #include <functional>
@@ -189,6 +192,7 @@ bool IsMarkedForXla(const AttrSet& attrs) {
 }
 
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph) {
+  // Only a body shares functions. Those that it reaches must be written with its own.
   if (LibraryAccess::Shared(graph) == nullptr) return graph.functions();
   Reach reach(graph, /*gradients=*/{}, Reach::Of::kAll);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -213,6 +217,7 @@ bool RemoveUnreachableFunctions(Graph& graph, absl::FunctionRef<bool()> may) {
   Reach reach(graph, LibraryAccess::LibraryExtra(graph), Reach::Of::kOwn);
   absl::flat_hash_set<const NodeKind*> kinds;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    // Nodes of one kind name the same functions.
     if (graph.alive(n) && kinds.insert(&graph.kind(n)).second)
       reach.AddNode(graph.op_name(n), graph.attrs(n).all());
   }

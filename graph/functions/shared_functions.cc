@@ -1,3 +1,6 @@
+// Scopes of functions, each with a link to the scope beyond. What is asked of a function and of all
+// that it reaches is found once and kept in the scope that owns the function.
+
 #include "graph/functions/shared_functions.h"
 
 #include <algorithm>
@@ -104,6 +107,8 @@ const SharedFunctions::Implementation* SharedFunctions::FindImplementation(
 
 std::string_view SharedFunctions::FindFunction(const std::string& what,
                                                std::string_view device_type) const {
+  // The scope beyond comes first, so that the answer does not change when a body gets functions of
+  // its own.
   if (beyond_ != nullptr) {
     const std::string_view first = beyond_->FindFunction(what, device_type);
     if (!first.empty()) return first;
@@ -177,6 +182,7 @@ class SharedFunctions::Search {
   }
 
   void Follow(Step& from, const FunctionEntry& callee) {
+    // Functions beyond never call one of this scope, so they can be part of no group here.
     if (!all_.by_name_.contains(callee.name)) {
       from.facts.may_stop |= all_.beyond_->FactsOf(graph_, callee.name).may_stop;
     } else if (const auto known = all_.facts_.find(callee.name); known != all_.facts_.end()) {
@@ -194,6 +200,7 @@ class SharedFunctions::Search {
     path_.pop_back();
     if (step.lowest == step.number) {
       Facts facts = step.facts;
+      // A group of several functions: each reaches itself through the others.
       facts.reaches_itself |= group_.back() != step.name;
       for (bool more = true; more;) {
         more = group_.back() != step.name;

@@ -1,3 +1,6 @@
+// Recognizes files that users name by mistake, by their first bytes or by the fields of their
+// message, so that the error says what the file is and what to name instead.
+
 #include "graph/io/file_kind.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Reads a GraphDef in place: names, devices and attributes are views of the file, which the graph
+// keeps. Nodes come first, then one table of all names, then the inputs, since a node may read one
+// that stands behind it. ReadEdited keeps ids and storage of the graph that a pass was given.
+
 #include "graph/io/graph_reader.h"
 
 #include <algorithm>
@@ -109,6 +113,7 @@ void GraphReader::Share(const Graph& before) {
   graph_.has_library_ = before.has_library_;
   graph_.library_extra_ = before.library_extra_;
   graph_.versions_ = before.versions_;
+  // Ids of the old graph stay free for nodes of the same names. Removed nodes leave theirs empty.
   graph_.nodes_.resize(before.nodes_.size());
   for (NodeId n = 0; n < before.num_node_ids(); ++n) {
     if (!before.alive(n)) continue;
@@ -119,6 +124,8 @@ void GraphReader::Share(const Graph& before) {
 }
 
 size_t GraphReader::HashOfEnds::operator()(std::string_view bytes) const {
+  // A large constant need not be read in full to be looked for: equality is compared behind the
+  // hash.
   constexpr size_t kEnd = 64;
   return absl::HashOf(bytes.size(), bytes.substr(0, kEnd),
                       bytes.substr(bytes.size() - std::min(bytes.size(), kEnd)));
@@ -259,6 +266,7 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
         break;
     }
   }
+  // The edges get the places of their texts, which ResolveInputs looks up later.
   node.capacity = static_cast<uint32_t>(input_texts_.size()) - node.first_input;
   const NodeId id = before_ == nullptr ? AppendNode(node) : KeepNode(node);
   if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
@@ -290,6 +298,7 @@ absl::StatusOr<const NodeKind*> GraphReader::KindOf(std::string_view op,
   if (lookup) {
     hash = absl::HashOf(op, bytes);
     const auto it = known_kinds_.find(hash);
+    // Equal bytes need no parsing: most nodes repeat the attributes of others.
     if (it != known_kinds_.end() && it->second.op == op && it->second.attrs == bytes)
       return it->second.kind;
   }

@@ -1,3 +1,6 @@
+// The stages of an import: read, unpack, tell text from binary, read the nodes, verify. Defects of
+// a graph are collected. Errors of syntax end the import.
+
 #include "graph/io/io.h"
 
 #include <algorithm>

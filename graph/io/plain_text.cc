@@ -1,3 +1,7 @@
+// A fast parser for the usual form of a GraphDef as text, which writes the message's bytes
+// directly. It must give the same bytes as protobuf, or give up: whatever is unusual or wrong goes
+// to protobuf's parser, which also makes the error messages.
+
 #include "graph/io/plain_text.h"
 
 #include <google/protobuf/descriptor.h>

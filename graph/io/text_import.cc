@@ -1,3 +1,6 @@
+// The text form through protobuf's TextFormat, for all that ParsePlainGraphText leaves to it.
+// Places of nodes and functions come from the parser's tree of locations.
+
 #include "graph/io/text_import.h"
 
 #include <google/protobuf/io/coded_stream.h>

@@ -1,3 +1,5 @@
+// Arithmetic on dimensions and shapes that may be unknown, and shape functions that many ops share.
+
 #include "graph/shapes/common_shapes.h"
 
 namespace tenon::ops {
@@ -27,6 +29,7 @@ absl::StatusOr<int64_t> SubtractDims(int64_t a, int64_t b) {
 }
 
 absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b) {
+  // 0 times an unknown size is 0 all the same.
   if (a == 0 || b == 0) return 0;
   if (a < 0 || b < 0) return kUnknownDim;
   int64_t product;
@@ -145,8 +148,10 @@ absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) {
 
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {
   if (!value || value->size() > static_cast<size_t>(kMaxShapeValueElements)) return;
+  // Only scalars and vectors can be shapes, axes or sizes.
   if (c.output(i).shape.known_rank() && c.output(i).shape.rank() > 1) return;
   if (c.output_type(i) == DataType::kInt32) {
+    // In int32 the kernel's result wraps: the value that was computed here is another.
     for (int64_t& v : *value) v = v == static_cast<int32_t>(v) ? v : kUnknownDim;
   } else if (c.output_type(i) != DataType::kInt64) {
     return;

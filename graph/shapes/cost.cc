@@ -1,3 +1,7 @@
+// Work is estimated by the sizes of operands, in units of about one operation of a fast product.
+// Estimates decide what may be computed ahead of a run, so that they must not depend on the
+// machine. Doubles, since products of sizes overflow integers.
+
 #include "graph/shapes/cost.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Elementwise ops broadcast shapes. Of small integer operands the values are computed too, since
+// models compute sizes by such ops and pass them to a Reshape.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {

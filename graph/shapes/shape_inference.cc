@@ -199,6 +199,7 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
     status = PartialShape::Make(c.output(i).shape.dims()).status();
   }
   if (status.ok()) return status;
+  // TensorFlow finds this error when the node runs, so the graph must load.
   if (IsAtRunTime(status)) {
     for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
     return absl::OkStatus();

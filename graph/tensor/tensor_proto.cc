@@ -1,3 +1,7 @@
+// TensorProtos to tensors and back. Elements lie in tensor_content or in the list field of the
+// dtype; a list that is too short repeats its last element, and an empty one means zeros. Elements
+// that stand in the file as in memory become a view of the file.
+
 #include "graph/tensor/tensor_proto.h"
 
 #include <algorithm>
@@ -277,6 +281,7 @@ void Splat(char* data, size_t filled, size_t bytes, size_t element) {
 
 void DecodeValues(const Parsed& p, char* data, size_t bytes) {
   const size_t element = DataTypeSize(p.dtype);
+  // A list may also hold more elements than the shape has: the rest is left out, as in TensorFlow.
   const auto filled = static_cast<size_t>(std::min(p.num_values, p.shape.num_elements())) * element;
   if (filled == 0) {
     std::memset(data, 0, bytes);
@@ -314,6 +319,7 @@ Tensor ViewOf(const Parsed& p, std::string_view bytes, std::shared_ptr<const voi
 std::optional<std::string_view> InPlace(const Parsed& p, size_t bytes) {
   if (p.dtype == DataType::kBool || !IsMemcpyable(p.dtype) || bytes == 0) return std::nullopt;
   if (!p.content.empty()) return p.content;
+  // One packed run of fixed-size numbers is laid out as in memory.
   const bool raw = p.encoding.coding != Coding::kVarint && p.values.size() == 1;
   if (!raw || p.values[0].type != WireType::kBytes || p.values[0].bytes.size() != bytes)
     return std::nullopt;

@@ -138,6 +138,7 @@ absl::Status BundleWriter::Finish() {
     }
     entries_.emplace(name, entry.SerializeAsString());
   }
+  // The data file first: an index must not name data that is not there.
   TENON_RETURN_IF_ERROR(file_.Finish());
   return WriteBundleIndex(prefix_, 1, std::move(entries_));
 }

@@ -1,3 +1,6 @@
+// The index is a LevelDB table. LevelDB believes the sizes in a file, so the file is held in memory
+// and every read is checked against its end before LevelDB sees the bytes.
+
 #include "graph/saved_model/bundle/index_table.h"
 
 #include <leveldb/env.h>
@@ -145,6 +148,7 @@ absl::StatusOr<std::string> IndexTableBytes(const std::map<std::string, std::str
   options.compression = leveldb::kNoCompression;  // TensorFlow may come without Snappy
   StringFile file;
   leveldb::TableBuilder builder(options, &file);
+  // A table wants its keys in order, as the map has them.
   for (const auto& [key, value] : entries) builder.Add(key, value);
   const leveldb::Status written = builder.Finish();
   if (written.ok()) return std::move(file.bytes);

@@ -1,3 +1,6 @@
+// Parts of tensors: their text ("0,2:-"), the boxes that they are, and the keys under which
+// checkpoints keep them.
+
 #include "graph/saved_model/bundle/tensor_slice.h"
 
 #include <algorithm>
@@ -45,6 +48,7 @@ void AppendSigned(std::string* out, int64_t value) {
 void AppendText(std::string* out, std::string_view text) {
   for (const char c : text) {
     out->push_back(c);
+    // Both ends of the range of bytes are escaped, since "\0\1" ends a text.
     if (c == '\0') out->push_back('\xff');
     if (c == '\xff') out->push_back('\0');
   }
