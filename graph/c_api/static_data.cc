@@ -1,3 +1,7 @@
+// A leak is no leak if a static variable still points to the object. Writable segments of all
+// loaded libraries are searched for the addresses, word by word, as a conservative garbage
+// collector does.
+
 #include "graph/c_api/static_data.h"
 
 #include <link.h>

@@ -1,3 +1,6 @@
+// Under the ABI check struct_size is preset with a number that no plug-in sets, so that a plug-in
+// which leaves the member alone is found.
+
 #include "graph/c_api/struct_size.h"
 
 #include "absl/strings/str_cat.h"

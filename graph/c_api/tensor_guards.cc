@@ -1,3 +1,7 @@
+// Memory of tensors lies between two zones with a known pattern, and content that must not change
+// is copied and compared (frozen). Each guard has its own lock, since a comparison may copy from a
+// device; the lock of the table is never held meanwhile.
+
 #include "graph/c_api/tensor_guards.h"
 
 #include <algorithm>

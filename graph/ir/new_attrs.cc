@@ -1,3 +1,6 @@
+// Attributes for nodes that passes make. Names with '_' in front are remarks about one node, so
+// OpAttrs leaves them out where another node gets the attributes.
+
 #include "graph/ir/new_attrs.h"
 
 #include <algorithm>

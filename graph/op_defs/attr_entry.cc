@@ -1,3 +1,6 @@
+// One entry of NodeDef.attr as bytes. The length is computed before writing, so that a large
+// constant is copied once.
+
 #include "graph/op_defs/attr_entry.h"
 
 #include "graph/wire/wire.h"

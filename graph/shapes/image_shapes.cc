@@ -1,3 +1,6 @@
+// Shape functions of ops on images: [batch, height, width, channels], or without the batch. Where
+// TensorFlow's function overlooks an error that its kernel finds, the error is AtRunTime.
+
 #include "graph/shapes/shapes.h"
 #include "graph/shapes/window_shapes.h"
 

@@ -1,3 +1,6 @@
+// Shape functions of linear algebra, Fourier transforms and Einsum. Matrices stand in the last two
+// dimensions, behind batches.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -118,6 +121,7 @@ absl::Status MatrixSolveLsShape(InferenceContext& c) {
 }
 absl::Status MatrixTriangularSolveShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(1), 2).status());
+  // Batches broadcast, so without both ranks nothing is known of the result.
   if (!c.input(0).known_rank() || !c.input(1).known_rank()) return absl::OkStatus();
   return Solve(c, /*square=*/true, /*broadcast=*/true);
 }
@@ -233,6 +237,7 @@ absl::Status EinsumShape(InferenceContext& c) {
   bool unknown_ellipsis = false;
   for (int i = 0; i < c.num_inputs(); ++i) {
     const size_t comma = operands.find(',');
+    // Each operand but the last has a comma behind it.
     if ((comma == std::string_view::npos) != (i == c.num_inputs() - 1)) {
       return absl::InvalidArgumentError(
           absl::StrCat("einsum equation '", equation, "' is not for ", c.num_inputs(), " inputs"));

@@ -1,3 +1,6 @@
+// Shape functions of ops that decode and encode images, audio and CSV. What a file holds is unknown
+// until the run, so attributes alone tell sizes.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -106,6 +109,7 @@ absl::Status AudioSpectrogramShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const int64_t window, c.AttrInt("window_size"));
   TENON_ASSIGN_OR_RETURN(const int64_t stride, c.AttrInt("stride"));
+  // The bound keeps the doubling below from overflowing.
   if (stride <= 0 || window <= 0 || window > (int64_t{1} << 40)) {
     return absl::InvalidArgumentError("window_size and stride must be positive");
   }

@@ -1,3 +1,6 @@
+// Shape functions of quantized ops. A quantized tensor comes with two more inputs, the least and
+// the largest value that its integers stand for; results bring such ranges too.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {

@@ -1,3 +1,5 @@
+// Shape functions of random ops: the shape is mostly the value of an input.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {

@@ -1,3 +1,5 @@
+// Shape functions of reductions, cumulative ops and segments.
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {

@@ -1,3 +1,7 @@
+// The convolution of UniformQuantizedConvolution, which is XLA's: the order of the dimensions is
+// given by a message, both operands may be dilated, and features or the batch may be split into
+// groups.
+
 #include "graph/shapes/uniform_convolution.h"
 
 #include <algorithm>

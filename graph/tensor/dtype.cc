@@ -1,3 +1,6 @@
+// One row of facts for each type, in the order of TensorFlow's numbers. A reference type is its
+// base type plus 100 and has no row of its own.
+
 #include "graph/tensor/dtype.h"
 
 #include <array>

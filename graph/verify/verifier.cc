@@ -1,3 +1,6 @@
+// One sweep over the nodes, with the checks of a kind once for all nodes that share it. Defects are
+// collected, not returned at the first: a user repairs a file with one list.
+
 #include "graph/verify/verifier.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The message VersionDef: producer is field 1, min_consumer 2, bad_consumers 3.
+
 #include "graph/wire/versions.h"
 
 #include "graph/wire/wire.h"

@@ -1,3 +1,6 @@
+// The table of passes. Names are those of TensorFlow's RewriterConfig where TensorFlow has the
+// pass.
+
 #include "absl/strings/str_cat.h"
 #include "graph/base/closest.h"
 #include "grappler_lite/pipeline/pass.h"

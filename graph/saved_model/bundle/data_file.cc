@@ -1,3 +1,6 @@
+// Reads with pread at given places, piece by piece, and computes the checksum of each piece while
+// it is in the cache.
+
 #include "graph/saved_model/bundle/data_file.h"
 
 #include <fcntl.h>

@@ -98,6 +98,7 @@ bool DropSumOverNothing(Sweep& s, NodeId n) {
   const std::optional<Sizes> own = SizesOf(s, args, axes.port),
                              other = SizesOf(s, args, 1 - axes.port);
   if (!own || !other || !SumsNothing(s, z, *own, *other)) return false;
+  // n no longer waits for the tensors whose shapes it read: they must be sure to come.
   std::vector<Output> lost = own->told_by;
   lost.insert(lost.end(), other->told_by.begin(), other->told_by.end());
   if (const NodeId shape = Producer(s, n, 1, {"Shape"}); shape != kNoNode) {

@@ -196,6 +196,7 @@ bool MergeConcats(Sweep& s, NodeId n) {
   const std::optional<int64_t> axis = axis_of(n);
   if (!axis) return false;
   const std::span<const Fanouts::Use> uses = s.uses_of(n);
+  // n's one reader is such a Concat too: that one merges n when the sweep comes to it.
   if (uses.size() == 1 && g.op_name(uses[0].node) == "ConcatV2" && axis_of(uses[0].node) == axis &&
       uses[0].input < g.num_inputs(uses[0].node) - 1 && !s.fed(uses[0].node) &&
       ConcatTree(s, *axis, s.shape({uses[0].node, 0}).rank()).Inner(uses[0].node, uses[0].input) ==

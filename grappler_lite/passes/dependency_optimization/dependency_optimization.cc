@@ -1,3 +1,6 @@
+// NoOps come first, since they make nodes that bypassing removes. Bypassing and the reduction of
+// control edges then take turns while edges go.
+
 #include "grappler_lite/passes/dependency_optimization/dependency_optimization.h"
 
 #include "graph/base/status_macros.h"

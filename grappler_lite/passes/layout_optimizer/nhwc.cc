@@ -1,3 +1,6 @@
+// What rewrites of layouts share: a node's images with channels last, attributes in that order, and
+// the Transpose that gives the users of a node what they had.
+
 #include "grappler_lite/passes/layout_optimizer/nhwc.h"
 
 #include "absl/strings/str_cat.h"
