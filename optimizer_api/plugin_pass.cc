@@ -148,6 +148,7 @@ class PluginPass : public FinalPass {
   }
 
   absl::Status EnsureCreated() {
+    // Made at the first run, not in the constructor, so that a failure is an error of the run.
     if (created_ || optimizer_->fns.create_func == nullptr) return absl::OkStatus();
     TENON_RETURN_IF_ERROR(Call("create_func", [&] { object_ = optimizer_->fns.create_func(); }));
     created_ = true;

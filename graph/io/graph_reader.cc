@@ -165,6 +165,8 @@ absl::Status GraphReader::Scan() {
     if (f.type == WireType::kBytes && f.number == kNode) {
       node_wires_.push_back(f.bytes);
     } else if (before_ != nullptr && (f.number == kLibrary || f.number == kVersions)) {
+      // A pass is shown functions without their bodies, so the library and the versions stay those
+      // of before_.
       continue;
     } else if (f.type == WireType::kBytes && f.number == kLibrary) {
       graph_.has_library_ = true;

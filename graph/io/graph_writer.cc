@@ -53,7 +53,7 @@ std::string WithoutBody(std::string_view function) {
 
 std::string GraphWriter::Binary() const {
   std::string out;
-  // A string that grew by doubling would take twice the bytes of the graph.
+  // A string that grows by doubling may take twice the bytes of the graph.
   out.reserve(EstimateBytes());
   WireWriter writer(&out);
   std::string head;

@@ -53,6 +53,7 @@ std::string_view GraphStorage::Join(std::string_view before, std::string_view mo
 std::string_view GraphStorage::JoinAligned(std::string_view head, std::string_view elements) {
   absl::MutexLock lock(&mutex_);
   const size_t bytes = head.size() + elements.size();
+  // The head stands before the aligned elements, at a place that depends on the head's length.
   char* p = Reserve(bytes + kTensorAlignment);
   const auto begin = reinterpret_cast<uintptr_t>(p) + head.size();
   p += (kTensorAlignment - begin % kTensorAlignment) % kTensorAlignment;

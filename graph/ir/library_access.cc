@@ -1,4 +1,4 @@
-// What code outside of Graph may do to its library of functions and its storage.
+// The access to a Graph's functions and storage that code outside of the class needs.
 
 #include "graph/ir/library_access.h"
 

@@ -130,8 +130,8 @@ absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
     }
     if (f.type == scalar) {
       TENON_RETURN_IF_ERROR(each(f));
-      // A packed list: one field holds all elements, without tags. Files have either form.
     } else if (f.type == WireType::kBytes) {
+      // A packed list: one field holds all elements, without tags. Files have either form.
       const char* p = f.bytes.data();
       const char* end = p + f.bytes.size();
       WireField element;

@@ -38,6 +38,8 @@ absl::StatusOr<DataType> TypeOf(const OpDef& op, const AttrSet& attrs, std::stri
 absl::StatusOr<std::vector<DataType>> TypesOf(const OpDef& op, const AttrSet& attrs,
                                               std::string_view name) {
   const AttrDef* def = op.FindAttr(name);
+  // AsTypeList takes an attribute without a value for an empty list, so a missing one is found
+  // here.
   if (attrs.Find(name) == nullptr && (def == nullptr || !def->has_default))
     return absl::InvalidArgumentError(absl::StrCat("missing attr '", name, "'"));
   const AttrValue v = ValueOf(op, attrs, name);

@@ -29,7 +29,7 @@ Buffer* Buffer::Allocate(size_t bytes) {
   if (bytes > kMaxBytes || !MemoryBound::Take(bytes)) return nullptr;
   const size_t capacity = PooledCapacity(bytes);
   if (Buffer* const kept = TakeFromPool(capacity); kept != nullptr) {
-    // Relaxed: nobody else knows the buffer yet.
+    // Relaxed: no other thread knows the buffer yet.
     kept->refs_.store(1, std::memory_order_relaxed);
     kept->bytes_ = bytes;
     return kept;

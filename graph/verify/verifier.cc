@@ -36,6 +36,7 @@ class Verifier {
   void Run() {
     CheckVersions();
     NodeId first_new = 0;
+    // The kinds of a sound graph are sound: only new kinds and the names of new nodes are checked.
     if (options_.sound != nullptr) {
       first_new = options_.sound->num_node_ids();
       for (NodeId n = 0; n < first_new; ++n) {

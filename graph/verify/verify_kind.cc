@@ -90,8 +90,8 @@ class KindChecker {
         CheckTensorWire(wire, static_cast<size_t>(options_.max_const_bytes));
     if (header.ok()) {
       if (attr == "value") CheckConst(header->dtype);
-      // A type that the host cannot decode is a matter of the run: TensorFlow may know it.
     } else if (!absl::IsUnimplemented(header.status())) {
+      // A type that the host cannot decode is a matter of the run: TensorFlow may know it.
       Add(absl::IsResourceExhausted(header.status()) ? DefectCode::kLimit : DefectCode::kConst,
           absl::StrCat("attribute '", attr, "': ", header.status().message()));
     }

@@ -28,8 +28,8 @@ bool Strip(PassContext& c, const Watcher& watcher, NodeId n) {
   for (const Output& in : g.data_inputs(n)) {
     if (has_value && data.empty()) {
       data.push_back(in);
-      // A control edge from a Switch or a call waits for less than a read of the value.
     } else if (IsAwaitedByValueOnly(g, in.node)) {
+      // A control edge from a Switch or a call waits for less than a read of the value.
       return false;
     } else if (const Output edge{in.node, kControlPort};
                std::find(controls.begin(), controls.end(), edge) == controls.end()) {

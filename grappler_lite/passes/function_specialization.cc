@@ -274,7 +274,7 @@ class Specializer {
     if (site.loop) return UsedVariables(site, std::move(used));
     if (std::ranges::find(used, false) == used.end()) return used;
     for (const FunctionGraph* body : site.bodies) {
-      // From here on the call computes results that nobody uses. Their errors count, so such a
+      // From here on the call computes even unused results. Their errors count, so an unused
       // result goes only if it is certain.
       if (!ComputesAllResults(g_.attrs(site.node)) && !StaysCall(body->attrs)) continue;
       NeededNodes needed(*body);
@@ -512,6 +512,8 @@ class Specializer {
     if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
     const std::string content = site.bodies[i]->Wire(base);
     const uint32_t sum = ExtendCrc32c(ExtendCrc32c(0, content), g_.device(site.node));
+    // Checksums may collide, and the library may have a function of this name: a number is added
+    // then.
     for (int number = 0;; ++number) {
       std::string name = absl::StrCat(base, kMark, absl::Hex(sum, absl::kZeroPad8));
       if (number > 0) absl::StrAppend(&name, "_", number);

@@ -239,6 +239,7 @@ class PipelineRun {
     PreserveMarked();
     for (const Step& step : steps_) {
       std::string reason = SkipReason(step, options_);
+      // One row for a skipped pass is enough.
       if (iteration > 0 && !reason.empty()) continue;
       // Ours would do nothing again. A pass from outside sees every iteration, as in TensorFlow.
       if (!changed_ && (step.final_pass == nullptr || failed_.contains(step.final_pass))) continue;

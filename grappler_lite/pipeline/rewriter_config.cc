@@ -156,6 +156,7 @@ class Reader {
       if (field->enum_type() != pb::RewriterConfig::Toggle_descriptor()) continue;
       const int value = reflection.GetEnumValue(config, field);
       const std::string& name = field->name();
+      // use_plugin_optimizers is a Toggle that names no pass. Read has read it.
       if (value == pb::RewriterConfig::DEFAULT || name == "use_plugin_optimizers") continue;
       const std::string_view pass = PassCalled(name);
       if (value == pb::RewriterConfig::OFF) {

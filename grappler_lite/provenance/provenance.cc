@@ -93,6 +93,7 @@ void Provenance::BeforePass(const PassRun& run) {
 }
 
 void Provenance::OnRewrite(const RewriteEvent& event) {
+  // An empty name is the whole work of a plug-in's pass, which Begin adds to each changed node.
   if (!event.allowed || event.rewrite.empty()) return;
   const std::string name = absl::StrCat(event.pass, ".", event.rewrite);
   if (event.node.empty()) return AddOnce(name, events_anywhere_);

@@ -50,6 +50,7 @@ class Bfloat16Chooser {
     DropWithoutKernel();
     MatchLoops();
     ChangeCasts();
+    // The marks behind the floats are those of handles, which only the flow needs.
     allow_.resize(floats_.size());
     return Bfloat16Choice{std::move(allow_), Leaders()};
   }

@@ -90,6 +90,8 @@ class DeadBranches {
         absl::StatusOr<Tensor> value = g_.ConstValue(o.node);
         return value.ok() ? std::optional<Tensor>(*std::move(value)) : std::nullopt;
       }
+      // Input 0 of a loop's Merge is the value of the first iteration, input 1 the value that comes
+      // round.
       const bool is_entry = in_frame && op == "Merge" && o.port == 0 &&
                             g_.num_inputs(o.node) == 2 &&
                             IsNextIteration(g_.facts(g_.data_inputs(o.node)[1].node));

@@ -131,6 +131,7 @@ class Hoister {
     }
     for (const Output& in : std::vector(g_.data_inputs(n).begin(), g_.data_inputs(n).end())) {
       if (!IsLocalConst(in.node)) {
+        // The new Enter waits for all that the Enters of n's operands waited for.
         data.push_back(g_.data_inputs(in.node)[0]);
         controls.insert(controls.end(), g_.control_inputs(in.node).begin(),
                         g_.control_inputs(in.node).end());

@@ -142,6 +142,7 @@ absl::StatusOr<bool> LiftTo(PassContext& context, const Fanouts& fanouts, NodeId
     g.SetInput(n, summand, {places, 0});
   }
   g.SetKind(n, g.op_name(n), *std::move(attrs));
+  // The noted shapes are those without the further strides.
   g.RemoveAttr(n, kOutputShapesAttr);
   for (const Fanouts::Use& use : fanouts.of(n)) {
     if (use.port != kControlPort) g.SetAttr(use.node, "strides", StridesAttr(kEach));
