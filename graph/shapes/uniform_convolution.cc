@@ -110,7 +110,9 @@ absl::Status Place(const UniformConvolutionAttrs& attrs, size_t i, UniformConvol
   }
   TENON_ASSIGN_OR_RETURN(const int64_t padded, AddDims(in, around));
   const int64_t places = padded - size + 1;
-  axis->out = (places + axis->stride - 1) / axis->stride;
+  // A sum of places and stride could overflow.
+  axis->out =
+      places > 0 ? (places - 1) / axis->stride + 1 : (places + axis->stride - 1) / axis->stride;
   if (axis->out >= 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("a window of ", size, " does not fit into ", padded, " places"));

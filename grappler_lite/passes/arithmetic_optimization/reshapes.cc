@@ -1,4 +1,6 @@
 // Ops that move no element, and copies that a broadcast makes unnecessary.
+#include <bitset>
+
 #include "grappler_lite/passes/arithmetic_optimization/patterns.h"
 #include "grappler_lite/passes/arithmetic_optimization/rewrites.h"
 
@@ -107,12 +109,12 @@ bool RemoveIdleReverse(Sweep& s, NodeId n) {
   const int rank = s.shape(x).rank();
   const std::optional<Tensor> axes = s.ConstOf(g.data_inputs(n)[1], kMaxRank);
   if (rank < 0 || !axes || !IsInteger(axes->dtype())) return false;
-  uint64_t seen = 0;  // none may be named twice
+  std::bitset<kMaxRank> seen;  // none may be named twice
   for (int64_t i = 0; i < axes->num_elements(); ++i) {
     const std::optional<int64_t> axis = IndexOf(axes->IntAt(i), rank);
     const int64_t size = axis ? s.shape(x).dim(static_cast<int>(*axis)) : -1;
-    if (size < 0 || size > 1 || (seen >> *axis & 1) != 0) return false;
-    seen |= uint64_t{1} << *axis;
+    if (size < 0 || size > 1 || seen[*axis]) return false;
+    seen.set(*axis);
   }
   return s.ReplaceBy(n, x);
 }
