@@ -1,3 +1,6 @@
+// Four stages: steps in the order of the schedule, rows of steps that run together, the places of
+// values in memory, and the flat arrays that a run reads.
+
 #include "executor/plan/build_plan.h"
 
 #include <utility>

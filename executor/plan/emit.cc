@@ -1,3 +1,7 @@
+// Writes the rows one behind the other into one array of steps, row 0 first. A run walks row 0; the
+// steps for branches and loops run the ranges of the other rows. Then lists the entries of the
+// pointer table that differ from run to run, by feed, fetch and slot.
+
 #include "executor/plan/emit.h"
 
 #include <utility>
@@ -60,6 +64,7 @@ class RowEmitter {
   void AddStep(int32_t k) {
     const GraphStep& b = graph_.steps[k];
     TellOfInputs(k);
+    // A step of a plug-in prefetches what the next one reads: PluginStep::Run.
     if (last_plugin_ != nullptr && b.plugin != nullptr) last_plugin_->Precede(b.plugin);
     last_plugin_ = b.plugin;
     Step step{b.fn, b.state, b.first_arg, b.num_inputs, layout_.scratch_line[k], b.node};

@@ -1,3 +1,6 @@
+// One line for each step: its node, the places of its inputs, an arrow, the places of its outputs.
+// An output in the place of an input is marked: the kernel writes over the input.
+
 #include "executor/plan/plan_text.h"
 
 #include "absl/strings/str_cat.h"

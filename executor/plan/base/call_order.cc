@@ -1,3 +1,6 @@
+// Moves asynchronous kernels forward: sorts nodes by the largest number of such kernels on a path
+// to them. So all calls of one depth begin before any node that waits for one of them.
+
 #include "executor/plan/base/call_order.h"
 
 #include <algorithm>
@@ -21,6 +24,7 @@ bool KeepsOrder(const Graph& graph, NodeId n) {
 // Whether the node changes something that other nodes may see, or sees what other nodes change.
 bool HasEffects(const Graph& graph, NodeId n) {
   const NodeKind& kind = graph.kind(n);
+  // Nothing is known of an op without a definition.
   if (kind.op == nullptr || kind.op->is_stateful) return true;
   return std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end();
 }

@@ -1,3 +1,6 @@
+// One lock guards all maps. Copies of up to 1 KiB are cut one behind the other from pools of 64
+// KiB; a larger copy has a buffer of its own.
+
 #include "executor/plan/base/const_store.h"
 
 #include <algorithm>
@@ -65,6 +68,7 @@ absl::StatusOr<Tensor> ConstStore::CopyLocked(const Tensor& value) {
     DropPages(value);
     return copy;
   }
+  // A value that is aligned to its size, rounded up to a power of two, never lies across two lines.
   const size_t alignment = bytes < kLine ? std::bit_ceil(std::max<size_t>(bytes, 4)) : kLine;
   pool_used_ = (pool_used_ + alignment - 1) / alignment * alignment;
   if (!pool_ || pool_used_ + bytes > kPoolBytes) {
@@ -120,6 +124,7 @@ void ConstStore::DropPages(const Tensor& value) {
 
 void ConstStore::CountPacked(const Tensor& value) {
   absl::MutexLock lock(&mutex_);
+  // By address: several kernels may pack one value, which counts once.
   packed_[value.data()] = static_cast<int64_t>(value.bytes());
 }
 

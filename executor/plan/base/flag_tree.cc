@@ -1,3 +1,7 @@
+// Skew-binary jump pointers (Myers): each flag stores, besides its parent, one flag farther up. A
+// search upwards takes a number of steps that is logarithmic in the depth, and a flag takes
+// constant memory.
+
 #include "executor/plan/base/flag_tree.h"
 
 #include <algorithm>
@@ -50,6 +54,8 @@ int32_t FlagTree::Common(int32_t a, int32_t b) const {
   a = AtDepth(a, depth);
   b = AtDepth(b, depth);
   while (a != b) {
+    // Flags of one depth jump to one depth. If the jumps differ, the common flag lies above both,
+    // and both jump. Equal jumps may lie above the common flag, so both go to their parents.
     const bool far = flags_[a].jump != flags_[b].jump;
     a = far ? flags_[a].jump : flags_[a].parent;
     b = far ? flags_[b].jump : flags_[b].parent;

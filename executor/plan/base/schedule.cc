@@ -1,3 +1,7 @@
+// A graph without control flow keeps its order. Else the nodes of each loop are drawn together, and
+// nodes that run under the same outputs of Switches stand side by side as far as edges allow: the
+// plan then skips a branch that was not taken as a whole.
+
 #include "executor/plan/base/schedule.h"
 
 #include <algorithm>

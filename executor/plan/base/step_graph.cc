@@ -19,6 +19,8 @@ StepGraph::StepGraph(const Graph& graph, absl::Span<const NodeId> order)
       v.output = {n, port};
       v.dtype = graph.output_type(v.output);
       if (!IsRef(v.dtype)) continue;
+      // A reference travels as a handle of the variable. A reader by value gets a step of its own
+      // that reads the variable: Operands::ReadVariable.
       v.reference = true;
       v.dtype = DataType::kResource;
     }

@@ -1,3 +1,6 @@
+// Groups steps into rows in one pass that knows the innermost open row. Row 0 is the plan itself;
+// each other row is a branch of at least two steps under one flag, or the body of a loop.
+
 #include "executor/plan/base/step_schedule.h"
 
 namespace tenon {
@@ -18,6 +21,8 @@ class StepScheduler {
     schedule_.row_of.resize(graph_.steps.size());
     now_ = AddRow(-1);
     for (int32_t k = 0; k < graph_.num_steps(); ++k) {
+      // Only the step that closes a loop has no function: it holds the arguments of
+      // LoopStep::Advance and never runs itself.
       if (graph_.steps[k].fn == nullptr) {
         CloseLoop(k);
       } else {

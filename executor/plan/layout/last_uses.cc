@@ -1,3 +1,7 @@
+// Finds the last reader of each tensor in a slot, so that kernels may take it and slots are
+// released early. row_ holds the innermost row with all uses: a last use in a row below may be
+// skipped or come again.
+
 #include "executor/plan/layout/last_uses.h"
 
 #include <algorithm>
@@ -19,6 +23,7 @@ LastUses::LastUses(const StepGraph& graph, const StepSchedule& schedule, const L
     }
   }
   for (size_t s = 0; s < last_.size(); ++s) {
+    // Fetched and held values outlive the last step: no step takes or releases them.
     if (lifetimes.last[s] >= end) last_[s] = end;
   }
   FindVariableReaders();
@@ -67,6 +72,8 @@ bool LastUses::IsLastReader(int32_t step, int32_t storage) const {
 bool LastUses::IsLast(int32_t step, size_t i) const {
   const absl::Span<const int32_t> inputs = graph_.Inputs(graph_.steps[step]);
   const int32_t storage = inputs[i];
+  // A tensor that one step reads as two inputs cannot be taken as one of them: the other input
+  // would be empty.
   return storage >= 0 && graph_.storages[storage].where == Where::kSlot &&
          IsLastReader(step, storage) && std::count(inputs.begin(), inputs.end(), storage) == 1;
 }

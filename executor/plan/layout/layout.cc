@@ -1,3 +1,6 @@
+// Lays memory out in this order: storages share places, fetched places leave the arena, the rest
+// and the scratch memory of steps get offsets, and storages that share a place copy its offset.
+
 #include "executor/plan/layout/layout.h"
 
 #include <algorithm>

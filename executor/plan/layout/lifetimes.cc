@@ -1,3 +1,6 @@
+// A lifetime is an interval of steps. If a storage is used inside and outside of a loop, its
+// lifetime spans the whole loop, from the opening step to the closing step.
+
 #include "executor/plan/layout/lifetimes.h"
 
 #include <algorithm>

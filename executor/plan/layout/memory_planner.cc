@@ -1,3 +1,7 @@
+// Offline dynamic storage allocation, in two ways, of which the smaller arena wins: best fit along
+// the steps, and, for a limited number of buffers, the largest first into the smallest gap. Buffers
+// of less than a cache line lie together at the front.
+
 #include "executor/plan/layout/memory_planner.h"
 
 #include <algorithm>

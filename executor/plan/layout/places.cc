@@ -1,3 +1,6 @@
+// Lets storages share memory: a union-find forest with path halving. A share is made only where the
+// old value has no reader behind the step that writes the new one.
+
 #include "executor/plan/layout/places.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// Knows which calls are open while steps are added, by node, by storage and by resource. A step
+// waits for an open call if it touches what the call fills or changes, or if its node follows the
+// call's.
+
 #include "executor/plan/steps/async_calls.h"
 
 #include <algorithm>
@@ -54,6 +58,7 @@ void AsyncCalls::SetNodes(absl::Span<const NodeId> nodes) {
 void AsyncCalls::EndNode(NodeId n, bool no_step) {
   if (!any()) return;
   CallList left;
+  // A node without steps cannot wait: its readers wait in its place.
   if (no_step) left = before_nodes_;
   for (int port = 0; port < nodes_.num_outputs(n); ++port) {
     const int32_t storage = graph_.values[graph_.first_value[n] + port].storage;
@@ -86,6 +91,8 @@ std::vector<int32_t> AsyncCalls::OfLoop() const {
 
 void AsyncCalls::Waited(int32_t call, int32_t alive) {
   Call& waited = calls_[call];
+  // A wait that may be skipped though the call was begun, or that stands in another loop, does not
+  // close the call: later steps wait again. Frame::EndCall does nothing the second time.
   if (!graph_.flags.Implies(waited.guard, alive) || graph_.open_loop != waited.loop) return;
   if (waited.open) --num_open_;
   waited.open = false;

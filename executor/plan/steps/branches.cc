@@ -1,3 +1,6 @@
+// A Switch copies nothing: its outputs share the storage of its data and differ in their flags
+// alone. A Merge copies the first of its inputs that lives into a place of its own.
+
 #include "executor/plan/steps/branches.h"
 
 #include <memory>
@@ -53,6 +56,7 @@ absl::Status Branches::AddMerge(NodeId n) {
     storages.push_back(storage);
     inputs.push_back(steps_.InputOf(id));
     alive.push_back(v.alive);
+    // Equal shapes have equal pointers (StepBuilder::Known).
     same_shape &= v.shape != nullptr && (shape == nullptr || shape == v.shape);
     shape = v.shape;
   }

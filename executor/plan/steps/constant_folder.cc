@@ -1,3 +1,6 @@
+// Computes a node while the plan is made if all of its inputs are constants. Outputs that come from
+// constants of the graph alone go to the ConstStore, so that the next plan need not compute them.
+
 #include "executor/plan/steps/constant_folder.h"
 
 #include <algorithm>

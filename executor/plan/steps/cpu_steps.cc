@@ -1,3 +1,7 @@
+// A node with a CPU kernel becomes one of three things: names for constants or for its inputs,
+// without a step; a planned step, which reads and writes places of the arena; or a KernelStep on
+// tensors, where shapes or values are known only in a run.
+
 #include "executor/plan/steps/cpu_steps.h"
 
 #include <algorithm>

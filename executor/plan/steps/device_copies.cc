@@ -1,3 +1,7 @@
+// A value is copied once to each device that reads it. A copy to a device is only queued, and
+// AwaitArrival puts the wait in front of a reader. A copy to the host is followed by its wait at
+// once.
+
 #include "executor/plan/steps/device_copies.h"
 
 #include <memory>

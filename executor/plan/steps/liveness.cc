@@ -1,3 +1,6 @@
+// Finds the flag that says whether a node runs. No step is needed where one flag of the tree
+// implies the other ones; else a step computes the conjunction of two flags.
+
 #include "executor/plan/steps/liveness.h"
 
 #include <algorithm>
@@ -45,6 +48,8 @@ int32_t Liveness::OfMerge(absl::Span<const int32_t> alive) const {
   std::vector<int32_t> members(alive.begin(), alive.end());
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
+  // Distinct numbers between the first and the last flag of the family, as many as the family has:
+  // all of them.
   const bool all = static_cast<int32_t>(members.size()) == size && members.front() == family &&
                    members.back() == family + size - 1;
   return all ? flags[family].parent : -1;

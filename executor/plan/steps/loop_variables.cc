@@ -1,3 +1,6 @@
+// A variable of a loop is a Merge of an Enter, which gives the first value, and a NextIteration,
+// which gives the next one.
+
 #include "executor/plan/steps/loop_variables.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,7 @@
+// A loop becomes an opening step (LoopStep), the steps of its body, and a closing step without a
+// function. Variables are assumed to keep the shapes of their first values. If a next value has
+// another shape, MakeSteps begins again with that variable's shape unknown.
+
 #include "executor/plan/steps/loops.h"
 
 #include <algorithm>
@@ -17,6 +21,7 @@ absl::Status CopyBytes(const void* state, const StepArgs& args) {
 }
 
 const Tensor& ScalarOf(int32_t i) {
+  // Never destroyed: plans point to the tensors.
   static const auto* const numbers = [] {
     auto* made = new std::vector<Tensor>;
     for (int32_t v : {0, 1}) {
@@ -153,6 +158,7 @@ absl::Status Loops::Close() {
   }
   steps_.AddStep(kNoNode, reads, writes);
   closing.close_step = graph.num_steps() - 1;
+  // Steps behind the loop must not rely on flags and copies that steps of the body make.
   liveness_.ForgetSince(open.flags);
   copies_.ForgetSince(open.copies);
   graph.open_loop = closing.parent;

@@ -21,6 +21,8 @@ absl::StatusOr<int32_t> Operands::Get(NodeId n, int i, Device* device) {
   return copies_.OnDevice(n, id, device);
 }
 
+// One step for each reader: as in TensorFlow, a reader sees the value at its own time, and a node
+// in between may assign another one.
 absl::StatusOr<int32_t> Operands::ReadVariable(NodeId reader, int32_t id) {
   const PlanValue variable = steps_.value(id);
   PlanValue read;

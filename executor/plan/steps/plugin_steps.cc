@@ -1,3 +1,6 @@
+// Kernels of plug-ins work on tensors: their outputs lie in slots, never in the arena, and inputs
+// are first copied to the memory that the kernel declares for them.
+
 #include "executor/plan/steps/plugin_steps.h"
 
 #include <memory>
@@ -111,6 +114,7 @@ void PluginSteps::InferShapes(NodeId n) {
     if (v.shape != nullptr && !v.reference) info.shape = *v.shape;
     if (v.constant != nullptr && v.device == nullptr &&
         v.constant->num_elements() <= kMaxShapeValueElements) {
+      // A pointer without ownership: the plan keeps the constant.
       info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
     }
   }

@@ -1,3 +1,6 @@
+// Nodes of one kind with inputs of the same shapes share one preparation, unless the kernel has
+// looked at values of inputs.
+
 #include "executor/plan/steps/preparations.h"
 
 #include <algorithm>
@@ -11,6 +14,7 @@
 namespace tenon {
 
 bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
+  // The last bit of the mask stands for input 31 and all inputs behind it.
   return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
 }
 

@@ -135,6 +135,7 @@ void StepBuilder::AwaitCallsBefore(NodeId n, int32_t alive, absl::Span<const int
 }
 
 void StepBuilder::AwaitCallsOfLoop() {
+  // The next pass begins the calls of the loop again, under the same numbers.
   if (!calls_.any()) return;
   for (const int32_t call : calls_.OfLoop()) AwaitCall(kNoNode, call, FlagTree::kAlways);
 }
@@ -148,6 +149,8 @@ void StepBuilder::AwaitCall(NodeId n, int32_t call, int32_t alive) {
 
 absl::Status StepBuilder::FailLater(NodeId n, const absl::Status& status) {
   const int32_t alive = graph_.node_alive[n];
+  // Only a node that runs in any case fails the plan. Another node fails when it is reached, as in
+  // TensorFlow.
   if (alive == FlagTree::kAlways && !InLoop()) return status;
   std::vector<int32_t> outputs;
   for (int port = 0; port < nodes_.num_outputs(n); ++port) {

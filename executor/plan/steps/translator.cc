@@ -1,3 +1,6 @@
+// Walks the nodes in the order of the schedule and hands each to the part that knows its kind. An
+// attempt assumes that loop variables keep their shapes, and is repeated where one does not.
+
 #include "executor/plan/steps/translator.h"
 
 #include <utility>
