@@ -1,3 +1,6 @@
+// Runs the stages one behind the other. The optimized graph is kept beside the runnable one: it is
+// the one that is written to files and reported.
+
 #include "executor/compile/compile.h"
 
 #include <utility>

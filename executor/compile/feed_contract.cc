@@ -1,3 +1,5 @@
+// Only placeholders declare a shape. A fed output of any other node takes all shapes.
+
 #include "executor/compile/feed_contract.h"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// Finds what a run needs by a walk from the fetches against the edges, which stops at fed outputs.
+// A node is fed_only as long as only its fed outputs are needed.
+
 #include "executor/compile/request.h"
 
 #include "absl/container/flat_hash_set.h"
@@ -79,6 +82,7 @@ absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request) {
       set.needed[o.node] = true;
       return;
     }
+    // A feed that stands for its node leaves a control edge nothing to wait for.
     if ((o.is_control() && replaced[o.node]) || set.Runs(o.node)) return;
     set.needed[o.node] = true;
     set.fed_only[o.node] = false;

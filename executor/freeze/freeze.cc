@@ -1,3 +1,7 @@
+// Gives the tensors of the signature nodes of their names, prunes the rest, turns variables into
+// Placeholders in the GraphDef, and these into constants with values from a restored session. State
+// that stays gets a node that fills it.
+
 #include "executor/freeze/freeze.h"
 
 #include <google/protobuf/io/coded_stream.h>

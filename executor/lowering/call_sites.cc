@@ -1,3 +1,6 @@
+// A node of a body knows the call that brought it, and each call knows the call around it: a chain
+// up to a node of the graph.
+
 #include "executor/lowering/call_sites.h"
 
 #include "absl/strings/str_cat.h"

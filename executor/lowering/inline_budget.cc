@@ -1,3 +1,6 @@
+// Sizes of functions with all that would be inlined into them. Functions are visited depth first
+// with a stack of their own, since a file may nest calls as deep as it likes.
+
 #include "executor/lowering/inline_budget.h"
 
 #include <algorithm>

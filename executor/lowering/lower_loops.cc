@@ -122,6 +122,7 @@ absl::Status Lowering::LowerWhile(NodeId n) {
   Demand demand = DemandOf(n);
   demand.first_variable = 0;
   for (size_t i = 0; i < args.size(); ++i)
+    // A variable that the condition reads is needed in each pass.
     demand.unread[i] = demand.unread[i] && !test.used_args[i];
   args.clear();
   for (NodeId node : loop.switches) args.push_back({node, 1});

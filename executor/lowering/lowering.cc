@@ -1,3 +1,6 @@
+// Works through a list of nodes that call functions; what a body brings joins the list. replaced_
+// maps the outputs of lowered nodes to new ones, and readers are redirected by it in the end.
+
 #include "executor/lowering/lowering.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,6 @@
+// Visits functions depth first with a stack of their own, since a file may nest calls as deep as it
+// likes. Sums saturate at kMost: counts grow exponentially with the depth.
+
 #include "executor/lowering/nodes_written.h"
 
 #include <algorithm>
@@ -57,6 +60,8 @@ int64_t NodesWritten::Of(const FunctionEntry& function) {
       for (const FunctionEntry* called : CalledBy(node.op_name, node.attrs))
         next.calls.push_back(called);
     }
+    // A function that calls itself finds this 0, so that the count ends. ChainDepth refuses the
+    // function.
     counts_.emplace(f.name, 0);
     stack.push_back(std::move(next));
   };

@@ -1,3 +1,6 @@
+// Asks the registry once for each kind of node. The answer has a bit for each device type; types
+// are sorted by priority, so a lower bit is a better type.
+
 #include "executor/place/device_types.h"
 
 #include <algorithm>
@@ -48,6 +51,7 @@ DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry
   std::stable_sort(types_.begin(), types_.end(), [](const Type& a, const Type& b) {
     return a.priority != b.priority ? a.priority > b.priority : a.name < b.name;
   });
+  // Types behind the last bit get none: Check refuses such a list of devices.
   for (size_t i = 0; i < types_.size() && i < kMaxTypes; ++i) {
     for (Device* device : types_[i].devices) bits_[device] = uint64_t{1} << i;
   }

@@ -1,3 +1,6 @@
+// Union-find over nodes. The members of a set form a ring (next_), so that two sets join in
+// constant time and the members of a set can be listed.
+
 #include "executor/place/groups.h"
 
 #include <algorithm>

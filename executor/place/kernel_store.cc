@@ -1,3 +1,6 @@
+// Kernels are looked up once for each kind of node and device. Kernels of plug-ins are created once
+// for each node.
+
 #include "executor/place/kernel_store.h"
 
 #include <algorithm>

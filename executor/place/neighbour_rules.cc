@@ -1,3 +1,6 @@
+// Rules that spare copies: they move a node or a group that asks for no device to the device of its
+// producers or readers.
+
 #include "executor/place/rules.h"
 #include "graph/op_defs/op_facts.h"
 

@@ -1,3 +1,6 @@
+// Finds for each node the devices that can run it and the device that it asks for, joins nodes into
+// groups, places the groups by rules, and then moves single nodes towards their neighbours.
+
 #include "executor/place/placer.h"
 
 #include "absl/container/flat_hash_map.h"

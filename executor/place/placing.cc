@@ -1,3 +1,5 @@
+// State that the rules share, and the error of a node that no rule can place.
+
 #include "executor/place/placing.h"
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +37,9 @@ NodeId Asker(Placing& p, NodeId n) {
 Device* Placing::Best(NodeId n, uint64_t mask) {
   const Group& group = groups.Of(n);
   if (group.movers_only && (mask & types.host_bit()) != 0) return types.host();
+  // Devices with kernels of their own go before devices that only borrow those of the host.
   if ((mask & group.own) != 0) mask &= group.own;
+  // Priorities of kernels compare kernels of one op, so they count only for a node that is alone.
   return types.Best(
       mask, group.size == 1 ? types.Support(graph, n).priority : absl::Span<const int32_t>());
 }

@@ -1,3 +1,6 @@
+// Liveness is a flag of the frame for each branch and each conjunction of branches. Flags outlive
+// runs and passes, so a step that sets flags, or that skips such steps, clears them first.
+
 #include "executor/run/control_steps.h"
 
 #include <algorithm>
@@ -24,6 +27,7 @@ absl::Status SwitchStep::Run(Frame& frame, const StepArgs& args) const {
     taken = *static_cast<const bool*>(args.in[0]) ? 1 : 0;
   } else {
     taken = *static_cast<const int32_t*>(args.in[0]);
+    // As in TensorFlow, an index that no output has takes the last output.
     if (taken < 0 || taken >= count_) taken = count_ - 1;
   }
   frame.set_alive(first_ + taken, true);
@@ -61,6 +65,7 @@ absl::Status LoopStep::Begin(Frame& frame, const StepArgs& args) const {
     const Variable& v = variables_[i];
     if (v.slot >= 0) {
       TENON_ASSIGN_OR_RETURN(Tensor value, frame.Keep(v.first));
+      // No step reads the first value again: its slot gives its reference up.
       if (v.last_first) frame.ReleaseView(v.first);
       frame.SetSlot(v.slot, std::move(value));
     } else if (v.bytes > 0) {

@@ -1,3 +1,7 @@
+// Calls of kernels of plug-ins, copies and waits. A call passes pointers to tensors that slots,
+// feeds and constants hold; a tensor is made only for an input that lies in planned memory or is
+// unaligned.
+
 #include "executor/run/device_steps.h"
 
 #include "absl/strings/str_cat.h"
@@ -193,6 +197,7 @@ absl::Status AsyncStep::Run(Frame& frame, const StepArgs&) const {
 
 absl::Status AsyncStep::End(Frame& frame, ContextPtr call) const {
   Frame::PluginCall& outputs = frame.plugin_call();
+  // Other steps have used the frame's PluginCall since the call began.
   FindOutputs(frame, outputs);
   TENON_RETURN_IF_ERROR(kernel_->End(std::move(call), outputs.args.outputs));
   return TakeOutputs(frame);

@@ -1,3 +1,7 @@
+// The pointer table has an entry for each argument of each step. Entries of the arena and of
+// constants are set once. Begin and SetSlot patch the entries of feeds, fetches and slots, by the
+// lists that the plan has for them.
+
 #include "executor/run/frame.h"
 
 #include <algorithm>
@@ -46,6 +50,7 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
     if (s.where == Where::kConst) frame->table_[i] = s.address;
   }
   frame->alive_.resize(plan.num_alive, 0);
+  // Flag 0 is FlagTree::kAlways.
   frame->alive_[0] = 1;
   frame->slots_.resize(plan.num_slots);
   frame->feeds_.resize(plan.feeds.size());
@@ -87,6 +92,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
     feed_pointers_[i] = feeds_[i].data();
     Patch(Row(plan_.feed_uses, static_cast<int32_t>(i)), feed_pointers_[i]);
   }
+  // New buffers for each run: the caller keeps the fetched tensors.
   for (size_t i = 0; i < fetch_buffers_.size(); ++i) {
     const auto& [spec, node] = plan_.fetch_buffers[i];
     absl::StatusOr<Tensor> buffer = Tensor::Allocate(spec.dtype, spec.shape);

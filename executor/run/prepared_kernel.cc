@@ -1,3 +1,6 @@
+// Runs a CPU kernel where no plan has given its outputs places: in a KernelStep, and for constants
+// that are computed ahead of a run.
+
 #include "executor/run/prepared_kernel.h"
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +40,8 @@ class Collector : public RunStateOnDevice {
 absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
   TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec.prepare(p); }));
   if (p.run() == nullptr || spec.whole_tensors) return absl::OkStatus();
+  // Elements of these types are counted references. A kernel that copies their bytes would make the
+  // counts wrong.
   if (spec.copies_objects) return absl::OkStatus();
   const auto is_object = [](DataType t) {
     return BaseType(t) == DataType::kResource || BaseType(t) == DataType::kVariant;

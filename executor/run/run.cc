@@ -73,6 +73,7 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
   absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
   if (!status.ok() && !plan.places.empty() && frame.node() != kNoNode)
     status = RunEarlierNodes(plan, frame, std::move(status));
+  // After an error too: no call may outlive the run.
   if (plan.num_calls > 0) status = frame.EndCalls(std::move(status));
   return status.ok() ? status : NodeError(*plan.graph, *plan.calls, frame.node(), status);
 }

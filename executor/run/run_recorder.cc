@@ -1,3 +1,6 @@
+// Each thread that runs gets a lane. A step that only queues work on a stream ends later than its
+// function: a host callback on that stream notes the time.
+
 #include "executor/run/run_recorder.h"
 
 #include <algorithm>

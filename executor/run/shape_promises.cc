@@ -1,3 +1,5 @@
+// A broken promise travels as a payload of the error, which holds the id of the node.
+
 #include "executor/run/shape_promises.h"
 
 #include <algorithm>

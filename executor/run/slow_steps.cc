@@ -1,3 +1,7 @@
+// A KernelStep keeps the kernels that it has prepared, by the shapes of its inputs and the values
+// that the kernel needs. The list is in the order of use, the latest last, and its first entry
+// makes room.
+
 #include "executor/run/slow_steps.h"
 
 #include <algorithm>
@@ -24,6 +28,7 @@ void KernelStep::set_prepared(PreparedKernel kernel) {
 }
 
 bool KernelStep::IsValueInput(int i) const {
+  // Bit 31 stands for input 31 and all inputs behind it.
   return (node_.spec->value_inputs >> std::min(i, 31) & 1) != 0;
 }
 
@@ -99,6 +104,7 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
     entry = EntryOf(std::move(key));
     if (Prepared known = Reuse(*entry)) return known;
   }
+  // Other threads with this key wait here, and then find what the first one has made.
   absl::MutexLock making(&entry->making);
   {
     absl::MutexLock lock(&mutex_);

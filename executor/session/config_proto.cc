@@ -1,3 +1,6 @@
+// Writes the bytes of TensorFlow's ConfigProto, which kernels of plug-ins may ask for, without
+// protobuf objects. Only fields with a counterpart among the options are set.
+
 #include "executor/session/config_proto.h"
 
 #include <map>

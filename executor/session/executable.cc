@@ -1,3 +1,6 @@
+// A graph that is compiled for one pair of feeds and fetches, with a cache of plans by the shapes
+// of feeds. Plans are built one at a time; runs share them.
+
 #include "executor/session/executable.h"
 
 #include <optional>

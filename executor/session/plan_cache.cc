@@ -1,3 +1,5 @@
+// A list of plans; the one that was used longest ago makes room.
+
 #include "executor/session/plan_cache.h"
 
 #include <algorithm>

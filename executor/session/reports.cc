@@ -14,6 +14,8 @@ Graph GraphToWrite(const Executable& e, const Graph& original) {
     if (!graph.alive(n)) continue;
     const NodeId before = original.FindNode(graph.name(n));
     const Device* device = placement[n].device;
+    // Nodes of the file keep the strings of the file. A node that passes have added names its
+    // device, but not the host.
     if (before != kNoNode) {
       graph.SetDevice(n, original.device(before));
     } else if (placement[n].reason == PlaceCode::kUnavailable) {

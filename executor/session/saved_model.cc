@@ -1,3 +1,6 @@
+// Restores a model: the restore node, then values by the object graph for variables that are still
+// empty, then the initializer with the paths of assets.
+
 #include "executor/session/saved_model.h"
 
 #include <filesystem>

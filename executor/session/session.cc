@@ -1,3 +1,7 @@
+// Executables are kept by feeds and fetches and live as long as the session. One mutex guards the
+// map, and another one lets one executable be made at a time, so that runs never wait for a
+// compilation.
+
 #include "executor/session/session.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Follows calls through functions with a list of work. A function has a device as long as all of
+// its callers ask for the same one; else its body stays as it is.
+
 #include "executor/compile/bodies/body_calls.h"
 
 #include "graph/functions/function_body.h"

@@ -1,3 +1,6 @@
+// Keeps the device string of each node. A node that a pass adds gets, at the end, the string that
+// all nodes on its device had, if they had the same one.
+
 #include "executor/compile/bodies/body_placement.h"
 
 #include "graph/base/status_macros.h"

@@ -27,6 +27,7 @@ bool NewFunctions::TakeFrom(const Graph& body) {
     if (!body.alive(n) || !IsFunctional(body, n)) continue;
     for (const std::string_view name : CalledBy(body.op_name(n), body.attrs(n))) {
       const FunctionEntry* function = graph_.FindFunction(name);
+      // Functions that were just added lie behind those of before.
       if (function != nullptr && function >= &graph_.functions()[before])
         device_of_.emplace(function->name, body.device(n));
     }

@@ -1,3 +1,6 @@
+// Bodies are a list of work: what an optimized body calls joins the list. Changed bodies are
+// adopted or rolled back together.
+
 #include "executor/compile/bodies/optimize_bodies.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// What passes ask of kernels: the value of a node with constant inputs, whether a device has a
+// kernel, and which of a node's values lie in host memory.
+
 #include "executor/compile/passes/evaluator.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The optimizers of plug-ins for the devices that a graph is on, as passes, and the built-in passes
+// that these plug-ins switch off.
+
 #include "executor/compile/passes/plugin_passes.h"
 
 #include <iterator>

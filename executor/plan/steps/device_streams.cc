@@ -1,5 +1,6 @@
-// Vector clocks: tickets_ counts what is queued on each stream, and seen_[a][b] is the last ticket
-// of stream b that stream a has waited for. A wait that earlier waits imply is left out.
+// Vector clocks: tickets_ counts the kernels that are queued on each compute stream, and
+// seen_[a][b] is the last ticket of stream b that stream a has waited for. A wait that earlier
+// waits imply is left out.
 
 #include "executor/plan/steps/device_streams.h"
 
