@@ -1,5 +1,6 @@
-// State that cannot become a constant: tables, and variables that the graph changes. The frozen
-// graph gets nodes that fill the state with the values that a restored session holds.
+// State that cannot become a constant: tables, and variables that are written or that functions
+// make. The frozen graph gets nodes that fill the state with the values that a restored session
+// holds.
 
 #include "executor/freeze/kept_state.h"
 

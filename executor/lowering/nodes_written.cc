@@ -1,5 +1,5 @@
 // Visits functions depth first with a stack of their own, since a file may nest calls as deep as it
-// likes. Sums saturate at kMost: counts grow exponentially with the depth.
+// likes. Sums saturate at kMost: counts may grow exponentially with the depth.
 
 #include "executor/lowering/nodes_written.h"
 

@@ -1,5 +1,5 @@
 // Asks the registry once for each kind of node. The answer has a bit for each device type; types
-// are sorted by priority, so a lower bit is a better type.
+// are numbered from the highest priority down.
 
 #include "executor/place/device_types.h"
 

@@ -1,5 +1,5 @@
 // Finds for each node the devices that can run it and the device that it asks for, joins nodes into
-// groups, places the groups by rules, and then moves single nodes towards their neighbours.
+// groups, places the groups by rules, and then moves some of them towards their neighbours.
 
 #include "executor/place/placer.h"
 

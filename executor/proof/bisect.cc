@@ -1,3 +1,7 @@
+// Searches by halves for the least number of first steps with which the result is wrong. The last
+// one of these is faulty: it stays on in later searches, until the faulty steps alone make the
+// result wrong.
+
 #include "executor/proof/bisect.h"
 
 #include "graph/base/status_macros.h"

@@ -1,3 +1,6 @@
+// Each run has a session of its own, with all passes off, so that no state of one run reaches
+// another one.
+
 #include "executor/proof/graph_runner.h"
 
 #include <algorithm>
@@ -14,6 +17,7 @@ GraphRunner::GraphRunner(std::vector<Device*> devices, SessionOptions options,
     : devices_(std::move(devices)), options_(std::move(options)), inits_(std::move(inits)) {
   options_.opt_level = 0;  // a pass in the runner would hide what the pass before it did
   options_.pipeline = {};
+  // Seed 0 would give random ops other values in each session.
   if (options_.seed == 0) options_.seed = 1;
 }
 

@@ -1,3 +1,6 @@
+// One recipe makes one set of inputs. A value depends on the number of its input and on its
+// position alone.
+
 #include "executor/proof/input_sets.h"
 
 #include <cmath>

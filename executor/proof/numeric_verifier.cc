@@ -1,3 +1,7 @@
+// The graph runs on each set of inputs after each pass, and the answers serve as those before the
+// next pass. A pass that changed an answer is replayed with fewer rewrites until one rewrite is
+// left.
+
 #include "executor/proof/numeric_verifier.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A session without passes gives the right answers. They are compared with those of sessions that
+// may do a part of the rewrites, or that keep a part of the nodes on the CPU.
+
 #include "executor/proof/result_judge.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Gives the graphs that are compared the same state: copies from an initialized session, or else
+// values made up from the names of variables.
+
 #include "executor/proof/trial_state.h"
 
 #include <farmhash.h>

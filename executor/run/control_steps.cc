@@ -1,5 +1,6 @@
 // Liveness is a flag of the frame for each branch and each conjunction of branches. Flags outlive
-// runs and passes, so a step that sets flags, or that skips such steps, clears them first.
+// runs and passes: a step that sets flags sets all of its own each time, and a step that skips
+// others clears theirs.
 
 #include "executor/run/control_steps.h"
 

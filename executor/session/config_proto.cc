@@ -1,5 +1,5 @@
 // Writes the bytes of TensorFlow's ConfigProto, which kernels of plug-ins may ask for, without
-// protobuf objects. Only fields with a counterpart among the options are set.
+// protobuf objects. Fields to which nothing in a session corresponds are left out.
 
 #include "executor/session/config_proto.h"
 

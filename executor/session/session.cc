@@ -1,6 +1,6 @@
 // Executables are kept by feeds and fetches and live as long as the session. One mutex guards the
-// map, and another one lets one executable be made at a time, so that runs never wait for a
-// compilation.
+// map, and another one lets one executable be made at a time, so that a pair that is ready never
+// waits for a compilation.
 
 #include "executor/session/session.h"
 

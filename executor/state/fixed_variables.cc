@@ -1,3 +1,7 @@
+// A graph of its own holds the values as constants, whose bytes all compiled graphs share. In a
+// compiled graph readers of a variable read its constant, also where control flow passes the handle
+// on.
+
 #include "executor/state/fixed_variables.h"
 
 #include <algorithm>
@@ -267,6 +271,7 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
   constants_.emplace(variable, constant);
   // The wire form of strings is no array, so the variable cannot share it.
   if (has_text) return absl::OkStatus();
+  // The variable takes the bytes of the constant over, so that the value lies in memory once.
   TENON_ASSIGN_OR_RETURN(Tensor view, graph_.ConstValue(constant));
   return held->Assign(std::move(view), nullptr, [](const Tensor&) { return absl::OkStatus(); });
 }

@@ -1,3 +1,6 @@
+// Visits the nodes that some roots need and, once each, the bodies of the functions that they call.
+// Nodes with one identity make or find one and the same state.
+
 #include "executor/state/state_makers.h"
 
 #include <algorithm>
@@ -113,6 +116,7 @@ VariableName NameOfVariable(const ReachedNode& maker) {
 std::string IdentityOf(const ReachedNode& maker) {
   const std::string_view shared = maker.TextAttr("shared_name");
   const bool own_name = shared.empty() && maker.op_name != "VarHandleOp";
+  // No other node finds state that has no name, or whose name is that of a node in a function.
   if (maker.facts().anonymous || (own_name && maker.in_function()))
     return absl::StrCat("own|", maker.function, "|", maker.name);
   if (maker.facts().state == State::kVariable) {

@@ -1,3 +1,6 @@
+// Follows handles from variables to readers. A fixed point first finds the arguments that each
+// function may change. What is not known counts as a change.
+
 #include "executor/state/variable_use.h"
 
 #include <algorithm>

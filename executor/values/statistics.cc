@@ -1,3 +1,6 @@
+// Intervals for the mean come from a bootstrap, intervals for the median from the binomial
+// distribution of ranks.
+
 #include "executor/values/statistics.h"
 
 #include <algorithm>
