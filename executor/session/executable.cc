@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& f
 }
 
 bool Executable::OtherPlansMayDo(const absl::Status& status) {
-  // while no plan is being built, which might rely on the wrong promise
+  // No plan is built meanwhile: such a plan might rely on the wrong promise.
   absl::MutexLock build(&build_mutex_);
   if (!promises_.Disbelieve(*compiled_.runnable->graph, status)) return false;
   plans_.Clear();

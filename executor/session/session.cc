@@ -134,8 +134,8 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
   };
   if (Executable* e = find()) return e;
   absl::MutexLock prepare(&impl_->prepare_mutex);
-  if (Executable* e = find()) return e;
   // Another thread may have prepared the pair since the first look.
+  if (Executable* e = find()) return e;
   TENON_RETURN_IF_ERROR(impl_->CheckChangesNoFixed(fetches));
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
                          Executable::Make(impl_->graph, feeds, fetches, impl_->Parts(impl_->host)));

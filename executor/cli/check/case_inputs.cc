@@ -1,3 +1,5 @@
+// Makes fed Placeholders of the constants of a case, as far as no shape depends on their values.
+
 #include "executor/cli/check/case_inputs.h"
 
 #include <algorithm>

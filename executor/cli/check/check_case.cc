@@ -1,3 +1,6 @@
+// A case is all nodes of one scope. Nodes with the names want<i>, fetch, error and tol are no part
+// of what runs: they say what is fetched and what is right.
+
 #include "executor/cli/check/check_case.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A message is its size and its fields; a field is its size and its bytes. Sizes are 32-bit
+// integers.
+
 #include "executor/cli/check/check_protocol.h"
 
 #include <unistd.h>

@@ -1,3 +1,6 @@
+// Runs a case in a session of its own. A kernel that is missing is neither right nor wrong: the
+// case then counts as unimplemented.
+
 #include "executor/cli/check/check_run.h"
 
 #include <algorithm>

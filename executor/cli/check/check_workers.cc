@@ -1,3 +1,7 @@
+// Cases run in forked workers, since a plug-in may crash or hang. A worker tells which case it
+// begins, so that the parent knows the case in which a worker died, and another worker goes on
+// behind it.
+
 #include "executor/cli/check/check_workers.h"
 
 #include <fcntl.h>

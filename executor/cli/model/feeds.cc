@@ -1,3 +1,6 @@
+// Turns flags into feeds, fetches and expectations. A feed of the command line goes before the
+// default that the signature has for it.
+
 #include "executor/cli/model/feeds.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Reads a model. Without --signature the signature is serving_default, or else the only one that
+// can be called.
+
 #include "executor/cli/model/model.h"
 
 #include <algorithm>

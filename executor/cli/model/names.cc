@@ -1,3 +1,5 @@
+// A name is looked up among the tensors of the signature first, and then in the graph.
+
 #include "executor/cli/model/names.h"
 
 #include <algorithm>

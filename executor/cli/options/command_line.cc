@@ -1,3 +1,5 @@
+// Writes flags as arguments again, for commands that repeat what this process does.
+
 #include "executor/cli/options/command_line.h"
 
 #include <algorithm>

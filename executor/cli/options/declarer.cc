@@ -1,3 +1,5 @@
+// Values of flags are strings for CLI11: ranges are checked and numbers are read here.
+
 #include "executor/cli/options/declarer.h"
 
 #include <CLI/App.hpp>

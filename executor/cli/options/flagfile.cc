@@ -1,3 +1,5 @@
+// Puts the lines of a file in the place of --flagfile, and so for files that such a file names.
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,5 @@
+// Parses arguments with CLI11, and puts its help and its errors into the words of this program.
+
 #include "executor/cli/options/flags.h"
 
 #include <CLI/App.hpp>

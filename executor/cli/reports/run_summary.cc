@@ -1,3 +1,5 @@
+// The report of a run for people: a paragraph for each stage, from the import to the comparison.
+
 #include "executor/cli/reports/run_summary.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Finds when each stream was busy. A span begins when its step queued it, or when the span before
+// it ended, and ends at the host callback, or with the step if the callback did not come.
+
 #include "executor/cli/reports/stream_spans.h"
 
 #include <algorithm>
