@@ -1,3 +1,6 @@
+// Runs two executables in turns, in blocks of about 10 ms. The middle mean of a block stands for
+// its runs.
+
 #include "executor/cli/bench/compare.h"
 
 #include <algorithm>

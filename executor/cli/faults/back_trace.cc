@@ -1,3 +1,5 @@
+// Runs in handlers of signals, so that it takes no lock and allocates no memory.
+
 #include "executor/cli/faults/back_trace.h"
 
 #include <dlfcn.h>

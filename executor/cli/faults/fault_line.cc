@@ -1,3 +1,6 @@
+// What handlers of signals call uses buffers of fixed size and system calls: it allocates no
+// memory. The text of the document is put together before.
+
 #include "executor/cli/faults/fault_line.h"
 
 #include <fcntl.h>
@@ -123,6 +126,7 @@ const char* ReopenOutput() {
 }
 
 void EndProcess(Exit exit) {
+  // Runs no exit handlers: one of them may be the caller.
   for (;;) syscall(SYS_exit_group, static_cast<int>(exit));
 }
 

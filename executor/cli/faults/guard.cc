@@ -1,3 +1,6 @@
+// Handlers of fatal signals, exit and terminate. They charge a plug-in by the callback that the
+// thread is in, or else by the plug-in's code on the thread's stack.
+
 #include "executor/cli/faults/guard.h"
 
 #include <dlfcn.h>

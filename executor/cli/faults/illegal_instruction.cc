@@ -1,3 +1,5 @@
+// Tells the extension that an instruction needs by its first bytes.
+
 #include "executor/cli/faults/illegal_instruction.h"
 
 #include <cstdint>

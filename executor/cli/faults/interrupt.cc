@@ -1,3 +1,6 @@
+// The first SIGINT only sets a flag if the work of the moment looks at the flag. Any other SIGINT
+// ends the process.
+
 #include "executor/cli/faults/interrupt.h"
 
 #include <signal.h>

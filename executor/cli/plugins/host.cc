@@ -1,3 +1,6 @@
+// Loads the plug-ins of --plugin and of TENON_PLUGIN_PATH. A file that --plugin names must load; a
+// library that was only found may fail with a warning.
+
 #include "executor/cli/plugins/host.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// A row stands for all kernels of one op, device type and plug-in, with the types that they take
+// together.
+
 #include "executor/cli/plugins/kernel_table.h"
 
 #include <map>

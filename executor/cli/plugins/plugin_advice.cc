@@ -1,3 +1,6 @@
+// Judges what the files of a plug-in show and what happened when a child process loaded it. What
+// keeps the plug-in from loading comes first.
+
 #include "executor/cli/plugins/plugin_advice.h"
 
 #include <algorithm>

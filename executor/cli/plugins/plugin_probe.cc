@@ -1,3 +1,6 @@
+// Loads the plug-in in a forked child, so that a crash or an endless wait ends only the child. The
+// child answers through a pipe in JSON.
+
 #include "executor/cli/plugins/plugin_probe.h"
 
 #include <fcntl.h>

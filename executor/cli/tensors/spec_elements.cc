@@ -1,3 +1,5 @@
+// One pass over the text finds the tokens and checks that the lists form a whole array.
+
 #include "executor/cli/tensors/spec_elements.h"
 
 #include <cctype>
