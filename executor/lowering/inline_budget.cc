@@ -89,6 +89,7 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     size.all = size.own;
     for (const FunctionEntry* callee : top.calls) {
       const Size& called = *Find(callee->name);
+      // Such a call is not inlined, so it adds no nodes.
       if (called.stays) continue;
       size.all = std::min(size.all + called.all, kMostCounted);
       depth = std::max(depth, called.depth);

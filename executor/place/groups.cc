@@ -35,6 +35,7 @@ NodeId Groups::Root(NodeId n) { return sets_->Root(n); }
 std::vector<NodeId> Groups::Members(NodeId n) const {
   std::vector<NodeId> members = {n};
   for (NodeId i = next_[n]; i != n; i = next_[i]) members.push_back(i);
+  // The order of a ring depends on the order of joins; messages must not.
   std::ranges::sort(members);
   return members;
 }

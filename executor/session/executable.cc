@@ -113,6 +113,7 @@ bool Executable::OtherPlansMayDo(const absl::Status& status) {
   // No plan is built meanwhile: such a plan might rely on the wrong promise.
   absl::MutexLock build(&build_mutex_);
   if (!promises_.Disbelieve(*compiled_.runnable->graph, status)) return false;
+  // Plans of before rely on the promise too.
   plans_.Clear();
   return true;
 }

@@ -1,5 +1,5 @@
-// Handlers of fatal signals, exit and terminate. They charge a plug-in by the callback that the
-// thread is in, or else by the plug-in's code on the thread's stack.
+// Handlers of fatal signals, exit and terminate. They find the plug-in that ends the process by the
+// callback that the thread is in, or else by the plug-in's code on the thread's stack.
 
 #include "executor/cli/faults/guard.h"
 
