@@ -110,7 +110,7 @@ std::vector<Answer> NumericVerifier::RunAll(const Graph& graph,
                                             absl::Span<const std::string> fetches) {
   std::vector<Answer> answers;
   for (size_t set = 0; set < sets_.size(); ++set) {
-    // The first set runs in any case: each pass is compared on it.
+    // The first set runs in any case: a comparison that has begun needs one answer.
     if (set > 0 && IsLate()) {
       cut_ = true;
       break;
