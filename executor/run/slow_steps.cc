@@ -34,6 +34,7 @@ bool KernelStep::IsValueInput(int i) const {
 
 std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) const {
   std::string key;
+  key.reserve(4 * sizeof(int64_t) * inputs_.size());  // a rank and three dimensions each
   auto append = [&key](const void* data, size_t bytes) {
     key.append(static_cast<const char*>(data), bytes);
   };
