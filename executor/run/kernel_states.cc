@@ -3,9 +3,9 @@
 namespace tenon {
 
 std::shared_ptr<NodeState> KernelStates::GetNodeState(
-    std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) {
+    std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) {
   absl::MutexLock lock(&mutex_);
-  std::shared_ptr<NodeState>& state = nodes_[node_name];
+  std::shared_ptr<NodeState>& state = nodes_[key];
   if (state == nullptr) state = make();
   return state;
 }

@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// Shares the ownership of states and keeps them as long as it lives. For one node name, and for one
-// pair of a constant's address and key, every caller gets the same object. GetNodeState calls
+// Shares the ownership of states and keeps them as long as it lives. For one key, and for one pair
+// of a constant's address and key, every caller gets the same object. GetNodeState calls
 // `make` under a lock: `make` must not call this object. GetPacked calls `make` without the lock,
 // perhaps on several threads at once; every caller then gets the result that was made first.
 // Thread-safe.
@@ -27,7 +27,7 @@ class KernelStates : public SessionState {
   uint64_t seed() const override { return seed_; }
   FileAccess files() const override { return files_; }
   std::shared_ptr<NodeState> GetNodeState(
-      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) override;
+      std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) override;
   std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) override;

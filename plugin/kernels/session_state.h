@@ -27,10 +27,12 @@ class SessionState {
   virtual uint64_t seed() const { return 0; }
   // The files that kernels may read and write.
   virtual FileAccess files() const { return FileAccess(); }
-  // The node's state, made by `make` at first use; node names tell nodes apart. Calls `make` under
-  // a lock: `make` must not call this function or GetPacked.
+  // The state for `key`, made by `make` at first use. A key is a node's name, a line end, and then
+  // the kind of the state with all that `make` puts into it: calls may bring other nodes of the
+  // name in other runs of the session. Calls `make` under a lock: `make` must not call this
+  // function or GetPacked.
   virtual std::shared_ptr<NodeState> GetNodeState(
-      std::string_view node_name, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
+      std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
   // Variables, tables and queues, which have a name. They live as long as the session unless they
   // are removed, and longer while a tensor shares them.
   ResourceManager& resources() { return resources_; }

@@ -212,7 +212,8 @@ class LayoutOptimizer : public Pass {
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     if (!HasNchwConvolution(context.graph)) return false;
-    TENON_ASSIGN_OR_RETURN(const bool changed, Sweep(context, InferShapes(context)).Run(kLayoutRewrites));
+    TENON_ASSIGN_OR_RETURN(const bool changed,
+                           Sweep(context, InferShapes(context)).Run(kLayoutRewrites));
     if (changed) DropUnread(context);
     return changed;
   }

@@ -55,7 +55,8 @@ absl::StatusOr<SliceMasks> ReadSliceMasks(const Prepare& p) {
   TENON_ASSIGN_OR_RETURN(m.ellipsis, p.AttrInt("ellipsis_mask"));
   TENON_ASSIGN_OR_RETURN(m.new_axis, p.AttrInt("new_axis_mask"));
   TENON_ASSIGN_OR_RETURN(m.shrink, p.AttrInt("shrink_axis_mask"));
-  if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1) return p.Invalid("only one ellipsis may be given");
+  if (std::popcount(static_cast<uint64_t>(m.ellipsis)) > 1)
+    return p.Invalid("only one ellipsis may be given");
   return m;
 }
 

@@ -58,7 +58,6 @@ absl::Status PreparePrint(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(s->message, p.AttrString("message"));
   TENON_ASSIGN_OR_RETURN(s->first_n, p.AttrInt("first_n"));
   TENON_ASSIGN_OR_RETURN(s->summarize, p.AttrInt("summarize"));
-  // In other runs of the session a node with a generator may have this name: calls bring both.
   s->count = std::static_pointer_cast<PrintCount>(p.session().GetNodeState(
       absl::StrCat(p.node_name(), "\nprinted"), [] { return std::make_shared<PrintCount>(); }));
   p.set_dynamic_output(0);

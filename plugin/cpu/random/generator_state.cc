@@ -33,11 +33,9 @@ Philox GeneratorState::Reserve(uint64_t blocks) {
 }
 
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2) {
-  // In other runs of the session a node with other seeds may have this name: calls bring both.
-  return std::static_pointer_cast<GeneratorState>(
-      p.session().GetNodeState(absl::StrCat(p.node_name(), "\n", seed, "\n", seed2), [&] {
-        return std::make_shared<GeneratorState>(SeededGenerator(p, seed, seed2));
-      }));
+  return std::static_pointer_cast<GeneratorState>(p.session().GetNodeState(
+      absl::StrCat(p.node_name(), "\ngenerator ", seed, " ", seed2),
+      [&] { return std::make_shared<GeneratorState>(SeededGenerator(p, seed, seed2)); }));
 }
 
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p) {

@@ -224,10 +224,8 @@ absl::Status PrepareLearning(Prepare& p) {
   if (s->range >= INT32_MAX)
     return p.Invalid(
         absl::StrCat("attribute 'range_max' must be below ", INT32_MAX, ", it is ", s->range));
-  // Beside the node's generator, under a name that no node has. In other runs of the session a
-  // sampler of another range may have this name: calls bring both.
   s->counts = std::static_pointer_cast<LearnedCounts>(
-      p.session().GetNodeState(absl::StrCat(p.node_name(), "\ncounts\n", s->range),
+      p.session().GetNodeState(absl::StrCat(p.node_name(), "\ncounts ", s->range),
                                [&] { return std::make_shared<LearnedCounts>(s->range); }));
   p.set_run(&RunLearning, std::move(s));
   return absl::OkStatus();

@@ -114,9 +114,9 @@ TEST(ReverseV2, WantsAVectorOfAxes) {
 
 // 2.7 / 0.1 is 27 in float; in double the float nearest to 0.1 leads to a 28th element.
 TEST(Range, CountsFloatsInFloat) {
-  const auto range = RunCpuKernel(
-      "Range", {{"Tidx", kFloat}},
-      {Floats(Shape(), {-1.2f}), Floats(Shape(), {1.5f}), Floats(Shape(), {0.1f})});
+  const auto range =
+      RunCpuKernel("Range", {{"Tidx", kFloat}},
+                   {Floats(Shape(), {-1.2f}), Floats(Shape(), {1.5f}), Floats(Shape(), {0.1f})});
   ASSERT_TRUE(range.ok()) << range.status();
   EXPECT_EQ((*range)[0].shape(), Shape({27}));
 }

@@ -318,10 +318,7 @@ TEST_F(StreamExecutorTest, MemoryWaitsForTheComputeStream) {
   static SE_EventStatus status;
   status = SE_EVENT_PENDING;
   stub_.se.get_event_status = [](const SP_Device*, SP_Event) { return status; };
-  stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
-    ++seen.count;
-    free(mem->opaque);
-  };
+  CountFrees();
   Start();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(device_->Allocate(16).ok());
   EXPECT_EQ(seen.count, 0);
@@ -337,10 +334,7 @@ TEST_F(StreamExecutorTest, MemoryBehindABrokenEventWaitsForAnIdleDevice) {
   stub_.se.synchronize_all_activity = [](const SP_Device*, TF_Status* s) {
     if (!idle) TF_SetStatus(s, TF_UNAVAILABLE, "busy");
   };
-  stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
-    ++seen.count;
-    free(mem->opaque);
-  };
+  CountFrees();
   Start();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(device_->Allocate(16).ok());
   EXPECT_EQ(seen.count, 0);
@@ -357,10 +351,7 @@ TEST_F(StreamExecutorTest, AFullDeviceFreesWhatCameBackBeforeTheWait) {
   stub_.se.allocate = [](const SP_Device*, uint64_t size, int64_t, SP_DeviceMemoryBase* mem) {
     mem->opaque = full && seen.count == 0 ? nullptr : malloc(size);
   };
-  stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
-    ++seen.count;
-    free(mem->opaque);
-  };
+  CountFrees();
   stub_.se.synchronize_all_activity = [](const SP_Device*, TF_Status*) { held.clear(); };
   Start();
   for (int i = 0; i < 2; ++i) held.push_back(*device_->Allocate(16));

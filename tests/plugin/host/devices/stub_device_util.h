@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,13 @@ class StreamExecutorTest : public ::testing::Test {
     auto device = StartStub(stub_);
     ASSERT_TRUE(device.ok()) << device.status();
     device_ = *std::move(device);
+  }
+  // From here on the plug-in counts in seen.count what the device gives back to it.
+  void CountFrees() {
+    stub_.se.deallocate = [](const SP_Device*, SP_DeviceMemoryBase* mem) {
+      ++seen.count;
+      free(mem->opaque);
+    };
   }
   StubPlugin stub_ = DefaultStub();
   std::unique_ptr<PluggableDevice> device_;
