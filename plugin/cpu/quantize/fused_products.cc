@@ -102,6 +102,8 @@ absl::Status PrepareConv(Prepare& p, const Fusion& fusion, bool depthwise) {
     if (!list.empty()) return p.Unimplemented("attribute 'padding_list' is not built");
   }
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, 2));
+  if (attrs.strides[0] != 1 || attrs.strides[attrs.channel()] != 1)
+    return p.Unimplemented("strides of batch and channels other than 1 are not built");
   WindowAxis rows, columns;
   TENON_ASSIGN_OR_RETURN(rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
   TENON_ASSIGN_OR_RETURN(columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));

@@ -141,6 +141,12 @@ TEST(QuantizedFused, SaysWhatIsNotBuilt) {
   Attrs padded = kConv;
   padded["padding_list"] = attr::IntList({0, 0, 1, 1, 1, 1, 0, 0});
   ExpectError(unimplemented, "'padding_list'", "QuantizedConv2DWithBias", padded, ConvInputs());
+  for (const auto& strides : {std::vector<int64_t>{2, 1, 1, 1}, {1, 1, 1, 2}}) {
+    Attrs strided = kConv;
+    strided["strides"] = attr::IntList(strides);
+    ExpectError(unimplemented, "strides of batch and channels", "QuantizedConv2DWithBias", strided,
+                ConvInputs());
+  }
   Attrs transposed = kMatMul;
   transposed["transpose_a"] = attr::Bool(true);
   ExpectError(unimplemented, "transposed", "QuantizedMatMulWithBias", transposed, MatMulInputs());
