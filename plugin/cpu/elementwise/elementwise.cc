@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/cpu/elementwise/select_shapes.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -276,20 +277,8 @@ absl::Status PrepareApproximateEqual(Prepare& p) {
   return PrepareElementwise(p, {ElementOp::kApproximateEqual, tolerance}, 2);
 }
 
-// The condition is a scalar, has the operands' shape, or chooses whole rows.
 absl::Status PrepareSelect(Prepare& p) {
-  const Shape& condition = p.input_shape(0);
-  const Shape& then = p.input_shape(1);
-  if (!(then == p.input_shape(2))) return p.Invalid("'then' and 'else' must have equal shapes");
-  Shape spread = condition;
-  if (condition.rank() == 1 && then.rank() >= 1 && condition.dim(0) == then.dim(0)) {
-    // As a column, which broadcasting repeats along the rows.
-    for (int d = 1; d < then.rank(); ++d) spread.push_back(1);
-  } else if (condition.rank() != 0 && !(condition == then)) {
-    return p.Invalid(
-        "the condition must be a scalar, a vector of 'then's first dimension, or of its shape");
-  }
-  const Shape shapes[] = {spread, then, then};
+  TENON_ASSIGN_OR_RETURN(const auto shapes, SelectShapes(p));
   return PrepareElementwise(p, {ElementOp::kSelect}, shapes);
 }
 

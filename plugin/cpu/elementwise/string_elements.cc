@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/cpu/elementwise/select_shapes.h"
 #include "plugin/kernels/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
@@ -100,20 +101,18 @@ absl::Status PrepareComparison(Prepare& p) {
 }
 
 absl::Status PrepareStringSelect(Prepare& p) {
-  Shape condition = p.input_shape(0);
-  const Shape& then = p.input_shape(1);
-  // Select's vector of conditions chooses whole rows.
-  if (p.op().name == "Select" && condition.rank() == 1) {
-    for (int d = 1; d < then.rank(); ++d) condition.push_back(1);
-  }
-  const Shape shapes[] = {condition, then, p.input_shape(2)};
+  TENON_ASSIGN_OR_RETURN(const auto shapes, SelectShapes(p));
   return SetStrings<VisitSelect>(p, shapes);
 }
 
-CpuKernelSpec SelectKernel(const char* op) {
-  CpuKernelSpec spec{op,
-                     {{"T", TypeBits(DataType::kString, DataType::kResource, DataType::kVariant)}},
-                     PrepareStringSelect};
+absl::Status PrepareStringSelectV2(Prepare& p) {
+  const Shape shapes[] = {p.input_shape(0), p.input_shape(1), p.input_shape(2)};
+  return SetStrings<VisitSelect>(p, shapes);
+}
+
+CpuKernelSpec SelectKernel(const char* op, PrepareFn prepare) {
+  CpuKernelSpec spec{
+      op, {{"T", TypeBits(DataType::kString, DataType::kResource, DataType::kVariant)}}, prepare};
   spec.copies_objects = true;
   return spec;
 }
@@ -127,8 +126,8 @@ absl::Span<const CpuKernelSpec> StringElementKernels() {
       {"NotEqual", {{"T", kString}}, PrepareComparison<VisitNotEqual, true>},
       {"Add", {{"T", kString}}, PrepareTwo<VisitAdd>},
       {"AddV2", {{"T", kString}}, PrepareTwo<VisitAdd>},
-      SelectKernel("Select"),
-      SelectKernel("SelectV2"),
+      SelectKernel("Select", PrepareStringSelect),
+      SelectKernel("SelectV2", PrepareStringSelectV2),
   };
   return specs;
 }
