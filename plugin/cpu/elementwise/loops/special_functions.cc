@@ -177,7 +177,7 @@ double HurwitzZeta(double x, double q) {
   if (x == 1) return kInf;
   if (!(x > 1) || std::isnan(q)) return kNan;
   if (q > 0) return PositiveZeta(x, q);
-  const bool even = std::fmod(x, 2) == 0;
+  const bool even = std::isinf(x) || std::fmod(x, 2) == 0;
   // A whole q <= 0 makes one term 1 / 0^x: infinite for even x, undefined for any other x.
   if (q == std::floor(q)) return even ? kInf : kNan;
   // Powers of negative numbers are real for whole exponents only.

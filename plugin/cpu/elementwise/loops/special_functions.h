@@ -21,7 +21,7 @@ double Spence(double x);
 
 // The sum of (q + k)^-x over the integers k >= 0. +infinity for x = 1, NaN for x < 1. For q = 0 and
 // negative integers q: +infinity if x is an even integer, else NaN. For any other q < 0: NaN unless
-// x is an integer.
+// x is an integer. An infinite x counts as an even integer, and an infinite q < 0 as an integer.
 double HurwitzZeta(double x, double q);
 
 }  // namespace tenon::cpu

@@ -22,12 +22,14 @@ T Quantile(T p) {
   return p >= 0 && p <= 1 ? ndtri(p) : kNan<T>;
 }
 
-// NaN unless the order n is a whole number >= 0.
+// NaN unless the order n is a whole number >= 0. An infinite n + 1 counts as even.
 double PolygammaOf(double n, double x) {
   if (n == 0) return digamma(x);
   if (!(n > 0) || n != std::floor(n)) return kNan<double>;
-  const double magnitude = std::tgamma(n + 1) * HurwitzZeta(n + 1, x);
-  return std::fmod(n, 2) == 0 ? -magnitude : magnitude;
+  // The sign is that of (-1)^(n + 1) as the sum is rounded: of a great even n too it is even.
+  const double next = n + 1;
+  const double magnitude = std::tgamma(next) * HurwitzZeta(next, x);
+  return std::fmod(next, 2) == 1 ? -magnitude : magnitude;
 }
 
 // A denormal becomes the zero of its sign, for which arithmetic takes it and a logarithm does not.

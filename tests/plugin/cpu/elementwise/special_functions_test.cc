@@ -111,6 +111,8 @@ TEST(SpecialFunctions, HurwitzZetaOfNegativeNumbers) {
   EXPECT_NEAR(HurwitzZeta(3, -1.5), HurwitzZeta(3, 0.5) - std::pow(0.5, -3) - std::pow(1.5, -3),
               1e-14);
   EXPECT_EQ(HurwitzZeta(2, -3), kInf);
+  EXPECT_EQ(HurwitzZeta(kInf, -3), kInf);
+  EXPECT_EQ(HurwitzZeta(kInf, -1.5), kInf);
   EXPECT_TRUE(std::isnan(HurwitzZeta(3, -3)));
   EXPECT_TRUE(std::isnan(HurwitzZeta(2.5, -3.5)));
 }
