@@ -1,7 +1,9 @@
 // Ops that ask for, state or rearrange shapes.
 #include <cmath>
+#include <optional>
 
 #include "graph/shapes/shapes.h"
+#include "graph/tensor/small_float.h"
 
 namespace tenon::ops {
 namespace {
@@ -159,12 +161,17 @@ absl::Status FillShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// Floats below double are counted in float, as the kernel does.
+// Floats below double are counted in float, half and bfloat16 with a rounding after each operation,
+// as the kernel does.
 double RangeSteps(DataType type, double start, double limit, double delta) {
   if (type == DataType::kDouble || IsInteger(type))
     return std::ceil(std::abs((limit - start) / delta));
-  const auto span = static_cast<float>(limit) - static_cast<float>(start);
-  return std::ceil(std::abs(span / static_cast<float>(delta)));
+  const std::optional<SmallFloat> format = SmallFloatOf(type);
+  const auto rounded = [&](float x) {
+    return format.has_value() ? static_cast<float>(format->Decode(format->Encode(x))) : x;
+  };
+  const float span = rounded(static_cast<float>(limit) - static_cast<float>(start));
+  return std::ceil(std::abs(rounded(span / static_cast<float>(delta))));
 }
 
 // start, limit, delta -> [ceil((limit - start) / delta)].

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/tensor/small_float.h"
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/kernels/kernel.h"
@@ -54,6 +55,11 @@ absl::Status RangeOf(Prepare& p) {
   if (delta > 0 ? start > limit : start < limit) {
     return p.Invalid(absl::StrCat("from ", start, ", steps of ", delta, " do not lead to ", limit));
   }
+  // Half and bfloat16 round after each operation, as in TensorFlow.
+  const std::optional<SmallFloat> format = SmallFloatOf(p.output_type(0));
+  [[maybe_unused]] const auto rounded = [&](T x) {
+    return format.has_value() ? static_cast<T>(format->Decode(format->Encode(x))) : x;
+  };
   int64_t n = 0;
   if constexpr (std::is_integral_v<T>) {
     // The distance of two int64 can need 65 bits.
@@ -66,7 +72,7 @@ absl::Status RangeOf(Prepare& p) {
   } else {
     // Not in double for float: the rounding of the quotient decides on an element at the end, and
     // TensorFlow's counts so. 9e18 is below 2^63; the negation refuses a NaN as well.
-    const T count = std::ceil(std::abs((limit - start) / delta));
+    const T count = std::ceil(std::abs(rounded(rounded(limit - start) / delta)));
     if (!(count < 9e18)) return p.Invalid("the range is too long");
     n = static_cast<int64_t>(count);
   }
@@ -77,7 +83,7 @@ absl::Status RangeOf(Prepare& p) {
                             static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
     } else {
       // A product for each element, not a running sum: errors do not add up along the sequence.
-      return static_cast<T>(start + static_cast<T>(i) * delta);
+      return static_cast<T>(start + rounded(rounded(static_cast<T>(i)) * delta));
     }
   });
 }
