@@ -15,6 +15,11 @@ void PutString(void* data, int64_t i, std::string_view value) {
   TF_TString_Copy(static_cast<TF_TString*>(data) + i, value.data(), value.size());
 }
 
+void AppendString(void* data, int64_t i, std::string_view value) {
+  MemoryBound::TakeText(value.size());
+  TF_TString_AppendN(static_cast<TF_TString*>(data) + i, value.data(), value.size());
+}
+
 // `bytes` is a double, so that a caller's product of sizes cannot overflow before the check.
 absl::Status CheckStringBytes(double bytes) {
   const uint64_t most = std::min<uint64_t>(kMostStringBytes, MemoryBound::Left());

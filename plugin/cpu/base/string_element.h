@@ -20,6 +20,8 @@ inline std::string_view StringAt(const void* data, int64_t i) {
 // std::bad_alloc if the thread's MemoryBound (graph/tensor/memory_bound.h) does not permit the
 // bytes.
 void PutString(void* data, int64_t i, std::string_view value);
+// Appends `value` to element i, under the same conditions. `value` is no part of that element.
+void AppendString(void* data, int64_t i, std::string_view value);
 
 // The most bytes that one call of a kernel may make where a small input can ask for any amount,
 // e.g. by repeating a string: 4 GiB.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/string_element.h"
 
 namespace tenon::cpu {
 
@@ -123,6 +124,11 @@ absl::Status Scatter::Run(const void* indices, const void* updates, void* target
     if (at < 0) {
       if (points.skip) continue;
       return points.Outside(indices, i);
+    }
+    if (joins) {
+      for (int64_t e = 0; e < points.piece; ++e)
+        AppendString(target, at * points.piece + e, StringAt(updates, i * points.piece + e));
+      continue;
     }
     if (combine.loop == nullptr) {
       copy(updates, i * points.piece, target, at * points.piece, points.piece);

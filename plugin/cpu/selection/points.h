@@ -59,6 +59,7 @@ struct Scatter {
   Points points;
   ElementCopy copy;
   ElementStep combine;  // of two pieces; without a loop, values replace elements
+  bool joins = false;   // values are strings, which are appended to elements
 
   Scatter(Points where, DataType type) : points(std::move(where)), copy(type) {}
   // Makes the scatter set elements to op(element, value). Returns false if `op` has no loop for the

@@ -39,7 +39,8 @@ absl::Status PrepareScatterNd(Prepare& p) {
     return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
   auto s = std::make_shared<ScatterState>(
       ScatterState{Scatter(std::move(points), type), out.num_elements()});
-  if (type != DataType::kString && !s->scatter.CombineBy(AddOf(type), type))
+  s->scatter.joins = type == DataType::kString;
+  if (!s->scatter.joins && !s->scatter.CombineBy(AddOf(type), type))
     return p.Unimplemented("no CPU kernel for this type");
   p.set_output_shape(0, out);
   p.set_run(&RunScatterNd, std::move(s));
