@@ -109,9 +109,10 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// Negative ids are left out.
+// Negative ids are left out. As in TensorFlow, nothing looks at the ids of rows without elements.
 absl::Status RunUnsorted(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SegmentState*>(state);
+  if (s.row_elements == 0) return absl::OkStatus();
   char* out = static_cast<char*>(args.out[0]);
   FillEmpty(s, out, s.segments);
   Workers alone(1);
