@@ -48,12 +48,12 @@ float FarCubic(double a, float x) {
 
 }  // namespace
 
-absl::StatusOr<Scaling> ReadScaling(const Prepare& p) {
+absl::StatusOr<Scaling> ReadScaling(const Prepare& p, bool takes_both) {
   Scaling scaling;
   TENON_ASSIGN_OR_RETURN(scaling.align_corners, p.AttrBool("align_corners"));
   if (p.op().FindAttr("half_pixel_centers") == nullptr) return scaling;
   TENON_ASSIGN_OR_RETURN(scaling.half_pixel_centers, p.AttrBool("half_pixel_centers"));
-  if (scaling.align_corners && scaling.half_pixel_centers)
+  if (scaling.align_corners && scaling.half_pixel_centers && !takes_both)
     return p.Invalid("align_corners and half_pixel_centers exclude each other");
   return scaling;
 }
@@ -71,7 +71,7 @@ absl::Status CheckImages(const Prepare& p, const Shape& images) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p) {
+absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p, bool takes_both) {
   ResizeProblem problem;
   problem.images = p.input_shape(0);
   if (problem.images.rank() != 4)
@@ -85,7 +85,7 @@ absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p) {
     return p.Invalid(absl::StrCat("the new size must be positive, not ", size[0], "x", size[1]));
   TENON_ASSIGN_OR_RETURN(problem.output, CheckedShape(p, {problem.images.dim(0), size[0], size[1],
                                                           problem.images.dim(3)}));
-  TENON_ASSIGN_OR_RETURN(problem.scaling, ReadScaling(p));
+  TENON_ASSIGN_OR_RETURN(problem.scaling, ReadScaling(p, takes_both));
   TENON_RETURN_IF_ERROR(CheckImages(p, problem.images));
   TENON_RETURN_IF_ERROR(CheckImages(p, problem.output));
   return problem;

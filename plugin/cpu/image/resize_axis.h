@@ -25,10 +25,11 @@ struct ResizeProblem {
 // must be known. Sets no output shape. INVALID_ARGUMENT if the size is not two positive numbers, or
 // if the output has too many elements. Other errors as of ReadScaling, and of CheckImages for
 // images and output.
-absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p);
+absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p, bool takes_both = false);
 // Reads attributes align_corners and half_pixel_centers, where the op has them. INVALID_ARGUMENT if
-// both are set.
-absl::StatusOr<Scaling> ReadScaling(const Prepare& p);
+// both are set, unless the op `takes_both`, as of TensorFlow's only the gradient of
+// nearest-neighbour resizing does.
+absl::StatusOr<Scaling> ReadScaling(const Prepare& p, bool takes_both = false);
 // Returns INVALID_ARGUMENT unless the images have rank 4, a row and a column at least.
 // UNIMPLEMENTED for more than 2^24 rows or columns, which a float cannot number exactly.
 absl::Status CheckImages(const Prepare& p, const Shape& images);

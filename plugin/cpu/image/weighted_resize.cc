@@ -100,7 +100,7 @@ absl::Status PrepareGradient(Prepare& p) {
 
 // Input 1 of this one is the original size.
 absl::Status PrepareNearestGradient(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const ResizeProblem problem, ReadResize(p));
+  TENON_ASSIGN_OR_RETURN(const ResizeProblem problem, ReadResize(p, /*takes_both=*/true));
   const Shape &gradients = problem.images, &original = problem.output;
   return Install(p, gradients,
                  NearestAxis(problem.scaling, original.dim(1), gradients.dim(1)).Transposed(),
