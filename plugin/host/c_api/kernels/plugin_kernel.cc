@@ -159,7 +159,7 @@ class PluginKernelImpl final : public PluginKernel {
       ReleaseLocks(context);
   }
   void ReleaseLocks(TF_OpKernelContext& context) const;
-  absl::Status TimedOut(const char* what, double timeout_s) const;
+  absl::Status TimedOut(TF_OpKernelContext& context, const char* what, double timeout_s) const;
 
   const std::shared_ptr<KernelInfo> shared_info_;
   const KernelInfo& info_;
@@ -206,9 +206,12 @@ void PluginKernelImpl::Open(TF_OpKernelContext& context) const {
   }
 }
 
-absl::Status PluginKernelImpl::TimedOut(const char* what, double timeout_s) const {
-  return WithNode(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")),
-                  info_);
+// Returns the failure that the plug-in reported before, if there is one.
+absl::Status PluginKernelImpl::TimedOut(TF_OpKernelContext& context, const char* what,
+                                        double timeout_s) const {
+  context.Fail(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")));
+  absl::MutexLock lock(&context.mutex);
+  return WithNode(context.status, info_);
 }
 
 // Ends the locks that the plug-in did not release: one that outlived its call would keep all others
@@ -253,11 +256,12 @@ absl::Status PluginKernelImpl::WaitForDeferredWork(const ComputeArgs& args,
   absl::MutexLock lock(&EndsOfWork());
   if (EndsOfWork().AwaitWithTimeout(absl::Condition(&none), absl::Seconds(args.timeout_s)))
     return absl::OkStatus();
+  absl::Status late = TimedOut(*context, "the kernel's deferred work did not end", args.timeout_s);
   context->args = &kAbandonedArgs;
   context->loans.Settle();
   EndLocks(*context);
   KeepForever(std::exchange(shared, NewContext()), shared_info_);
-  return TimedOut("the kernel's deferred work did not end", args.timeout_s);
+  return late;
 }
 
 inline absl::Status PluginKernelImpl::ComputeSync(const ComputeArgs& args, ContextPtr& shared) {
@@ -362,10 +366,7 @@ absl::Status PluginKernelImpl::Await(TF_OpKernelContext& context) const {
   // it still counts.
   const absl::Time deadline = context.thrown ? absl::InfinitePast() : context.deadline;
   if (EndsOfWork().AwaitWithDeadline(absl::Condition(&finished), deadline)) return absl::OkStatus();
-  if (!context.thrown)
-    return TimedOut("the kernel did not run its done callback", context.own_args.timeout_s);
-  absl::MutexLock status_lock(&context.mutex);
-  return WithNode(context.status, info_);
+  return TimedOut(context, "the kernel did not run its done callback", context.own_args.timeout_s);
 }
 
 absl::Status PluginKernelImpl::End(ContextPtr call, std::span<Tensor* const> outputs) {

@@ -488,5 +488,34 @@ TEST(TestKernel, DeferredOps) {
   EXPECT_EQ(RunKernel(**kernel, {}, 0, 0.01).status.code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+void FailDataLoss(TF_OpKernelContext* ctx) {
+  S status;
+  TF_SetStatus(status, TF_DATA_LOSS, "the first failure");
+  TF_OpKernelContext_Failure(ctx, status);
+}
+
+// What the kernel reports says more than that the host waited in vain afterwards.
+TEST(TestKernel, AFailureIsToldBeforeATimeOut) {
+  RegisterTestOp("DeferredFails", {}, {}, {});
+  RegisterTestOp("AsyncFails", {}, {}, {});
+  RegisterTestKernel("DeferredFails", "CPU", nullptr, [](void*, TF_OpKernelContext* ctx) {
+    TF_IncNumDeferredOps(ctx);
+    FailDataLoss(ctx);
+  });
+  S status;
+  TF_RegisterKernelBuilder(
+      "K",
+      NewAsync("AsyncFails", [](void*, TF_OpKernelContext* ctx,
+                                TF_AsyncOpKernelDoneCallback*) { FailDataLoss(ctx); }),
+      status);
+  for (const char* op : {"DeferredFails", "AsyncFails"}) {
+    auto kernel = TestNode(op, {}).CreateKernel();
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    const absl::Status failed = RunKernel(**kernel, {}, 0, 0.01).status;
+    EXPECT_EQ(failed.code(), absl::StatusCode::kDataLoss) << failed;
+    EXPECT_THAT(failed.message(), HasSubstr("the first failure"));
+  }
+}
+
 }  // namespace
 }  // namespace tenon
