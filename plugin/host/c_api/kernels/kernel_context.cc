@@ -167,8 +167,8 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
         status);
     return nullptr;
   }
-  ClearStatus(status);
-  return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
+  StatusToC(tenon::CheckDeviceIsThere(*ctx), status);
+  return ctx->abandoned ? nullptr : static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
 }
 
 int TF_NumInputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_inputs(); }
@@ -249,7 +249,7 @@ int64_t TF_GetIterId(TF_OpKernelContext* ctx) {
 
 int TF_GetDeviceId(TF_OpKernelContext* ctx) {
   tenon::InCall(ctx, __func__);
-  return ctx->kernel->device == nullptr ? 0 : ctx->kernel->device->ordinal();
+  return ctx->kernel->device_id;
 }
 TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
   tenon::InCall(ctx, __func__);

@@ -29,6 +29,7 @@ struct KernelInfo {
   // Members that every call reads come first.
   std::shared_ptr<const KernelDef> def;
   Device* device = nullptr;  // null: the host, also when the executor passed its CPU device
+  int device_id = 0;         // the ordinal of `device`, also when that is gone
   std::string name;          // of the node; NUL-terminated for plug-ins and signal handlers
   NodeTypes types;           // what node.types points to
   MemoryTypes memory;
@@ -140,6 +141,14 @@ struct TF_OpKernelContext {
 };
 
 namespace tenon {
+
+// Returns FAILED_PRECONDITION for a call for which the host no longer waits: its device may be
+// gone.
+inline absl::Status CheckDeviceIsThere(const TF_OpKernelContext& context) {
+  if (!context.abandoned) [[likely]]
+    return absl::OkStatus();
+  return absl::FailedPreconditionError("the host no longer waits for this call");
+}
 
 // Returns `context`. Every C function with a context calls this before it answers from the context,
 // to report in strict mode a context whose call has ended. Only the fast path of TF_GetInput does

@@ -23,13 +23,15 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
   return Shape::Make(absl::MakeConstSpan(dims, num_dims));
 }
 
-absl::Status TakeDeviceMemory(Device* device, DataType dtype, const Shape& shape, Tensor& tensor) {
+absl::Status TakeDeviceMemory(TF_OpKernelContext* ctx, DataType dtype, const Shape& shape,
+                              Tensor& tensor) {
+  TENON_RETURN_IF_ERROR(CheckDeviceIsThere(*ctx));
   if (!IsMemcpyable(dtype)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));
   }
   TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
-  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(bytes));
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, Info(ctx).device->Allocate(bytes));
   tensor = Tensor(dtype, shape, std::move(buffer));
   return absl::OkStatus();
 }
@@ -59,7 +61,7 @@ inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shap
   Device* const device = Info(ctx).device;
   absl::Status status = on_host || device == nullptr || dtype == DataType::kVariant
                             ? TakeHostMemory(ctx, dtype, shape, tensor)
-                            : TakeDeviceMemory(device, dtype, shape, tensor);
+                            : TakeDeviceMemory(ctx, dtype, shape, tensor);
   return status.ok() ? status : OutOfMemory(ctx, dtype, shape, on_host, status);
 }
 

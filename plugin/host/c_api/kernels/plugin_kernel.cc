@@ -456,6 +456,7 @@ absl::StatusOr<std::unique_ptr<PluginKernel>> PluginKernel::Create(
   info.def = std::move(kernel);
   info.node = std::move(node);
   info.device = device == nullptr || device->is_host() ? nullptr : device;
+  if (info.device != nullptr) info.device_id = info.device->ordinal();
   auto impl = std::make_unique<PluginKernelImpl>(std::move(info));
   TENON_RETURN_IF_ERROR(impl->Construct());
   return impl;

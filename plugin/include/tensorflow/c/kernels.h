@@ -115,7 +115,7 @@ TF_CAPI_EXPORT extern void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 // --- Executing a node ---
 
 // The stream for kernels of this device: the handle that the plug-in's create_stream made. NULL and
-// TF_FAILED_PRECONDITION on the CPU.
+// TF_FAILED_PRECONDITION on the CPU, and in a call for which the host no longer waits.
 TF_CAPI_EXPORT extern SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status);
 
 TF_CAPI_EXPORT extern int TF_NumInputs(TF_OpKernelContext* ctx);

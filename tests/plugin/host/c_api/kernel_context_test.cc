@@ -306,5 +306,29 @@ TEST(DeviceKernelOpTest, OutputsAndStreamOfADevice) {
   EXPECT_TRUE(run.outputs[1].buffer()->owned());
 }
 
+// A thread of the plug-in may come when the host has given up the call, and the device is gone.
+TEST(DeviceKernelOpTest, ALateThreadGetsNothingOfADeviceThatIsGone) {
+  auto device = testing::StartStub(testing::DefaultStub());
+  ASSERT_TRUE(device.ok());
+  RegisterTestOp("LateOnDevice", {}, {}, {});
+  static TF_OpKernelContext* late;
+  RegisterTestKernel("LateOnDevice", "GPU", nullptr, [](void*, TF_OpKernelContext* ctx) {
+    TF_IncNumDeferredOps(ctx);
+    late = ctx;
+  });
+  auto kernel = TestNode("LateOnDevice", {}).CreateKernel("GPU", device->get());
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  EXPECT_EQ(RunKernel(**kernel, {}, 0, 0.01).status.code(), absl::StatusCode::kDeadlineExceeded);
+  kernel->reset();
+  device->reset();
+  S status;
+  EXPECT_EQ(TF_GetStream(late, status), nullptr);
+  EXPECT_EQ(status.code(), TF_FAILED_PRECONDITION) << status.message();
+  const int64_t dims[] = {5};
+  EXPECT_EQ(TF_AllocateTemp(late, TF_FLOAT, dims, 1, nullptr, status), nullptr);
+  EXPECT_EQ(status.code(), TF_FAILED_PRECONDITION) << status.message();
+  EXPECT_EQ(TF_GetDeviceId(late), 0);
+}
+
 }  // namespace
 }  // namespace tenon
