@@ -4,13 +4,11 @@
 #include "graph/base/status_macros.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/nodes.h"
+#include "graph/shapes/old_producers.h"
 #include "graph/shapes/shape_inference.h"
 
 namespace tenon {
 namespace {
-
-// Graphs up to this version could not say "unknown shape": their scalars may be anything.
-constexpr int kLastProducerWithoutUnknownShapes = 21;
 
 // Bounds the memory: graphs repeat few questions often.
 constexpr size_t kMostQuestions = 1 << 16;

@@ -28,11 +28,7 @@ absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
                        const Tensor& value, bool from_file) {
   const SpecHint hint = HintFor(graph, output);
   const bool dtype_fits = hint.dtype == DataType::kInvalid || BaseType(hint.dtype) == value.dtype();
-  // Graphs of versions before 24 write [] for an unknown shape, so there a scalar says nothing.
-  const bool shape_known =
-      !(hint.shape.known_rank() && hint.shape.rank() == 0 && graph.producer() < 24);
-  if (dtype_fits && (!shape_known || hint.shape.CompatibleWith(value.shape())))
-    return absl::OkStatus();
+  if (dtype_fits && hint.shape.CompatibleWith(value.shape())) return absl::OkStatus();
   return WithExit(from_file ? Exit::kInvalidInput : Exit::kUsage,
                   absl::InvalidArgumentError(absl::StrCat(
                       "--input ", name, ": the value is ", TypeText(value.dtype(), value.shape()),

@@ -16,6 +16,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/shapes/old_producers.h"
 
 namespace tenon::cli {
 
@@ -114,6 +115,9 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n) {
     hint.dtype = dtype->AsType().value_or(DataType::kInvalid);
   if (const AttrValue* shape = graph.attr(n, "shape"))
     hint.shape = shape->AsShape().value_or(PartialShape());
+  if (graph.op_name(n) == "Placeholder" && hint.shape.rank() == 0 &&
+      graph.producer() <= kLastProducerWithoutUnknownShapes)
+    hint.shape = PartialShape();
   return hint;
 }
 

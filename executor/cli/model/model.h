@@ -59,7 +59,8 @@ const Defect& WorstDefect(const std::vector<Defect>& defects);
 std::vector<NodeId> Placeholders(const Graph& graph);
 
 // What attributes `dtype` and `shape` of node n say, which may be a Placeholder or a variable.
-// Unknown where they say nothing or are malformed.
+// Unknown where they say nothing or are malformed, as the scalar of a Placeholder in an old graph
+// (graph/shapes/old_producers.h).
 SpecHint DeclaredInput(const Graph& graph, NodeId n);
 
 // All outputs of the nodes of which no output is read, in the order of ids: "node", "node:1". A

@@ -9,6 +9,7 @@
 #include "executor/cli/graphs/explain_node.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/named_nodes.h"
+#include "executor/cli/model/model.h"
 #include "executor/cli/model/rank_limit.h"
 #include "executor/cli/passes/html_report.h"
 #include "graph/base/file_bytes.h"
@@ -175,6 +176,19 @@ TEST(MaxRank, HoldsForListsAndForBodies) {
   EXPECT_EQ(imported.defects[1].message,
             "function 'f': attribute '_shapes' of node 'm' (Neg) has rank 3; --max-rank allows 2");
   EXPECT_TRUE(imported.defects[1].in_function);
+}
+
+// Graphs of old producers write [] where they do not know the shape.
+TEST(DeclaredInput, IsUnknownWhereAnOldGraphSaysScalar) {
+  const auto declared = [](int producer, const std::string& op) {
+    const Graph graph = Parse(
+        Op("x", op, {}, Type("dtype", "DT_FLOAT") + "attr { key: 'shape' value { shape { } } }") +
+        absl::StrCat("versions { producer: ", producer, " }"));
+    return DeclaredInput(graph, graph.FindNode("x")).shape;
+  };
+  EXPECT_FALSE(declared(21, "Placeholder").known_rank());
+  EXPECT_EQ(declared(22, "Placeholder"), PartialShape(Shape()));
+  EXPECT_EQ(declared(21, "PlaceholderV2"), PartialShape(Shape()));
 }
 
 class HtmlReport : public FolderTest {
