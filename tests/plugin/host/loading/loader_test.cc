@@ -290,11 +290,11 @@ TEST_F(LoaderTest, WhatConstructorsFailToRegisterIsToldInEachLoad) {
 }
 
 TEST_F(LoaderTest, APluginThatLoadsItselfIsToldNo) {
-  const std::string path = CanonicalPath(TestPlugin("nested_load"));
+  const std::string path = CanonicalPath(TestPlugin("loads_itself"));
   setenv("TENON_TEST_NESTED", path.c_str(), 1);
   const auto info = LoadPlugin(path);
   ASSERT_TRUE(info.ok()) << info.status();
-  EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
+  EXPECT_THAT(info->ops, ElementsAre("Op_loads_itself"));
 }
 
 // Without an error for one of them both would wait for ever.
@@ -346,10 +346,10 @@ TEST_F(LoaderTest, NestedLoadBelongsToItself) {
 TEST_F(LoaderTest, APluginMayWaitForAThreadThatLoads) {
   setenv("TENON_TEST_NESTED", TestPlugin("ops_in_constructor").c_str(), 1);
   setenv("TENON_TEST_OTHER_THREAD", "1", 1);
-  const auto info = LoadPlugin(TestPlugin("nested_load"));
+  const auto info = LoadPlugin(TestPlugin("waits_for_load"));
   unsetenv("TENON_TEST_OTHER_THREAD");
   ASSERT_TRUE(info.ok()) << info.status();
-  EXPECT_THAT(info->ops, ElementsAre("Op_nested_load"));
+  EXPECT_THAT(info->ops, ElementsAre("Op_waits_for_load"));
   EXPECT_NE(OpRegistry::Global().Find("ConstructorOp_ops_in_constructor"), nullptr);
 }
 
