@@ -303,6 +303,24 @@ TEST_F(Files, VocabulariesFillTables) {
   }
 }
 
+TEST_F(Files, TablesOfVersion1AreFilledByReference) {
+  const std::string types =
+      Attr("key_dtype", "type: DT_STRING") + Attr("value_dtype", "type: DT_INT64");
+  const auto out = RunGraph(
+      Text("name", Write("words.txt", "a\nb\n")) + Text("asked", "b") +
+          Op("none", "Const", {},
+             Attr("dtype", "type: DT_INT64") +
+                 Attr("value", "tensor { dtype: DT_INT64 tensor_shape {} int64_val: -1 }")) +
+          Op("table", "HashTable", {}, types) +
+          Op("init", "InitializeTableFromTextFile", {"table", "name"},
+             Attr("key_index", "i: -2") + Attr("value_index", "i: -1")) +
+          Op("found", "LookupTableFind", {"table", "asked", "none", "^init"},
+             Attr("Tin", "type: DT_STRING") + Attr("Tout", "type: DT_INT64")),
+      {"found"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].IntAt(0), 1);
+}
+
 TEST_F(Files, AFilledTableStaysAsItIs) {
   const std::string attrs = Attr("key_index", "i: -2") + Attr("value_index", "i: -1");
   const std::string types =
