@@ -29,6 +29,8 @@ absl::Status CheckIndices(const void* indices, DataType type, int64_t n, int64_t
 
 absl::Status RunGather(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GatherState*>(state);
+  // As in TensorFlow, nothing looks at the indices of a result without elements.
+  if (s.outer == 0 || s.piece == 0) return absl::OkStatus();
   // All indices are checked first: the loop over threads has no errors.
   TENON_RETURN_IF_ERROR(CheckIndices(args.in[1], s.index_type, s.batch * s.count, s.lines));
   const int64_t rows = s.batch * s.outer * s.count;
