@@ -19,6 +19,8 @@ class Resource : public Object {
  public:
   explicit Resource(std::string_view name) : name_(name) {}
   const std::string& name() const { return name_; }
+  // Whether no session keeps the object: it lasts as long as the tensors with it.
+  virtual bool anonymous() const { return false; }
 
  private:
   const std::string name_;

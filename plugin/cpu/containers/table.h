@@ -27,11 +27,13 @@ class Table : public Resource {
     DataType key_type = DataType::kInvalid, value_type = DataType::kInvalid;
     Shape key_shape, value_shape;
     bool is_mutable = false;           // false: filled once
+    bool anonymous = false;            // no session keeps the table
     std::vector<std::string> no_keys;  // KeyOf of the empty and the deleted key of a dense table
   };
   Table(std::string_view name, Options options) : Resource(name), options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
+  bool anonymous() const override { return options_.anonymous; }
 
   // Returns the values of `keys`. The keys' shape is [batch..., key_shape...], the result's shape
   // is [batch..., value_shape...]. A key without an entry gets its value from `missing`, which has

@@ -11,7 +11,6 @@ namespace {
 struct TableState : NodeFacts {
   explicit TableState(const Prepare& p) : NodeFacts(p), resources(p.session().resources()) {}
   ResourceManager& resources;
-  bool anonymous = false;
   std::string container, shared_name;
   Table::Options options;
 };
@@ -31,7 +30,8 @@ absl::Status RunTable(const void* state, const StepArgs& args) {
   }
   const auto make = [&] { return ObjectRef<Table>::Make(s.shared_name, options); };
   ObjectRef<Table> table =
-      s.anonymous ? make() : s.resources.LookupOrCreate<Table>(s.container, s.shared_name, make);
+      options.anonymous ? make()
+                        : s.resources.LookupOrCreate<Table>(s.container, s.shared_name, make);
   const Table::Options& has = table->options();
   if (has.key_type != options.key_type || has.value_type != options.value_type) {
     return absl::InvalidArgumentError(
@@ -54,13 +54,13 @@ absl::Status PrepareTable(Prepare& p) {
     return p.Unimplemented("no table for these types");
   const std::string_view op = p.op().name;
   s->options.is_mutable = op.find("Mutable") != op.npos;
-  s->anonymous = op.starts_with("Anonymous");
+  s->options.anonymous = op.starts_with("Anonymous");
   if (p.op().FindAttr("value_shape") != nullptr) {
     TENON_ASSIGN_OR_RETURN(const PartialShape shape, p.AttrShape("value_shape"));
     if (!shape.fully_defined()) return p.Invalid("'value_shape' must be known");
     s->options.value_shape = *shape.ToShape();
   }
-  if (!s->anonymous) {
+  if (!s->options.anonymous) {
     TENON_ASSIGN_OR_RETURN(s->container, p.AttrString("container"));
     TENON_ASSIGN_OR_RETURN(s->shared_name, p.AttrString("shared_name"));
   }

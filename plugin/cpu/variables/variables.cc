@@ -241,7 +241,9 @@ absl::Status RunRefSelect(const void* state, const StepArgs& args) {
 absl::Status RunNothing(const void*, const StepArgs&) { return absl::OkStatus(); }
 
 absl::Status RunIsRefCounting(const void*, const StepArgs& args) {
-  *static_cast<bool*>(args.out[0]) = false;
+  TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, 0));
+  const auto* resource = dynamic_cast<const Resource*>(object);
+  *static_cast<bool*>(args.out[0]) = resource != nullptr && resource->anonymous();
   return absl::OkStatus();
 }
 
