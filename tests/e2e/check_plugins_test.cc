@@ -62,6 +62,39 @@ TEST(CheckWithPlugins, ResultsThatTheyLoseAreTheirFault) {
   EXPECT_THAT(checked.err, HasSubstr("librogue.so closed the pipe to which results go"));
 }
 
+// Two files of two cases, of which the first is the rogue's. Whatever it writes, the case is judged
+// by no byte of it, and no other case is lost without a word.
+TEST(CheckWithPlugins, WhatTheyWriteIntoThePipeOfResultsIsNoResult) {
+  const std::string folder = TempPath("garbled");
+  std::filesystem::create_directories(folder);
+  const std::string good =
+      Node("c001/op", "Relu", std::string("input: 'c001/x' ") + kT) +
+      Constant("c001/x", kFloat, "tensor_shape { dim { size: 1 } } float_val: -5") +
+      Constant("c001/want0", kFloat, "tensor_shape { dim { size: 1 } } float_val: 0");
+  for (const char* file : {"garbled/a.pbtxt", "garbled/b.pbtxt"}) {
+    TempFile(file, Node("c000/op", "RogueOp", "") +
+                       Constant("c000/want0", kFloat, "tensor_shape {} float_val: 42") + good);
+  }
+  const auto check = [&](const std::string& way) {
+    return GraphRun({"check", folder, "--plugin", TestPlugin("rogue") + ";ROGUE=" + way});
+  };
+  for (const char* way : {"compute_pipe_size", "compute_pipe_field", "compute_pipe_part"}) {
+    SCOPED_TRACE(way);
+    const Finished run = check(way);
+    EXPECT_EQ(run.exit, 3) << run.err;
+    for (const char* file : {"a.pbtxt", "b.pbtxt"}) {
+      EXPECT_THAT(run.err,
+                  HasSubstr(std::string(file) +
+                            ": c000: crashed: something other than results came through the pipe "
+                            "to which they go; a plug-in may have written into it"));
+    }
+    EXPECT_THAT(run.out, HasSubstr("2 passed, 0 failed, 0 unimplemented, 2 crashed"));
+  }
+  const Finished loading = check("load_pipe_size");
+  EXPECT_EQ(loading.exit, 5) << loading.err;
+  EXPECT_THAT(loading.err, HasSubstr("a process for cases ended outside of them: something other"));
+}
+
 TEST(CheckWithPlugins, DoesNotWaitForProgramsThatTheyStart) {
   const std::string graph = TempFile("BiasRelu.pbtxt", BiasReluCase());
   const std::string file = TempFile("helper", "");

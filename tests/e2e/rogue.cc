@@ -3,9 +3,11 @@
 // function), compute, computed (the end of it), deferred (a thread of its own, while the host waits
 // for the kernel), tensor (its deallocator), delete (delete_func), and those of the graph pass:
 // pass (its answer), deallocator, destroy. Ways: see Do, SetOutput and Spoil.
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +109,15 @@ void ForkHelper() {
   _exit(0);
 }
 
+// Writes into every pipe but those of the standard streams.
+void WriteIntoPipes(const std::string& bytes) {
+  for (int fd = 3; fd < 400; ++fd) {
+    struct stat info {};
+    if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != 0)
+      (void)!write(fd, bytes.data(), bytes.size());
+  }
+}
+
 void Do(const std::string& way) {
   if (way == "segv") Crash();
   if (way == "memcpy") {
@@ -154,6 +165,10 @@ void Do(const std::string& way) {
   if (way == "close_all") {
     for (int fd = 1; fd < 400; ++fd) close(fd);
   }
+  // A size of 4 GB; a field that reaches beyond its message; half a message.
+  if (way == "pipe_size") WriteIntoPipes("\xff\xff\xff\xff");
+  if (way == "pipe_field") WriteIntoPipes(std::string("\4\0\0\0\xf0\xff\xff\x7f", 8));
+  if (way == "pipe_part") WriteIntoPipes(std::string("\0\0\0\1", 4));
   if (way == "round") std::fesetround(FE_DOWNWARD);
   if (way == "heap") DamageHeap();
   if (way == "freed") FreeTwice();

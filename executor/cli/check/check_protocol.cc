@@ -5,9 +5,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "executor/cli/check/check_run.h"
 
 namespace tenon::cli {
 namespace {
@@ -18,10 +24,67 @@ void AppendSize(std::string& out, size_t size) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-uint32_t SizeAt(const std::string& buffer, size_t pos) {
+uint32_t SizeAt(std::string_view bytes) {
   uint32_t value;
-  std::memcpy(&value, buffer.data() + pos, sizeof(value));
+  std::memcpy(&value, bytes.data(), sizeof(value));
   return value;
+}
+
+// The fields of a kind, a letter for each: t is any text, n a number, s a status. Those of `again`
+// follow any number of times.
+struct Form {
+  std::string_view kind, once, again;
+};
+constexpr Form kForms[] = {
+    {kCaseBegins, "nnt", ""}, {kCaseEnded, "nntst", ""}, {kKernelsRan, "", "tt"},
+    {kPassesRan, "t", "t"},   {kFileBegins, "n", ""},    {kFileEnded, "n", ""},
+    {kNoHost, "nnt", ""},     {kPlugins, "", "tn"},      {kViolation, "ttttt", ""}};
+
+bool IsNumber(const std::string& field) {
+  int32_t number;
+  return std::all_of(field.begin(), field.end(), absl::ascii_isdigit) &&
+         absl::SimpleAtoi(field, &number);
+}
+
+bool IsStatus(const std::string& field) {
+  for (const CaseStatus sent :
+       {CaseStatus::kPassed, CaseStatus::kFailed, CaseStatus::kUnimplemented}) {
+    if (field == std::string(1, static_cast<char>(sent))) return true;
+  }
+  return false;
+}
+
+bool HasForm(const Message& message, const Form& form) {
+  const size_t once = form.once.size(), fields = message.size() - 1;
+  if (fields < once || (fields > once && form.again.empty())) return false;
+  if (fields > once && (fields - once) % form.again.size() != 0) return false;
+  for (size_t i = 0; i < fields; ++i) {
+    const char letter = i < once ? form.once[i] : form.again[(i - once) % form.again.size()];
+    if (letter == 'n' && !IsNumber(message[i + 1])) return false;
+    if (letter == 's' && !IsStatus(message[i + 1])) return false;
+  }
+  return true;
+}
+
+bool IsWellFormed(const Message& message) {
+  if (message.empty()) return false;
+  return std::any_of(std::begin(kForms), std::end(kForms), [&](const Form& form) {
+    return message[0] == form.kind && HasForm(message, form);
+  });
+}
+
+// Nothing if a field reaches beyond the end.
+std::optional<Message> SplitFields(std::string_view bytes) {
+  Message message;
+  while (!bytes.empty()) {
+    if (bytes.size() < sizeof(uint32_t)) return std::nullopt;
+    const size_t size = SizeAt(bytes);
+    bytes.remove_prefix(sizeof(uint32_t));
+    if (size > bytes.size()) return std::nullopt;
+    message.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  return message;
 }
 
 }  // namespace
@@ -31,6 +94,10 @@ bool SendMessage(int fd, const Message& message) {
   for (const std::string& field : message) {
     AppendSize(fields, field.size());
     fields += field;
+  }
+  if (fields.size() > kMaxMessageBytes) {
+    errno = EMSGSIZE;
+    return false;
   }
   // One buffer and few writes: a message in parts would cost the worker a call for each field.
   std::string bytes;
@@ -45,17 +112,21 @@ bool SendMessage(int fd, const Message& message) {
   return true;
 }
 
-std::optional<Message> MessageReader::Next() {
+size_t NumberIn(const std::string& field) {
+  uint32_t number = 0;
+  return absl::SimpleAtoi(field, &number) ? number : 0;
+}
+
+absl::StatusOr<std::optional<Message>> MessageReader::Next() {
   if (buffer_.size() < sizeof(uint32_t)) return std::nullopt;
-  const size_t end = sizeof(uint32_t) + SizeAt(buffer_, 0);
-  if (buffer_.size() < end) return std::nullopt;
-  Message message;
-  for (size_t pos = sizeof(uint32_t); pos < end;) {
-    const size_t size = SizeAt(buffer_, pos);
-    message.push_back(buffer_.substr(pos + sizeof(uint32_t), size));
-    pos += sizeof(uint32_t) + size;
-  }
-  buffer_.erase(0, end);
+  const size_t size = SizeAt(buffer_);
+  if (size > kMaxMessageBytes) return absl::DataLossError("a message is too long");
+  if (buffer_.size() - sizeof(uint32_t) < size) return std::nullopt;
+  std::optional<Message> message =
+      SplitFields(std::string_view(buffer_).substr(sizeof(uint32_t), size));
+  if (!message.has_value() || !IsWellFormed(*message))
+    return absl::DataLossError("a message has other fields than its kind");
+  buffer_.erase(0, sizeof(uint32_t) + size);
   return message;
 }
 

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -92,6 +93,10 @@ class Worker {
       FaultLine line;
       line.Add("plug-in ").Add(NamesOfPlugins()).Add(" closed the pipe to which results go");
       line.Write("FAILED_PRECONDITION");
+    } else if (errno == EMSGSIZE) {
+      FaultLine line;
+      line.Add("what a case or a plug-in says is too long to be told: more than 64 MiB");
+      line.Write("RESOURCE_EXHAUSTED");
     }
     EndProcess(Exit::kPluginFault);
   }
@@ -186,6 +191,10 @@ absl::StatusOr<SharedCounter> MakeSharedCounter() {
   return SharedCounter(new (memory) std::atomic<size_t>(0));
 }
 
+constexpr std::string_view kGarbled =
+    "something other than results came through the pipe to which they go; a plug-in may have "
+    "written into it";
+
 struct Child {
   pid_t pid = -1;
   int fd = -1;
@@ -196,6 +205,7 @@ struct Child {
   size_t next_index = 0;              // the case behind the last one that was begun
   Clock::time_point since = Clock::now();
   bool timed_out = false;
+  bool garbled = false;  // what it sent is not what a worker sends
 };
 
 class Parent {
@@ -212,6 +222,11 @@ class Parent {
     const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
     for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
     while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
+    for (size_t lost = NextLostFile(); lost != SIZE_MAX; lost = NextLostFile()) {
+      TENON_RETURN_IF_ERROR(Fork({lost, 0}));
+      while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
+    }
+    AddLostFiles();
     std::vector<CaseRecord>& records = cases_.records;
     std::sort(records.begin(), records.end(), [](const CaseRecord& a, const CaseRecord& b) {
       return std::pair(a.file, a.index) < std::pair(b.file, b.index);
@@ -266,17 +281,45 @@ class Parent {
     Child& child = *children_[i];
     char buffer[1 << 16];
     const ssize_t n = read(child.fd, buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR) return absl::OkStatus();
     if (n > 0) child.reader.Append(buffer, static_cast<size_t>(n));
-    while (const std::optional<Message> message = child.reader.Next())
-      TENON_RETURN_IF_ERROR(Handle(child, *message));
+    for (;;) {
+      const absl::StatusOr<std::optional<Message>> message = child.reader.Next();
+      if (!message.ok() || (message->has_value() && !IsTimely(child, **message)))
+        return EndGarbled(i);
+      if (!message->has_value()) break;
+      TENON_RETURN_IF_ERROR(Handle(child, **message));
+    }
     return n > 0 ? absl::OkStatus() : Ended(i);
+  }
+
+  // Whether a worker in the state of `child` sends this message.
+  bool IsTimely(const Child& child, const Message& m) const {
+    const std::string_view kind = m[0];
+    if (kind == kNoHost) {
+      const size_t exit = NumberIn(m[1]), code = NumberIn(m[2]);
+      return child.file == SIZE_MAX && exit > 0 && exit <= 0xff && code > 0 &&
+             code <= static_cast<size_t>(absl::StatusCode::kUnauthenticated);
+    }
+    if (kind == kFileBegins) return child.file == SIZE_MAX && NumberIn(m[1]) < files_.size();
+    if (kind != kFileEnded && kind != kCaseBegins && kind != kCaseEnded) return true;
+    if (child.file == SIZE_MAX || NumberIn(m[1]) != child.file) return false;
+    if (kind != kCaseEnded) return !child.running;
+    if (!child.running) return m[3].empty();  // of the file as a whole
+    return child.running->index == NumberIn(m[2]) && child.running->name == m[3];
+  }
+
+  absl::Status EndGarbled(size_t i) {
+    children_[i]->garbled = true;
+    kill(children_[i]->pid, SIGKILL);
+    return Ended(i);
   }
 
   absl::Status Handle(Child& child, const Message& m) {
     const std::string_view kind = m[0];
     if (kind == kNoHost) {
-      return WithExit(static_cast<Exit>(std::stoi(m[1])),
-                      absl::Status(static_cast<absl::StatusCode>(std::stoi(m[2])), m[3]));
+      return WithExit(static_cast<Exit>(NumberIn(m[1])),
+                      absl::Status(static_cast<absl::StatusCode>(NumberIn(m[2])), m[3]));
     }
     if (kind == kViolation) {
       if (AbiWatch* const watch = AbiWatch::Active())
@@ -286,22 +329,45 @@ class Parent {
     }
     child.since = Clock::now();
     if (HandlePlugins(child, m)) return absl::OkStatus();
-    child.file = std::stoul(m[1]);
+    child.file = NumberIn(m[1]);
     if (kind == kFileBegins) {
       child.next_index = 0;
     } else if (kind == kCaseBegins) {
-      child.running = CaseRecord{child.file, std::stoul(m[2]), m[3], {}};
+      child.running = CaseRecord{child.file, NumberIn(m[2]), m[3], {}};
       child.next_index = child.running->index + 1;
     } else if (kind == kCaseEnded) {
       cases_.records.push_back(
-          {child.file, std::stoul(m[2]), m[3],
+          {child.file, NumberIn(m[2]), m[3],
            WithStatus(std::exchange(child.plugins, {}), static_cast<CaseStatus>(m[4][0]), m[5])});
       child.running.reset();
     } else if (kind == kFileEnded) {
-      child.file = SIZE_MAX;
-      done_(++finished_);
+      Finish(std::exchange(child.file, SIZE_MAX));
     }
     return absl::OkStatus();
+  }
+
+  void Finish(size_t file) {
+    if (finished_.insert(file).second) done_(finished_.size());
+  }
+
+  // A worker takes files by itself: if what it sent is garbled, the parent may not know of them.
+  // Each gets a worker of its own, once. SIZE_MAX: there is none.
+  size_t NextLostFile() {
+    for (size_t file = 0; file < files_.size(); ++file) {
+      if (!finished_.contains(file) && retried_.insert(file).second) return file;
+    }
+    return SIZE_MAX;
+  }
+
+  void AddLostFiles() {
+    for (size_t file = 0; file < files_.size(); ++file) {
+      if (finished_.contains(file)) continue;
+      cases_.records.push_back(
+          {file, SIZE_MAX, "",
+           WithStatus({}, CaseStatus::kCrashed,
+                      "no results came: a plug-in may have ended the process, or written into the "
+                      "pipe to which they go")});
+    }
   }
 
   // Handles messages about plug-ins. Returns whether it was one.
@@ -309,7 +375,7 @@ class Parent {
     if (m[0] == kPlugins) {
       cases_.plugins.clear();
       for (size_t i = 1; i + 1 < m.size(); i += 2)
-        cases_.plugins.push_back({m[i], std::stoi(m[i + 1])});
+        cases_.plugins.push_back({m[i], static_cast<int>(NumberIn(m[i + 1]))});
     } else if (m[0] == kKernelsRan) {
       for (size_t i = 1; i + 1 < m.size(); i += 2)
         child.plugins.plugin_kernels.emplace_back(m[i], m[i + 1]);
@@ -330,12 +396,14 @@ class Parent {
     close(child->fd);
     int status = 0;
     waitpid(child->pid, &status, 0);
+    // A process that dies may leave half a message, a worker that is done does not.
+    child->garbled |= status == 0 && child->reader.HasRest();
     if (child->file == SIZE_MAX) return EndBetweenFiles(*child, status);
     CaseRecord record = child->running.value_or(CaseRecord{child->file, child->next_index, "", {}});
     record.result = WithStatus({}, CaseStatus::kCrashed, HowItDied(*child, status));
     cases_.records.push_back(record);
     if (child->running) return Fork({child->file, child->next_index});
-    done_(++finished_);
+    Finish(child->file);
     return Fork({});
   }
 
@@ -343,15 +411,17 @@ class Parent {
   // unloaded.
   absl::Status EndBetweenFiles(const Child& child, int status) const {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (code == 0) return absl::OkStatus();
+    if (code == 0 && !child.garbled) return absl::OkStatus();
     const absl::Status died = absl::InternalError(
         absl::StrCat("a process for cases ended outside of them: ", HowItDied(child, status)));
     if (child.timed_out) return WithExit(Exit::kTimeout, died);
+    if (child.garbled) return WithExit(Exit::kPluginFault, died);
     return code == static_cast<int>(Exit::kPluginFault) ? WithExit(Exit::kPluginFault, died) : died;
   }
 
   std::string HowItDied(const Child& child, int status) const {
     if (child.timed_out) return absl::StrCat("not done after ", timeout_s_, " s (--timeout)");
+    if (child.garbled) return std::string(kGarbled);
     if (WIFSIGNALED(status)) return absl::StrCat("killed by SIG", sigabbrev_np(WTERMSIG(status)));
     const int code = WEXITSTATUS(status);
     return code == static_cast<int>(Exit::kPluginFault)
@@ -377,7 +447,7 @@ class Parent {
   SharedCounter next_file_;
   std::vector<std::unique_ptr<Child>> children_;
   CheckedCases cases_;
-  size_t finished_ = 0;
+  std::set<size_t> finished_, retried_;  // files
   bool has_forked_ = false;
 };
 

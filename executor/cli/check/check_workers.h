@@ -17,8 +17,8 @@ struct CaseRecord {
   size_t file = 0;   // index into the files of RunInWorkers
   size_t index = 0;  // of the case in its file
   // Empty: the record is of the file as a whole. The file cannot be read (kFailed), or the
-  // worker's process ended while no case ran (kCrashed); then the cases of the file that have no
-  // record were not run.
+  // worker's process ended while no case ran, or its results did not come through (kCrashed); then
+  // the cases of the file that have no record were not run, or nothing is known of them.
   std::string name;
   CaseResult result;
 };
@@ -39,9 +39,10 @@ struct CheckedCases {
 // and `flags` have neither opt_level nor passes (--config may name passes too), the passes of
 // plug-ins run and no others.
 //
-// A case that takes longer than --timeout (60 s by default) is stopped. A case that is stopped, or
-// that ends its process, counts as crashed; a new worker then goes on with the next case of the
-// file. The same limit holds for opening the host, reading a file, and shutting down. `done` is
+// A case that takes longer than --timeout (60 s by default) is stopped, and so is one in which a
+// plug-in writes into the pipe to which the worker's results go. A case that is stopped, or that
+// ends its process, counts as crashed; a new worker then goes on with the next case of the file.
+// The same limit holds for opening the host, reading a file, and shutting down. `done` is
 // called after each file, on the calling thread, with the number of files that are finished. It
 // must not be null.
 //
