@@ -31,11 +31,11 @@ absl::StatusOr<double> RunBlock(const Contender& c, const std::vector<Tensor>& f
 }
 
 // The runs in a block: those that the slower of the two does in kBlockSeconds.
-absl::StatusOr<int64_t> BlockLength(const Contender& a, const Contender& b,
+absl::StatusOr<int64_t> BlockLength(const Contender& first, const Contender& second,
                                     const std::vector<Tensor>& feeds,
                                     const Repetition& repetition) {
   double slowest = 0;
-  for (const Contender* c : {&a, &b}) {
+  for (const Contender* c : {&first, &second}) {
     const Repetition trial{.runs = kTrialRuns, .seconds = kBlockSeconds};
     TENON_ASSIGN_OR_RETURN(const Repeated runs,
                            Repeat(c->session, c->executable, feeds, trial, nullptr));
@@ -49,24 +49,23 @@ absl::StatusOr<int64_t> BlockLength(const Contender& a, const Contender& b,
 
 }  // namespace
 
-absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
+absl::StatusOr<double> RunInTurns(const Contender& first, const Contender& second,
                                   const std::vector<Tensor>& feeds, const Repetition& repetition,
                                   AllocationCounter allocations) {
-  TENON_ASSIGN_OR_RETURN(const int64_t length, BlockLength(a, b, feeds, repetition));
+  TENON_ASSIGN_OR_RETURN(const int64_t length, BlockLength(first, second, feeds, repetition));
+  // After its trial `second` is warmer than `first` is after the other's.
+  for (const Contender* c : {&first, &second})
+    TENON_RETURN_IF_ERROR(Warm(c->session, c->executable, feeds, 1));
   Repetition block{.runs = length, .threads = repetition.threads};
   std::vector<double> ratios;
   double seconds = 0;
   for (int64_t left = repetition.runs; left > 0; left -= block.runs) {
     block.runs = std::min(length, left);
-    // Each goes first in every second turn, so that a drift of the machine favours neither.
-    const bool a_first = ratios.size() % 2 == 0;
-    const double before = a.runs.wall_s + b.runs.wall_s;
-    TENON_ASSIGN_OR_RETURN(const double first_us,
-                           RunBlock(a_first ? a : b, feeds, block, allocations));
-    TENON_ASSIGN_OR_RETURN(const double second_us,
-                           RunBlock(a_first ? b : a, feeds, block, allocations));
-    ratios.push_back(a_first ? second_us / first_us : first_us / second_us);
-    seconds += a.runs.wall_s + b.runs.wall_s - before;
+    const double before = first.runs.wall_s + second.runs.wall_s;
+    TENON_ASSIGN_OR_RETURN(const double first_us, RunBlock(first, feeds, block, allocations));
+    TENON_ASSIGN_OR_RETURN(const double second_us, RunBlock(second, feeds, block, allocations));
+    ratios.push_back(second_us / first_us);
+    seconds += first.runs.wall_s + second.runs.wall_s - before;
     if (Interrupted() || (repetition.seconds > 0 && seconds >= 2 * repetition.seconds)) break;
   }
   return EstimateMedian(std::move(ratios)).median;

@@ -17,22 +17,28 @@ struct Contender {
   Repeated& runs;
 };
 
-// Runs `a` and `b` on the same feeds, in blocks of about 10 ms: a b, b a, a b, … A trial of each
-// on one thread comes first and decides how many runs a block has: those that the slower of the two
-// does in that time. A block has at most an eighth of repetition.runs, but at least one run for
-// each thread; the last block may be shorter. The trial is not in Contender::runs.
+// Runs `first` and `second` on the same feeds, strictly in turns, in blocks of about 10 ms. Each
+// block follows one of the other executable, and so finds the caches as the other left them:
+// neither is the warmer one. A caller that asks for several comparisons lets the two change places,
+// since a drift of the machine favours one place.
 //
-// Returns how many times longer a run of `b` takes than one of `a`; above 1, `b` is the slower one.
-// This is the median, over pairs of blocks, of the MiddleMean of b's block divided by that of a's.
+// A trial of each on one thread comes first, and then a run of each on one thread. The trial
+// decides how many runs a block has: those that the slower of the two does in 10 ms. A block has at
+// most an eighth of repetition.runs, but at least one run for each thread; the last block may be
+// shorter. These runs before the blocks are not in Contender::runs.
 //
-// `repetition`: `a` and `b` each do repetition.runs runs, at least 1, on repetition.threads
+// Returns how many times longer a run of `second` takes than one of `first`; above 1, `second` is
+// the slower one. This is the median, over pairs of blocks, of the MiddleMean of second's block
+// divided by that of first's.
+//
+// `repetition`: each of the two does repetition.runs runs, at least 1, on repetition.threads
 // threads. If repetition.seconds is above 0, the turns also end when both together have run for
 // twice that time. repetition.recorder is not used. `allocations` may be null.
 //
 // An interruption ends the turns after the pair of blocks in which it came; the pairs so far make
 // the result. At least one pair runs. Errors are those of Repeat. After an error, Contender::runs
 // have the blocks before it.
-absl::StatusOr<double> RunInTurns(const Contender& a, const Contender& b,
+absl::StatusOr<double> RunInTurns(const Contender& first, const Contender& second,
                                   const std::vector<Tensor>& feeds, const Repetition& repetition,
                                   AllocationCounter allocations);
 

@@ -155,7 +155,11 @@ class Spacers {
   std::vector<std::unique_ptr<char[]>> kept_;
 };
 
-// Returns the ratio of each round. `repetition` is for all rounds together.
+Contender ContenderOf(Side& side) {
+  return {*side.session, side.timing.executable, side.timing.runs};
+}
+
+// Returns the ratio of each round, b's time by a's. `repetition` is for all rounds together.
 absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& bench,
                                            const RunRequest& request, Repetition repetition,
                                            AllocationCounter allocations) {
@@ -170,20 +174,19 @@ absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& be
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
-    Side* const sides[] = {&a, &b};
     // So that the new sessions can change places.
-    for (Side* side : sides) side->session.reset();
+    for (Side* side : {&a, &b}) side->session.reset();
     spacers.Add();
-    // They take turns in being made first, so that each gets memory that the other had.
-    for (int64_t i : {round % 2, 1 - round % 2})
-      TENON_RETURN_IF_ERROR(StartAnew(*sides[i], bench, request));
+    // They take turns in being made first, so that each gets memory that the other had, and in
+    // running first.
+    const bool a_first = round % 2 == 0;
+    Side &first = a_first ? a : b, &second = a_first ? b : a;
+    for (Side* side : {&first, &second}) TENON_RETURN_IF_ERROR(StartAnew(*side, bench, request));
     // Those of a were reported when its executable was prepared.
     if (round == 0) TENON_RETURN_IF_ERROR(ReportFailedPasses(*b.timing.executable, b.flags));
-    TENON_ASSIGN_OR_RETURN(const double ratio,
-                           RunInTurns({*a.session, a.timing.executable, a.timing.runs},
-                                      {*b.session, b.timing.executable, b.timing.runs},
-                                      request.feeds, repetition, allocations));
-    ratios.push_back(ratio);
+    TENON_ASSIGN_OR_RETURN(const double ratio, RunInTurns(ContenderOf(first), ContenderOf(second),
+                                                          request.feeds, repetition, allocations));
+    ratios.push_back(a_first ? ratio : 1 / ratio);
     if (Interrupted()) break;
   }
   return ratios;
