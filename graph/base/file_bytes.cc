@@ -6,15 +6,21 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
+#include "graph/base/machine_memory.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
@@ -37,6 +43,12 @@ absl::Status FileError(const std::string& path, int error) {
   }
 }
 
+// /dev/null is empty, and a terminal ends where its user says so. Other devices may have no end.
+bool IsOtherDevice(int fd, const struct stat& info) {
+  if (S_ISBLK(info.st_mode)) return true;
+  return S_ISCHR(info.st_mode) && info.st_rdev != makedev(1, 3) && ::isatty(fd) == 0;
+}
+
 absl::Status TooLarge(const std::string& path, size_t max_bytes) {
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": the file is larger than the limit of ", max_bytes, " bytes"));
@@ -50,19 +62,35 @@ struct Descriptor {
   }
 };
 
+struct Free {
+  void operator()(void* block) const { std::free(block); }
+};
+using Block = std::unique_ptr<void, Free>;
+
+// Moves the block's bytes to one of another size. A large block is not copied, and takes no memory
+// for bytes that nobody has written.
+Block Resized(Block block, size_t size) {
+  void* const moved = std::realloc(block.get(), size);
+  if (moved == nullptr) throw std::bad_alloc();
+  static_cast<void>(block.release());
+  return Block(moved);
+}
+
 absl::StatusOr<FileBytes> ReadAll(int fd, const std::string& path, size_t max_bytes) {
-  std::string bytes;
+  Block block;
   size_t size = 0;
   while (true) {
     // Doubling: the size of a pipe is not known, and that of a file may change.
-    bytes.resize(std::max<size_t>(size_t{1} << 16, size * 2));
-    while (size < bytes.size()) {
-      const ssize_t n = ::read(fd, bytes.data() + size, bytes.size() - size);
+    const size_t room = std::max<size_t>(size_t{1} << 16, size * 2);
+    block = Resized(std::move(block), room);
+    while (size < room) {
+      const ssize_t n = ::read(fd, static_cast<char*>(block.get()) + size, room - size);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return FileError(path, errno);
       if (n == 0) {
-        bytes.resize(size);
-        return BytesOf(std::move(bytes));
+        const std::shared_ptr<const void> owner =
+            Resized(std::move(block), std::max<size_t>(size, 1));
+        return FileBytes{{static_cast<const char*>(owner.get()), size}, owner};
       }
       size += static_cast<size_t>(n);
       if (size > max_bytes) return TooLarge(path, max_bytes);
@@ -98,12 +126,18 @@ absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes) {
   const Descriptor file{is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC),
                         !is_stdin};
   TENON_ASSIGN_OR_RETURN(const struct stat info, InfoOf(file.fd, path));
+  const std::string name = is_stdin ? "<stdin>" : path;
+  if (IsOtherDevice(file.fd, info))
+    return absl::InvalidArgumentError(absl::StrCat(name, ": is a device, not a file or a pipe"));
   const auto size = static_cast<size_t>(info.st_size);
-  if (S_ISREG(info.st_mode) && size > max_bytes) return TooLarge(path, max_bytes);
+  // A pipe may have no end either.
+  if (!S_ISREG(info.st_mode))
+    return ReadAll(file.fd, name, std::min(max_bytes, MachineMemoryBytes() / 2));
+  if (size > max_bytes) return TooLarge(path, max_bytes);
   // Standard input may be a file that another process reads on from: only what is read moves its
   // offset.
-  if (S_ISREG(info.st_mode) && !is_stdin && size >= kMapFrom) return Map(file.fd, path, size);
-  return ReadAll(file.fd, is_stdin ? "<stdin>" : path, max_bytes);
+  if (!is_stdin && size >= kMapFrom) return Map(file.fd, path, size);
+  return ReadAll(file.fd, name, max_bytes);
 }
 
 absl::StatusOr<FileBytes> ReadRegularFile(const std::string& path, size_t max_bytes) {

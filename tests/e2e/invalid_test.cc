@@ -38,6 +38,18 @@ TEST(Lint, FindsEveryDefectWithItsPlace) {
     EXPECT_EQ(GraphRun({command, path}).exit, 4) << command;
 }
 
+// Nobody waits until the memory is full.
+TEST(Lint, ADeviceWithoutAnEndIsNoModel) {
+  for (const char* command : {"lint", "run", "show", "explain"}) {
+    const Finished run = GraphRun({command, "/dev/zero"});
+    EXPECT_EQ(run.exit, 4) << command;
+    EXPECT_THAT(run.err, HasSubstr("/dev/zero: is a device, not a file or a pipe"));
+  }
+  const Finished pipe = GraphRun(Start{.args = {"show", "/dev/stdin"},
+                                       .input = ReadFile("tests/golden/models/mlp/graph.pbtxt")});
+  EXPECT_EQ(pipe.exit, 0) << pipe.err;
+}
+
 TEST(Lint, AnUnknownOpAlone) {
   const std::string path = TempFile("unknown.pbtxt", "node { name: \"b\" op: \"NoSuchOp\" }\n");
   EXPECT_EQ(GraphRun({"lint", path}).exit, 4);
