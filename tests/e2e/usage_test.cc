@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "executor/cli/options/command_table.h"
 #include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
 
 namespace tenon::testing {
 namespace {
@@ -14,8 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kCommands = {"run", "bench",   "show",    "lint",
-                                            "opt", "explain", "devices", "check"};
 constexpr char kModel[] = "tests/golden/models/mlp/graph.pbtxt";
 
 TEST(Usage, Version) {
@@ -28,14 +30,22 @@ TEST(Usage, Version) {
   EXPECT_EQ(doc["stream_executor"], "0.0.1");
 }
 
+Finished HelpOf(const cli::Command& command) {
+  std::istringstream name{std::string(command.name)};
+  std::vector<std::string> args{std::istream_iterator<std::string>(name), {}};
+  args.push_back("--help");
+  return GraphRun(std::move(args));
+}
+
 TEST(Usage, HelpOfEachCommandEndsWithExamples) {
   const Finished all = GraphRun({"--help"});
   EXPECT_EQ(all.exit, 0);
-  for (const std::string& command : kCommands) {
-    EXPECT_THAT(all.out, HasSubstr("\n  " + command + " "));
-    const Finished help = GraphRun({command, "--help"});
-    EXPECT_EQ(help.exit, 0) << command;
-    EXPECT_THAT(help.out, HasSubstr("Examples:\n  graph_run " + command)) << command;
+  for (const cli::Command* command : cli::Commands()) {
+    const std::string name(command->name);
+    EXPECT_THAT(all.out, HasSubstr("\n  " + name + " "));
+    const Finished help = HelpOf(*command);
+    EXPECT_EQ(help.exit, 0) << name;
+    EXPECT_THAT(help.out, HasSubstr("Examples:\n  graph_run " + name)) << name;
   }
 }
 
@@ -198,31 +208,40 @@ TEST(Usage, FlagFile) {
   EXPECT_EQ(GraphRun({"run", kModel, "--flagfile", loop}).exit, 2);
 }
 
-TEST(Usage, ExamplesWork) {
-  for (const std::string& command : kCommands) {
-    std::istringstream help(GraphRun({command, "--help"}).out);
-    std::string line;
-    while (std::getline(help, line) && line != "Examples:") {
-    }
-    while (std::getline(help, line)) {
-      if (line.find("graph_run") == std::string::npos) continue;
-      std::vector<std::string> args;
-      std::string input, word;
-      std::istringstream words(line);
+// A line of a help as a shell starts it, but with files in this test's own folders.
+Start StartOf(const std::string& line) {
+  Start start;
+  std::istringstream words(line);
+  std::string word;
+  words >> word;  // graph_run
+  while (words >> word) {
+    if (word == "<") {
       words >> word;
-      while (words >> word) {
-        if (word == "<") {
-          words >> word;
-          input = ReadFile(word);
-        } else {
-          std::erase(word, '\'');
-          args.push_back(word);
-        }
-      }
-      const Finished run = GraphRun({args, input, {}});
+      start.input = ReadFile(word);
+      continue;
+    }
+    std::erase(word, '\'');
+    if (word.starts_with("/tmp/")) word = TempPath("examples/" + word.substr(5));
+    if (word.starts_with("build/release/")) word = Built(word.substr(14));
+    start.args.push_back(word);
+  }
+  return start;
+}
+
+TEST(Usage, ExamplesWork) {
+  std::filesystem::create_directories(TempPath("examples"));
+  size_t examples = 0;
+  for (const cli::Command* command : cli::Commands()) {
+    const std::string help = HelpOf(*command).out;
+    std::istringstream lines(help.substr(std::min(help.find("\nExamples:\n"), help.size())));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("graph_run") == std::string::npos) continue;
+      const Finished run = GraphRun(StartOf(line));
       EXPECT_EQ(run.exit, 0) << line << "\n" << run.err;
+      ++examples;
     }
   }
+  EXPECT_EQ(examples, 2 * cli::Commands().size());
 }
 
 TEST(Usage, RefusesAnInstructionSetThatThereIsNot) {

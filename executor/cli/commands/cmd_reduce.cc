@@ -209,10 +209,11 @@ extern const Command kReduceCommand = {
     .what =
         "Write the smallest graph and inputs for which the optimizer still changes what a model "
         "answers.",
-    .examples = {"graph_run reduce tests/golden/models/mlp/graph.pbtxt --max-ulp 0 --rtol 0 "
-                 "--atol 0 -o /tmp/small.pbtxt",
-                 "graph_run reduce tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones -o "
-                 "/tmp/small.pbtxt --json"},
+    .examples = {"graph_run reduce tests/golden/models/mlp/graph.pbtxt "
+                 "--passes auto_mixed_precision_onednn_bfloat16 -o /tmp/small.pbtxt",
+                 "graph_run reduce tests/golden/models/mlp/graph.pbtxt --input x=4x20xf32=ones "
+                 "--passes auto_mixed_precision_onednn_bfloat16 --max-ulp 8 -o /tmp/small.pbtxt "
+                 "--json"},
     .start = Start<ReduceFlags, ReduceModel>,
 };
 
