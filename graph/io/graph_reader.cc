@@ -14,6 +14,7 @@
 #include "graph/base/at_byte.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/edge_limit.h"
 #include "graph/ir/graph_storage.h"
 #include "graph/ir/library_access.h"
 #include "graph/wire/wire.h"
@@ -27,8 +28,6 @@ enum NodeField : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr =
 
 // Nesting of an attribute's entry: GraphDef, NodeDef.
 constexpr int64_t kDepthOfNode = 2;
-// A graph with more edges than this would overflow the 32-bit edge index.
-constexpr size_t kMaxEdges = size_t{1} << 31;
 // Closest-name searches cost a sweep over all names; a file with a thousand bad inputs gets no more
 // hints than this.
 constexpr int kMaxHints = 50;
@@ -232,7 +231,8 @@ absl::Status GraphReader::ReadNodes() {
   // ReadEdited leaves the ids of removed nodes unused, so this is not the number of ids.
   graph_.live_ = static_cast<int32_t>(node_wires_.size());
   if (input_texts_.size() > kMaxEdges)
-    return absl::InvalidArgumentError(absl::StrCat(source_.name, ": too many edges"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(source_.name, ": more than ", kMaxEdges, " edges"));
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include "graph/base/at_byte.h"
 #include "graph/base/closest.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/edge_limit.h"
 #include "graph/ir/function_scope.h"
 #include "graph/ir/graph_storage.h"
 #include "graph/ir/new_attrs.h"
@@ -24,9 +25,6 @@
 
 namespace tenon {
 namespace {
-
-// Places in the vector of edges have 32 bits. Runs that move leave gaps, which take the rest.
-constexpr size_t kMaxInputs = size_t{1} << 30;
 
 bool SameAttrs(const std::vector<Attr>& a, const std::vector<Attr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attr& x, const Attr& y) {
@@ -95,6 +93,17 @@ NodeId Graph::FindNode(std::string_view name) const {
   return by_name_.Find(NameIndex::Hash(name), [&](NodeId n) { return HasName(n, name); });
 }
 
+namespace {
+
+// "it has 3, x:0 to x:2"
+std::string OutputsThatThereAre(std::string_view node, int count) {
+  if (count == 0) return "it has none";
+  if (count == 1) return absl::StrCat("it has one, ", node, ":0");
+  return absl::StrCat("it has ", count, ", ", node, ":0 to ", node, ":", count - 1);
+}
+
+}  // namespace
+
 absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
   std::string_view name = text;
   int32_t port = 0;
@@ -119,9 +128,9 @@ absl::StatusOr<Output> Graph::ParseOutput(std::string_view text) const {
     return absl::NotFoundError(absl::StrCat("no node is named '", name, "'", closest.Hint()));
   }
   if (port >= num_outputs(n)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' names output ", port, " of node '",
-                                                   name, "' (", op_name(n), "), which has ",
-                                                   num_outputs(n)));
+    return absl::InvalidArgumentError(absl::StrCat("node '", name, "' (", op_name(n),
+                                                   ") has no output ", port, "; ",
+                                                   OutputsThatThereAre(name, num_outputs(n))));
   }
   return Output{n, port};
 }
@@ -202,7 +211,7 @@ absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op
                                       std::string_view device, SourcePos pos) {
   if (FindNode(name) != kNoNode)
     return absl::AlreadyExistsError(absl::StrCat("a node is named '", name, "' already"));
-  if (edges_.size() + inputs.size() > kMaxInputs)
+  if (edges_.size() + inputs.size() > kMaxEdges)
     return absl::ResourceExhaustedError("the graph has too many edges");
   for (const Output& in : inputs) {
     if (in.node < 0 || in.node >= num_node_ids()) {

@@ -28,6 +28,7 @@ absl::StatusOr<KernelDef::Constraint> ConstraintFromWire(std::string_view wire) 
   KernelDef::Constraint constraint;
   WireReader reader(wire);
   for (WireField field; reader.Next(&field);) {
+    if (field.number != kName && field.number != kAllowedValues) continue;
     if (field.type != WireType::kBytes) return ParseError();
     if (field.number == kName) constraint.attr = std::string(field.bytes);
     if (field.number != kAllowedValues) continue;
@@ -79,9 +80,8 @@ absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire) {
   for (WireField field; reader.Next(&field);) {
     // A known field of another wire type is a damaged message; unknown fields are skipped, as every
     // reader of protobufs does.
-    const bool is_scalar = field.type == WireType::kVarint;
-    if (field.number >= kOp && field.number <= kPriority &&
-        is_scalar != (field.number == kPriority))
+    const WireType wanted = field.number == kPriority ? WireType::kVarint : WireType::kBytes;
+    if (field.number >= kOp && field.number <= kPriority && field.type != wanted)
       return ParseError();
     switch (field.number) {
       case kOp:

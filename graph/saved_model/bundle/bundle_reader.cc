@@ -211,7 +211,10 @@ absl::StatusOr<Tensor> BundleReader::ReadStored(const Stored& s) {
 
 absl::StatusOr<std::vector<BundleReader::Piece>> BundleReader::PiecesOf(const Stored& whole,
                                                                         const Region& wanted) {
-  if (whole.slices.empty()) return std::vector<Piece>{{wanted, Region::All(whole.shape), whole}};
+  if (whole.slices.empty()) {
+    TENON_RETURN_IF_ERROR(CheckedShard(whole).status());
+    return std::vector<Piece>{{wanted, Region::All(whole.shape), whole}};
+  }
   std::vector<Piece> pieces;
   int64_t missing = wanted.shape.num_elements();
   for (const TensorSlice& slice : whole.slices) {

@@ -149,7 +149,9 @@ TEST(Graph, ParsesOutputs) {
   EXPECT_EQ(graph.OutputName({s, 1}), "switch:1");
   EXPECT_EQ(graph.OutputName({s, 0}), "switch");
   EXPECT_EQ(graph.OutputName({s, kControlPort}), "^switch");
-  EXPECT_EQ(graph.ParseOutput("switch:2").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(graph.ParseOutput("switch:2").status(),
+            absl::InvalidArgumentError(
+                "node 'switch' (Switch) has no output 2; it has 2, switch:0 to switch:1"));
   EXPECT_EQ(graph.ParseOutput("switch:x").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(graph.ParseOutput("switch:-1").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(graph.ParseOutput("scope/y").status().message()),

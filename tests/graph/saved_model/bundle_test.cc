@@ -287,6 +287,18 @@ TEST_F(BundleTest, EntriesAreNotBelieved) {
   }
 }
 
+// No memory is asked for before the size is known to be right.
+TEST_F(BundleTest, EntriesAreNotBelievedWhereAPartIsRead) {
+  const std::string prefix = CopyOf("types");
+  Edit(prefix, "DT_FLOAT_2", [](pb::BundleEntryProto& e) {
+    e.mutable_shape()->mutable_dim(0)->set_size(int64_t{1} << 40);
+  });
+  const absl::Status status =
+      ReadPart(prefix, "DT_FLOAT_2", "1099511627776 3 0,1099511627775:-").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  EXPECT_THAT(status.message(), HasSubstr("do not make"));
+}
+
 TEST_F(BundleTest, PartsMustCoverTheTensorOnce) {
   const std::string prefix = CopyOf("parts");
   const auto set = [](pb::BundleEntryProto& e, int slice, int64_t start, int64_t length) {
