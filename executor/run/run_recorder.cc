@@ -54,7 +54,8 @@ void RunRecording::AskForEnd() {
   step_start_ = recorder_.Now();  // the time for the callback belongs to no step
 }
 
-void RunRecording::EndRun() {
+void RunRecording::EndRun(bool whole) {
+  span_.whole = span_.whole && whole;
   span_.stop_ns = recorder_.Now();
   recorder_.Add(std::move(span_));
 }

@@ -45,6 +45,7 @@ struct RunSpan {
   int64_t stop_ns = 0;      // the run has ended
   std::vector<Step> steps;  // in the order in which they ended; a loop's steps once for each pass
   std::vector<Queued> queued;
+  bool whole = true;  // false if the run failed, or the recorder had no room for all its steps
 };
 
 // Collects the spans of all runs. Keeps about the first kMaxSteps steps and drops the later ones;
@@ -95,10 +96,13 @@ class RunRecording {
     if (span_.steps.size() < room_) {
       span_.steps.push_back({static_cast<uint32_t>(index), step_start_, now});
       if (recorder_.streams()) return AskForEnd();
+    } else {
+      span_.whole = false;
     }
     step_start_ = now;
   }
-  void EndRun();
+  // `whole`: the run did not fail.
+  void EndRun(bool whole);
 
  private:
   // Queues a callback that notes the end of the work that the last step has queued.

@@ -132,7 +132,7 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values =
         RunPlan(*cached->plan, cached->frames, feeds, context);
-    if (recording.has_value()) recording->EndRun();
+    if (recording.has_value()) recording->EndRun(values.ok());
     return values;
   };
   // Only first runs are timed: later ones are spared the two looks at the clock.

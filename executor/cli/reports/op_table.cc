@@ -26,16 +26,29 @@ double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
 double Mean(const Row& row) { return Micros(row.total_ns) / static_cast<double>(row.count); }
 std::string Number(double v) { return absl::StrFormat("%.2f", v); }
 
-// The runs that were recorded whole. A run for which the recorder had no room has few steps, or
-// none.
 std::vector<const RunSpan*> WholeRuns(const RunRecorder& recorder) {
-  size_t most = 0;
-  for (const RunSpan& run : recorder.runs()) most = std::max(most, run.steps.size());
   std::vector<const RunSpan*> whole;
   for (const RunSpan& run : recorder.runs()) {
-    if (run.steps.size() == most || recorder.Room() > 0) whole.push_back(&run);
+    if (run.whole) whole.push_back(&run);
   }
   return whole;
+}
+
+// The runs to tell of: those that were recorded whole, or else the one of which most is known.
+std::vector<const RunSpan*> RunsOf(const RunRecorder& recorder) {
+  std::vector<const RunSpan*> runs = WholeRuns(recorder);
+  if (!runs.empty() || recorder.runs().empty()) return runs;
+  return {&*std::max_element(
+      recorder.runs().begin(), recorder.runs().end(),
+      [](const RunSpan& a, const RunSpan& b) { return a.steps.size() < b.steps.size(); })};
+}
+
+// "of 12 runs; us a run: the median"
+std::string CountText(const std::vector<const RunSpan*>& runs) {
+  const auto count = static_cast<int64_t>(runs.size());
+  if (count == 1 && !runs[0]->whole)
+    return absl::StrCat("of the first ", runs[0]->steps.size(), " steps of a run");
+  return absl::StrCat("of ", Plural(count, "run"), count > 1 ? "; us a run: the median" : "");
 }
 
 // The median over all runs; a run without such a step counts as 0.
@@ -119,7 +132,8 @@ std::string OpsCsv(const std::vector<Row>& ops) {
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", share * 100); }
 
-std::string OpsText(const std::vector<Row>& ops, size_t runs, const Style& style) {
+std::string OpsText(const std::vector<Row>& ops, const std::vector<const RunSpan*>& runs,
+                    const Style& style) {
   const double sum = Sum(ops);
   Table table({"op", ">share", ">us a run", ">nodes", ">mean us", ">max us", "device"});
   for (const Row& row : ops) {
@@ -127,8 +141,7 @@ std::string OpsText(const std::vector<Row>& ops, size_t runs, const Style& style
                absl::StrCat(row.count / static_cast<int64_t>(row.run_ns.size())), Number(Mean(row)),
                Number(Micros(row.max_ns)), row.device});
   }
-  return absl::StrCat(table.Text(style), "of ", Plural(static_cast<int64_t>(runs), "run"),
-                      runs > 1 ? "; us a run: the median\n" : "\n");
+  return absl::StrCat(table.Text(style), CountText(runs), "\n");
 }
 
 std::string NodesText(const std::vector<Row>& nodes, const Style& style) {
@@ -146,7 +159,7 @@ std::string NodesText(const std::vector<Row>& nodes, const Style& style) {
 }  // namespace
 
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation) {
-  const std::vector<const RunSpan*> runs = WholeRuns(recorder);
+  const std::vector<const RunSpan*> runs = RunsOf(recorder);
   const std::vector<Row> ops = Rows(runs, [](const StepLabel& label) { return label.what; });
   if (!invocation.json() && form == "csv") {
     invocation.text = OpsCsv(ops);
@@ -159,7 +172,7 @@ void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& 
     invocation.doc.Set("op_table", OpsJson(ops)).Set("nodes", NodesJson(nodes));
     return;
   }
-  absl::StrAppend(&invocation.text, "\n", OpsText(ops, runs.size(), invocation.style), "\n",
+  absl::StrAppend(&invocation.text, "\n", OpsText(ops, runs, invocation.style), "\n",
                   NodesText(nodes, invocation.style));
 }
 

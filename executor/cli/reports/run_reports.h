@@ -26,7 +26,8 @@ absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
 // Writes the same as an XSpace, for TensorBoard, with the errors of profilers that failed.
 // RESOURCE_EXHAUSTED above 2 GB.
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
-// Adds the time by op and by node, of the runs that were recorded whole. With --json sets
+// Adds the time by op and by node, of the runs that were recorded whole; if there are none, of the
+// run of which most steps were recorded. With --json sets
 // "op_table" and "nodes" in the document, whatever `form` is. Otherwise "text" adds a table of the
 // ops and one of the 10 nodes that take longest, and "csv" replaces the whole text by the ops,
 // without nodes.
