@@ -148,18 +148,28 @@ std::string AnswerArguments(const std::vector<NamedType>& outputs) {
 }
 
 // The arguments with which the model can be run: " --signature count --input
-// 'x=1x20xf32=random(seed=1)'".
+// 'x=1x20xf32=random(seed=1)'". Inputs that no SPEC can write are left out.
 std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
   std::string arguments;
   if (!flags.signature.empty())
     absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
   if (!summary.init.empty()) absl::StrAppend(&arguments, " --init ", ShellWord(summary.init));
   for (const NamedType& t : summary.inputs) {
+    if (!HasSpecs(t.dtype)) continue;
     absl::StrAppend(&arguments, " --input ",
                     ShellWord(absl::StrCat(t.name, "=", SuggestSpec({t.dtype, t.shape}))));
   }
   absl::StrAppend(&arguments, AnswerArguments(summary.outputs));
   return arguments;
+}
+
+// "r, v": the inputs that nobody can feed from the command line.
+std::string InputsWithoutSpecs(const Summary& summary) {
+  std::vector<std::string> names;
+  for (const NamedType& t : summary.inputs) {
+    if (!HasSpecs(t.dtype)) names.push_back(t.name);
+  }
+  return absl::StrJoin(names, ", ");
 }
 
 std::string TensorLines(std::string_view title, const std::vector<NamedType>& tensors,
@@ -240,6 +250,11 @@ std::string SummaryText(const Model& model, const Summary& summary, const ModelF
   const std::string arguments = RunArguments(summary, flags);
   absl::StrAppend(&text, "\n", style.Dim("run it     "), "graph_run run ", path, arguments, "\n",
                   style.Dim("time it    "), "graph_run bench ", path, arguments, "\n");
+  if (const std::string inputs = InputsWithoutSpecs(summary); !inputs.empty()) {
+    absl::StrAppend(
+        &text, style.Dim("but        "), "no SPEC can write ", inputs,
+        ": add --output with what does not need it, or --input with a node behind it\n");
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/tensors/array_file.h"
@@ -19,6 +20,16 @@
 namespace tenon::cli {
 namespace {
 
+// What to do about arguments that no SPEC can write; empty if there are none.
+std::string WithoutSpecs(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  return absl::StrCat("; no SPEC can write ", absl::StrJoin(names, ", "),
+                      ": feed with --input NODE=SPEC what the graph computes from ",
+                      names.size() == 1 ? "it" : "them",
+                      ", or choose with --output what does not need ",
+                      names.size() == 1 ? "it" : "them");
+}
+
 // The status with the flag and its name in front.
 absl::Status Prefixed(std::string_view flag, std::string_view name, const absl::Status& status) {
   return Annotate(status, absl::StrCat(flag, " ", name, ": "));
@@ -29,11 +40,14 @@ absl::Status CheckFits(const Graph& graph, std::string_view name, Output output,
   const SpecHint hint = HintFor(graph, output);
   const bool dtype_fits = hint.dtype == DataType::kInvalid || BaseType(hint.dtype) == value.dtype();
   if (dtype_fits && hint.shape.CompatibleWith(value.shape())) return absl::OkStatus();
-  return WithExit(from_file ? Exit::kInvalidInput : Exit::kUsage,
-                  absl::InvalidArgumentError(absl::StrCat(
-                      "--input ", name, ": the value is ", TypeText(value.dtype(), value.shape()),
-                      " where the graph takes ", TypeText(BaseType(hint.dtype), hint.shape),
-                      ", such as ", name, "=", SuggestSpec(hint))));
+  const std::string right =
+      HasSpecs(hint.dtype) ? absl::StrCat(", such as ", name, "=", SuggestSpec(hint))
+                           : ", which no SPEC can write; feed what is computed from it instead";
+  return WithExit(
+      from_file ? Exit::kInvalidInput : Exit::kUsage,
+      absl::InvalidArgumentError(absl::StrCat(
+          "--input ", name, ": the value is ", TypeText(value.dtype(), value.shape()),
+          " where the graph takes ", TypeText(BaseType(hint.dtype), hint.shape), right)));
 }
 
 absl::StatusOr<std::vector<NamedSink>> RequestedOutputs(const Names& names,
@@ -146,16 +160,23 @@ class Reader {
     const std::vector<NodeId> unfed = UnfedPlaceholders(graph_, fetched_, fed_);
     if (unfed.empty()) return absl::OkStatus();
     std::string arguments;
-    for (const NodeId n : unfed)
-      absl::StrAppend(&arguments, " --input '", names_.NameOf(n), "=",
-                      SuggestSpec(DeclaredInput(graph_, n)), "'");
+    std::vector<std::string> without_specs;
+    for (const NodeId n : unfed) {
+      const SpecHint hint = DeclaredInput(graph_, n);
+      if (HasSpecs(hint.dtype)) {
+        absl::StrAppend(&arguments, " --input '", names_.NameOf(n), "=", SuggestSpec(hint), "'");
+      } else {
+        without_specs.push_back(names_.NameOf(n));
+      }
+    }
     const NodeId first = unfed.front();
     const SpecHint hint = DeclaredInput(graph_, first);
     const std::string others =
         unfed.size() > 1 ? absl::StrCat(" and ", unfed.size() - 1, " more") : "";
-    return UsageError(absl::StrCat(graph_.Locate(first), ": nothing is fed to Placeholder '",
-                                   graph_.name(first), "' (", TypeText(hint.dtype, hint.shape), ")",
-                                   others, ", which the outputs need; add", arguments));
+    return UsageError(absl::StrCat(
+        graph_.Locate(first), ": nothing is fed to Placeholder '", graph_.name(first), "' (",
+        TypeText(hint.dtype, hint.shape), ")", others, ", which the outputs need",
+        arguments.empty() ? "" : "; add", arguments, WithoutSpecs(without_specs)));
   }
 
   const Names& names_;

@@ -1,6 +1,9 @@
 #include "executor/cli/tensors/cast.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "executor/values/element.h"
@@ -26,10 +29,28 @@ bool Fits(const Tensor& from, int64_t i, const IntegerRange& range) {
   return value >= static_cast<double>(range.lo) && value < static_cast<double>(range.hi) + 1;
 }
 
+// Rounded to odd to the 53 bits of a double: what is between two doubles becomes the one with an
+// odd last bit. A float type of fewer bits than 51 then rounds it as it would round the integer.
+double ToOdd(const Tensor& from, int64_t i) {
+  const bool is_unsigned = from.dtype() == DataType::kUint64;
+  const int64_t value = ElementAsInt(from, i);
+  const bool negative = !is_unsigned && value < 0;
+  uint64_t magnitude = negative ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const int dropped = std::max(11 - std::countl_zero(magnitude | 1), 0);
+  const uint64_t rest = magnitude & ((uint64_t{1} << dropped) - 1);
+  magnitude -= rest;
+  if (rest != 0) magnitude |= uint64_t{1} << dropped;
+  const double rounded = static_cast<double>(magnitude);
+  return negative ? -rounded : rounded;
+}
+
 // Returns whether the type has a value for the element.
 bool CastElement(const Tensor& from, int64_t i, const Tensor& to) {
   const DataType type = to.dtype();
-  if (IsComplex(type)) {
+  const bool to_double = type == DataType::kDouble || type == DataType::kComplex128;
+  if (IsWhole(from.dtype()) && !to_double && (IsComplex(type) || IsFloatLike(type))) {
+    StoreDouble(to, i, ToOdd(from, i));
+  } else if (IsComplex(type)) {
     StoreComplex(to, i, ElementAsComplex(from, i));
   } else if (type == DataType::kBool) {
     StoreInt(to, i, ElementAsDouble(from, i) != 0 ? 1 : 0);

@@ -6,11 +6,10 @@
 
 namespace tenon::cli {
 
-// Converts as NumPy's astype: real numbers are cut off for integers and rounded for floats; a bool
-// says whether the number is other than 0. Unlike in NumPy, an integer of more than 53 bits is
-// rounded twice for a float type below double: first to a double. A tensor of type `to` is returned
-// as it is, with its buffer. A number that is too large for a float type becomes infinite; NaN or
-// the largest number where the type has no infinity.
+// Converts as NumPy's astype: real numbers are cut off for integers and rounded once for floats; a
+// bool says whether the number is other than 0. A tensor of type `to` is returned as it is, with
+// its buffer. A number that is too large for a float type becomes infinite; NaN or the largest
+// number where the type has no infinity.
 //
 // INVALID_ARGUMENT where NumPy may answer:
 // * an element that is NaN or outside the range of an integer type: "element [3]: 300 is no u8";

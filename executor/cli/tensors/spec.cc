@@ -1,5 +1,6 @@
 #include "executor/cli/tensors/spec.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -108,9 +109,11 @@ struct FileName {
     key = path.substr(open + 1, path.size() - open - 2);
     path.resize(open);
   }
-  bool is_numpy() const {
-    return !key.empty() || LooksLikeNumPy(path) || absl::EndsWith(path, ".npy") ||
-           absl::EndsWith(path, ".npz");
+  // Of a file that is not there nobody knows: reading it as an array says that it is missing.
+  bool is_raw() const {
+    std::error_code error;
+    return key.empty() && !absl::EndsWith(path, ".npy") && !absl::EndsWith(path, ".npz") &&
+           std::filesystem::exists(path, error) && !LooksLikeNumPy(path);
   }
 };
 
@@ -135,7 +138,7 @@ absl::Status OtherShape(const FileName& file, const Shape& has, const Shape& wan
 absl::StatusOr<Tensor> FromFile(std::string_view value, const TypePrefix& type, bool has_prefix,
                                 const SpecHint& hint) {
   const FileName file(value);
-  if (!file.is_numpy()) {
+  if (file.is_raw()) {
     const std::optional<DataType> dtype = type.dtype ? type.dtype
                                           : hint.dtype == DataType::kInvalid
                                               ? std::nullopt
@@ -164,7 +167,7 @@ std::optional<size_t> CastOpens(std::string_view value) {
 absl::StatusOr<Tensor> FromCast(std::string_view value, size_t open) {
   TENON_ASSIGN_OR_RETURN(const TypePrefix type, ParseType(value.substr(0, open)));
   const FileName file(value.substr(open + 1, value.size() - open - 2));
-  if (!type.dtype || !file.is_numpy())
+  if (!type.dtype || file.is_raw())
     return UsageError(absl::StrCat("'", value, "' converts nothing; f32(@x.npy) does"));
   TENON_ASSIGN_OR_RETURN(const Tensor array, LoadArray(file.path, file.key, DataType::kInvalid));
   if (type.shape->rank() > 0 && !(*type.shape == array.shape()))
@@ -263,6 +266,10 @@ absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint) {
     value = absl::StripAsciiWhitespace(value.substr(equals + 1));
     has_prefix = true;
   }
+  if (!type.dtype && !HasSpecs(hint.dtype)) {
+    return UsageError(absl::StrCat("no SPEC can write a ", DataTypeName(BaseType(hint.dtype)),
+                                   "; feed what the graph computes from it instead"));
+  }
   if (value.empty() && !(type.shape && type.shape->num_elements() == 0)) {
     return UsageError(
         absl::StrCat("'", spec, "' has no value; write one such as ", SuggestSpec(hint)));
@@ -276,7 +283,13 @@ absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint) {
                                  "': ", tensor.status().message()));
 }
 
+bool HasSpecs(DataType dtype) {
+  const DataType base = BaseType(dtype);
+  return base != DataType::kResource && base != DataType::kVariant;
+}
+
 std::string SuggestSpec(const SpecHint& hint) {
+  if (!HasSpecs(hint.dtype)) return "(no SPEC)";
   const DataType dtype = hint.dtype == DataType::kInvalid ? DataType::kFloat : BaseType(hint.dtype);
   std::string text;
   for (const int64_t dim : hint.shape.dims()) absl::StrAppend(&text, dim < 0 ? 1 : dim, "x");

@@ -42,7 +42,8 @@ struct SpecHint {
 };
 
 // Makes the tensor that the SPEC describes, in host memory. What the SPEC leaves open comes from
-// `hint`; nothing compares the tensor with it. Reads files. Errors are kUsage, or kInvalidInput
+// `hint`; nothing compares the tensor with it, but where HasSpecs says no of it every SPEC that
+// leaves the type open is an error. Reads files. Errors are kUsage, or kInvalidInput
 // for a file that cannot be read or has other content. "(ignored)" is no tensor: the caller asks
 // IsIgnoredSpec first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
@@ -58,9 +59,12 @@ struct NamedSpec {
 // kUsage if there is no '=' or no name.
 absl::StatusOr<NamedSpec> SplitNamedSpec(std::string_view text);
 
+// Whether a SPEC can write a tensor of this type. It cannot write a resource or variant: a user
+// must feed what is computed from it, or fetch what does not need it.
+bool HasSpecs(DataType dtype);
 // A SPEC that a Placeholder of this type and shape accepts. Unknown dimensions become 1, an unknown
-// rank a scalar, an unknown type f32. No SPEC can write a resource or variant: for these the text
-// is of no use.
+// rank a scalar, an unknown type f32. For a type without SPECs it is "(no SPEC)", which ParseSpec
+// refuses.
 std::string SuggestSpec(const SpecHint& hint);
 
 }  // namespace tenon::cli

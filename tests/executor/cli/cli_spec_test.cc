@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "executor/cli/faults/exit_code.h"
 #include "executor/cli/tensors/cast.h"
 #include "executor/cli/tensors/spec.h"
 #include "executor/values/compare.h"
@@ -43,6 +44,17 @@ TEST(Cast, KeepsWhatTheTypeHasAPlaceFor) {
   EXPECT_EQ(cast("3xf64=1.5 -2.75 1e300", DataType::kFloat), "f32 1.5 -2.75 inf");
   EXPECT_EQ(cast("3xf64=1.5 -2.75 255", DataType::kInt32), "i32 1 -2 255");
   EXPECT_EQ(cast("2xi64=3 -4", DataType::kFloat), "f32 3 -4");
+  // Just above, at and just below the middle between two floats: a double in between would be at
+  // it.
+  EXPECT_EQ(
+      cast("3xi64=4611686293305294849 4611686293305294848 4611686293305294847", DataType::kFloat),
+      "f32 4.6116866e+18 4.611686e+18 4.611686e+18");
+  EXPECT_EQ(cast("3xi64=-4611686293305294849 -9223372036854775808 -1", DataType::kFloat),
+            "f32 -4.6116866e+18 -9.223372e+18 -1");
+  EXPECT_EQ(cast("2xu64=9223372586610589697 18446744073709551615", DataType::kFloat),
+            "f32 9.223373e+18 1.8446744e+19");
+  EXPECT_EQ(cast("i64=4611686293305294849", DataType::kComplex64), "c64 4.6116866e+18+0j");
+  EXPECT_EQ(cast("i64=72339069014638593", DataType::kBfloat16), "bf16 7.2621e+16");
   EXPECT_EQ(cast("2xu64=18446744073709551615 0", DataType::kDouble), "f64 18446744073709551616 0");
   EXPECT_EQ(cast("i64=-9223372036854775808", DataType::kInt64), "i64 -9223372036854775808");
   EXPECT_EQ(cast("3xf32=0 0.25 nan", DataType::kBool), "bool false true true");
@@ -121,6 +133,29 @@ TEST(Spec, MistakesAreQuoted) {
 }
 
 // Frozen: these numbers may never change.
+TEST(Spec, AFileThatIsMissingIsNoUsage) {
+  for (const char* spec : {"@no_such", "@no_such.npy", "@no_such.npz[k]", "2xf32=@no_such",
+                           "f32(@no_such)", "f32(@no_such.npy)"}) {
+    const absl::Status status = ParseSpec(spec, {}).status();
+    EXPECT_EQ(ExitOf(status), Exit::kInvalidInput) << spec;
+    EXPECT_THAT(status.message(), HasSubstr("No such file")) << spec;
+  }
+}
+
+TEST(Spec, NoneWritesAResourceOrVariant) {
+  for (const DataType type : {DataType::kResource, MakeRef(DataType::kVariant)}) {
+    const SpecHint hint{type, PartialShape()};
+    EXPECT_FALSE(HasSpecs(type));
+    for (const std::string spec : {std::string("1"), std::string("ones"), std::string("2="),
+                                   std::string("2=zeros"), std::string(), SuggestSpec(hint)}) {
+      const absl::Status status = ParseSpec(spec, hint).status();
+      EXPECT_EQ(ExitOf(status), Exit::kUsage) << spec;
+      EXPECT_THAT(status.message(), HasSubstr("; feed what the graph computes from it instead"));
+    }
+    EXPECT_TRUE(ParseSpec("f32=1", hint).ok());
+  }
+}
+
 TEST(Spec, RandomNumbersAreFrozen) {
   EXPECT_EQ(Parsed("3xf64=random(seed=7,lo=-1,hi=1)"),
             "f64[3] 0.662884738834657 0.47618809248812544 0.6828540663854967");
