@@ -66,7 +66,11 @@ absl::StatusOr<Json> Json::Parse(std::string_view text) {
   try {  // the library's only way to tell where and why
     json.impl_->value = nlohmann::ordered_json::parse(text);
   } catch (const nlohmann::ordered_json::exception& e) {
-    return absl::InvalidArgumentError(e.what());
+    // "[json.exception.parse_error.101] parse error at line 2, column 1: syntax error …"
+    const std::string_view what = e.what();
+    const size_t place = what.find(" at line ");
+    return absl::InvalidArgumentError(
+        what.substr(place == what.npos ? what.find("] ") + 2 : place + 4));
   }
   return json;
 }

@@ -281,5 +281,36 @@ TEST(Devices, CpuAndApu) {
   EXPECT_GT(doc["kernels"].size(), 100);
 }
 
+// What devices counts for a device is what its plug-in brings.
+TEST(Devices, CountKernelsOfAllDevicesApart) {
+  const json doc = Document({"devices", "--plugin", Built("lib/plugins/libapu.so")});
+  EXPECT_EQ(doc["devices"][1]["kernels"], doc["plugins"][0]["kernels"]);
+  EXPECT_GT(doc["devices"][1]["default_kernels"], 0);
+  EXPECT_EQ(doc["devices"][0]["default_kernels"], doc["devices"][1]["default_kernels"]);
+}
+
+// A graph with inputs that nobody can write.
+TEST(Show, SuggestsNoSpecThatCannotBe) {
+  const std::string graph = TempFile("list.pbtxt", R"(
+      node { name: 'list' op: 'Placeholder' attr { key: 'dtype' value { type: DT_VARIANT } } }
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT32 } } }
+      node { name: 'size' op: 'TensorListLength' input: 'list' }
+      node { name: 'y' op: 'AddV2' input: ['size', 'x'] attr { key: 'T' value { type: DT_INT32 } } })");
+  const Finished show = GraphRun({"show", graph});
+  EXPECT_THAT(show.out, AllOf(HasSubstr("run " + graph + " --input 'x=i32="),
+                              HasSubstr("no SPEC can write list")));
+  const Finished run = GraphRun({"run", graph});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("add --input 'x=i32=random(seed=1,lo=0,hi=2)'; no SPEC"),
+                             HasSubstr("no SPEC can write list: feed with --input NODE=SPEC")));
+  const Finished wrong = GraphRun({"run", graph, "--input", "x=i32=1", "--input", "list=f32=1"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("takes DT_VARIANT"));
+  EXPECT_THAT(wrong.err, HasSubstr("no SPEC can write"));
+  const Finished behind = GraphRun({"run", graph, "--input", "x=i32=1", "--input", "size=i32=2",
+                                    "--expect", "y=i32=3", "--output", "y"});
+  EXPECT_EQ(behind.exit, 0) << behind.err;
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -292,6 +292,17 @@ TEST(Run, CastsArraysWhereItIsTold) {
   EXPECT_EQ(cast.exit, 0) << cast.err;
 }
 
+TEST(Run, SaysWhatAFileOfCasesIs) {
+  const std::string cases = TempFile("bad_cases.json", "[\n  {\"feeds\": }]");
+  const Finished run = GraphRun({"run", GoldenGraph("mlp"), "--cases", cases});
+  EXPECT_EQ(run.exit, 4);
+  EXPECT_THAT(run.err, ::testing::StartsWith(cases + ": is no JSON: line 2, column "));
+  EXPECT_THAT(run.err, HasSubstr("; a file of cases is an array such as [{\"feeds\": {"));
+  const Finished object =
+      GraphRun({"run", GoldenGraph("mlp"), "--cases", TempFile("object.json", "{}")});
+  EXPECT_THAT(object.err, HasSubstr("is no JSON array; a file of cases is an array such as"));
+}
+
 TEST(Run, PassesAreInTheDocument) {
   for (const char* command : {"run", "bench"}) {
     const json doc =

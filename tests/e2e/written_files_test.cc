@@ -72,6 +72,13 @@ TEST_F(WrittenFiles, NewFoldersToo) {
   EXPECT_THAT(plugin.err, HasSubstr(kReason));
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
     EXPECT_TRUE(entry.is_directory()) << entry.path();
+  // The folders that it made are gone, one that was there stays.
+  EXPECT_FALSE(fs::exists(Path("board")));
+  fs::create_directory(Path("there"));
+  EXPECT_EQ(
+      GraphRun({.args = {"plugin", "new", "board", Path("there/a/b")}, .largest_file = 100}).exit,
+      1);
+  EXPECT_TRUE(fs::is_empty(Path("there")));
 }
 
 // A graph is written onto the file that it is read from, through a link.

@@ -17,6 +17,9 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 28;  // of a file of cases
+constexpr std::string_view kCaseForm =
+    "a file of cases is an array such as "
+    "[{\"feeds\": {\"x\": \"x.npy\"}, \"fetches\": {\"y\": \"y.npy\"}}]";
 
 absl::Status BadCases(const std::string& path, std::string_view message) {
   return WithExit(Exit::kInvalidInput,
@@ -105,8 +108,10 @@ absl::StatusOr<Json> ReadCases(const std::string& path) {
   const absl::StatusOr<FileBytes> file = ReadFile(path, kMaxBytes);
   if (!file.ok()) return WithExit(Exit::kInvalidInput, file.status());
   absl::StatusOr<Json> cases = Json::Parse(file->bytes);
-  if (!cases.ok()) return BadCases(path, cases.status().message());
-  if (!cases->is_array()) return BadCases(path, "is no JSON array of cases");
+  if (!cases.ok()) {
+    return BadCases(path, absl::StrCat("is no JSON: ", cases.status().message(), "; ", kCaseForm));
+  }
+  if (!cases->is_array()) return BadCases(path, absl::StrCat("is no JSON array; ", kCaseForm));
   return cases;
 }
 

@@ -17,17 +17,24 @@
 namespace tenon::cli {
 namespace {
 
-int64_t KernelCount(const Device& device) {
-  int64_t count = 0;
+// The kernels that a device can run.
+struct KernelCounts {
+  int64_t own = 0;      // for its type
+  int64_t for_all = 0;  // for DEFAULT, which serve every type of device
+};
+
+KernelCounts CountKernels(const Device& device) {
+  KernelCounts counts;
   for (const auto& kernel : KernelRegistry::Global().List()) {
-    // Kernels for DEFAULT serve every type of device.
-    const bool of_type = kernel->device_type == device.type() || kernel->device_type == "DEFAULT";
-    if (of_type && IsForDevicesOf(*kernel, device.plugin())) ++count;
+    if (!IsForDevicesOf(*kernel, device.plugin())) continue;
+    if (kernel->device_type == device.type()) ++counts.own;
+    if (kernel->device_type == "DEFAULT") ++counts.for_all;
   }
-  return count;
+  return counts;
 }
 
 Json DeviceJson(const Device& device) {
+  const KernelCounts kernels = CountKernels(device);
   Json json = Json::Object();
   json.Set("name", device.physical_name())
       .Set("type", device.type())
@@ -35,7 +42,8 @@ Json DeviceJson(const Device& device) {
       .Set("plugin", device.plugin())
       .Set("priority", device.priority())
       .Set("memory_bytes", device.memory_bytes())
-      .Set("kernels", KernelCount(device));
+      .Set("kernels", kernels.own)
+      .Set("default_kernels", kernels.for_all);
   return json;
 }
 
@@ -64,11 +72,12 @@ void AddJson(const Host& host, Json& doc) {
 }
 
 std::string DevicesText(const Host& host, const Style& style) {
-  Table table({"device", ">priority", ">memory", ">kernels", "from"});
+  Table table({"device", ">priority", ">memory", ">kernels", ">of DEFAULT", "from"});
   for (const Device* device : host.devices()) {
+    const KernelCounts kernels = CountKernels(*device);
     table.Row({style.Bold(device->physical_name()), absl::StrCat(device->priority()),
                device->memory_bytes() == 0 ? "-" : Bytes(device->memory_bytes()),
-               absl::StrCat(KernelCount(*device)),
+               absl::StrCat(kernels.own), absl::StrCat(kernels.for_all),
                device->plugin().empty() ? "built in" : std::string(device->plugin())});
   }
   return table.Text(style);

@@ -48,6 +48,35 @@ std::string CamelCase(const std::string& name) {
   return camel;
 }
 
+// The files and folders that are made. What is not kept goes again, but for a folder in which
+// somebody else has put something.
+class MadeFiles {
+ public:
+  ~MadeFiles() {
+    std::error_code ignored;
+    for (size_t i = made_.size(); i-- > 0;) fs::remove(made_[i], ignored);
+  }
+  // Writes a file, and the folders that are missing around it.
+  absl::Status Write(const fs::path& path, std::string_view content) {
+    MakeFolder(path.parent_path());
+    TENON_RETURN_IF_ERROR(WriteFile(path, content));
+    made_.push_back(path);
+    return absl::OkStatus();
+  }
+  void Keep() { made_.clear(); }
+
+ private:
+  // WriteFile reports a folder that could not be made.
+  void MakeFolder(const fs::path& folder) {
+    std::error_code error;
+    if (folder.empty() || fs::exists(folder, error)) return;
+    MakeFolder(folder.parent_path());
+    if (fs::create_directory(folder, error)) made_.push_back(folder);
+  }
+
+  std::vector<fs::path> made_;
+};
+
 struct PluginNewFlags : CommonFlags {
   void Declare(Declarer& d) { DeclareOutput(d); }
 };
@@ -61,16 +90,15 @@ absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
     return UsageError(absl::StrCat("plugin new: ", folder.string(), " is there and not empty"));
   const std::string lower = absl::AsciiStrToLower(name);
   const std::string type = absl::AsciiStrToUpper(name);
+  MadeFiles made;
   std::vector<std::string> written;
   for (const EmbeddedFile& file : PluginTemplate()) {
     const std::string content = absl::StrReplaceAll(
         file.content, {{"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}});
-    const fs::path path = folder / file.path;
-    // WriteFile reports a folder that could not be made.
-    fs::create_directories(path.parent_path(), error);
-    TENON_RETURN_IF_ERROR(WriteFile(path, content));
+    TENON_RETURN_IF_ERROR(made.Write(folder / file.path, content));
     written.emplace_back(file.path);
   }
+  made.Keep();
   invocation.doc.Set("name", lower)
       .Set("device_type", type)
       .Set("folder", folder.string())

@@ -12,6 +12,7 @@
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/model/model.h"
 #include "executor/session/saved_model.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "grappler_lite/pipeline/pass_spec.h"
 #include "grappler_lite/target/target_graph.h"
@@ -58,12 +59,10 @@ absl::Status FreezeFor(Workbench& bench, Model& model, const CompileFlags& flags
   absl::StatusOr<Frozen> frozen =
       FreezeModel(model, flags, *bench.host, std::move(session_options));
   if (!frozen.ok()) {
-    return WithExit(ExitOf(frozen.status()),
-                    absl::Status(frozen.status().code(),
-                                 absl::StrCat(flags.paths.front(),
-                                              ": cannot become one graph, which is what opt works "
-                                              "on: ",
-                                              frozen.status().message())));
+    // A wrong flag is no fault of the freezing.
+    if (ExitOf(frozen.status()) == Exit::kUsage) return frozen.status();
+    return Annotate(frozen.status(),
+                    absl::StrCat(flags.paths.front(), ": opt freezes a SavedModel first: "));
   }
   bench.frozen = std::make_unique<Frozen>(*std::move(frozen));
   model.graph = bench.frozen->model.graph;
