@@ -52,10 +52,12 @@ absl::Status PrepareBroadcastTo(Prepare& p) {
   return SetBroadcast(p, 0, out);
 }
 
+// As in TensorFlow a scalar may stand for a vector of one and the reverse, if the shape function did
+// not know the rank.
 absl::Status PrepareFill(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
-  if (p.input_shape(0).rank() != 1) return p.Invalid("'dims' must be a vector");
-  if (p.input_shape(1).rank() != 0) return p.Invalid("'value' must be a scalar");
+  if (p.input_shape(1).rank() > 1 || p.input_shape(1).num_elements() != 1)
+    return p.Invalid("'value' must be a scalar");
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
   p.set_output_shape(0, out);
   StridedCopy copy(p.output_type(0));
