@@ -184,13 +184,17 @@ absl::Status VariableFolder::RewriteReader(Scope& scope, pb::NodeDef& node, cons
       scope.renamed.emplace(absl::StrCat(node.name(), ":", from, end),
                             absl::StrCat(node.name(), ":output:0"));
   };
+  const bool gathers = op == "ResourceGather" || op == "ResourceGatherNd";
+  if (op == "ReadVariableOp" || gathers) {
+    const pb::DataType asked = AttrOr(node, "dtype", TypeAttr(handle.dtype)).type();
+    if (asked != handle.dtype) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          NodeText(scope.function, node), " reads variable '", handle.variable, "' as ",
+          pb::DataType_Name(asked), ", and it is ", pb::DataType_Name(handle.dtype)));
+    }
+  }
   Attrs attrs;
   if (op == "ReadVariableOp") {
-    if (AttrOr(node, "dtype", TypeAttr(handle.dtype)).type() != handle.dtype) {
-      return absl::InvalidArgumentError(absl::StrCat(NodeText(scope.function, node),
-                                                     " reads variable '", handle.variable,
-                                                     "' as what it is not"));
-    }
     attrs["T"] = TypeAttr(handle.dtype);
     SetOp(node, "Identity", std::move(attrs));
     rename("value");
@@ -207,7 +211,7 @@ absl::Status VariableFolder::RewriteReader(Scope& scope, pb::NodeDef& node, cons
   } else if (op == "DisableCopyOnRead") {
     SetOp(node, "NoOp", {});
     SetDataInputs(node, {});
-  } else if (op == "ResourceGather" || op == "ResourceGatherNd") {
+  } else if (gathers) {
     RewriteGather(scope, node, handle);
   } else if (op == "Identity" || op == "Switch" || op == "Merge" || op == "Enter" || op == "Exit" ||
              op == "NextIteration") {

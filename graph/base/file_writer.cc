@@ -1,5 +1,7 @@
 // A regular file is written beside its target and renamed at the end: a reader sees the old content
-// or all of the new one, and a failure leaves the old file. A pipe or a device is written directly.
+// or all of the new one, and a failure leaves the old file. Until then the new file has no name, so
+// that a process that is killed leaves nothing, whatever the signal: no handler need remove it. A
+// pipe or a device is written directly.
 
 #include "graph/base/file_writer.h"
 
@@ -66,16 +68,40 @@ int OpenDirectly(const fs::path& path) {
   return open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
 }
 
-// Creates a new file in the folder of `target` and stores its name in `path`.
-int OpenBeside(const fs::path& target, mode_t mode, std::string& path) {
+// Calls `make` with names of temporary files in the folder of `target`, until one is new. Stores
+// the name in `path` and returns what `make` returned.
+template <typename Make>
+int MakeBeside(const fs::path& target, std::string& path, Make make) {
   static std::atomic<unsigned> count{0};
   for (;;) {
     const std::string name = absl::StrCat(".", target.filename().string().substr(0, kMostNameBytes),
                                           ".", getpid(), "-", count++, ".unfinished");
     path = (target.parent_path() / name).string();
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0 || errno != EEXIST) return fd;
+    const int result = make(path.c_str());
+    if (result >= 0 || errno != EEXIST) return result;
   }
+}
+
+// The link to an open file of this process, by which the file gets a name.
+std::string LinkTo(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+// Opens a new file in the folder of `target` that has no name. -1 where the file system has no such
+// files, or where /proc is missing.
+int OpenNameless(const fs::path& target, mode_t mode) {
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const int fd = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (fd >= 0 && faccessat(AT_FDCWD, LinkTo(fd).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+// Opens a new file in the folder of `target`. Stores its name in `path`, if it has one.
+int OpenBeside(const fs::path& target, mode_t mode, std::string& path) {
+  const int fd = OpenNameless(target, mode);
+  if (fd >= 0) return fd;
+  return MakeBeside(target, path, [mode](const char* name) {
+    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  });
 }
 
 // Gives the new file the owner and the permissions of the old one. Errors are ignored: the content
@@ -87,17 +113,20 @@ void TakeOver(const struct stat& old, int fd) {
 
 }  // namespace
 
-FileWriter::FileWriter(std::string path, std::string target, std::string unfinished, int fd)
+FileWriter::FileWriter(std::string path, std::string target, std::string unfinished, int fd,
+                       bool replaces)
     : path_(std::move(path)),
       target_(std::move(target)),
       unfinished_(std::move(unfinished)),
-      fd_(fd) {}
+      fd_(fd),
+      replaces_(replaces) {}
 
 FileWriter::FileWriter(FileWriter&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       unfinished_(std::exchange(other.unfinished_, {})),
       fd_(std::exchange(other.fd_, -1)),
+      replaces_(other.replaces_),
       buffer_(std::move(other.buffer_)),
       status_(std::move(other.status_)) {}
 
@@ -113,7 +142,8 @@ absl::StatusOr<FileWriter> FileWriter::Create(std::string path) {
   if (!is_there && errno != ENOENT) return CannotWrite(path, errno);
   std::string unfinished;
   int fd;
-  if (is_there && (!S_ISREG(old.st_mode) || IsInProc(target))) {
+  const bool replaces = !is_there || (S_ISREG(old.st_mode) && !IsInProc(target));
+  if (!replaces) {
     fd = OpenDirectly(target);
   } else {
     // rename needs no right to the old file: without this question a read-only file would be
@@ -126,7 +156,7 @@ absl::StatusOr<FileWriter> FileWriter::Create(std::string path) {
     if (fd >= 0 && is_there) TakeOver(old, fd);
   }
   if (fd < 0) return CannotWrite(path, errno);
-  return FileWriter(std::move(path), target.string(), std::move(unfinished), fd);
+  return FileWriter(std::move(path), target.string(), std::move(unfinished), fd, replaces);
 }
 
 absl::Status FileWriter::Write(std::string_view bytes) {
@@ -145,12 +175,22 @@ absl::Status FileWriter::Finish() {
   TENON_RETURN_IF_ERROR(Flush(buffer_));
   // Without fsync a crash of the machine could leave the new name with missing content. Some file
   // systems know no fsync (EINVAL, ENOTSUP).
-  const bool replaces = !unfinished_.empty();
-  if (replaces && fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) return Fail(errno);
+  if (replaces_ && fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP) return Fail(errno);
+  if (replaces_ && unfinished_.empty() && !TakeName()) return Fail(errno);
   if (close(std::exchange(fd_, -1)) != 0) return Fail(errno);
-  if (replaces && rename(unfinished_.c_str(), target_.c_str()) != 0) return Fail(errno);
+  if (replaces_ && rename(unfinished_.c_str(), target_.c_str()) != 0) return Fail(errno);
   unfinished_.clear();
   return absl::OkStatus();
+}
+
+// No call puts a file without a name in the place of another: it gets a name of its own first.
+bool FileWriter::TakeName() {
+  std::string name;
+  const int linked = MakeBeside(target_, name, [this](const char* path) {
+    return linkat(AT_FDCWD, LinkTo(fd_).c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+  });
+  if (linked == 0) unfinished_ = std::move(name);
+  return linked == 0;
 }
 
 absl::Status FileWriter::Flush(std::string_view bytes) {

@@ -10,8 +10,10 @@
 namespace tenon {
 
 // Writes to a temporary file in the folder of `path`; Finish renames it to `path`. So a full disk,
-// an error or the end of the process leaves the old file as it was. A process that is killed leaves
-// the temporary file behind, named ".NAME.PID-N.unfinished".
+// an error or the end of the process leaves the old file as it was. The temporary file has no name
+// until Finish has written all, and goes with the process. Where the file system knows no such
+// files (O_TMPFILE), it has the name ".NAME.PID-N.unfinished" from the start, and a process that is
+// killed leaves it behind.
 // - Where `path` is a symbolic link, the link stays and its target is replaced; the temporary file
 //   is then in the folder of the target and has the target's NAME.
 // - The new file has the permissions of the old one (not setuid, setgid, sticky) and, where the
@@ -40,14 +42,16 @@ class FileWriter {
   absl::Status Finish();
 
  private:
-  FileWriter(std::string path, std::string target, std::string unfinished, int fd);
+  FileWriter(std::string path, std::string target, std::string unfinished, int fd, bool replaces);
+  bool TakeName();  // false: errno says why
   absl::Status Flush(std::string_view bytes);
   absl::Status Fail(int error);
 
   std::string path_;        // as the caller gave it
   std::string target_;      // the file at the end of the links
-  std::string unfinished_;  // the temporary file; empty: target_ is written directly
+  std::string unfinished_;  // the name of the temporary file; empty: it has none
   int fd_;
+  bool replaces_;  // fd_ is a temporary file; else target_ is written directly
   std::string buffer_;
   absl::Status status_;
 };

@@ -263,6 +263,30 @@ TEST(Freeze, RefusesVariablesThatAreWritten) {
       GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
 }
 
+TEST(Freeze, RefusesReadersOfAnotherType) {
+  for (const std::string op : {"ResourceGather", "ResourceGatherNd", "ReadVariableOp"}) {
+    const bool gathers = op != "ReadVariableOp";
+    const std::string model = WriteSavedModel(
+        "another_type",
+        TextVarHandle("v", "v") +
+            TextNode("i", "Const", "",
+                     "attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value { "
+                     "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 0 } } }") +
+            TextNode("r", op, std::string("input: 'v'") + (gathers ? " input: 'i'" : ""),
+                     std::string("attr { key: 'dtype' value { type: DT_INT32 } }") +
+                         (gathers ? " attr { key: 'Tindices' value { type: DT_INT32 } }" : "")) +
+            TextNode("y", "Cast", "input: 'r'",
+                     "attr { key: 'SrcT' value { type: DT_INT32 } } "
+                     "attr { key: 'DstT' value { type: DT_FLOAT } }"),
+        {"v"});
+    const Finished frozen = GraphRun({"freeze", model, "-o", TempPath("another_type.pb")});
+    EXPECT_NE(frozen.exit, 0) << op;
+    EXPECT_THAT(frozen.err, HasSubstr("node 'r' (" + op +
+                                      ") reads variable 'v' as DT_INT32, and "
+                                      "it is DT_FLOAT"));
+  }
+}
+
 // Two calls of one function, which returns the handle that it takes. What the second gives back is
 // written.
 TEST(Freeze, TellsTheVariablesOfTwoCallsApart) {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -98,6 +99,32 @@ TEST_F(FileWriterTest, AWriterThatIsDroppedLeavesWhatWasThere) {
   }
   EXPECT_EQ(Content(path), "old");
   EXPECT_EQ(NumFiles(), 1);
+}
+
+// Whether files without names may be made here.
+bool HasNamelessFiles(const fs::path& folder) {
+  const int fd = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+TEST_F(FileWriterTest, AProcessThatIsKilledLeavesNothing) {
+  if (!HasNamelessFiles(folder_)) GTEST_SKIP() << "the file system has no files without names";
+  const std::string path = Write("file", "old");
+  const auto write_and_die = [&](int signal) {
+    absl::StatusOr<FileWriter> file = FileWriter::Create(path);
+    if (file.ok() && file->Write(std::string(200'000, 'x')).ok()) kill(getpid(), signal);
+    _exit(1);
+  };
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const pid_t child = fork();
+    if (child == 0) write_and_die(signal);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_EQ(NumFiles(), 1);
+  }
+  EXPECT_EQ(Content(path), "old");
 }
 
 // Who has the old file open or mapped keeps it.
