@@ -121,4 +121,33 @@ std::vector<bool> ReadNodes(const FunctionGraph& body) {
   return read;
 }
 
+bool GivesBack(const FunctionGraph& body, size_t i) {
+  const NodeId result = body.results[i];
+  return body.graph.control_inputs(result).empty() &&
+         body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
+}
+
+void NoteNeededArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
+                    std::vector<bool>& used) {
+  NeededNodes needed(body);
+  needed.Need(roots);
+  for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
+}
+
+void ReadFirstArgs(FunctionGraph& body, const std::vector<size_t>& firsts) {
+  Graph& g = body.graph;
+  absl::flat_hash_map<NodeId, NodeId> first_of;
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    if (firsts[i] != i) first_of.emplace(body.args[i], body.args[firsts[i]]);
+  }
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (!g.alive(n)) continue;
+    for (int i = 0; i < static_cast<int>(g.inputs(n).size()); ++i) {
+      const Output from = g.inputs(n)[i];
+      const auto first = first_of.find(from.node);
+      if (first != first_of.end()) g.SetInput(n, i, {first->second, from.port});
+    }
+  }
+}
+
 }  // namespace tenon

@@ -72,4 +72,16 @@ void ShortenResults(FunctionGraph& body);
 // have been removed (kNoNode).
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
+// Whether the body gives argument i back as result i, and waits for nothing before it does. The
+// argument may come by no Identity but the result's own.
+bool GivesBack(const FunctionGraph& body, size_t i);
+
+// Sets used[i] for each argument i that the nodes of `roots` need. Leaves the other elements.
+void NoteNeededArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
+                    std::vector<bool>& used);
+
+// Lets every node that reads or waits for argument i use argument firsts[i] instead. No argument
+// may have been removed (kNoNode).
+void ReadFirstArgs(FunctionGraph& body, const std::vector<size_t>& firsts);
+
 }  // namespace tenon

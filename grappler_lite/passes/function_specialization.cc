@@ -1,6 +1,7 @@
 // Gives calls, branches and loops functions of their own that take, compute and give no more than
 // is asked of them: small constants go from the arguments into the bodies, where the other passes
-// see them, and arguments and results that nobody uses go. Equal functions are made once.
+// see them, a tensor that comes twice comes once, and arguments and results that nobody uses go.
+// Equal functions are made once.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -27,6 +28,7 @@
 namespace tenon {
 namespace {
 
+constexpr RewriteInfo kMergeArguments = {"merge_arguments", Exactness::kExact};
 constexpr RewriteInfo kPushConstants = {"push_constants", Exactness::kExact};
 constexpr RewriteInfo kRemoveUnused = {"remove_unused", Exactness::kExact};
 
@@ -186,6 +188,12 @@ class Specializer {
   }
 
   bool Specialize(Site& site) {
+    const std::vector<size_t> firsts = FirstsOfEqual(site);
+    const bool merges = !firsts.empty() && c_.Allow(kMergeArguments.name, site.node);
+    if (merges) {
+      OwnBodies(site);
+      for (const auto& body : site.own) ReadFirstArgs(*body, firsts);
+    }
     std::vector<std::vector<bool>> read;
     for (const FunctionGraph* body : site.bodies) read.push_back(ReadNodes(*body));
     const std::vector<size_t> constants = Constants(site, read);
@@ -194,23 +202,40 @@ class Specializer {
       OwnBodies(site);
       for (size_t b = 0; b < site.own.size(); ++b) PushInto(*site.own[b], read[b], site, constants);
     }
-    const std::vector<bool> results = UsedResults(site);
+    std::vector<bool> results = UsedResults(site);
     // A variable of a loop is argument and result: both go, or none.
-    const std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
+    std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
     const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
                           std::all_of(results.begin(), results.end(), [](bool b) { return b; });
     const bool keeps_one = std::any_of(args.begin(), args.end(), [](bool b) { return b; });
     const bool removes = !all_used && (!site.loop || keeps_one) &&  // a loop needs a variable
                          c_.Allow(kRemoveUnused.name, site.node);
-    if (!pushes && !removes) return false;
-    if (removes) {
+    if (!merges && !pushes && !removes) return false;
+    if (!removes) {
+      args.assign(args.size(), true);
+      results.assign(results.size(), true);
+    }
+    for (size_t i = 0; merges && i < args.size(); ++i) args[i] = args[i] && firsts[i] == i;
+    if (merges || removes) {
       OwnBodies(site);
       Drop(site, args, results);
-      Rewrite(site, args, results);
-    } else {
-      Rewrite(site, std::vector<bool>(args.size(), true), std::vector<bool>(results.size(), true));
     }
+    Rewrite(site, args, results);
     return true;
+  }
+
+  // --- Equal arguments. TensorFlow's optimizer needs them merged: see SeparateRepeated.
+
+  // By argument: the first argument that is the same tensor; empty if each is its own first.
+  // Variables of a loop that start equal need not stay equal.
+  std::vector<size_t> FirstsOfEqual(const Site& site) const {
+    const std::span<const Output> args = g_.data_inputs(site.node).subspan(site.first_arg);
+    absl::flat_hash_map<Output, size_t> first_of;
+    std::vector<size_t> firsts;
+    for (size_t i = 0; i < args.size(); ++i)
+      firsts.push_back(first_of.emplace(args[i], i).first->second);
+    if (site.loop || first_of.size() == args.size()) firsts.clear();
+    return firsts;
   }
 
   // --- Constants.
@@ -229,15 +254,9 @@ class Specializer {
       if (!value.ok() || value->bytes() > kMaxConstBytes) continue;
       bool is_read = false;
       for (size_t b = 0; b < read.size(); ++b) is_read |= read[b][site.bodies[b]->args[i]];
-      if (is_read && (!site.loop || PassesOn(*site.bodies[1], i))) constants.push_back(i);
+      if (is_read && (!site.loop || GivesBack(*site.bodies[1], i))) constants.push_back(i);
     }
     return constants;
-  }
-
-  static bool PassesOn(const FunctionGraph& body, size_t i) {
-    const NodeId result = body.results[i];
-    return body.graph.control_inputs(result).empty() &&
-           body.graph.data_inputs(result)[0] == Output{body.args[i], 0};
   }
 
   // All but results read constants instead of these arguments.
@@ -317,16 +336,9 @@ class Specializer {
       for (size_t i = 0; i < results.size(); ++i) {
         if (results[i]) roots.push_back(body->results[i]);
       }
-      NoteArgs(*body, roots, used);
+      NoteNeededArgs(*body, roots, used);
     }
     return used;
-  }
-
-  static void NoteArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
-                       std::vector<bool>& used) {
-    NeededNodes needed(body);
-    needed.Need(roots);
-    for (size_t i = 0; i < body.args.size(); ++i) used[i] = used[i] || needed[body.args[i]];
   }
 
   // A variable is used if it is read behind the loop, by the condition, for what the body does, for
@@ -337,7 +349,7 @@ class Specializer {
     const FunctionGraph& condition = *site.bodies[0];
     std::vector<NodeId> of_condition = condition.effects;
     of_condition.push_back(condition.results[0]);
-    NoteArgs(condition, of_condition, used);
+    NoteNeededArgs(condition, of_condition, used);
     const FunctionGraph& body = *site.bodies[1];
     absl::flat_hash_map<NodeId, size_t> number_of;  // of arguments
     for (size_t i = 0; i < body.args.size(); ++i) number_of.emplace(body.args[i], i);
@@ -563,7 +575,9 @@ class Specializer {
 
 class FunctionSpecialization : public Pass {
  public:
-  std::vector<RewriteInfo> rewrites() const override { return {kPushConstants, kRemoveUnused}; }
+  std::vector<RewriteInfo> rewrites() const override {
+    return {kMergeArguments, kPushConstants, kRemoveUnused};
+  }
   absl::StatusOr<bool> Run(PassContext& context) override {
     return HasFunctions(context.graph) && Specializer(context).Run();
   }

@@ -3,11 +3,16 @@
 
 #include "grappler_lite/target/target_graph.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
 #include "graph/functions/function_body.h"
 #include "graph/functions/function_library.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
 #include "grappler_lite/target/tensorflow_versions.h"
 
@@ -87,7 +92,57 @@ void Note(const OpDef* op, std::string_view op_name, absl::Span<const Attr> attr
   }
 }
 
+// An Identity of `from`, on the device of its node.
+absl::StatusOr<Output> IdentityOf(Graph& graph, Output from) {
+  const std::string name = graph.UniqueName(absl::StrCat(graph.name(from.node), "/again"));
+  const std::string device(graph.device(from.node));
+  TENON_ASSIGN_OR_RETURN(const NodeId n,
+                         graph.AddNode(name, "Identity", {&from, 1},
+                                       {{"T", attr::Type(graph.output_type(from))}}, device));
+  return Output{n, 0};
+}
+
+bool IsSumOfOneSwitchOutput(const Graph& graph, NodeId n) {
+  const std::string_view op = graph.op_name(n);
+  if (op != "Add" && op != "AddV2" && op != "AddN") return false;
+  const std::span<const Output> inputs = graph.data_inputs(n);
+  return inputs.size() > 1 && inputs[0].port > 0 && IsSwitch(graph.facts(inputs[0].node)) &&
+         std::ranges::all_of(inputs, [&](const Output& in) { return in == inputs[0]; });
+}
+
+// Sums are of numbers.
+bool MayBeSummed(DataType type) {
+  return !IsRef(type) && type != DataType::kResource && type != DataType::kVariant &&
+         type != DataType::kString && type != DataType::kBool;
+}
+
+absl::Status SeparateArguments(Graph& graph, NodeId n) {
+  absl::flat_hash_set<Output> seen;
+  for (int i = 1; i < graph.num_inputs(n); ++i) {  // input 0 decides
+    const Output from = graph.data_inputs(n)[i];
+    if (seen.insert(from).second || !MayBeSummed(graph.output_type(from))) continue;
+    TENON_ASSIGN_OR_RETURN(const Output again, IdentityOf(graph, from));
+    graph.SetInput(n, i, again);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status SeparateRepeated(Graph& graph, const Target& target) {
+  if (!target.is_tensorflow()) return absl::OkStatus();
+  for (NodeId n = 0, end = graph.num_node_ids(); n < end; ++n) {
+    if (!graph.alive(n)) continue;
+    if (IsSumOfOneSwitchOutput(graph, n)) {
+      TENON_ASSIGN_OR_RETURN(const Output again, IdentityOf(graph, graph.data_inputs(n)[0]));
+      for (int i = 0; i < graph.num_inputs(n); ++i) graph.SetInput(n, i, again);
+    } else if (const CallKind calls = graph.facts(n).calls;
+               calls == CallKind::kIf || calls == CallKind::kCase) {
+      TENON_RETURN_IF_ERROR(SeparateArguments(graph, n));
+    }
+  }
+  return absl::OkStatus();
+}
 
 void DropNewDefaults(Graph& graph, const Target& target) {
   if (!target.is_tensorflow()) return;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "graph/ir/graph.h"
 #include "grappler_lite/target/target.h"
 
@@ -12,6 +13,17 @@ namespace tenon {
 // does not know: that version would refuse the graph. Looks at the nodes of functions too, and
 // replaces functions that change. Does nothing for Tenon.
 void DropNewDefaults(Graph& graph, const Target& target);
+
+// Puts Identities where the optimizer of TensorFlow (2.21 at least) would spoil the graph. It makes
+// a product x * N of a sum of N times x, and lets the constant N wait for the node of x. If x is
+// output 1 of a Switch, the constant comes to wait for output 0: it is dead, and so is what the
+// fetches wait for. The Switches of an If or Case, which TensorFlow makes before, are merged where
+// they take one tensor. So an Identity comes
+//   * before the inputs of a sum that all are one output of a Switch, other than output 0;
+//   * before each further use of a tensor as an argument of one If or Case.
+// Does not look into functions; function_specialization merges arguments there, and most of those
+// of the graph. Does nothing for Tenon.
+absl::Status SeparateRepeated(Graph& graph, const Target& target);
 
 // The oldest TensorFlow 2.x that has every op and attribute of a graph and of its functions.
 // Attributes that DropNewDefaults removes do not count, nor ops that are not TensorFlow's, nor

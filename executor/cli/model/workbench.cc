@@ -248,6 +248,7 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFla
     Graph graph = GraphToWrite(*executable, bench.graph());
     DropNewDefaults(graph, bench.session_options.pipeline.target);
     if (flags.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
+    TENON_RETURN_IF_ERROR(SeparateRepeated(graph, bench.session_options.pipeline.target));
     TENON_RETURN_IF_ERROR(ExportFile(graph, flags.save_optimized));
   }
   if (!flags.report.empty()) {

@@ -13,6 +13,7 @@
 namespace tenon {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Parse;
 
@@ -141,6 +142,52 @@ TEST(TargetGraph, LacksDefaultsThatAVersionDoesNotKnow) {
   check("tensorflow@2.15+onednn", {"T", "grad_b", "transpose_a"}, {"T", "transpose_b"});
   for (const char* newer : {"tensorflow@2.16", "tenon"})
     check(newer, {"T", "grad_a", "grad_b", "transpose_a"}, {"T", "grad_a", "transpose_b"});
+}
+
+// Sums of a Switch's outputs, and a branch that takes one tensor three times.
+constexpr char kRepeated[] = R"(
+  node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+  node { name: 'p' op: 'Placeholder' attr { key: 'dtype' value { type: DT_BOOL } } }
+  node { name: 's' op: 'Switch' input: ['x', 'p'] attr { key: 'T' value { type: DT_FLOAT } } }
+  node { name: 'no' op: 'AddV2' input: ['s', 's'] attr { key: 'T' value { type: DT_FLOAT } } }
+  node { name: 'yes' op: 'AddV2' input: ['s:1', 's:1'] attr { key: 'T' value { type: DT_FLOAT } } }
+  node { name: 'mix' op: 'AddV2' input: ['s:1', 's'] attr { key: 'T' value { type: DT_FLOAT } } }
+  node { name: 'times' op: 'Mul' input: ['s:1', 's:1'] attr { key: 'T' value { type: DT_FLOAT } } }
+  node {
+    name: 'if' op: 'If' input: ['p', 'x', 'x', 'p', 'x', 'p']
+    attr { key: 'Tcond' value { type: DT_BOOL } }
+    attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_BOOL, DT_FLOAT, DT_BOOL] } } }
+    attr { key: 'Tout' value { list { type: DT_FLOAT } } }
+    attr { key: 'then_branch' value { func { name: 'F' } } }
+    attr { key: 'else_branch' value { func { name: 'F' } } } }
+  library { function {
+    signature {
+      name: 'F'
+      input_arg { name: 'a' type: DT_FLOAT } input_arg { name: 'b' type: DT_FLOAT }
+      input_arg { name: 'q' type: DT_BOOL } input_arg { name: 'c' type: DT_FLOAT }
+      input_arg { name: 'r' type: DT_BOOL } output_arg { name: 'y' type: DT_FLOAT } }
+    ret { key: 'y' value: 'b' } } })";
+
+// TensorFlow 2.21 gives nothing for 'yes' where p is true, nor for an If that adds its arguments.
+TEST(TargetGraph, KeepsRepeatedTensorsApart) {
+  Graph graph = Parse(kRepeated);
+  const Graph before = graph;
+  ASSERT_TRUE(SeparateRepeated(graph, Target()).ok());
+  EXPECT_EQ(graph.num_nodes(), before.num_nodes());
+  ASSERT_TRUE(SeparateRepeated(graph, Target::TensorFlow()).ok());
+  const auto inputs = [&](std::string_view node) {
+    std::vector<std::string> names;
+    for (const Output& in : graph.data_inputs(graph.FindNode(node)))
+      names.push_back(graph.OutputName(in));
+    return names;
+  };
+  EXPECT_THAT(inputs("yes"), ElementsAre("s/again", "s/again"));
+  EXPECT_THAT(inputs("s/again"), ElementsAre("s:1"));
+  EXPECT_THAT(inputs("if"), ElementsAre("p", "x", "x/again", "p", "x/again_1", "p"));
+  EXPECT_THAT(inputs("x/again_1"), ElementsAre("x"));
+  for (const char* other : {"no", "mix", "times"})
+    EXPECT_EQ(graph.data_inputs(graph.FindNode(other))[0].node, graph.FindNode("s")) << other;
+  EXPECT_EQ(graph.num_nodes(), before.num_nodes() + 3);
 }
 
 TEST(TargetGraph, TellsTheOldestVersion) {
