@@ -107,6 +107,18 @@ TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
   EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
 }
 
+// The answer of the child process is not what a plug-in writes in its place.
+TEST(PluginCheck, WhatOneWritesIntoThePipeOfTheAnswerIsNone) {
+  for (const auto& [way, death] :
+       {std::pair("init_pipe_json", "it crashes: something other than its answer came"),
+        std::pair("init_pipe_answer", "it crashes: killed by SIGKILL")}) {
+    const Finished run =
+        GraphRun(Start{{"plugin", "check", TestPlugin("rogue")}, "", {{"ROGUE", way}}});
+    EXPECT_EQ(run.exit, 5) << run.err;
+    EXPECT_THAT(run.out, HasSubstr(death));
+  }
+}
+
 TEST(PluginCheck, OneThatClosesTheOutputDoesNotLoad) {
   for (const char* way : {"load_close", "load_close_all"}) {
     const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", way}});

@@ -165,10 +165,16 @@ void Do(const std::string& way) {
   if (way == "close_all") {
     for (int fd = 1; fd < 400; ++fd) close(fd);
   }
-  // A size of 4 GB; a field that reaches beyond its message; half a message.
+  // A size of 4 GB; a field that reaches beyond its message; half a message. Documents.
   if (way == "pipe_size") WriteIntoPipes("\xff\xff\xff\xff");
   if (way == "pipe_field") WriteIntoPipes(std::string("\4\0\0\0\xf0\xff\xff\x7f", 8));
   if (way == "pipe_part") WriteIntoPipes(std::string("\0\0\0\1", 4));
+  if (way == "pipe_json") WriteIntoPipes("{}");
+  if (way == "pipe_answer") {
+    WriteIntoPipes(R"({"status":{},"devices":1,"structs":[{}],"ops":[],"kernels":[],)"
+                   R"("warnings":"","doubts":[]})");
+    raise(SIGKILL);
+  }
   if (way == "round") std::fesetround(FE_DOWNWARD);
   if (way == "heap") DamageHeap();
   if (way == "freed") FreeTwice();

@@ -63,6 +63,34 @@ Json Facts(const PluginInfo& info) {
   return facts;
 }
 
+bool IsArray(const Json& object, std::string_view key) {
+  const std::optional<Json> value = object.Find(key);
+  return value.has_value() && value->is_array();
+}
+
+bool HasNumber(const Json& object, std::string_view key) {
+  const std::optional<Json> value = object.Find(key);
+  return value.has_value() && value->AsNumber().has_value();
+}
+
+// Whether a text is what Facts makes. A plug-in shares the child's process, and may write into the
+// pipe of the answer.
+bool LooksLikeFacts(const Json& json) {
+  const std::optional<Json> status = json.Find("status");
+  if (!status.has_value() || !status->is_object() || !HasNumber(json, "devices")) return false;
+  for (const std::string_view key : {"structs", "ops", "kernels", "warnings", "doubts"}) {
+    if (!IsArray(json, key)) return false;
+  }
+  const Json structs = *json.Find("structs"), kernels = *json.Find("kernels");
+  for (size_t i = 0; i < structs.size(); ++i) {
+    if (!HasNumber(structs.At(i), "size") || !HasNumber(structs.At(i), "host_size")) return false;
+  }
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!IsArray(kernels.At(i), "types") || !IsArray(kernels.At(i), "notes")) return false;
+  }
+  return true;
+}
+
 // The error that Host::Open has for a plug-in that closes an output.
 absl::Status CheckOutputs(const std::string& plugin) {
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) return ClosedByPlugin("standard output", plugin);
@@ -168,7 +196,7 @@ class Parent {
     PluginProbe probe;
     probe.output = output_;
     absl::StatusOr<Json> facts = Json::Parse(answer_);
-    if (facts.ok() && facts->is_object()) {
+    if (facts.ok() && LooksLikeFacts(*facts)) {
       probe.facts = *std::move(facts);
       return probe;
     }
@@ -181,6 +209,8 @@ class Parent {
       probe.death = "it did not end in time";
     } else if (WIFSIGNALED(status_)) {
       probe.death = absl::StrCat("killed by SIG", sigabbrev_np(WTERMSIG(status_)));
+    } else if (!answer_.empty() && WEXITSTATUS(status_) == 0) {
+      probe.death = "something other than its answer came through the pipe to which that goes";
     } else {
       probe.death = absl::StrCat("the process left with code ", WEXITSTATUS(status_));
     }
