@@ -52,8 +52,8 @@ absl::Status PrepareBroadcastTo(Prepare& p) {
   return SetBroadcast(p, 0, out);
 }
 
-// As in TensorFlow a scalar may stand for a vector of one and the reverse, if the shape function did
-// not know the rank.
+// As in TensorFlow a scalar may stand for a vector of one and the reverse, if the shape function
+// did not know the rank.
 absl::Status PrepareFill(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   if (p.input_shape(1).rank() > 1 || p.input_shape(1).num_elements() != 1)
