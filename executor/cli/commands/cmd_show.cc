@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/commands/computed_graph.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
