@@ -267,6 +267,7 @@ class Freezer {
 
   absl::Status FillIn(const std::vector<std::string>& variables, absl::Span<const Tensor> values) {
     Graph& graph = frozen_.graph;
+    TENON_RETURN_IF_ERROR(NoteFiles(values.subspan(0, variables.size())));
     for (size_t i = 0; i < variables.size(); ++i) {
       TENON_RETURN_IF_ERROR(graph.MakeConst(graph.FindNode(variables[i]), values[i]));
       frozen_.variable_bytes += static_cast<int64_t>(values[i].bytes());
@@ -277,6 +278,20 @@ class Freezer {
     frozen_.kept = std::move(init.variables);
     frozen_.tables = std::move(init.tables);
     frozen_.init = std::move(init.node);
+    return absl::OkStatus();
+  }
+
+  // Notes the assets whose paths are among the values of variables.
+  absl::Status NoteFiles(absl::Span<const Tensor> values) {
+    TENON_ASSIGN_OR_RETURN(const std::vector<Session::NamedTensor> assets, AssetPaths(model_));
+    std::set<std::string> paths, found;
+    for (const auto& [tensor, path] : assets) paths.emplace(path.StringAt(0));
+    for (const Tensor& value : values) {
+      if (value.dtype() != DataType::kString || value.num_elements() != 1) continue;
+      const std::string text(value.StringAt(0));
+      if (paths.contains(text)) found.insert(text);
+    }
+    frozen_.files.assign(found.begin(), found.end());
     return absl::OkStatus();
   }
 

@@ -29,6 +29,8 @@ struct FrozenModel {
   int64_t variables = 0, variable_bytes = 0;
   // Nodes of the tables, and of the variables that stay variables.
   std::vector<std::string> tables, kept;
+  // Absolute paths of the assets whose paths became constants: the frozen graph may read them.
+  std::vector<std::string> files;
   // The node that fills `tables` and `kept` when it runs; empty if there is nothing to fill.
   std::string init;
 };

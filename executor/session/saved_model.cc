@@ -139,9 +139,11 @@ absl::StatusOr<FileAccess> FilesOf(const SavedModel& model) {
 
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model) {
   std::vector<Session::NamedTensor> paths;
+  std::error_code error;
+  fs::path folder = fs::absolute(model.folder, error).lexically_normal();
+  if (error) folder = model.folder;  // the current folder is gone
   for (const AssetFile& asset : model.meta().assets) {
-    TENON_ASSIGN_OR_RETURN(Tensor path,
-                           PathTensor(fs::path(model.folder) / "assets" / asset.filename));
+    TENON_ASSIGN_OR_RETURN(Tensor path, PathTensor(folder / "assets" / asset.filename));
     paths.emplace_back(asset.tensor, std::move(path));
   }
   return paths;

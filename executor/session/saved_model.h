@@ -17,7 +17,7 @@ namespace tenon {
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
 // The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a
-// string scalar, its path. Does not look whether the files exist.
+// string scalar, its absolute path: frozen graphs hold it. Does not look whether the files exist.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
 // Called with each executable before it runs, on the calling thread. An error ends the restoration

@@ -263,6 +263,59 @@ TEST(Freeze, RefusesVariablesThatAreWritten) {
       GraphRun({"freeze", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("x.pb")}).exit, 2);
 }
 
+// A SavedModel whose result is x times the length of an asset, which a node reads by the path that
+// a variable holds.
+std::string WriteReader(const std::string& as) {
+  const std::string text = "attr { key: 'dtype' value { type: DT_STRING } } ";
+  const std::string model = WriteSavedModel(
+      as,
+      TextNode("path", "Const", "",
+               text + "attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape { } "
+                      "string_val: 'words.txt' } } }") +
+          TextNode("a", "VarHandleOp", "", text + "attr { key: 'shape' value { shape { } } }") +
+          TextNode("set_a", "AssignVariableOp", "input: 'a' input: 'path'", text) +
+          TextNode("fill", "NoOp", "input: '^set_a'") +
+          TextNode("of_a", "ReadVariableOp", "input: 'a'", text) +
+          TextNode("read", "ReadFile", "input: 'of_a'") +
+          TextNode("length", "StringLength", "input: 'read'") +
+          TextNode("times", "Cast", "input: 'length'",
+                   "attr { key: 'SrcT' value { type: DT_INT32 } } "
+                   "attr { key: 'DstT' value { type: DT_FLOAT } }") +
+          TextNode("y", "Mul", "input: 'x' input: 'times'",
+                   "attr { key: 'T' value { type: DT_FLOAT } }"),
+      {});
+  std::string proto = ReadFile(model + "/saved_model.pbtxt");
+  const std::string init = "value: 'init'", signature = "signature_def";
+  proto.replace(proto.find(init), init.size(), "value: 'fill'");
+  proto.insert(proto.find(signature),
+               "asset_file_def { tensor_info { name: 'path:0' } filename: 'words.txt' } ");
+  TempFile(as + "/saved_model.pbtxt", proto);
+  fs::create_directories(model + "/assets");
+  TempFile(as + "/assets/words.txt", "seven!\n");
+  return model;
+}
+
+// What is written runs from any folder.
+TEST(Freeze, NamesAssetsByAbsolutePaths) {
+  const std::string model = WriteReader("reader");
+  const std::string words = fs::canonical(model).string() + "/assets/words.txt";
+  const std::string relative = fs::relative(model).string();
+  for (const std::string command : {"freeze", "opt"}) {
+    const std::string out = TempPath("reader.pbtxt");
+    const Finished written = GraphRun({command, relative, "-o", out});
+    EXPECT_EQ(written.exit, 0) << written.err;
+    EXPECT_THAT(written.out,
+                HasSubstr("it may read files, which must stay where they are: " + words + "\n"));
+    EXPECT_THAT(ReadFile(out), HasSubstr("\"" + words + "\""));
+    EXPECT_EQ(Document({command, relative, "-o", out})["files"], json({words}));
+    const json run = Document({"run", out, "--input", "x=2xf32=ones", "--allow-file-io"});
+    EXPECT_EQ(run["fetches"][0]["values"], json({7, 7}));
+  }
+  EXPECT_EQ(Document({"run", relative, "--input", "x=2xf32=ones"})["fetches"][0]["values"][0], 7);
+  EXPECT_EQ(Document({"freeze", Folder("affine_state"), "-o", TempPath("none.pb")})["files"],
+            json::array());
+}
+
 TEST(Freeze, RefusesReadersOfAnotherType) {
   for (const std::string op : {"ResourceGather", "ResourceGatherNd", "ReadVariableOp"}) {
     const bool gathers = op != "ReadVariableOp";

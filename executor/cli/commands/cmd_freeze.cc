@@ -51,14 +51,14 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
       .Set("functions", graph.functions().size())
       .Set("written", flags.frozen);
   const Style& style = invocation.style;
-  const std::string init = InitText(frozen.model, flags.frozen);
+  const std::string needs = NeedsText(frozen.model, flags.frozen);
   invocation.text = absl::StrCat(
       flags.paths.front(), ", signature ", style.Bold(frozen.signature.name), ": ",
       Plural(frozen.model.variables, "variable"), " of ", Bytes(frozen.model.variable_bytes),
       " folded; ", Plural(graph.num_nodes(), "node"), " and ",
       Plural(static_cast<int64_t>(graph.functions().size()), "function"), " written to ",
       flags.frozen, "\n\n", FrozenTable(frozen.model, /*tensors=*/true, style),
-      init.empty() ? "" : "\n", init);
+      needs.empty() ? "" : "\n", needs);
   return absl::OkStatus();
 }
 

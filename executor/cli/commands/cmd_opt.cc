@@ -134,7 +134,7 @@ void AddState(const Workbench& bench, const Executable& executable, const OptFla
     const std::string table = FrozenTable(model, /*tensors=*/false, invocation.style);
     if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
     if (!flags.save_optimized.empty())
-      absl::StrAppend(&invocation.text, InitText(model, flags.save_optimized));
+      absl::StrAppend(&invocation.text, NeedsText(model, flags.save_optimized));
     return;
   }
   if (flags.save_optimized.empty()) return;

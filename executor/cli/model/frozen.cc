@@ -83,6 +83,7 @@ void AddFrozen(const Frozen& frozen, Json& doc) {
       .Set("variable_bytes", model.variable_bytes)
       .Set("kept", Json::ArrayOf(model.kept))
       .Set("tables", Json::ArrayOf(model.tables))
+      .Set("files", Json::ArrayOf(model.files))
       .Set("init", model.init.empty() ? Json() : Json(model.init));
 }
 
@@ -102,11 +103,15 @@ std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& st
   return table.empty() ? "" : table.Text(style);
 }
 
-std::string InitText(const FrozenModel& frozen, const std::string& path) {
-  if (frozen.init.empty()) return "";
+std::string NeedsText(const FrozenModel& frozen, const std::string& path) {
+  const std::string files =
+      frozen.files.empty() ? ""
+                           : absl::StrCat("it may read files, which must stay where they are: ",
+                                          absl::StrJoin(frozen.files, ", "), "\n");
+  if (frozen.init.empty()) return files;
   std::vector<std::string> state = frozen.kept;
   state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
-  return absl::StrCat("it keeps state, to be filled first (", absl::StrJoin(state, ", "),
+  return absl::StrCat(files, "it keeps state, to be filled first (", absl::StrJoin(state, ", "),
                       "): graph_run run ", ShellWord(path), " --init ", ShellWord(frozen.init),
                       "\n");
 }

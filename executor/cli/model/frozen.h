@@ -41,8 +41,9 @@ void AddFrozen(const Frozen& frozen, Json& doc);
 // A row for each argument and result; empty if there are none. `tensors`: with one more column, the
 // tensors of the original graph.
 std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& style);
-// A line that names the state of the frozen graph and the command line that fills it, quoted for a
-// shell. `path` is the file to which the caller wrote the graph. Empty if frozen.init is empty.
-std::string InitText(const FrozenModel& frozen, const std::string& path);
+// What the frozen graph needs besides itself: a line that names frozen.files, and a line that names
+// its state and the command line that fills it, quoted for a shell. `path` is the file to which the
+// caller wrote the graph. Each line is left out if there are no files or no frozen.init.
+std::string NeedsText(const FrozenModel& frozen, const std::string& path);
 
 }  // namespace tenon::cli

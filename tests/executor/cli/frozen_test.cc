@@ -9,11 +9,11 @@
 namespace tenon::cli {
 namespace {
 
-TEST(InitText, IsQuotedForAShell) {
+TEST(NeedsText, IsQuotedForAShell) {
   FrozenModel frozen;
   frozen.kept = {"v"};
   frozen.init = "fill it";
-  EXPECT_THAT(InitText(frozen, "my model.pb"),
+  EXPECT_THAT(NeedsText(frozen, "my model.pb"),
               ::testing::HasSubstr("graph_run run 'my model.pb' --init 'fill it'\n"));
 }
 
