@@ -316,6 +316,31 @@ TEST(Freeze, NamesAssetsByAbsolutePaths) {
             json::array());
 }
 
+TEST(Freeze, LeavesFunctionsThatNoFetchCalls) {
+  const std::string model = WriteSavedModel(
+      "uncalled",
+      TextVarHandle("v", "v") +
+          TextNode("r", "ReadVariableOp", "input: 'v'",
+                   "attr { key: 'dtype' value { type: DT_FLOAT } }") +
+          TextNode("y", "Mul", "input: 'x' input: 'r'",
+                   "attr { key: 'T' value { type: DT_FLOAT } }") +
+          TextNode("other", "StatefulPartitionedCall", "input: 'v'",
+                   "attr { key: 'Tin' value { list { type: DT_RESOURCE } } } "
+                   "attr { key: 'Tout' value { list { } } } "
+                   "attr { key: 'f' value { func { name: 'strange' } } }") +
+          "library { function { signature { name: 'strange' input_arg { name: 'h' type: "
+          "DT_RESOURCE } } node_def { name: 'u' op: 'Unknown' input: 'h' } } }\n",
+      {"v"});
+  const std::string out = TempPath("uncalled.pbtxt");
+  for (const std::string command : {"freeze", "opt"}) {
+    const Finished written = GraphRun({command, model, "-o", out});
+    EXPECT_EQ(written.exit, 0) << written.err;
+    EXPECT_EQ(written.err, "");
+    EXPECT_THAT(ReadFile(out), Not(HasSubstr("strange")));
+  }
+  EXPECT_EQ(GraphRun({"run", model, "--input", "x=2xf32=ones"}).exit, 0);
+}
+
 TEST(Freeze, RefusesReadersOfAnotherType) {
   for (const std::string op : {"ResourceGather", "ResourceGatherNd", "ReadVariableOp"}) {
     const bool gathers = op != "ReadVariableOp";
