@@ -11,7 +11,8 @@ namespace tenon {
 //     place of compatible shapes that are not fully known; a noted scalar or unknown rank counts as
 //     no note;
 //   * values and shapes that are computed from the known values of all inputs, unless n has control
-//     inputs or no data inputs, or an input or output may have more than 17 elements.
+//     inputs or no data inputs, or an input or output may have more than 17 elements or is neither
+//     of floats, integers nor bools.
 // For ShapeOptions::refine.
 //
 // A null `evaluator` computes nothing. A value that cannot be computed stays unknown: errors are

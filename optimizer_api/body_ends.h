@@ -8,10 +8,10 @@
 namespace tenon {
 
 // Turns the nodes in item.args into _Arg and the nodes in item.results into _Retval, as TensorFlow
-// shows bodies to its passes; kNoNode entries are left out. An _Arg has the attributes that the
-// function item.function notes for the argument. A _Retval has no output: a node that read a result
-// reads the result's input instead, and waits for the nodes that the result waits for. Node ids
-// stay. Does nothing if the item has neither arguments nor results.
+// shows bodies to its passes; kNoNode entries are left out. Besides T and index an _Arg has the
+// attributes that the function item.function notes for the argument. A _Retval has no output: a
+// node that read a result reads the result's input instead, and waits for the nodes that the result
+// waits for. Node ids stay. Does nothing if the item has neither arguments nor results.
 void ShowEnds(Graph& body, const OptimizerItem& item);
 
 // The reverse, for the answer of a pass: turns each _Arg and _Retval of `answer` back into the op,

@@ -49,9 +49,9 @@ std::vector<std::shared_ptr<const PluginOptimizer>> PluginOptimizersFor(
     const absl::flat_hash_set<std::string_view>& device_types);
 
 // Names of the built-in passes that the configurations of these optimizers switch off, each with a
-// reason that names the plug-in. Names are those of TP_OptimizerConfigs' members, of which some are
-// no pass here. As in TensorFlow, one configuration is enough to switch a pass off. A pass appears
-// once for each optimizer that switches it off.
+// reason that names the plug-in. Names are those of TP_OptimizerConfigs' members (model_pruning for
+// disable_model_pruning), of which some are no pass here. As in TensorFlow, one configuration is
+// enough to switch a pass off. A pass appears once for each optimizer that switches it off.
 std::vector<std::pair<std::string, std::string>> PassesSwitchedOff(
     absl::Span<const std::shared_ptr<const PluginOptimizer>> optimizers);
 
@@ -71,7 +71,7 @@ struct OptimizerItem {
   // and the Identities that a pass sees as _Retval and that are fetched. kNoNode for one that the
   // body lacks.
   std::vector<NodeId> args, results;
-  std::string function;  // the function's name
+  std::string function;  // the function's name; empty: no body
   // Computes values from constants for shape inference. Null: such values stay unknown.
   NodeEvaluator* evaluator = nullptr;
 };

@@ -27,8 +27,9 @@ inline constexpr int64_t kRewritesPerNode = 16, kVisitsPerNode = 64;
 // Parses "constant_folding(max_bytes=10MB),remapping,plugin:*", in order; empty entries are
 // skipped. Numbers may end in k, M, G, kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of
 // 1024). Knows no custom passes. INVALID_ARGUMENT for an unknown pass (any name that begins with
-// "plugin:" is taken) or option, with the closest known name, for an option that is given twice,
-// for a missing ')', and for a number that is negative, too large or none.
+// "plugin:" is taken) or option, with the closest known name if one is close, for an option that is
+// given twice, for a missing ')', and for a number that is negative, too large or none. A pass may
+// be listed twice.
 absl::StatusOr<std::vector<PassSpec>> ParsePassSpecs(std::string_view text);
 
 // Whether the name `given` by a user means `pass`: the two are equal, or `given` is "plugin:TYPE",

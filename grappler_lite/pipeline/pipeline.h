@@ -19,9 +19,10 @@ struct PipelineOptions {
   int iterations = 2;           // after an iteration without a change only final passes run
   int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: none
   // If not empty: exactly these passes run, in this order, less those that are disabled here or by
-  // a plug-in. Passes of these that bring nodes still run before all others, in RunUnplacedPasses.
-  // A name of a pass also means the passes with that PassEntry::field. "plugin:TYPE" means the
-  // passes of all plug-ins for the device type, "plugin:*" the passes of all plug-ins.
+  // a plug-in and those that have no rewrites. Passes of these that bring nodes still run before
+  // all others, in RunUnplacedPasses. A name of a pass also means the passes with that
+  // PassEntry::field. "plugin:TYPE" means the passes of all plug-ins for the device type,
+  // "plugin:*" the passes of all plug-ins.
   std::vector<PassSpec> passes;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> enabled_passes;     // passes that are off by default
@@ -32,7 +33,7 @@ struct PipelineOptions {
   // final_passes and plugin_disabled: the pipeline does not look at it.
   bool use_plugins = true;
   bool fail_on_errors = false;  // a failing pass ends the run with its error
-  bool verify_each = false;     // verify the graph after each pass, not only at the end
+  bool verify_each = false;     // verify what each pass changed, not the result once at the end
   bool fast_math = false;       // rewrites of class kFastMath may run
   Target target;                // the runtime of the result
   // The number of rewrites that all passes may apply together, those of a pass that is rolled back
@@ -47,8 +48,9 @@ struct PipelineOptions {
   std::vector<PassEntry> custom_passes;      // the embedder's, which run after the built-in ones
 };
 
-// One row for each pass and iteration in which the pass ran. A pass that is skipped has one row, in
-// iteration 0. The command line's JSON uses the names of these fields.
+// One row for each run of a pass; a pass that the order has twice runs twice in an iteration. A
+// skipped pass has a row for each place in the order, in iteration 0 only. The command line's JSON
+// uses the names of these fields.
 struct PassReport {
   std::string name;
   std::string function;  // the pass worked on the body of this function; empty: on the graph
@@ -58,11 +60,12 @@ struct PassReport {
   bool failed = false;       // the pass was rolled back
   std::string reason;        // why the pass was skipped or rolled back
   std::string budget_spent;  // "1000 rewrites": the limit that made the pass leave work undone
-  int64_t time_us = 0;       // of the pass alone, without checks and observers
+  int64_t time_us = 0;       // of the pass alone, and of OnRewrite of the observers
   int64_t nodes_before = 0, nodes_after = 0;
-  int64_t edges_before = 0, edges_after = 0;
-  int64_t bytes_before = 0, bytes_after = 0;              // encoded size of constants
-  std::vector<std::pair<std::string, int64_t>> rewrites;  // applications by name, sorted by name
+  int64_t edges_before = 0, edges_after = 0;  // data and control
+  int64_t bytes_before = 0, bytes_after = 0;  // encoded size of constants
+  // Applications by name, sorted by name; also those of a pass that was rolled back.
+  std::vector<std::pair<std::string, int64_t>> rewrites;
 };
 
 struct PipelineReport {
@@ -72,9 +75,10 @@ struct PipelineReport {
   int64_t grown = 0, worked = 0;      // the values for PipelineOptions of the next run
 };
 
-// A plug-in's pass (optimizer_api implements it). Runs after the built-in passes in every
-// iteration, even where the built-in passes changed nothing, as in TensorFlow. Once it has failed,
-// it runs only in iterations that follow one in which some pass changed the graph.
+// A plug-in's pass (optimizer_api implements it). Runs after the built-in passes, unless
+// PipelineOptions::passes has another order, in every iteration, even where the built-in passes
+// changed nothing, as in TensorFlow. Once it has failed, it runs only in iterations that follow one
+// in which some pass changed the graph.
 class FinalPass {
  public:
   virtual ~FinalPass() = default;
@@ -111,7 +115,7 @@ absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInp
 // fail_on_errors the run returns the error, and `graph` is as before that pass. Without final
 // passes, verify_each and observers of every pass, the result is verified once at the end. Only if
 // it does not verify, or a pass fails, everything runs again with a check after each pass.
-// INVALID_ARGUMENT, with the closest known name, for an unknown name of a pass or rewrite in
+// INVALID_ARGUMENT, with the closest known name if any, for an unknown name of a pass or rewrite in
 // `passes`, `disabled_passes`, `enabled_passes`, `disabled_rewrites` or `beyond_limit`: then
 // nothing has run. Unknown options of a pass, nodes in `beyond_limit` and names in
 // `plugin_disabled` have no effect.

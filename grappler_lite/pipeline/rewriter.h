@@ -1,6 +1,7 @@
 // A forward sweep of local rewrites over a graph. The sweep shows each node to the rewrites after
 // the producers of its inputs, with its inputs already rewritten, so that a rewrite sees the final
-// form of what a node reads. After a rewrite of a node the sweep shows the node again.
+// form of what a node reads, but for back edges of loops. After a rewrite that leaves the node in
+// use the sweep shows the node again.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ struct Rewrite {
   std::string_view ops = {};  // the ops that `apply` looks at, separated by spaces; empty: all
 };
 
-// Whether the list `ops`, separated by spaces, holds `op`.
+// Whether the list `ops`, separated by spaces, holds `op`. An empty list holds none.
 bool ListsOp(std::string_view ops, std::string_view op);
 
 // Names and classes of the rewrites, for Pass::rewrites.
@@ -65,10 +66,11 @@ class Sweep {
   // user, and uses over back edges at its end, where it also removes n. A preserved n becomes an
   // Identity of `by` instead. No other output of n may have uses, which is not checked. Control
   // edges from n become control edges from by's node. Calls Allow itself. False, with nothing
-  // changed, if n was replaced before, if a use would lose something that n waited for, if `by` is
-  // an output of n, is on another device, is a reference or, unless n only passes its input on, may
-  // lie in written memory, if a preserved n has several outputs or its device has no Identity, or
-  // if the rewrite is not allowed.
+  // changed, if n was replaced before, if a use would lose something that n waited for, if a
+  // control edge from n would come to start at a node such as Switch, if `by` is an output of n, is
+  // on another device, is a reference or, unless n only passes its input on, may lie in written
+  // memory, if a preserved n has several outputs or its device has no Identity, or if the rewrite
+  // is not allowed.
   bool ReplaceBy(NodeId n, Output by);
   // Makes every use of n's output i a use of by[i], as ReplaceBy does, and removes n at the end of
   // the sweep; `by` has one entry for each output. n must not have been replaced before. Calls
@@ -95,9 +97,10 @@ class Sweep {
   void Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs);
   void SetInput(NodeId n, int i, Output from);
   // Adds a node on n's device and returns its output 0, which has shape `shape`. The name is the
-  // name of the node that the sweep has come to, with "/suffix". The sweep shows the new node to
-  // the rewrites before it shows n again. An error of making the node ends the sweep (Run returns
-  // it); the caller may go on with the result meanwhile.
+  // name of the node that the sweep has come to, with "/suffix", or with a number behind it where
+  // that name is taken. The sweep shows the new node to the rewrites before it shows n again. An
+  // error of making the node ends the sweep (Run returns it); the caller may go on with the result
+  // meanwhile.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
   // Adds a Const for n to read. In a graph with loops the Const waits for n's first producer, so
@@ -105,8 +108,9 @@ class Sweep {
   Output AddConst(NodeId n, std::string_view suffix, const Tensor& value);
 
   // Whether a single edge, data or control, leaves the node of `o` now, and the node is not
-  // preserved. The reader of that edge may then take over the work of the node without doing it
-  // twice. May be false for such a node that has taken uses over from one with several outputs.
+  // preserved. Edges to nodes that nobody reads any more do not count. The reader of that edge may
+  // then take over the work of the node without doing it twice. May be false for such a node that
+  // has taken uses over from one with several outputs.
   bool OnlyUse(Output o) const { return users_[o.node] == 1; }
 
   // The uses of n when the sweep started, control edges included; none for a new node. Users that
@@ -117,6 +121,7 @@ class Sweep {
   // The number of uses of an output when the sweep started, without control edges; 1 for a new
   // node.
   int uses(Output o) const;
+  // Whether control edges left n when the sweep started; false for a new node.
   bool has_control_uses(NodeId n) const;
 
   // Whether n reads a reference variable, or a value in the memory of a variable that some node
@@ -125,9 +130,10 @@ class Sweep {
 
   // The known part of the shape of an output. The reference is valid until the next node is added.
   const PartialShape& shape(Output o) const;
-  // Whether both outputs have the same shape in every run; the shape need not be known.
+  // Whether both outputs are known to have the same shape in every run; the shape need not be
+  // known.
   bool SameShape(Output a, Output b) const;
-  // Whether dimension i of a equals dimension j of b in every run, known sizes included.
+  // Whether dimension i of a is known to equal dimension j of b in every run, known sizes included.
   // Dimensions count from 0; false if there is none.
   bool SameDim(Output a, int i, Output b, int j) const;
   // As EqualDims::ReshapeFits.
@@ -136,8 +142,9 @@ class Sweep {
   // else nullopt. A constant with control inputs may be dead in a run, so that its value must not
   // move to another place.
   std::optional<Tensor> ConstOf(Output o, int64_t max_elements = 1 << 20) const;
-  // Whether `o` is a constant of floats or integers, as ConstOf gives it, with every element equal
-  // to `v`. Zeros of both signs are equal, and a NaN equals nothing.
+  // Whether `o` is a constant of floats or integers, as ConstOf gives it, that is not empty and has
+  // every element, as a double, equal to `v`. Zeros of both signs are equal, and a NaN equals
+  // nothing.
   bool IsSplat(Output o, double v) const;
   // The common value of all elements of such a constant; nullopt where elements differ or the
   // constant is empty.
@@ -216,7 +223,8 @@ T ElementAt(const Tensor& t, int64_t i) {
   return element;
 }
 
-// Element i of a tensor of half, bfloat16, float, double or integers; nullopt for other types.
+// Element i of a tensor of half, bfloat16, float, double or integers of 8 to 64 bits, rounded to a
+// double; nullopt for other types.
 std::optional<double> NumberAt(const Tensor& t, int64_t i);
 
 // Returns the shapes of the graph as it is now. A fed Placeholder has the shape that its attribute

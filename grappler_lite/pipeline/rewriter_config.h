@@ -27,13 +27,14 @@ struct RewriterSettings {
   std::vector<std::string> without_effect;
 };
 
-// Parses the text. Field names, toggles (ON, OFF, and AGGRESSIVE, which counts as ON) and the names
-// in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A name that TensorFlow
-// has and that is no pass here is in without_effect, unless a toggle switches it off.
+// Parses the text. Field names, toggles (ON, OFF, and others such as AGGRESSIVE, which count as ON)
+// and the names in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A toggle
+// of TensorFlow's that names no pass here is in without_effect, unless it is OFF.
 // INVALID_ARGUMENT:
 // - "line:column: …" if `text` is no RewriterConfig.
 // - Without a position, a number that is no value of its field's enum.
-// - Without a position, a name in `optimizers` that is no pass; the message has the closest name.
+// - Without a position, a name in `optimizers` that is no pass here, though TensorFlow may have it;
+//   the message has the closest name if one is close.
 absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text);
 
 // Puts the settings into `options`:

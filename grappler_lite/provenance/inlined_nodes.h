@@ -28,7 +28,7 @@ struct InlinedNodes {
     int32_t call;  // index in `calls`
     std::string_view function, node;
   };
-  std::vector<Call> calls;  // outer ones first
+  std::vector<Call> calls;  // a call comes before the calls in its body
   // By node of `after`.
   absl::flat_hash_map<NodeId, Origin> origins;
   absl::flat_hash_set<NodeId> roots;  // calls of `before` that were inlined, by id there
@@ -42,8 +42,8 @@ struct InlinedNodes {
 // gone: if it was inlined by the same rule, its nodes count too; if not, nothing is said of it.
 // If several functions that a call may mean fit, the one with the most nodes in `after` counts; if
 // two have the most, none.
-// `changes` are those from `before` to `after`. Time is linear in them: after 16 names looked up
-// for each change, and beyond 256 nested calls, nothing more is found.
+// `changes` are those from `before` to `after`. Time is linear in them: after 16 look-ups of names
+// per change, counted over all, and beyond 256 nested calls, nothing more is found.
 InlinedNodes FindInlinedNodes(const Graph& before, const Graph& after,
                               const std::vector<NodeChange>& changes,
                               absl::FunctionRef<bool(std::string_view)> was_rewritten);

@@ -28,12 +28,13 @@ struct NameInBody {
 //   * a changed node comes from itself and from the inputs that it lost; where a lost input is gone
 //     from the graph, also from those inputs of the lost one that are gone as well, and so on;
 //   * a new node "x/y/z" comes from the old node "x/y", else from "x", else from those of its users
-//     that are changed or new;
+//     that are changed or new, else from itself;
 //   * an inlined node comes from the call and from the node of the body;
 //   * a node of a function that a pass made comes from the node of the function that was called
 //     before.
 // A rewrite at a node belongs to that node and to the nodes that come from it. A rewrite of the
-// whole graph belongs to the nodes that the pass made.
+// whole graph belongs to the new nodes at which the pass did no rewrite, and to inlined calls and
+// their nodes. A plug-in's pass belongs to each node that it changed, made or removed.
 //
 // All names of nodes are texts of NameInBody. Arguments and results of a function are nodes of its
 // body; a result is called "name/result", as in FunctionGraph. Not thread-safe.
@@ -41,7 +42,7 @@ class Provenance : public PipelineObserver {
  public:
   struct History {
     // Nodes of the model by name, those of the graph before those of bodies. The node itself, if no
-    // pass touched it.
+    // pass touched it or nothing tells where it comes from.
     std::vector<std::string> origins;
     std::vector<std::string>
         rewrites;  // "remapping.fuse_bias at a", "plugin:APU", in order of time

@@ -20,10 +20,10 @@ class Target {
   }
   // Parses "tenon", "tensorflow" (every 2.x), "tensorflow@2.12" (2.12 and later),
   // "tensorflow+onednn" (the newest known version and later) or "tensorflow@2.12+onednn".
-  // INVALID_ARGUMENT names the closest target and lists all; for a version that is too new it names
-  // the newest.
+  // INVALID_ARGUMENT names the closest target, if one is close, and lists all; for a version that
+  // is too new it names the newest.
   static absl::StatusOr<Target> Parse(std::string_view name);
-  // The text that Parse accepts for this target.
+  // The shortest text from which Parse makes this target.
   std::string name() const;
 
   constexpr bool is_tensorflow() const { return minor_ >= 0; }

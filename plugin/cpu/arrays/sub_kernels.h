@@ -36,9 +36,11 @@ class SubKernels {
   // attributes are not checked. The op must have one output, of type `type`, and the output's shape
   // must not depend on the data. `attrs` are pairs of name and AttrValue bytes, sorted by name. An
   // input that the kernel needs as a value must have SubTensor::value, which is read during the
-  // call only. Returns the part's output: a scratch buffer, or, if the kernel makes the output an
-  // alias, that input under another shape. UNIMPLEMENTED if there is no such kernel; INTERNAL if
-  // the kernel's preparation sets the output's value; else the errors of that preparation.
+  // call only. An input of the step that the kernel drops (Prepare::DropInput) the step drops too:
+  // no other part may read it. Returns the part's output: a scratch buffer, or, if the kernel makes
+  // the output an alias, that input under another shape. UNIMPLEMENTED if there is no such kernel;
+  // INTERNAL if the kernel's preparation sets the output's value; else the errors of that
+  // preparation.
   absl::StatusOr<SubTensor> Call(std::string_view op,
                                  std::vector<std::pair<std::string, std::string>> attrs,
                                  DataType type, std::vector<SubTensor> inputs);

@@ -16,9 +16,8 @@ enum class Isa {
 };
 
 // Returns the best set that this processor has. The environment variable TENON_ISA (baseline, avx2,
-// avx512) lowers the set, for our kernels and for oneDNN. A limit makes results equal bit for bit
-// on machines of different processors. The first call fixes the answer for the process.
-// Thread-safe.
+// avx512) lowers the set, for our kernels and for oneDNN: processors that all have the set of the
+// limit then use the same one. The first call fixes the answer for the process. Thread-safe.
 Isa CpuIsa();
 // Returns whether TENON_ISA is set and not empty, whatever its value.
 bool IsaIsLimited();

@@ -1,5 +1,5 @@
-// The lists of kernels. Each source file has a KernelTable. Each folder has KernelTables: the
-// tables of its sources.
+// The lists of kernels. A source file that has kernels has a KernelTable. A family's kernels.cc has
+// KernelTables: the tables of its sources.
 #pragma once
 
 #include "absl/types/span.h"

@@ -10,7 +10,8 @@
 
 namespace tenon::cpu {
 
-// Returns element i of the string tensor at `data`. The view lasts until the element is written.
+// Returns element i of the string tensor at `data`. The view lasts until the element is written or
+// freed.
 inline std::string_view StringAt(const void* data, int64_t i) {
   const TF_TString* s = static_cast<const TF_TString*>(data) + i;
   return {TF_TString_GetDataPointer(s), TF_TString_GetSize(s)};

@@ -21,7 +21,7 @@ namespace tenon::cpu {
 struct WindowAxis {
   int64_t in = 1, out = 1;
   int64_t size = 1, stride = 1, dilation = 1;
-  int64_t before = 0, after = 0;  // padding; negative where the windows skip the input's ends
+  int64_t before = 0, after = 0;  // padding; negative only by WindowAttrs::skips_evenly
   int64_t extent() const { return (size - 1) * dilation + 1; }
   // Window places [begin, end) lie inside the input; none if begin >= end. Window place `begin`
   // lies at input place `first`.
@@ -66,8 +66,8 @@ struct WindowAttrs {
 
 // Reads the attributes of the node. `strides`, one per dimension, replaces attribute strides if not
 // null: MaxPoolV2 has its strides in an input. An op without attribute data_format has the channels
-// last, one without dilations or rates has dilations of 1. The result's `padding` refers to the
-// node's text; skips_evenly is left false.
+// last; one without dilations or rates, and Conv with an empty list, has dilations of 1. The
+// result's `padding` refers to the node's text; skips_evenly is left false.
 //
 // INVALID_ARGUMENT for an unknown padding, a list of the wrong length, a dilation or explicit
 // padding that is negative or above 2^30, a dilation of 0, a dilation of batch or channels that is

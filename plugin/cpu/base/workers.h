@@ -38,8 +38,7 @@ class Workers {
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
   // ranges that run, then throws that exception (one of them, if there are several) in the calling
-  // thread; some ranges may not have run. `body` is not called for n
-  // <= 0.
+  // thread; some ranges may not have run. `body` is not called for n <= 0.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 

@@ -39,7 +39,7 @@ class Table : public Resource {
   // is [batch..., value_shape...]. A key without an entry gets its value from `missing`, which has
   // value_shape (one value for all keys) or the result's shape (one for each key). INVALID_ARGUMENT
   // for a wrong type or shape, or for a key in `no_keys`. FAILED_PRECONDITION while a table that is
-  // filled once is not filled.
+  // filled once is not filled. RESOURCE_EXHAUSTED if memory is short.
   absl::StatusOr<Tensor> Find(const Tensor& keys, const Tensor& missing);
   // Fills a table that is filled once. `keys` and `values` have the shapes of the keys and the
   // result of Find.
@@ -47,8 +47,8 @@ class Table : public Resource {
   //   FAILED_PRECONDITION: a key comes twice with different values.
   //   RESOURCE_EXHAUSTED: memory is short.
   // After an error the table is as before: a table that is not filled stays empty. A call for a
-  // filled table changes nothing: OK if there are as many keys as the table has entries, whatever
-  // keys and values are, else FAILED_PRECONDITION.
+  // filled table changes nothing: for right types and shapes OK if there are as many keys as the
+  // table has entries, whatever they hold, else FAILED_PRECONDITION.
   absl::Status Initialize(const Tensor& keys, const Tensor& values);
   // Adds entries, or replaces the values of known keys. Of a key that comes twice, the last value
   // stays. Shapes as in Initialize. UNIMPLEMENTED for a table that is filled once. INVALID_ARGUMENT
@@ -73,6 +73,7 @@ class Table : public Resource {
   // Remove takes the place of a removed entry. The shapes are [count, key_shape...] and [count,
   // value_shape...]; of a dense table, both are matrices of `count` rows, without the keys in
   // `no_keys`. FAILED_PRECONDITION while a table that is filled once is not filled.
+  // RESOURCE_EXHAUSTED if memory is short.
   absl::StatusOr<Entries> Export();
   // Returns a table of the same name and options that holds copies of the entries. The copy is no
   // resource of the session. RESOURCE_EXHAUSTED if memory is short.

@@ -26,7 +26,7 @@ struct ResizeProblem {
 // if the output has too many elements. Other errors as of ReadScaling, and of CheckImages for
 // images and output.
 absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p, bool takes_both = false);
-// Reads attributes align_corners and half_pixel_centers, where the op has them. INVALID_ARGUMENT if
+// Reads attribute align_corners and, where the op has it, half_pixel_centers. INVALID_ARGUMENT if
 // both are set, unless the op `takes_both`, as of TensorFlow's only the gradient of
 // nearest-neighbour resizing does.
 absl::StatusOr<Scaling> ReadScaling(const Prepare& p, bool takes_both = false);

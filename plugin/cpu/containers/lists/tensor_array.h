@@ -42,14 +42,14 @@ class TensorArray : public Resource {
   //   INVALID_ARGUMENT: a closed array, an index out of range, another dtype, a shape that
   //   element_shape or, for a sum, the element does not allow, an element that was written (unless
   //   adds_up), an element that was written and then read.
-  //   RESOURCE_EXHAUSTED: the array would have more than 2^24 elements.
+  //   RESOURCE_EXHAUSTED: the array would have more than 2^24 elements, or memory is short.
   //   UNIMPLEMENTED: a sum of a dtype without addition.
   absl::Status Write(int64_t i, Tensor value);
   // Returns element i. With clear_after_read, the array gives the element up, and a second Read
   // fails. An element that was not written is read as zeros, any number of times, and can still be
   // written. The zeros have the shape that Gradient has given the element, else element_shape.
   // INVALID_ARGUMENT for a closed array, an index out of range, a cleared element, and an unwritten
-  // element without a known shape.
+  // element without a known shape. RESOURCE_EXHAUSTED if memory for zeros is short.
   absl::StatusOr<Tensor> Read(int64_t i);
   // Returns the number of elements. INVALID_ARGUMENT for a closed array.
   absl::StatusOr<int64_t> Size();
@@ -59,10 +59,10 @@ class TensorArray : public Resource {
   // Returns the array of gradients of this array for the name `source`. It has adds_up and
   // clear_after_read. The first call for a `source` makes it, with as many elements as this array
   // has, and this array loses dynamic_size. Later calls return the same array, closed or not,
-  // whatever `prepended` is. Of an element that has been written here, zeros in
-  // the gradient have the element's shape with the dimensions `prepended` in front; Write does not
-  // check a first value there against it. INVALID_ARGUMENT if this array is
-  // closed, or if the resulting shape is too large.
+  // whatever `prepended` is. Of an element that has been written here, zeros in the gradient have
+  // the element's shape with the dimensions `prepended` in front; Write does not check a first
+  // value there against it. INVALID_ARGUMENT if this array is closed, or if the resulting shape is
+  // too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }

@@ -18,7 +18,7 @@ namespace tenon::cpu {
 inline constexpr int kMaxOperands = 3;
 
 // The loop nest of operands of different shapes, outermost dimension first. Neighbouring dimensions
-// that every operand either traverses or repeats are merged.
+// are merged where each operand traverses both or repeats along both; those of size 1 are left out.
 struct BroadcastPlan {
   Shape shape;                            // of the result
   Dims size;                              // merged dimensions; empty for one element

@@ -62,8 +62,8 @@ struct ElementRows {
 };
 using ElementRowsLoop = void (*)(const void* const* in, void* out, const ElementRows& shape);
 
-// Returns the loop over rows for the commonest arithmetic on floats; null for any other operation
-// or type.
+// Returns the loop over rows for the commonest arithmetic of type float; null for any other
+// operation or type.
 ElementRowsLoop FindElementRowsLoop(ElementOp op, DataType t);
 
 // Writes n copies of one element of `bytes` bytes to `out`, which must not overlap the element.
@@ -85,8 +85,9 @@ DataType CastHub(DataType t);
 ElementLoop FindSpecialCast(DataType from, DataType to);
 // Returns the loop that a Cast with Truncate runs before the cast. The loop clears the low bits of
 // each float's or double's significand for which type `to` has no room, so that the cast rounds no
-// number of its normal range. Of complex operands, the results are the real parts. Null if no such
-// loop is needed.
+// number of its normal range. Of complex operands, the results are the real parts. Null where the
+// cast rounds nothing, and where TensorFlow rounds all the same: to bfloat16 from double or complex
+// types.
 ElementLoop FindTruncation(DataType from, DataType to);
 
 }  // namespace tenon::cpu

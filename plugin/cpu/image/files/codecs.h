@@ -81,8 +81,9 @@ absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape)
 // width, 3] of the first frame. Height and width are the largest of all frames. Each frame is drawn
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
 // beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a later frame
-// that is broken ends the frames without an error, unless the file ends in it. RESOURCE_EXHAUSTED
-// if the frames have more pixels in all than CheckStringBytes permits bytes.
+// that giflib cannot decode ends the frames without an error, unless the file ends in it or the
+// frame has too few bytes for its pixels. RESOURCE_EXHAUSTED if the frames have more pixels in all
+// than CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,

@@ -3,10 +3,10 @@
 // The plug-in exports TF_InitGraph. Its pass runs behind the host's own passes, after nodes are
 // placed, on a serialized GraphDef, and only on graphs with a node on its device type. A body of a
 // function is a graph of its own. Passes of several plug-ins run in the order in which the plug-ins
-// were loaded. The host adopts the pass's answer only if the answer is a valid graph that still
-// serves the run: fetches, feeds and nodes to preserve are there, a fetch has its type, and devices
-// of new and moved nodes exist and have kernels. Otherwise the host keeps the graph of before,
-// reports the reason and goes on.
+// were loaded. A user may order passes otherwise, or switch them off. The host adopts the pass's
+// answer only if the answer is a valid graph that still serves the run: fetches, feeds and nodes to
+// preserve are there, a fetch has its type, and devices of new and moved nodes exist and have
+// kernels. Otherwise the host keeps the graph of before, reports the reason and goes on.
 //
 // Structs follow the rules of stream_executor.h: the host allocates them and presets struct_size,
 // the plug-in fills in members.
@@ -158,11 +158,11 @@ typedef struct TF_GraphProperties TF_GraphProperties;
 TF_CAPI_EXPORT extern TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item);
 TF_CAPI_EXPORT extern void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties);
 
-// Infers the whole graph, in place of the results of an earlier call. With assume_valid_feeds a fed
-// node has the shape that it declares, without it that shape is unknown. With
-// aggressive_shape_inference values of at most 17 elements are computed from known values, and
-// shapes that TensorFlow's profiles have noted at nodes count. The last two flags put known values
-// into the properties of inputs and of outputs.
+// Infers the whole graph, in place of the results of an earlier call, which stay after an error.
+// With assume_valid_feeds a fed node has the shape that it declares, without it that shape is
+// unknown. With aggressive_shape_inference values of at most 17 elements are computed from known
+// values, and shapes that TensorFlow's profiles have noted at nodes count. The last two flags put
+// known values into the properties of inputs and of outputs.
 TF_CAPI_EXPORT extern void TF_InferStatically(TF_GraphProperties* graph_properties,
                                               TF_Bool assume_valid_feeds,
                                               TF_Bool aggressive_shape_inference,
