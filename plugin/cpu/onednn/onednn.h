@@ -1,9 +1,9 @@
 // Shared code of the kernels built on oneDNN: the engine, primitives that run with pointers only,
 // packed weights.
 //
-// oneDNN computes with one thread here. Kernels split their work over Workers themselves, into
-// pieces that do not depend on the number of threads. dnnl.hpp reports errors by exceptions: every
-// use of dnnl.hpp stands inside Guarded().
+// oneDNN computes with one thread here. Kernels split their work over Workers themselves. Where the
+// order of a sum depends on the size of a piece, the pieces do not depend on the number of threads
+// (TilesFor). dnnl.hpp reports errors by exceptions: every use of dnnl.hpp stands inside Guarded().
 #pragma once
 
 #include <atomic>

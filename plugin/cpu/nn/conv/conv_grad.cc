@@ -1,5 +1,5 @@
-// Shapes of the convolutions' gradients; the arithmetic is done in conv_grad_onednn.cc and
-// conv_grad_any.cc. The input's gradient is also a transposed convolution.
+// Shapes of the convolutions' gradients; the arithmetic is done in conv_grad_onednn.cc, ../windows/
+// and conv_grad_any.cc. The input's gradient is also a transposed convolution.
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"

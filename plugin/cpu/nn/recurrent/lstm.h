@@ -23,8 +23,9 @@ struct Lstm {
 
 // Reads a node of LSTMBlockCell or its gradient, which have one step; with `sequence`, of BlockLSTM
 // or its gradients, which have the number of steps in input 0. INVALID_ARGUMENT if shapes do not
-// fit each other, are too large, or the number of steps is negative or greater than x has. INTERNAL
-// if the value of input 0 is not known.
+// fit each other, are too large, or the number of steps is negative or greater than x has; a
+// forward op's peepholes that are not used may have any shape. INTERNAL if the value of input 0 is
+// not known.
 absl::StatusOr<Lstm> ReadLstm(const Prepare& p, bool sequence);
 
 }  // namespace tenon::cpu
