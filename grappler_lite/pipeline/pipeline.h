@@ -37,7 +37,7 @@ struct PipelineOptions {
   bool fast_math = false;       // rewrites of class kFastMath may run
   Target target;                // the runtime of the result
   // The number of rewrites that all passes may apply together, those of a pass that is rolled back
-  // included. The work of a plug-in's pass counts as one rewrite.
+  // included. A run of a plug-in's pass counts as one rewrite, even if it changes nothing.
   int64_t bisect_limit = INT64_MAX;
   // Bytes by which constants have grown in earlier runs, of the graph or of bodies: limits on
   // growth and work hold for all runs of one compilation together.

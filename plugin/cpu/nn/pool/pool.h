@@ -32,7 +32,8 @@ struct PoolOp {
 // padding that is not less than the window; INTERNAL if an input of sizes is not known;
 // UNIMPLEMENTED for a pooling over the batch, and for one over channels unless it is a maximum over
 // images with channels last, the window has one place, and window and stride of the channels are
-// equal and divide the channels.
+// equal and divide the channels. Over images, the channels' stride does not count if their window
+// is 1.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
 // Returns the value with which a maximum over space begins, for elements of this access: -infinity
