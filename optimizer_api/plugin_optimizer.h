@@ -16,7 +16,7 @@ namespace tenon {
 // A plug-in's registration, copied out of the plug-in's structs. The functions are valid as long as
 // the plug-in is loaded.
 struct PluginOptimizer {
-  std::string device_type;      // "APU"
+  std::string device_type;      // "APU", or the name that the user gives the plug-in's devices
   std::string plugin;           // path of the plug-in
   TP_Optimizer fns;             // optimize_func is set; the others may be null
   TP_OptimizerConfigs configs;  // members behind its struct_size are not set

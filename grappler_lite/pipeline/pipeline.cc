@@ -344,6 +344,7 @@ class PipelineRun {
   // What a pass left behind; observers may find more. `inliner`: as it was before the pass.
   absl::Status CheckWork(const Step& step, const PassRun& run, const CallInliner* inliner,
                          bool changed) {
+    // The pass of a plug-in has verified its answer itself (MakePluginPass).
     if (step.pass != nullptr) {
       // A pass that says "no change" where there was one would end the iterations too early, and
       // its work would go unverified.

@@ -33,7 +33,7 @@ inline constexpr uint64_t kQuantizedTypes = TypeBits(
 inline constexpr uint64_t kFloat8Types =
     TypeBits(DataType::kFloat8E5m2, DataType::kFloat8E4m3fn, DataType::kFloat8E4m3fnuz,
              DataType::kFloat8E4m3b11fnuz, DataType::kFloat8E5m2fnuz);
-// Types of elements that every copying kernel accepts: all but resources and variants.
+// The types that kernels usually accept if they only copy elements: all but resources and variants.
 inline constexpr uint64_t kCopyTypes =
     kNumberTypes | kQuantizedTypes | kFloat8Types |
     TypeBits(DataType::kBool, DataType::kString, DataType::kInt4, DataType::kUint4);

@@ -232,6 +232,7 @@ absl::StatusOr<Table::Entries> Table::FromMatrices(const Tensor& keys, const Ten
   for (const auto& [tensor, element] :
        {std::pair(&entries.keys, &options_.key_shape), {&entries.values, &options_.value_shape}}) {
     TENON_ASSIGN_OR_RETURN(Shape shape, Behind(rows, *element));
+    // CheckEntries refuses any other number of elements.
     if (tensor->num_elements() == shape.num_elements())
       *tensor = tensor->Reshaped(std::move(shape));
   }

@@ -75,6 +75,7 @@ absl::Status CheckSizes(std::string_view contents) {
   double pixels = 0;
   GifRecordType record;
   while (DGifGetRecordType(gif.get(), &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
+    // DGifSlurp meets the same fault, and decides whether the frames before it count.
     if (record == EXTENSION_RECORD_TYPE && !SkipExtension(gif.get())) break;
     if (record != IMAGE_DESC_RECORD_TYPE) continue;
     if (DGifGetImageDesc(gif.get()) != GIF_OK) break;

@@ -39,11 +39,12 @@ typedef enum TF_TriState {
 // valid during one call of optimize_func.
 typedef struct TF_GrapplerItem TF_GrapplerItem;
 
-// Switches off passes of the host, on graphs with nodes of this device type. Each TF_TriState
-// but the first has the name of a pass: Off switches the pass off, Default and On do nothing. On in
-// disable_model_pruning switches model pruning off; Default and Off do nothing there. Of several
-// plug-ins one is enough to switch a pass off. Members behind the plug-in's struct_size count as
-// Default.
+// Switches off passes of the host, on graphs with nodes of this device type. Passes that run before
+// nodes are placed (implementation_selector, and function_optimization where it inlines) are off
+// for every graph of a session that has such a device. Each TF_TriState but the first has the name
+// of a pass: Off switches the pass off, Default and On do nothing. On in disable_model_pruning
+// switches model pruning off; Default and Off do nothing there. Of several plug-ins one is enough
+// to switch a pass off. Members behind the plug-in's struct_size count as Default.
 typedef struct TP_OptimizerConfigs {
   size_t struct_size;
   void* ext;
