@@ -28,7 +28,8 @@ class ChunkWatch {
   virtual ~ChunkWatch() = default;
   // A caller gets the chunk, and asked for `bytes`.
   virtual void Given(void* data, size_t bytes) = 0;
-  // The caller has given the chunk back. The chunk rests for a while, unless memory is short.
+  // The caller has given the chunk back. The chunk rests until chunks that came back with it and
+  // later take more than an eighth of limit_bytes, or memory is short.
   virtual void Returned(void* data) = 0;
   // The rest ends: another caller may get the memory next.
   virtual void Rested(void* data) = 0;

@@ -34,10 +34,10 @@ class Device {
   // Whether tensors lie in host memory and steps run on the calling thread.
   virtual bool is_host() const = 0;
 
-  // --- The methods below are for devices other than the host. Errors carry the plug-in's own text,
-  // and name the plug-in and the callback. On the host, Allocate gives host memory of the alignment
-  // of tensors, SynchronizeAllActivity does nothing, streams are null, and every other method that
-  // returns a status fails with FAILED_PRECONDITION.
+  // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry
+  // the plug-in's own text, and name the plug-in and the callback. On the host, Allocate gives host
+  // memory of the alignment of tensors, SynchronizeAllActivity does nothing, streams are null, and
+  // every other method that returns a status fails with FAILED_PRECONDITION.
 
   // Allocates device memory. BfcAllocator aligns it to 256 bytes within its regions; without it the
   // plug-in chooses the alignment, and 0 bytes have a null address. Released memory is reused in
@@ -46,7 +46,8 @@ class Device {
   // device is full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
-  // The four streams of a device. They are distinct and live as long as the device.
+  // The four streams of a device. They live as long as the device. A plug-in makes each by a call
+  // of its own.
   virtual StreamHandle compute_stream() = 0;
   virtual StreamHandle host_to_device_stream() = 0;
   virtual StreamHandle device_to_host_stream() = 0;
@@ -56,7 +57,7 @@ class Device {
   virtual absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) = 0;
 
   // Whether CopyDeviceToDevice works, within the device and to another device of the same plug-in
-  // and type. Not to be asked of the host.
+  // and type; else it returns UNIMPLEMENTED. Not to be asked of the host.
   virtual bool copies_between() const { return true; }
   // Queue a copy on `stream`, which is of this device; between devices, of the one that holds
   // `from`. The tensors must have one type, which is no string, resource or variant, and the same
@@ -76,7 +77,7 @@ class Device {
   // Completes `event` when the work that is queued on `stream` now is done.
   virtual absl::Status RecordEvent(StreamHandle stream, EventHandle event) = 0;
   // Blocks the calling thread until the event is complete. INTERNAL if the device reports an error
-  // for the event; DEADLINE_EXCEEDED after `timeout_s` seconds.
+  // or an unknown state for the event; DEADLINE_EXCEEDED after `timeout_s` seconds.
   virtual absl::Status BlockUntilComplete(EventHandle event, double timeout_s) = 0;
   // Blocks the calling thread until all queued work of the device is done.
   virtual absl::Status SynchronizeAllActivity() = 0;

@@ -12,10 +12,12 @@ namespace tenon {
 // Opens oneDNN, limits its instruction set if TENON_ISA is set (isa.h), and binds the stubs at the
 // first call. Later calls cost one atomic load and return the first call's status. Call
 // EnsureOneDnn() before the first use of dnnl.hpp on any path, and before the first plug-in is
-// opened. Before that call, and after a failure, each dnnl_* function returns dnnl_runtime_error,
-// and dnnl.hpp throws dnnl::error.
+// opened. Before that call, and after a failure, each dnnl_* function returns the number of
+// dnnl_runtime_error, even a function that returns no status. dnnl.hpp throws dnnl::error where it
+// checks a status.
 //
-// NOT_FOUND if the library is missing or lacks a function that this program was built against.
+// NOT_FOUND if the library cannot be opened or lacks a function that this program was built
+// against.
 // Thread-safe. The library stays open for the life of the process.
 absl::Status EnsureOneDnn();
 

@@ -1,6 +1,6 @@
-// A step made of oneDNN primitives that each compute one tile of the output. The caller chooses the
-// tiles. Results must have the same bits with any number of threads: TilesFor (tiles.h) says when
-// the number of tiles may depend on the threads.
+// A step that executes a oneDNN primitive for each tile of the output. One primitive may serve
+// several tiles. The caller chooses the tiles. Results must have the same bits with any number of
+// threads: TilesFor (tiles.h) says when the number of tiles may depend on the threads.
 #pragma once
 
 #include <functional>

@@ -20,15 +20,16 @@ struct FeatureList {
 };
 
 // Calls visit(name, list) for each feature, in the message's order. A name may come several times:
-// the visitor must let the last one count. The views point into `example`. INVALID_ARGUMENT if the
-// bytes are not a tf.Example; visits may have happened before. ReadExample also reads the context
-// of a tf.SequenceExample.
+// the visitor must let the last one count. The views point into `example`. Fields that tf.Example
+// does not have are passed over. INVALID_ARGUMENT if the bytes are malformed; visits may have
+// happened before. The contents of the lists are not checked. ReadExample also reads the context of
+// a tf.SequenceExample.
 absl::Status ReadExample(std::string_view example,
                          absl::FunctionRef<void(std::string_view name, FeatureList list)> visit);
 
 // Calls visit(name, wire) for each feature list of a tf.SequenceExample, as ReadExample does for
-// features. `wire` is the encoded feature list, for ReadSteps; its data() is not null, even if it
-// is empty.
+// features. `wire` is the encoded feature list, for ReadSteps, and is not checked; its data() is
+// not null, even if it is empty.
 absl::Status ReadFeatureLists(
     std::string_view example,
     absl::FunctionRef<void(std::string_view name, std::string_view wire)> visit);

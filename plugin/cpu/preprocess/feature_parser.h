@@ -49,17 +49,22 @@ class FeatureParser {
   // `first_default` is the input number of the first dense feature's default; the others follow. A
   // default without elements means that the feature has none. Attribute `shapes_attr` lists the
   // dense features' shapes, whose first dimension may be open (unknown). Then all examples get the
-  // length of the longest; the default, one element or none (0), fills them up. Otherwise the
-  // default has the feature's shape.
-  // INVALID_ARGUMENT if numbers of keys, types, shapes and defaults do not fit each other.
+  // length of the longest; the default of one element fills them up, or 0 (an empty string) if
+  // there is no default. Otherwise the default has the feature's shape.
+  // INVALID_ARGUMENT if the numbers of keys, outputs, shapes and defaults do not fit each other,
+  // for a default of another shape, a shape of unknown rank or with another open dimension, and
+  // unless input 0 is a scalar or a vector.
   static absl::StatusOr<FeatureParser> Make(const Prepare& p, FeatureKeys keys, int first_default,
                                             std::string_view shapes_attr);
   // Reads all messages and sets the outputs. A missing feature has no values if it is sparse or
-  // ragged, and its default if it is dense.
+  // ragged, and its default if it is dense. For a scalar input 0, outputs have no dimension of
+  // examples, and row splits are empty. After an error some outputs may be set.
   //   INVALID_ARGUMENT: a malformed message (named by its number), a name that two keys have, or,
-  //   with feature and example in the message: a value of another type, a dense feature of a wrong
-  //   size, or one that is missing, has no default and is not open.
-  //   RESOURCE_EXHAUSTED: a dense feature would take more than CheckStringBytes permits.
+  //   with feature and example in the message: a malformed list, a value of another type, a dense
+  //   feature of a wrong size, or one that is missing, has no default and is not open. Row splits
+  //   that do not fit int32, without a name.
+  //   RESOURCE_EXHAUSTED: a dense feature would take more than CheckStringBytes permits, or memory
+  //   is short.
   absl::Status Run(const StepArgs& args) const;
 
   bool batch() const { return batch_; }           // input 0 is a vector

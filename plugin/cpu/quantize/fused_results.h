@@ -39,14 +39,14 @@ struct Fusion {
 // each of the result's channels, its last dimension. Immutable once made; several runs share it.
 class FusedResults {
  public:
-  // Checks the shapes of these inputs and sets the outputs' shapes: `out` for output 0; scalars for
-  // all others if the op asks for a range, else the shape of the second factor's min. Reserves no
-  // scratch memory. INVALID_ARGUMENT if a shape does not fit.
+  // Checks the shapes of the inputs behind the factors and sets the outputs' shapes: `out` for
+  // output 0; scalars for all others if the op asks for a range, else the shape of the second
+  // factor's min. Reserves no scratch memory. INVALID_ARGUMENT if a shape does not fit.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // The numbers of one channel. An integer result is sum * factor + offset + summand *
-  // summand_factor, after the activation and rounded; it stands for the result times `step`. A
-  // floating-point result has step 1 and is not rounded.
+  // The numbers of one channel. An integer result q is sum * factor + offset + summand *
+  // summand_factor, after the activation and rounded (halves to even); q stands for q * `step`. A
+  // floating-point result has step 1 and is not rounded to a whole number.
   struct Channel {
     double factor, offset, summand_factor, step;
   };
@@ -61,7 +61,7 @@ class FusedResults {
   absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
 
   // Stores the results of `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0.
-  // Integers saturate. Thread-safe for disjoint elements.
+  // Integers saturate; NaN becomes the lowest. Thread-safe for disjoint elements.
   void Store(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
              int64_t i) const {
     switch (out_type_) {

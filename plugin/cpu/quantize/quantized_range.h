@@ -34,7 +34,8 @@ void SetQuantizedOutput(Prepare& p, const Shape& shape);
 // type's integers; beyond int32, its low 32 bits are returned.
 int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
 // Returns the range of a qint32 in which one step is a step of a's range times a step of b's range.
-// Products of integers of the two are then right without any scaling.
+// Products of integers of the two, from which their zeros (ZeroOf) are subtracted, are then right
+// without any scaling.
 ValueRange ProductRange(const QuantizedType& a_type, const ValueRange& a,
                         const QuantizedType& b_type, const ValueRange& b);
 

@@ -2,9 +2,9 @@
 // ops take as two inputs.
 //
 // An integer q of `bits` bits stands for a real number in [min, max]: the lowest q for min, the
-// highest q for max. TensorFlow has two formulas for the numbers between, which round differently.
-// Both are here, and a kernel takes the formula of TensorFlow's kernel. All functions are
-// thread-safe.
+// highest q for max, up to rounding. TensorFlow has two formulas for the numbers between, which
+// round differently. Both are here, and a kernel takes the formula of TensorFlow's kernel. All
+// functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +58,10 @@ inline int32_t TruncateToInt32(float x) {
 // --- One value in double precision.
 
 // Returns the integer for x, not limited to the type's integers. x and min are rounded to whole
-// numbers of steps separately. 0 if x is NaN or the integer is beyond 2^62 in magnitude.
+// numbers of steps separately. If min != max: 0 if x is NaN or the integer is beyond 2^62 in
+// magnitude.
 int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float max);
-// QuantizeUnclamped, limited to the type's integers.
+// QuantizeUnclamped, limited to the type's integers. A number beyond 2^62 steps thus gives 0.
 int32_t Quantize(const QuantizedType& type, float x, float min, float max);
 // Returns the number that q stands for. min is first rounded to a whole number of steps, so that
 // one integer stands for 0.
@@ -78,7 +79,8 @@ class Dequantizer {
   float scale_, zero_;
 };
 
-// Turns numbers into the nearest integers, limited to the type's integers. NaN becomes the lowest
+// Turns numbers into integers, limited to the type's integers. The number of steps is rounded to a
+// whole number, as min's is, both in single precision. NaN becomes the lowest
 // int32, of which a shorter type stores the low bits: 0. Of qint32, the greatest result is
 // 2147483520, the greatest float below 2^31.
 class Quantizer {

@@ -28,8 +28,8 @@ class GeneratorState : public NodeState {
   Philox philox_;
 };
 
-// Returns the session's generator for the node, never null. The first preparation of the node makes
-// it by SeededGenerator; later ones get the same, and their seeds are not looked at.
+// Returns the session's generator for the node's name and these seeds, never null. The first
+// preparation makes it by SeededGenerator; later ones of the same name and seeds get the same.
 std::shared_ptr<GeneratorState> GeneratorOf(const Prepare& p, int64_t seed, int64_t seed2);
 // The same, seeded by the node's attributes seed and seed2. INVALID_ARGUMENT if one is missing.
 absl::StatusOr<std::shared_ptr<GeneratorState>> GeneratorOf(const Prepare& p);

@@ -14,8 +14,8 @@
 
 namespace tenon::cpu {
 
-// The blocks of four words that TensorFlow sets aside for each output of a node. RngSkip and
-// RngReadAndSkip count in such outputs.
+// The blocks of four words that TensorFlow sets aside for each element of an output (of
+// Multinomial, for each word that it draws). RngSkip and RngReadAndSkip count in such elements.
 inline constexpr uint64_t kBlocksPerOutput = 256;
 
 // OK for 1 (Philox) and 3 (the library chooses: Philox). UNIMPLEMENTED for 2 (ThreeFry).
@@ -34,6 +34,7 @@ absl::StatusOr<Variable*> GeneratorInput(const StepArgs& args, int i);
 // moves the state `blocks` blocks on. Both happen as one step: concurrent calls get different
 // blocks. If first > 0, element 0 is the algorithm's number. NOT_FOUND if the variable has no
 // value. INVALID_ARGUMENT for a value of another form. Errors of element 0 as of CheckAlgorithm.
+// RESOURCE_EXHAUSTED if another tensor shares the value and memory is short.
 // After an error the state is as before.
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks);
 // The same. Calls read(state) with the whole value before it changes, under the variable's lock:

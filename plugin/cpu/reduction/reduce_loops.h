@@ -13,9 +13,9 @@ namespace tenon::cpu {
 enum class ReduceOp : uint8_t { kSum, kProd, kMax, kMin, kSumSquares };
 
 // The loops of one operation for one element type. An accumulator has the type acc_type: double for
-// kSum and kSumSquares of type float, else the element's type. Of type float, a lane of a vector
-// takes at most 64 additions; then partial sums are joined in double, which is more exact than
-// pairwise summation in float. The caller sets accumulators to the value of an empty reduction
+// kSum and kSumSquares of type float, else the element's type. In sums of floats by `run` and
+// `rows`, a lane of a vector takes at most 64 additions; then partial sums are joined in double.
+// kSumSquares squares each x first. The caller sets accumulators to the value of an empty reduction
 // first, and rounds them to elements at the end.
 struct ReduceLoops {
   // acc[0] = acc[0] op x[0] op … op x[n-1]. Elements are contiguous.

@@ -19,7 +19,7 @@ struct Points {
   int64_t piece = 1;  // elements that one point stands for
   DataType index_type = DataType::kInt32;
   bool skip = false;  // the kernel leaves out points that lie outside; else they are errors
-  bool wrap = false;  // coordinates are taken modulo their dimension
+  bool wrap = false;  // coordinates are taken modulo their dimension, unless that is 0
 
   // Returns the number of the piece at point i: it begins at element number * piece of the target.
   // -1 if the point lies outside, whether `skip` or not. `indices` are `count` rows of coordinates.

@@ -1,4 +1,4 @@
-// Numbers as text, the way TensorFlow reads and writes them.
+// Numbers read from text, the way TensorFlow reads them.
 #pragma once
 
 #include <cstdint>

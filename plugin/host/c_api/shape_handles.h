@@ -10,7 +10,7 @@ struct TF_ShapeInferenceContext {
   tenon::InferenceContext* context = nullptr;
 };
 
-// A shape. A new handle is a shape of unknown rank. The plug-in deletes it.
+// A shape. A handle of TF_NewShapeHandle is a shape of unknown rank. The plug-in deletes it.
 struct TF_ShapeHandle {
   tenon::PartialShape shape;
 };

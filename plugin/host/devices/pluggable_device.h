@@ -21,9 +21,8 @@ namespace tenon {
 
 // Creates all devices of a platform: calls create_device for each, then makes memory, facts and
 // four streams of each. Their ordinals begin at `first_ordinal`. Returns an empty list if the
-// platform's DeviceCount is 0, and warns if there is a reason for that other than the plug-in's own
-// answer. On a failure destroys what was created; the error has the plug-in's text, path and
-// callback.
+// platform's DeviceCount is 0, and warns unless the plug-in itself answered 0. On a failure
+// destroys what was created; the error has the plug-in's text, path and callback.
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreatePluggableDevices(
     std::shared_ptr<StreamExecutorPlatform> platform, int first_ordinal);
 

@@ -17,9 +17,9 @@ class LibrarySearch {
   // The first folder with a regular file `name` gives the path, in this order: LD_LIBRARY_PATH,
   // run_path, the folders of /etc/ld.so.conf, the default folders. A name with a slash is itself
   // the path, which may be relative to the working folder. $ORIGIN in `name` or `run_path` is the
-  // folder of `requester`. The loader differs: it searches DT_RPATH, also that of the libraries
-  // that led to `requester`, before LD_LIBRARY_PATH; it reads the cache of ldconfig; it skips files
-  // of another machine.
+  // folder of `requester`. The loader differs, for example: it searches DT_RPATH, also that of the
+  // libraries that led to `requester`, before LD_LIBRARY_PATH; it reads the cache of ldconfig; it
+  // skips files of another machine.
   std::string Find(std::string_view name, const std::string& requester,
                    std::string_view run_path) const;
 

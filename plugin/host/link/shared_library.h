@@ -24,8 +24,8 @@ bool IsHostLibraryName(std::string_view name);
 std::string CanonicalPath(const std::string& path);
 
 // dlopen(RTLD_NOW | RTLD_LOCAL), marked as a call into `path`. Returns a handle for one call of
-// CloseLibrary. NOT_FOUND with the loader's text. An empty path opens the program. A constructor
-// that throws ends the process: no exception passes the system's loader.
+// CloseLibrary. NOT_FOUND with the loader's text, or for a pipe and the like. An empty path opens
+// the program. A constructor that throws ends the process: no exception passes the system's loader.
 absl::StatusOr<void*> OpenLibrary(const std::string& path);
 
 // dlclose, marked as a call into `path`, since the library's destructors run. Warns of an

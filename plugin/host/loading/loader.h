@@ -38,8 +38,8 @@ struct PluginInfo {
   std::vector<StructSize> structs;        // that it filled in
   bool resident = false;                  // its library is never unmapped
   std::vector<std::string> warnings;      // faults that did not keep the plug-in from being loaded
-  std::vector<std::string> doubts;  // kernels that no node can use; only Plugins() looks for them
-  std::vector<std::string> notes;   // facts that are no faults
+  std::vector<std::string> doubts;        // of DoubtfulKernels; only Plugins() looks for them
+  std::vector<std::string> notes;         // facts that are no faults
 };
 
 // The user's options for a plug-in.
@@ -75,8 +75,8 @@ absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptio
 // profiler and platform, and forgets it. Unmaps its library unless that is resident, somebody began
 // to use a kernel or the pass meanwhile, or the process has it open otherwise. The next LoadPlugin
 // loads the plug-in anew. One with a library that stayed mapped then gets back the registrations of
-// its constructors and TF_InitKernel, which are not called again. The caller must not create or
-// prepare a session meanwhile.
+// its constructors and of a TF_InitKernel that succeeded, which are not called again. The caller
+// must not create or prepare a session meanwhile.
 //
 // Errors:
 //   FAILED_PRECONDITION while the plug-in is being loaded (no wait for that), or something of it is

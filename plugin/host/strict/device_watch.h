@@ -48,7 +48,8 @@ class DeviceWatch {
   const SP_StreamExecutor& real() const { return real_; }
 
   // Notes memory that `allocate` gave out. It has `asked` bytes, with `zone` more before and
-  // behind, which are filled and checked later. Reports a violation for a misaligned address.
+  // behind, which are filled and checked later. Reports a violation for a misaligned address or an
+  // unset struct_size.
   // Reports one for memory that overlaps memory in use, and then fills nothing. Ignores null.
   virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) = 0;
   // Notes that memory is freed, and returns its zone. Reports a violation if queued work that uses
@@ -96,8 +97,8 @@ class DeviceWatch {
   // Whether the host knows that all of this work is done; false for no work.
   virtual bool IsDone(const StreamClock& at) = 0;
   // Notes that the plug-in says that this work is done: IsDone holds for it from now on. Waits
-  // shortly for the callbacks of marks behind the work, and reports a violation if one does not
-  // come; `how` begins the message: "a stream was waited for".
+  // shortly for the callbacks of marks in the work, and reports a violation, once for each stream,
+  // if one does not come; `how` begins the message: "a stream was waited for".
   virtual void LearnDone(const StreamClock& at, const char* how) = 0;
 
  protected:

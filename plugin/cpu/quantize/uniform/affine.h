@@ -48,8 +48,9 @@ inline int32_t ZeroAt(const StepArgs& args, int input, int64_t i) {
   return static_cast<const int32_t*>(args.in[input])[i];
 }
 
-// Returns the integer for x, within `limits`. Halves are rounded upwards, sums with the zero point
-// wrap, and NaN counts as the lowest int32: all as in TensorFlow.
+// Returns the integer for x, within `limits`. Halves are rounded upwards, and sums with the zero
+// point wrap. NaN, and a product of any sign that int32 cannot hold, count as the lowest int32. All
+// as in TensorFlow.
 inline int32_t AffineQuantize(float x, float inverse_scale, int32_t zero,
                               const QuantizedLimits& limits) {
   return limits.Clamp(WrappingAdd(TruncateToInt32(std::floor(x * inverse_scale + 0.5f)), zero));

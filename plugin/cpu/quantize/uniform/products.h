@@ -6,8 +6,8 @@
 
 namespace tenon::cpu {
 
-// The scales of a product. The lhs has one scale; the rhs has one for all output features or one
-// for each; so has the output, unless the op is hybrid.
+// The scales of a product. The lhs has one scale, or if hybrid one for each row; the rhs has one
+// for all output features or one for each; so has the output, unless the op is hybrid.
 struct ProductScales {
   bool hybrid;       // the lhs is float, each row quantized in the run; the output is float
   int64_t features;  // of the output; ReadProductScales leaves it 0, and its caller sets it
@@ -22,10 +22,10 @@ struct ProductScales {
   static constexpr int kLhsInput = 2, kOutInput = 6;
 };
 
-// Checks the scales' shapes and reads the output's limits; leaves `features` 0. `rhs_axis` and
-// `out_axis` are the axes of output features in the rhs and in the output, of shape `out`; -1 for
-// one scale. A node of four inputs is hybrid. INVALID_ARGUMENT if the shapes do not fit, or if the
-// output has a scale for each feature and the rhs does not.
+// Checks the scales' shapes and, unless hybrid, reads the output's limits; leaves `features` 0.
+// `rhs_axis` and `out_axis` are the axes of output features in the rhs and in the output, of shape
+// `out`; -1 for one scale. A node of four inputs is hybrid. INVALID_ARGUMENT if the shapes do not
+// fit, or if the output has a scale for each feature and the rhs does not.
 absl::StatusOr<ProductScales> ReadProductScales(const Prepare& p, const Shape& out, int rhs_axis,
                                                 int out_axis);
 

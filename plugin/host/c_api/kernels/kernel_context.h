@@ -113,7 +113,7 @@ struct TF_OpKernelContext {
   // For an asynchronous kernel.
   bool done = false;                          // guarded by EndsOfWork()
   bool thrown = false;                        // the call threw an exception: no callback will come
-  absl::Time deadline;                        // for `done`
+  absl::Time deadline;                        // for `done` and for the deferred work
   std::shared_ptr<tenon::KernelWatch> watch;  // null unless strict mode is on
 
   // Notes an error of the call; the first one stays. Any thread may call this.

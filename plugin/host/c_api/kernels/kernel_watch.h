@@ -28,9 +28,9 @@ class KernelWatch {
   //     states, or on the host if only the host can hold its type;
   //   * the kernel wrote nothing around its inputs and outputs;
   //   * the kernel wrote nothing to inputs that it did not forward.
-  // The last two leave out empty tensors, inputs of types that only the host can hold, and device
-  // memory without a watch. Notes that queued work uses the inputs and outputs in device memory.
-  // Freezes the outputs: later changes are violations too.
+  // All leave out empty tensors. The last two also leave out inputs of types that only the host can
+  // hold, and device memory without a watch. Notes that queued work uses the inputs and outputs in
+  // device memory. Freezes the outputs: later changes are violations too.
   void End();
 
  private:

@@ -89,10 +89,10 @@ class PluginKernel {
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
+  //   DEADLINE_EXCEEDED, whatever the kernel reported, if the callback or the deferred work takes
+  //   longer than timeout_s. A synchronous compute_func has no limit;
   //   the first failure: one that the kernel reported, or INTERNAL for an exception;
-  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;
-  //   DEADLINE_EXCEEDED if the callback or the deferred work takes longer than timeout_s. A
-  //   synchronous compute_func has no limit.
+  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure.
   // After an error some outputs may be set. No other call may use `context` meanwhile. If the
   // plug-in may still use the context after the call, and always in strict mode, `context` becomes
   // a new one. An asynchronous kernel leaves `context` alone: its contexts are the kernel's own.
@@ -107,9 +107,9 @@ class PluginKernel {
   virtual ContextPtr Begin(const ComputeArgs& args) = 0;
   // Waits for the call, its done callback and its deferred work, and sets `outputs`, as many as
   // Begin was told. Errors are those of Compute. DEADLINE_EXCEEDED comes timeout_s after Begin
-  // called the plug-in. If compute_async_func threw, End waits for nothing. Where the work has not
-  // ended, as in these two cases, `outputs` stay alone. After any other error they are set, those
-  // that the kernel did not set to empty tensors.
+  // called the plug-in. If compute_async_func threw, End waits for nothing: the work has ended if
+  // the callback came before. Where the work has not ended, `outputs` stay alone. After any other
+  // error they are set, those that the kernel did not set to empty tensors.
   virtual absl::Status End(ContextPtr call, std::span<Tensor* const> outputs) = 0;
   // Whether Compute or Begin was called.
   virtual bool has_computed() const = 0;

@@ -63,7 +63,8 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
 
 // Returns a copy of `value` in the memory of `memory`, made by `copy`. The host copies itself where
 // that is possible: values that are no plain bytes, and host memory if `copy` is null.
-// INVALID_ARGUMENT if a device's value must be copied and `copy` is null.
+// INVALID_ARGUMENT if a device's value must be copied and `copy` is null. Returns the call's first
+// error, even one from before the copy.
 absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
                                     CopyFn copy);
 
