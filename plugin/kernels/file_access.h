@@ -1,5 +1,5 @@
-// The files that the kernels of a session may touch. The owner of the session decides; a graph
-// never does.
+// The files that the kernels of a session may touch. The owner of the session decides. A model at
+// most names assets within its own folder.
 #pragma once
 
 #include <memory>

@@ -90,7 +90,8 @@ class Prepare {
   // bytes, and run must read each element before it writes the element.
   void AllowInPlace(int out, int in) { outputs_[out].in_place.push_back(in); }
   // States that output `out` has the elements of input `in` under another shape. If all outputs are
-  // aliases, no run function is needed. The output's shape must be set, too.
+  // aliases or have values (set_output_value), no run function is needed. The output's shape must
+  // be set, too.
   void Alias(int out, int in) { outputs_[out].alias = in; }
   // States that output `out` has this value in every run. The output's shape must be set, too.
   void set_output_value(int out, Tensor value) { outputs_[out].value = std::move(value); }

@@ -14,7 +14,7 @@ class Workers;  // plugin/cpu/base/workers.h
 // The services for a run function beyond its pointers: outputs with a shape that depends on the
 // data, and whole tensors. Only functions with a dynamic output and those of kernels that work on
 // whole tensors may call it. Where the plan owns the memory, AllocateOutput and TakeInput give
-// INTERNAL, SetOutput does nothing, and Input returns an empty tensor.
+// INTERNAL, SetOutput does nothing, and Input returns an uninitialized tensor.
 class RunState {
  public:
   virtual ~RunState() = default;

@@ -12,7 +12,7 @@ namespace tenon {
 // registrations are staged in the ledger. If `ledger.library` is open already, it stayed mapped
 // after an earlier load. Its constructors do not run again, so this function stages what they and
 // TF_InitKernel registered in that load. It never calls TF_InitKernel itself. Nor do constructors
-// run if the process has the file open for another ledger; nothing is staged then.
+// run if the process has the file open otherwise, as for another ledger; nothing is staged then.
 //
 // After an error `ledger.library` is not open. `ledger.staged` may have registrations of
 // constructors.

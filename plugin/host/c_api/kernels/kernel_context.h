@@ -151,8 +151,8 @@ inline absl::Status CheckDeviceIsThere(const TF_OpKernelContext& context) {
 }
 
 // Returns `context`. Every C function with a context calls this before it answers from the context,
-// to report in strict mode a context whose call has ended. Only the fast path of TF_GetInput does
-// not: no such context takes it.
+// to report in strict mode a context whose call has ended. Only the fast paths of TF_GetInput and
+// of the functions that allocate an output do not: no such context takes them.
 inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
   if (context->ended.load(std::memory_order_relaxed)) [[unlikely]]
     TellOfEndedCall(*context, function);

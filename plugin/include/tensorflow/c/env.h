@@ -35,10 +35,12 @@ TF_CAPI_EXPORT extern void TF_CreateDir(const char* dirname, TF_Status* status);
 // The directory must be empty.
 TF_CAPI_EXPORT extern void TF_DeleteDir(const char* dirname, TF_Status* status);
 
-// Deletes the directory and all below it, without following symbolic links. Goes on after an entry
-// that it cannot delete, and sets the counts, on an error too, to the numbers of files and of
-// directories that are left; TF_UNKNOWN if any are. For a path that does not exist TF_NOT_FOUND and
-// the counts 0 and 1.
+// Deletes the directory and all below it, without following symbolic links below it. If the path
+// itself is a link to a directory, empties that directory, and counts the link as a directory that
+// is left. Goes on after an entry that it cannot delete, and sets the counts, on an error too, to
+// the numbers of files and of directories that are left; TF_UNKNOWN if any are. For a path that
+// does not exist TF_NOT_FOUND and the counts 0 and 1. A path that is no directory is deleted as by
+// TF_DeleteFile.
 TF_CAPI_EXPORT extern void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                                                 int64_t* undeleted_dir_count, TF_Status* status);
 
@@ -112,8 +114,9 @@ TF_CAPI_EXPORT extern void TF_JoinThread(TF_Thread* thread);
 
 // --- Shared libraries ---
 
-// Opens a library, by a path or a name that the system's loader searches. Its symbols are not made
-// global. NULL and TF_NOT_FOUND with the loader's words on an error. The interface has no function
+// Opens a library, by a path or a name that the system's loader searches. A NULL or empty name
+// opens the program itself. The library's symbols are not made global. The result is NULL, with
+// TF_NOT_FOUND and the loader's words, on an error. The interface has no function
 // that closes the library.
 TF_CAPI_EXPORT extern void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);
 

@@ -102,8 +102,9 @@ TF_CAPI_EXPORT extern void TF_RegisterKernelBuilder(const char* kernel_name,
 
 // The same, but a serialized KernelDef replaces op, device type, constraints, host memory, priority
 // and label of the builder. Its bytes are read up to the first NUL, so a KernelDef that holds a NUL
-// cannot be passed. TF_INVALID_ARGUMENT if the bytes do not parse; the builder is deleted then.
-// With NULL this is TF_RegisterKernelBuilder.
+// cannot be passed. TF_INVALID_ARGUMENT if the bytes do not parse, TF_UNIMPLEMENTED for a
+// constraint that lists no types; the builder is deleted then. With NULL this is
+// TF_RegisterKernelBuilder.
 TF_CAPI_EXPORT extern void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def,
                                                                  const char* name,
                                                                  TF_KernelBuilder* builder,
@@ -225,9 +226,9 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelC
 //   total_size  bytes of a string; sum of the bytes of a list of strings; rank of a shape, -1 if it
 //               is unknown; sum of the ranks of a list of shapes, an unknown one as 0. -1 for an
 //               empty list.
-// Does not reset `status`: with an error that it already holds, both sizes are -1 and the error
-// stays. TF_INVALID_ARGUMENT, and both sizes -1, if there is no such attribute;
-// TF_INVALID_ARGUMENT, and sizes left alone, if the attribute has no value.
+// TF_INVALID_ARGUMENT, and both sizes -1, if there is no such attribute; TF_INVALID_ARGUMENT, and
+// sizes left alone, if the attribute has no value. Does not reset `status`: if the attribute is
+// there and `status` already holds an error, both sizes are -1 and the error stays.
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx,
                                                                const char* attr_name,
                                                                int32_t* list_size,
@@ -360,7 +361,7 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF
 // Bracket work that goes on after compute_func has returned. The first function is called before
 // compute_func returns, or the done callback is run; the second, on any thread, when the work is
 // done. The execution is not complete, and the context stays valid, before every increment has its
-// decrement. Without it the run fails with TF_DEADLINE_EXCEEDED after its time limit.
+// decrement. If one stays out, the run fails with TF_DEADLINE_EXCEEDED after its time limit.
 TF_CAPI_EXPORT extern void TF_IncNumDeferredOps(TF_OpKernelContext* context);
 TF_CAPI_EXPORT extern void TF_DecNumDeferredOps(TF_OpKernelContext* context);
 

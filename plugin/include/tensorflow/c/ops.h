@@ -65,7 +65,7 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(
     TF_OpDefinitionBuilder* builder, bool allows_uninitialized_input);
 
 // A graph of which the producer version is `version` or later is refused if it uses the op, with
-// `explanation`, which may be NULL, in the message.
+// `explanation`, which may be NULL, in the message. A version below 1 refuses none.
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder,
                                                             int version, const char* explanation);
 
@@ -100,7 +100,8 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceCo
                                                              TF_ShapeHandle* handle,
                                                              TF_Status* status);
 
-// New cells with the shapes [] and [size]. The caller deletes them.
+// New cells with the shapes [] and [size]; a size above 2^63 - 1, as -1 becomes, gives an unknown
+// dimension. The caller deletes them.
 TF_CAPI_EXPORT extern TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext* ctx);
 TF_CAPI_EXPORT extern TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(
     TF_ShapeInferenceContext* ctx, size_t size);

@@ -63,9 +63,9 @@ typedef struct TF_ProfilerRegistrationParams {
   TP_Profiler* profiler;         // to fill in
   TP_ProfilerFns* profiler_fns;  // to fill in
 
-  // To set, required. This host calls each once, when the plug-in is unloaded or when
-  // TF_InitProfiler has returned TF_OK and the profiler is refused. It calls neither after an error
-  // of TF_InitProfiler. Other hosts call them more than once.
+  // To set, required. This host calls each once, when the plug-in is unloaded or when its load
+  // fails after TF_InitProfiler has returned TF_OK. It calls neither after an error of
+  // TF_InitProfiler. Other hosts call them more than once.
   void (*destroy_profiler)(TP_Profiler* profiler);
   void (*destroy_profiler_fns)(TP_ProfilerFns* profiler_fns);
 } TF_ProfilerRegistrationParams;

@@ -5,10 +5,10 @@
 // table of stream and memory functions that all devices of the platform share.
 //
 // Rules for every struct here:
-// * The host allocates the struct, zeroes it and sets struct_size to the size in its own headers.
-//   The plug-in sets struct_size to the *_STRUCT_SIZE of the headers with which it was compiled. 0
-//   is an error; other sizes are not compared: a member that the plug-in does not know stays 0 or
-//   NULL. `ext` is reserved: NULL.
+// * The host allocates the struct, zeroes it and sets struct_size to the size in its own headers;
+//   with --abi-check=strict, to another number. The plug-in sets struct_size to the *_STRUCT_SIZE
+//   of the headers with which it was compiled. 0 is an error; other sizes are not compared: a
+//   member that the plug-in does not know stays 0 or NULL. `ext` is reserved: NULL.
 // * The plug-in fills in structs with prefix SP_, the host those with SE_, but for members that are
 //   marked "to set". A pointer "to fill in" leads to a struct of the host: the plug-in writes into
 //   that struct and leaves the pointer alone.
@@ -186,7 +186,8 @@ typedef struct SP_StreamExecutor {
   // --- Streams ---
 
   // Sets *stream. The host creates four streams for each device, after create_device: for kernels,
-  // for copies to the device, from it, and between devices.
+  // for copies to the device, from it, and between devices. With --abi-check=strict it may create a
+  // fifth later.
   void (*create_stream)(const SP_Device* device, SP_Stream* stream, TF_Status* status);
 
   // The host has waited for the stream's work before it calls this. Not called for a NULL handle.
