@@ -28,7 +28,7 @@ class ChunkWatch {
   virtual ~ChunkWatch() = default;
   // A caller gets the chunk, and asked for `bytes`.
   virtual void Given(void* data, size_t bytes) = 0;
-  // The caller has given the chunk back. The chunk rests until chunks that came back with it and
+  // The caller has given the chunk back. The chunk rests until it and the chunks that came back
   // later take more than an eighth of limit_bytes, or memory is short.
   virtual void Returned(void* data) = 0;
   // The rest ends: another caller may get the memory next.

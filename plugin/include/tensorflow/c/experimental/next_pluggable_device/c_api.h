@@ -65,8 +65,8 @@ TF_CAPI_EXPORT extern TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKer
 
 // Locks the variables exclusively, in an order that all kernels share, so that kernels cannot wait
 // for each other. A lock ends when the TF_VariableInfo is deleted, else with the execution. A
-// variable that this execution has locked already is not waited for: its lock then ends when both
-// the earlier holder is released and this TF_VariableInfo is deleted. TF_INVALID_ARGUMENT, and no
+// variable that this execution has locked already keeps that lock, exclusive or not, until the
+// earlier holder is released and this TF_VariableInfo is deleted. TF_INVALID_ARGUMENT, and no
 // lock, if an element is NULL. TF_DEADLINE_EXCEEDED if another kernel holds a variable for a
 // minute; those before it in that order are locked then.
 TF_CAPI_EXPORT extern void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars,
