@@ -79,10 +79,10 @@ class Dequantizer {
   float scale_, zero_;
 };
 
-// Turns numbers into integers, limited to the type's integers. The number of steps is rounded to a
-// whole number, as min's is, both in single precision. NaN becomes the lowest
-// int32, of which a shorter type stores the low bits: 0. Of qint32, the greatest result is
-// 2147483520, the greatest float below 2^31.
+// Turns numbers into integers, limited to the type's integers. x and min are rounded to whole
+// numbers of steps separately, in single precision. NaN becomes the lowest int32, of which a
+// shorter type stores the low bits: 0. Of qint32, the greatest result is 2147483520, the greatest
+// float below 2^31.
 class Quantizer {
  public:
   Quantizer(const QuantizedType& type, float min, float max);
