@@ -26,8 +26,8 @@ struct Timing {
 // is that of the process; the other numbers of memory, and those of plans, are those of
 // timing.executable.
 void WriteTiming(const Timing& timing, Json& doc);
-// The same as a few lines of text, but without the interval of the mean. `timing` must have at
-// least one run here too.
+// Most of the same as a few lines of text: the interval of the mean and the number of nodes on each
+// device are left out. `timing` must have at least one run here too.
 std::string TimingText(const Timing& timing, const Style& style);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs". The interval is that of
 // the median. The samples of `s` are microseconds.

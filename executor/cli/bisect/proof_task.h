@@ -55,8 +55,8 @@ absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags
                                                          bool stands_alone = false);
 
 // Warns on stderr of each pass that was rolled back, unless --quiet is given, and sets
-// "rolled_back" in the document to an array of the same lines. Such a pass cannot be the cause of a
-// wrong result.
+// "rolled_back" in the document to an array of the same lines. In a trial that rolled a pass back,
+// the pass cannot be the cause of a wrong result.
 void TellRollbacks(const ProofTask& task, Invocation& invocation);
 
 }  // namespace tenon::cli

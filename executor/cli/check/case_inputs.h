@@ -1,5 +1,5 @@
-// Turns the constants of a self-checking graph's case into inputs, as models have them, so that
-// passes cannot compute the case away.
+// Turns constants of a self-checking graph's case into inputs, as models have them, so that passes
+// cannot compute away what depends on them.
 #pragma once
 
 #include <string>

@@ -270,6 +270,7 @@ class Parent {
     std::vector<pollfd> fds;
     for (const auto& child : children_) fds.push_back({child->fd, POLLIN, 0});
     poll(fds.data(), fds.size(), poll_ms_);
+    // From the end: a worker that has ended is erased, and its successor is appended.
     for (size_t i = fds.size(); i-- > 0;) {
       if (fds[i].revents != 0) TENON_RETURN_IF_ERROR(ReadFrom(i));
     }

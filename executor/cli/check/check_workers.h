@@ -33,11 +33,12 @@ struct CheckedCases {
   std::vector<Plugin> plugins;  // that were loaded
 };
 
-// Forks up to 16 workers, which open the host themselves, and waits for them. The caller must have
-// no other thread yet, since a fork copies only the calling thread. Without --threads each case
-// runs on one thread. If a plug-in is loaded, constants of cases are fed. If a plug-in is loaded
-// and `flags` have neither opt_level nor passes (--config may name passes too), the passes of
-// plug-ins run and no others.
+// Forks up to 16 workers at a time, which open the host themselves, and waits for them. The caller
+// must have no other thread yet, since a fork copies only the calling thread. Without --threads
+// each case runs on one thread. If a plug-in is loaded, constants of cases are fed. If a plug-in is
+// loaded and `flags` have neither opt_level nor passes (--config may name passes too), the passes
+// of plug-ins run and no others. With --abi-check=strict, the violations that workers find are
+// reported to the AbiWatch of this process.
 //
 // A case that takes longer than --timeout (60 s by default) is stopped, and so is one in which a
 // plug-in writes into the pipe to which the worker's results go. A case that is stopped, or that

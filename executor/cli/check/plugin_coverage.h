@@ -1,5 +1,5 @@
 // Counts how much of plug-ins the cases of `check` have tested: a case that ran no kernel of a
-// plug-in says nothing about it.
+// plug-in says nothing about its kernels.
 #pragma once
 
 #include <cstdint>

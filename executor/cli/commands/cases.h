@@ -15,7 +15,7 @@ namespace tenon::cli {
 //   "fetches"       maps each NAME to the .npy file of the expected value;
 //   "rtol", "atol"  optional: numbers; flags of the command line win over them.
 // Paths are relative to the folder of the file of cases. Each case also runs the results of its
-// signature that have no value. bench.signature is that of the last case afterwards.
+// signature that have no value. Afterwards bench.signature is that of the last case that was run.
 //
 // kUsage: flags name feeds or fetches too, or ask for --report or --save-optimized. kInvalidInput:
 // the file is malformed; a malformed case is found only when its turn comes. A case that differs

@@ -1,5 +1,6 @@
-// Attributes faults to plug-ins. Fatal signals, calls that end the process and calls that never
-// return end it with one line that names plug-in, callback and node.
+// Attributes faults to plug-ins. Fatal signals in plug-ins, their calls that end the process, and
+// calls into them that never return end it with one line that names the plug-in and, where they are
+// known, the callback and the node.
 #pragma once
 
 #include <signal.h>
@@ -13,12 +14,13 @@ namespace tenon::cli {
 // Handles fatal signals and exit() for the whole process; called once, on the main thread, before
 // plug-ins are loaded. Marks that thread as one of the host. A fault within a plug-in writes a line
 // to stderr and, with `json`, a document to stdout, and ends the process with code 5, or after
-// WorkIsDone with that code. Within a plug-in means: in a callback, on a thread that MarkHostThread
-// has not marked, or with code of the plug-in on the stack. A fatal signal outside of plug-ins has
-// the effect that it had before. Once a plug-in is noted, a line and the document are written
-// first; a signal that tells of a damaged heap then ends the process with code 5 instead. Signals
-// from other processes and faults in forked children keep their effect. SIGPIPE and SIGXFSZ are
-// ignored, so that writing to a closed pipe or beyond the largest file is an error and not the end.
+// WorkIsDone with that code. Within a plug-in means: in a callback, with code of the plug-in on the
+// stack, or, once a plug-in is noted, on a thread that MarkHostThread has not marked. A fatal
+// signal outside of plug-ins has the effect that it had before. Once a plug-in is noted, a line and
+// the document are written first; a signal that tells of a damaged heap then ends the process as a
+// fault within a plug-in does. Signals from other processes and faults in forked children keep
+// their effect. SIGPIPE and SIGXFSZ are ignored, so that writing to a closed pipe or beyond the
+// largest file is an error and not the end.
 void InstallFaultHandlers(std::string_view command, bool json);
 
 // Tells the handlers which code is that of this shared library. `path` must be the name that the
@@ -26,15 +28,15 @@ void InstallFaultHandlers(std::string_view command, bool json);
 // and drops later ones. Called by one thread at a time.
 void NotePluginCode(const std::string& path);
 
-// The plug-ins that were noted: "a.so or b.so"; empty for none. The text is static; NotePluginCode
-// appends to it. Async-signal-safe.
+// The paths of the plug-ins that were noted, "a.so or b.so", as far as they fit into 2 KiB; empty
+// for none. The text is static; NotePluginCode appends to it. Async-signal-safe.
 const char* NamesOfPlugins();
 
 // Whether a call of sigaction() comes from a plug-in and asks for a signal that tells of a fault
-// (not a timer or SIGUSR1 or SIGUSR2). If so, keeps the request: its handler is called for faults
-// in plug-ins' code, before the handlers of the command. *old is then the request that plug-ins
-// made before; all plug-ins share one request for each signal. If not, changes nothing. `action`
-// and `old` may be null. Async-signal-safe.
+// (not a timer or SIGUSR1 or SIGUSR2). False in forked children. If so, keeps the request: its
+// handler is called for faults in plug-ins' code, before the handlers of the command. *old is then
+// the request that plug-ins made before; all plug-ins share one request for each signal. If not,
+// changes nothing. `action` and `old` may be null. Async-signal-safe.
 bool KeepSignal(int number, const struct sigaction* action, struct sigaction* old);
 
 // Tells that the command has done its work and that the process ends with this code, whatever
@@ -47,7 +49,8 @@ int CodeOfWorkDone();
 void DocumentWritten();
 
 // Tells of a call of exit() or the like. Ends the process as after a fatal signal if a plug-in made
-// the call; otherwise returns. `call` names it: "_exit()". Async-signal-safe.
+// the call; otherwise, and in forked children, returns. `call` names it: "_exit()".
+// Async-signal-safe.
 void EndIfInPlugin(const char* call);
 
 // Makes this process, a child of the command that loads plug-ins itself, one in which faults are

@@ -1,6 +1,6 @@
-// Writes graphs as text for people: a line for each node, large constants and long texts
-// abbreviated. Malformed attributes are marked as such; no call fails. Bodies of functions are not
-// written.
+// Writes graphs as text for people: a line for each node, constants of many elements and long texts
+// abbreviated. Malformed tensors, texts and lists are marked as such; no call fails. Bodies of
+// functions are not written.
 #pragma once
 
 #include <string>
@@ -13,8 +13,9 @@
 
 namespace tenon::cli {
 
-// "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2". A tensor of more than 8 elements is its ChecksumText.
-// A text is quoted and cut at 80 bytes. A function is its name.
+// "true", "DT_FLOAT", "[2,?]", "f32[2] 1 2". A tensor of more than 8 elements is its ChecksumText;
+// a smaller one shows its elements whole, strings too. A text is quoted and cut at 80 bytes. A list
+// shows all its items. A function is its name.
 std::string AttrText(const AttrValue& value);
 
 // "f32[2,3] #1a2b3c4d" for the serialized TensorProto `wire`. The number is the CRC-32C of `wire`:

@@ -6,14 +6,14 @@
 namespace tenon::cli {
 
 // Encoded bytes of a constant's value, as the file has them. Constants that decide shapes, axes or
-// sizes are smaller and stay readable.
+// sizes are rarely as large, so that they stay readable.
 inline constexpr size_t kLargeConstant = 1024;
 
 // Returns a copy in which each constant above kLargeConstant is a Placeholder of the constant's
 // type and shape, in functions too. Such a node keeps its name and its inputs. Its attribute
 // `_tenon_constant` is ChecksumText of the value: "f32[64,256] #1a2b3c4d". A constant of the graph
-// itself stays if its value cannot be decoded. The copy can be loaded, but a run of it needs feeds:
-// nobody can take its results for results of the model.
+// itself stays if its value cannot be decoded. The copy can be loaded, but a run that needs such a
+// node fails without a feed: nobody can take its results for results of the model.
 Graph WithoutLargeConstants(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -1,4 +1,5 @@
-// Finds nodes that no device can run. The graph is valid; a run fails that needs such a node.
+// Finds nodes that no device can run. The graph is valid; a run that needs such a node fails,
+// unless a pass replaces the node.
 #pragma once
 
 #include "absl/types/span.h"

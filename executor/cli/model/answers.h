@@ -47,7 +47,7 @@ Json FetchesJson(const RunRequest& request, const std::vector<Tensor>& values);
 // "max_abs", "max_rel" and "max_ulp" are null where types or shapes differ.
 Json ComparisonsJson(const std::vector<NamedComparison>& comparisons);
 // One line with its line end: "matches", "differs" or "ignored", then the name and, if it matches,
-// the largest differences.
+// max_abs and max_ulp.
 std::string ComparisonLine(const NamedComparison& comparison, const Style& style);
 
 }  // namespace tenon::cli

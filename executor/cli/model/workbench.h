@@ -64,9 +64,9 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 // SavedModel become constants, as Session::FixVariables does it, if no run may change them.
 // `fetches` are what runs will ask for besides the results of the signatures, by their names in the
 // graph: "node", "node:1" or "^node". Unknown names are skipped. Call once for each session, before
-// its runs. At the end calls Watchers::ForgetGraph, so that --report and
-// --explain-node are about the runs; not after an error. Errors are those of RestoreVariables,
-// ReportFailedPasses, AssetPaths and the session.
+// its runs. At the end calls Watchers::ForgetGraph, so that --report and --explain-node are about
+// the runs; not after an error. Errors are those of RestoreVariables, ReportFailedPasses,
+// AssetPaths and the session.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
 // Does the same for another session of the same graph, but the watchers forget nothing.
@@ -90,9 +90,9 @@ absl::Status FaultOfFreezing(const absl::Status& status);
 absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
                                         const std::optional<SavedModel>& saved);
 
-// Warns of each pass that was rolled back, of equal messages once. With --plugin-errors=fail, the
-// first rolled-back pass of a plug-in is an error instead: kPluginFault. Then later passes get no
-// warning.
+// Warns of each pass that was rolled back, of equal messages once; --quiet silences that. With
+// --plugin-errors=fail, the first rolled-back pass of a plug-in is an error instead: kPluginFault.
+// Then later passes get no warning.
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of

@@ -17,7 +17,7 @@ class Work {
   virtual ~Work() = default;
   // Declares the flags. The object must outlive the parsing, which writes into it.
   virtual void Declare(Declarer& declarer) = 0;
-  // The flags that every command has; parsing fills them.
+  // The flags that commands share; parsing fills those that the command has declared.
   virtual CommonFlags& flags() = 0;
   // Does the work. Fills the document and text of `invocation` as far as it gets, even if it fails.
   // The exit code of an error is ExitOf.

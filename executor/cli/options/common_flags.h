@@ -1,5 +1,6 @@
-// Flags of every command line: what is printed, which plug-ins are loaded, how long the command may
+// Flags that commands share: what is printed, which plug-ins are loaded, how long the command may
 // take. Each Declare method declares some of the flags, which parsing then writes into the members.
+// A command need not declare all of them.
 #pragma once
 
 #include <optional>

@@ -11,9 +11,9 @@
 namespace tenon::cli {
 
 // Parses `args`, which lack the program's name and the sub-command, into the flags of `work`. Calls
-// ExpandFlagFiles first. Returns the text of --help if an argument is --help or -h, whatever the
-// other arguments are; the caller prints it and ends. Otherwise returns an empty text. Errors are
-// those of ExpandFlagFiles, or kUsage. They name the flag, the closest known
+// ExpandFlagFiles first. If that succeeds and an argument is --help or -h, returns the text of
+// --help, whatever the other arguments are; the caller prints it and ends. Otherwise returns an
+// empty text. Errors are those of ExpandFlagFiles, or kUsage. They name the flag, the closest known
 // flag, the value that does not fit, or which arguments are missing or too many; flags before the
 // error may have been written.
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,

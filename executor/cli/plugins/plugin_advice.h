@@ -17,8 +17,8 @@ struct PluginProblem {
 };
 
 // The problems of a plug-in, fatal ones first; empty if there are none. What was found in `links`
-// alone is not fatal if the plug-in loaded; that it exports no entry point is never fatal. `links`
-// and `probe` are of the same file.
+// alone is not fatal if the plug-in loaded; what `links` tells of entry points and of unique
+// symbols is never fatal. `links` and `probe` are of the same file.
 std::vector<PluginProblem> PluginProblems(const LinkReport& links, const PluginProbe& probe);
 
 }  // namespace tenon::cli

@@ -187,6 +187,7 @@ class Parent {
       std::string& text = i == 0 ? answer_ : output_;
       const size_t room = (i == 0 ? kMaxAnswer : kMaxOutput) - text.size();
       text.append(buffer, std::min(room, static_cast<size_t>(n)));
+      // Once the child has ended, output without room for it must not keep the parent here.
       came = reaped_ ? room > 0 : true;
     }
     return came;

@@ -25,11 +25,10 @@ struct PluginProbe {
 };
 
 // Loads the plug-in of the file `path` in a child process and waits for it, at most `timeout_s`
-// seconds and two more. The caller must have loaded no plug-in.
-// The child has a process group of its own, which ends with it, no core dumps, and an empty
-// standard input. The caller must have no other thread, since a fork copies only the calling
-// thread. A plug-in that fails is a result. RESOURCE_EXHAUSTED: the system has no more processes or
-// pipes.
+// seconds and three more. The caller must have loaded no plug-in, and must have no other thread,
+// since a fork copies only the calling thread. The child has a process group of its own, which ends
+// with it, no core dumps, and an empty standard input. A plug-in that fails is a result.
+// RESOURCE_EXHAUSTED: the system has no more processes or pipes.
 absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s);
 
 }  // namespace tenon::cli
