@@ -27,7 +27,7 @@ struct FrozenModel {
   std::vector<FrozenTensor> inputs, outputs;  // in the order of the signature
   // The nodes of variables that became constants: their number, and the sum of their bytes.
   int64_t variables = 0, variable_bytes = 0;
-  // Nodes of the tables, and of the variables that stay variables.
+  // The state that `init` fills: nodes of tables, and of variables that stay variables.
   std::vector<std::string> tables, kept;
   // Absolute paths of the assets whose paths became constants: the frozen graph may read them.
   std::vector<std::string> files;

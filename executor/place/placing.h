@@ -21,7 +21,8 @@ struct Placing {
   std::vector<NodeId> order;  // producers first
   Groups groups;
   // By node id: the device string of a rule, else of the graph; the default device is not noted. Of
-  // a kept node: what the node asked for in the earlier placement, the default device included.
+  // a kept node on its earlier device: what it asked for in the earlier placement, the default
+  // device included. Of other kept nodes: empty.
   std::vector<std::string_view> requested;
   // By node id: stays on the device that its device string names. Only in a later placement.
   std::vector<bool> kept;

@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// One entry for each device of the session on which node n is not, in the session's order. If n or
-// its group asks for a device that does not exist, an entry before these says so and has no device.
-// To be called after all rules, neighbour rules included.
+// One entry for each device of the session on which node n is not, in the session's order. If n's
+// group has the reason kUnavailable, an entry before these stands for the device that it asks for,
+// and has no device. To be called after all rules, neighbour rules included.
 std::vector<RejectedDevice> WhyNotOtherDevices(Placing& p, NodeId n);
 
 }  // namespace tenon

@@ -31,7 +31,8 @@ struct BodySurroundings {
 // if a body changed, runs model_pruning over the graph, which removes functions that nothing calls
 // any more; not if options.passes is a list without model_pruning. A body stays as it is in these
 // cases:
-// * nodes that ask for different devices call it, or a call is marked for XLA or is remote;
+// * nodes that ask for different devices call it, a call is marked for XLA or is remote, or a body
+//   that stays for one of these reasons calls it;
 // * the graph or a called function differentiates any function: then every body stays;
 // * its serialized form exceeds 64 MiB;
 // * it is malformed, or cannot be placed: a run that needs the function says why;

@@ -2,7 +2,8 @@
 // * a producer runs before its consumers;
 // * the nodes of a loop stand together, and within them the nodes of each inner loop;
 // * the nodes that run only if one branch of a conditional is taken (they read a Switch's output)
-//   stand together as far as their inputs allow that, so that a run can jump over the branch.
+//   stand together as far as their inputs allow that, so that a run can jump over the branch. A
+//   branch more than 64 deep may be mixed with the branch around it.
 #pragma once
 
 #include <string_view>
@@ -40,14 +41,15 @@ struct Schedule {
 
 // `order`: the needed nodes, producers first, apart from the edges that close loops. `fed_only`: by
 // node id, whether only fed outputs of the node are needed; its inputs then do not matter. The
-// result holds the same nodes. Among nodes that may come next, those of the branch that the node
-// before is in are preferred, and among these the first in `order`; without control flow
-// Schedule::order is `order` itself. Takes O(n log n).
+// result holds the same nodes. Of the nodes that may come next, those of the branch that the node
+// before is in are preferred, then those of branches within it. Of the nodes of one branch the
+// first in `order` comes. Without control flow Schedule::order is `order` itself. Takes O(n log n).
 //
 // Errors name the node, except for INTERNAL:
 // * INVALID_ARGUMENT: a node reads values of unrelated loops, is the Exit, NextIteration or
 //   LoopCond of no loop, or is an Enter without a frame name.
-// * UNIMPLEMENTED: loops wait for each other, or lie more than kMaxLoopDepth deep in each other.
+// * UNIMPLEMENTED: a loop waits for a value that needs a result of the same loop, or loops lie more
+//   than kMaxLoopDepth deep in each other.
 // * INTERNAL: `order` has a cycle.
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only);
