@@ -10,8 +10,8 @@ namespace tenon::cli {
 // This program by its full path, quoted; "graph_run" if the system does not say.
 std::string ProgramWord();
 
-// The functions below return the flags that were given, quoted, each with a blank before it. The
-// text is empty if none of them was given.
+// The functions below return the flags that were given, their values as ShellWord has them, each
+// with a blank before it. The text is empty if none of them was given.
 
 // --plugin, --device, --place, --no-fallback, --soft-placement=off, --disable-rewrite, --fast-math
 // and --target. Plug-ins have their full paths, except a bare name of no file here: the system's

@@ -12,8 +12,8 @@
 
 namespace tenon::cli {
 
-// The CPU and the devices of every plug-in. The destructor shuts the plug-ins down, unless Open
-// failed; sessions must be gone by then. One in a process, used by the main thread.
+// The CPU and the devices of every plug-in in use. The destructor shuts the plug-ins down, unless
+// Open failed; sessions must be gone by then. One in a process, used by the main thread.
 class Host {
  public:
   // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. Each file

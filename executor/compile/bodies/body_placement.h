@@ -19,9 +19,9 @@ namespace tenon {
 // device strings of before. For one body, on one thread: Apply once, the passes, Undo.
 class BodyPlacement {
  public:
-  // Places all nodes of `body`. A node without a device string asks for `device`; if `device` is
-  // empty, it asks for none. `keeps_unavailable` is that of ApplyPlacement. Errors are those of
-  // Place; after an error some nodes may have `device`, and none is placed: Undo restores them.
+  // Places all nodes of `body`. A node without a device string gets `device` as its string; it may
+  // be empty. `keeps_unavailable` is that of ApplyPlacement. Errors are those of Place; after an
+  // error some nodes may have `device`, and none is placed: Undo restores them.
   absl::Status Apply(Graph& body, std::string_view device, const BodySurroundings& surroundings,
                      bool keeps_unavailable);
 

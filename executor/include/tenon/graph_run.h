@@ -22,8 +22,8 @@ TENON_EXPORT int GraphRunMain(int argc, char** argv, AllocationCounter allocatio
 // its program, such as _exit() and execve(). The program calls GraphRunEnds first. If a plug-in
 // made the call, once GraphRunMain has installed its handlers, GraphRunEnds prints a message that
 // names the plug-in and ends the process: with code 5 or, when the command is done, with the
-// command's own code. Else it returns, also in a forked child, and the program goes on with the
-// call. `call` is the function's name for the message, "_exit()", of which the first 32
+// command's own code. Else it returns, also in a child that a plug-in forked, and the program goes
+// on with the call. `call` is the function's name for the message, "_exit()", of which the first 32
 // characters are printed. Async-signal-safe.
 TENON_EXPORT void GraphRunEnds(const char* call);
 
@@ -32,9 +32,9 @@ TENON_EXPORT void GraphRunEnds(const char* call);
 // and `number` is a signal of a fault (SIGSEGV, not SIGALRM or SIGUSR1). Then the request is
 // remembered, *old is the last request of a plug-in for this signal, and the program must answer 0
 // without a call of the C library's sigaction(). The plug-in's handler is called for faults in code
-// of plug-ins only, before the handler of GraphRunMain. Returns false otherwise, also in a forked
-// child: nothing has changed, *old is not written, and the program must call the C library's
-// sigaction(). `action` and `old` may be null. Async-signal-safe.
+// of plug-ins only, before the handler of GraphRunMain. Returns false otherwise, also in a child
+// that a plug-in forked: nothing has changed, *old is not written, and the program must call the C
+// library's sigaction(). `action` and `old` may be null. Async-signal-safe.
 TENON_EXPORT bool GraphRunKeepsSignal(int number, const struct sigaction* action,
                                       struct sigaction* old);
 
