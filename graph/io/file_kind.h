@@ -5,9 +5,9 @@
 
 namespace tenon {
 
-// Returns what a file with this content is instead of a graph, and how to use it: "is a NumPy
-// array, not a graph: …". Empty for what may be a GraphDef, text or binary. Reads the start, the
-// end and single fields only. The text is a constant.
+// Returns what a file with this content is instead of a graph, and of most kinds what to do with
+// it: "is a NumPy array, not a graph: …". Empty for what may be a GraphDef, text or binary. Reads
+// the start, the end and single fields only. The text is a constant.
 std::string_view WhatItIsInstead(std::string_view content);
 
 }  // namespace tenon

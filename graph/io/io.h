@@ -53,7 +53,8 @@ absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source
 absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& limits = {});
 
 // Returns GraphDef bytes of the live nodes in id order, attributes by name. Loses nothing that was
-// imported, but inputs that did not resolve, which are defects.
+// imported, but inputs that did not resolve, which are defects, and what a later field replaced, as
+// where a node has an attribute twice.
 std::string ExportBinary(const Graph& graph);
 // ExportBinary, but functions keep only signature and attributes, without bodies, which are most of
 // the bytes.

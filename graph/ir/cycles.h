@@ -13,8 +13,8 @@ bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer);
 
 // Returns each maximal set of two or more nodes that reach one another without loop edges, and each
 // node with an edge to itself, as a set of one if it is in no larger set. Ids ascend within a set;
-// sets are ordered by their first id. Empty if the graph has no illegal cycle. Time is linear up to
-// the sorting.
+// sets are ordered by their first id. Empty if the graph has no illegal cycle. Takes time
+// O((nodes + edges) log nodes).
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph);
 
 // Returns the text of a shortest cycle through the first node of a set from FindCycles: "'a' -> 'b'

@@ -55,7 +55,7 @@ struct NodeKind {
 };
 
 // Where a node stands in its file: line and column of text, byte offset of binary; all 0 for nodes
-// that were made later.
+// that were made later without a position.
 struct SourcePos {
   uint32_t line = 0;    // 1-based; 0 in binary files
   uint32_t column = 0;  // 1-based in text; unused in binary files
@@ -78,7 +78,7 @@ struct FunctionEntry {
 class Graph {
  public:
   Graph();
-  Graph(const Graph&);  // O(nodes); shares storage
+  Graph(const Graph&);  // O(nodes + edges); shares storage
   Graph& operator=(const Graph&);
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
@@ -127,7 +127,8 @@ class Graph {
   NodeId FindNode(std::string_view name) const;
   // Reads "node", "node:1" or "^node". NOT_FOUND if no node has the name; names a similar one if
   // there is one.
-  // INVALID_ARGUMENT for a port that is no number or that the node does not have: "node" is port 0.
+  // INVALID_ARGUMENT for a port that is no number, has zeros in front ("node:01"), or that the node
+  // does not have: "node" is port 0.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
   // "node" for port 0, "node:1", "^node"; "<missing>" for no output.
   std::string OutputName(Output o) const;
@@ -142,7 +143,7 @@ class Graph {
   // attributes of equal names the last counts. The op is looked up in the function library, then in
   // the registry; an unknown op is no error. `pos` (often that of the node that the new one
   // replaces) serves error messages. ALREADY_EXISTS for a name that is taken, INVALID_ARGUMENT for
-  // an input from kNoNode or an id that does not exist, RESOURCE_EXHAUSTED for more than 2^30
+  // an input from kNoNode or an id that no node has had, RESOURCE_EXHAUSTED for more than 2^30
   // edges, in which the room counts that edits have left unused. After an error the graph is as it
   // was.
   absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op,
@@ -170,8 +171,8 @@ class Graph {
   void SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
   // SetKind, but n also keeps the attributes that belong to the node whatever its op is: names that
   // begin with '_', but for the kernel's label (_kernel) and notes on inputs and outputs that may
-  // be others now (NumbersInputsOrOutputs). _output_shapes stays if the types of the outputs do. Of
-  // a kept and a given attribute of equal names the given one counts.
+  // be others now (NumbersInputsOrOutputs). _output_shapes, also a given one, stays only if the
+  // types of the outputs do. Of a kept and a given attribute of equal names the given one counts.
   void BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs);
   // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay. Errors
   // are those of TensorToWire; n is then as it was.
@@ -282,7 +283,8 @@ class Fanouts {
     int32_t port;   // the output of the producer; kControlPort for a control edge
   };
   explicit Fanouts(const Graph& graph);
-  // n must have been an id when the object was made. Empty for a removed node.
+  // n must have been an id when the object was made. Empty for a node that had been removed, unless
+  // another node still read it.
   std::span<const Use> of(NodeId n) const {
     return {uses_.data() + begin_[n], uses_.data() + begin_[n + 1]};
   }
@@ -296,8 +298,8 @@ class Fanouts {
 
 // Returns the live nodes, producers first; edges into a Merge from a NextIteration do not count. If
 // the order of ids is such an order, returns it; else nodes are visited by id, and each comes
-// behind those of its producers that have not come yet. INVALID_ARGUMENT names the nodes of one
-// cycle. Linear time, no recursion.
+// behind those of its producers that have not come yet. INVALID_ARGUMENT describes one cycle, as
+// DescribeCycle (cycles.h) does. Linear time unless there is a cycle, no recursion.
 absl::StatusOr<std::vector<NodeId>> TopologicalOrder(const Graph& graph);
 
 }  // namespace tenon

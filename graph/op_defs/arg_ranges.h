@@ -33,9 +33,9 @@ class ArgRanges {
 };
 
 // Returns the number of tensors of `arg`, from the node's attributes or the op's defaults.
-// INVALID_ARGUMENT for an attribute that is missing or of another kind, and for a number that is
-// negative or above a million; a list of types has no such bound. DATA_LOSS for a malformed list of
-// types.
+// INVALID_ARGUMENT for an attribute that is missing or of another kind, for a list with a type that
+// does not exist, and for a number that is negative or above a million; a list of types has no such
+// bound. DATA_LOSS for a malformed list of types.
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 // What an op is: arguments, attributes in OpDef's type language, flags and its shape function. An
-// OpDef that is registered, or belongs to a graph, never changes; all functions here are then
-// thread-safe.
+// OpDef that is registered, or belongs to a graph, does not change, but that OpRegistry::Remove
+// takes its shape function. All functions here are then thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -103,8 +103,9 @@ struct NodeTypes {
   TypeVector outputs;
 };
 // Returns the types of a node of `op` with the attributes `attrs` and the op's defaults for the
-// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong kind, or that as the
-// number of one argument is negative or above a million. DATA_LOSS for a malformed list of types.
+// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong kind, that names a
+// type that does not exist, or that as the number of one argument is negative or above a million.
+// DATA_LOSS for a malformed list of types.
 // Does not check what CheckAttrs checks besides: minima and allowed values.
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
@@ -114,13 +115,15 @@ absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
 // Return the ports [first, second) of the inputs (outputs) that argument number `arg` covers.
-// Errors are those of ResolveTypes; also INVALID_ARGUMENT for an `arg` that the op does not have.
+// INVALID_ARGUMENT for an `arg` that the op does not have. Other errors are those of ArgLength
+// (arg_ranges.h) for the arguments up to `arg`.
 absl::StatusOr<std::pair<int, int>> InputRange(const OpDef& op, const AttrSet& attrs, int arg);
 absl::StatusOr<std::pair<int, int>> OutputRange(const OpDef& op, const AttrSet& attrs, int arg);
 
 // Convert to and from OpDef protobuf bytes (tenon.pb.OpDef, wire-equal to TensorFlow's). The bytes
-// have neither shape function nor facts. Equal ops give equal bytes. DATA_LOSS for malformed bytes;
-// INVALID_ARGUMENT for types that do not exist, and for arguments that name no fitting attribute.
+// have neither shape function nor facts; an OpDef has no descriptions. Equal ops give equal bytes.
+// DATA_LOSS for malformed bytes; INVALID_ARGUMENT for types that do not exist, and for arguments
+// that have not exactly one type or name no fitting attribute.
 std::string OpDefToWire(const OpDef& op);
 absl::StatusOr<OpDef> OpDefFromWire(std::string_view wire);
 

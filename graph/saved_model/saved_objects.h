@@ -26,10 +26,11 @@ struct CapturedVariable {
   PartialShape shape;
 };
 
-// Returns the variables that functions have captured, where a node of `graph` calls the function
-// and has the VarHandleOp itself as input. Each VarHandleOp comes once, in the order of the calling
-// nodes' ids and then of their inputs. Calls within functions do not count. `objects` are
-// SavedObjectGraph bytes; INVALID_ARGUMENT if they are malformed or do not fit the graph.
+// Returns the variables that functions have captured, where a node of `graph` calls the function,
+// by its op or as PartitionedCall or StatefulPartitionedCall, and has the VarHandleOp itself as
+// input. Each VarHandleOp comes once, in the order of the calling nodes' ids and then of their
+// inputs. Calls within functions do not count. `objects` are SavedObjectGraph bytes;
+// INVALID_ARGUMENT if they are malformed or do not fit the graph.
 absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& graph,
                                                                 std::string_view objects);
 

@@ -45,8 +45,8 @@ PartialShape Matrix(int64_t rows, int64_t columns);
 // INVALID_ARGUMENT unless each input i can have rank ranks[i]; -1 allows any. Inputs without an
 // entry in `ranks`, and entries without an input, are not checked.
 absl::Status RequireRanks(InferenceContext& c, std::initializer_list<int> ranks);
-// Returns the value of integer input i, a scalar or a vector of one element; nullopt where it is
-// not known. A known value may be -1.
+// Returns the value of integer input i of one element, whatever its rank; nullopt where it is not
+// known. A known value may be -1.
 std::optional<int64_t> ScalarValue(InferenceContext& c, int i);
 // Returns input i as the size of a dimension; kUnknownDim where it is not known. INVALID_ARGUMENT
 // if the input is negative or no scalar. Where an input is neither scalar nor constant, the error

@@ -22,7 +22,7 @@ struct TensorInfo {
   PartialShape shape;
   // The value of a constant of at most kMaxShapeValueElements elements; else null.
   std::shared_ptr<const Tensor> value;
-  // The elements of an integer scalar or vector of which only some are known (kUnknownDim for the
+  // The elements of an integer scalar or vector of which some or all are known (kUnknownDim for the
   // rest). So a shape stays known on its way from Shape through StridedSlice, Pack, Concat and
   // arithmetic to Reshape. A scalar has one element.
   std::optional<Dims> partial_value;
@@ -84,9 +84,9 @@ class InferenceContext {
   void set_output_value(int i, Dims elements) { output(i).partial_value = std::move(elements); }
   TensorInfo& output(int i) { return i >= 0 && i < num_outputs() ? outputs_[i] : dropped_; }
 
-  // The value of an attribute, or its default. INVALID_ARGUMENT for an attribute that is missing or
-  // of another kind, DATA_LOSS for malformed bytes; messages name the attribute. HasAttr is false
-  // where AttrOf would find it missing.
+  // The value of an attribute, or its default. INVALID_ARGUMENT for a missing attribute; other
+  // errors are those of AttrValue. Messages name the attribute. HasAttr is false where AttrOf would
+  // find it missing.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;
@@ -131,7 +131,8 @@ struct ShapeOptions {
   // What is known of fed outputs, instead of what the shape function says, even of nodes in `skip`
   // and `errors`. A node of which every output is fed is not computed: its shape function does not
   // run. A Placeholder that is not fed has the shape of its attribute `shape` if
-  // assume_valid_feeds, else an unknown one.
+  // assume_valid_feeds, else an unknown one. In graphs of producer 21 and before, where a scalar
+  // stood for any shape, a scalar Placeholder is of unknown shape too.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
   // If given, errors of shape functions are appended, with their nodes: outputs that are not fed

@@ -10,9 +10,10 @@
 
 namespace tenon::ops {
 
-// Empty strides and dilations stand for 1 everywhere. Empty dimension_numbers stand for the order
-// batch, features, spatial dimensions. explicit_padding has the sizes before and behind each
-// spatial dimension; it is empty unless `padding` is EXPLICIT.
+// Empty strides and dilations stand for 1 everywhere. Empty dimension_numbers, and those without
+// spatial dimensions of the lhs, stand for the order batch, features, spatial dimensions.
+// explicit_padding has the sizes before and behind each spatial dimension; it is empty unless
+// `padding` is EXPLICIT.
 struct UniformConvolutionAttrs {
   std::vector<int64_t> strides, lhs_dilation, rhs_dilation, explicit_padding;
   int64_t feature_groups, batch_groups;

@@ -15,8 +15,8 @@ class Buffer;
 size_t PooledCapacity(size_t bytes);
 
 // Returns a kept buffer whose capacity is `capacity`, a result of PooledCapacity. The buffer has no
-// references and belongs to the caller; its contents are undefined. Returns null if the pool has
-// none.
+// references and belongs to the caller; its contents are undefined. Returns null if neither this
+// thread nor the part that all threads share has one.
 Buffer* TakeFromPool(size_t capacity);
 
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:

@@ -12,10 +12,10 @@ namespace tenon {
 size_t HeldBytes(const Tensor& t);
 
 // Limits, while it lives, what the thread that made it allocates for buffers and for the text of
-// string elements to `bytes`. Freed memory is not given back to the limit, so that the outcome is
-// the same on every machine. Beyond the limit an allocation fails as if memory were short. Bounds
-// nest on the stack of one thread: only the innermost counts, and what it grants is not taken from
-// the outer ones.
+// string elements to `bytes`. Text that a plug-in puts into elements itself does not count. Freed
+// memory is not given back to the limit, so that the outcome is the same on every machine. Beyond
+// the limit an allocation fails as if memory were short. Bounds nest on the stack of one thread:
+// only the innermost counts, and what it grants is not taken from the outer ones.
 class MemoryBound {
  public:
   explicit MemoryBound(size_t bytes);

@@ -14,8 +14,8 @@
 // other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files
 // are those of FileWriter (graph/base/file_writer.h).
-// RESOURCE_EXHAUSTED: no memory for a tensor. Functions that copy a file or make its bytes throw
-// bad_alloc where memory is short.
+// RESOURCE_EXHAUSTED: no memory for a tensor, or to begin an archive. Functions that copy a file or
+// make its bytes throw bad_alloc where memory is short.
 // INTERNAL: the zip library fails.
 // All functions are thread-safe.
 #pragma once

@@ -10,9 +10,9 @@
 namespace tenon {
 
 // A reference-counted object. References may be taken and dropped on any thread; the last Unref
-// destroys the object, on the thread that calls it. An object whose last reference a destructor
-// drops is destroyed after that destructor, not inside of it. A new object has one reference, which
-// belongs to its maker.
+// destroys the object, on the thread that calls it. An object whose last reference the destructor
+// of another Object drops is destroyed after that destructor, not inside of it. A new object has
+// one reference, which belongs to its maker.
 class Object {
  public:
   Object(const Object&) = delete;

@@ -20,12 +20,12 @@ enum class DefectCode : uint8_t {
   kCycle,       // a cycle that is no legal loop
   kColocation,  // _class names an unknown node
   kDevice,      // a malformed device string
-  kConst,       // a tensor does not decode
+  kConst,       // a tensor does not decode, or has another type than its Const says
   kShape,       // a shape function refuses the node
   kPlugin,      // a plug-in's shape function fails: the graph may be right
   kFunction,    // a function is malformed or stands twice
   kNoFunction,  // an attribute names a function that the library lacks
-  kVersion,     // producer or min_consumer do not fit; an op is deprecated
+  kVersion,     // the graph's versions are malformed or do not fit; an op is deprecated
   kKernel,      // no device can run the node; import does not look for this
   kSignature,   // of a SavedModel: a signature, saver, initializer or asset that names no tensor of
                 // the graph, or an asset outside of its folder
@@ -33,7 +33,7 @@ enum class DefectCode : uint8_t {
 
 struct Defect {
   DefectCode code;
-  std::string where;             // "file:line:col", "file: byte N", "file" or "node 'x'"
+  std::string where;             // "file:line:col", "file: byte N", "file", "node 'x'" or empty
   std::string node;              // empty for defects of the file, or of a function as a whole
   std::string message;           // the fault, in one line
   bool in_function = false;      // in a function of the library

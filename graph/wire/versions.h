@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// The GraphDef version that Tenon reads and writes: that of TensorFlow 2.21.
+// The GraphDef version that this reader is of: that of TensorFlow 2.21. Written graphs keep the
+// versions that they were read with.
 inline constexpr int kGraphDefVersion = 2474;
 
 struct Versions {

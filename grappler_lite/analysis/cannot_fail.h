@@ -1,6 +1,7 @@
-// Which nodes cannot fail: the types and shapes of their operands prove that no run finds an error
-// in them. A pass may drop an op, or run it where it might not have run, only if this holds, since
-// errors are results too. All functions are pure and thread-safe. False always means "not proven".
+// Which nodes cannot fail: the types, shapes and constant values of their operands prove that no
+// run finds an error in them. A pass may drop an op, or run it where it might not have run, only if
+// this holds, since errors are results too. All functions are pure and thread-safe. False always
+// means "not proven".
 #pragma once
 
 #include "absl/functional/function_ref.h"

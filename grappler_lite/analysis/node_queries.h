@@ -27,8 +27,8 @@ bool ReadsSwitch(const Graph& g, NodeId n);
 bool MayStopARun(const Graph& graph);
 
 // Whether a control edge from n says less than one from a reader of n's values. A Switch runs
-// whichever of its outputs is dead. Calls and branches, as TensorFlow writes them out, make other
-// nodes wait only for what their functions name as control outputs.
+// whichever of its outputs is dead. Calls, branches and loops, as TensorFlow writes them out, make
+// other nodes wait only for what their functions name as control outputs.
 bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 
 // ComputesAllResults: whether a call, branch or loop with these attributes computes every result in

@@ -48,8 +48,7 @@ struct RewriteEvent {
 // "plugin:APU@". The same from run to run, so that a rewrite can be named on a command line.
 std::string RewriteKey(const RewriteEvent& event);
 
-// Decides on one rewrite of a replay. `number` counts the rewrites that the pass asks for in this
-// replay, from 0.
+// Decides on one rewrite of a replay. `number` counts the decisions of this replay, from 0.
 using AllowRewrite = std::function<bool(int64_t number, const RewriteEvent& event)>;
 // Runs the pass again on a copy of the graph of before, with only the rewrites that `allow`
 // accepts. Returns the new graph, which is not verified, or the error of the pass. Empty for a

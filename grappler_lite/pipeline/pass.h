@@ -158,7 +158,7 @@ struct PassContext {
 // A pass of the pipeline. Every pass keeps four promises:
 //   * it keeps the device of every node (only pin_to_host_optimization changes devices);
 //   * it merges no nodes of different devices;
-//   * it makes no op for which the node's device has no kernel;
+//   * it makes no op, but calls, for which the node's device has no kernel;
 //   * it keeps the ids of surviving nodes.
 class Pass {
  public:

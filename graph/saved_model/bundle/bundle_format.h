@@ -9,7 +9,8 @@
 namespace tenon {
 
 inline constexpr std::string_view kHeaderKey = "";  // the key of BundleHeaderProto in the index
-inline constexpr int kBundleVersion = 1;  // of the format: written, and the latest that is read
+// The version of the format that is written. Files that ask for readers of a later one are refused.
+inline constexpr int kBundleVersion = 1;
 
 // Return the path of the index, and of data file `shard` (from 0) of `num_shards`, of the
 // checkpoint `prefix`: a path without its ending.

@@ -18,7 +18,7 @@ namespace tenon {
 // DATA_LOSS: an entry is damaged, or there are more than 2^20 data files.
 // Other errors of reading an index are those of BundleReader::Open.
 // Errors of renaming and writing follow from errno.
-// Nothing is renamed before all indexes have been read. An error after that leaves some files
+// Nothing is renamed before all indexes have been read. An error after that may leave some files
 // renamed. Do not call it for one prefix on two threads.
 absl::Status MergeBundles(absl::Span<const std::string> prefixes, const std::string& destination,
                           bool allow_missing);

@@ -23,8 +23,8 @@ namespace tenon {
 using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view path)>;
 
 // A checkpoint that is open for reading. Nothing in the files is trusted: sizes are compared with
-// those of the files before memory is allocated, and checksums are compared. Messages name the file
-// and the tensor.
+// those of the files before memory is allocated, and checksums are compared. Most messages name the
+// file and the tensor.
 // NOT_FOUND: the file or the tensor does not exist.
 // DATA_LOSS: a file is damaged, or the stored parts of a tensor overlap or leave elements out.
 // UNIMPLEMENTED: big-endian files, later versions, resources and variants.

@@ -24,8 +24,7 @@ struct Region {
   friend bool operator==(const Region& a, const Region& b) = default;
 };
 
-// Returns the common part of two parts of one tensor; nullopt if they share no element. Both must
-// have one rank.
+// Returns the common part of two parts of one tensor; nullopt if they share no element.
 std::optional<Region> Intersect(const Region& a, const Region& b);
 
 // Calls `run` for each run of `n` elements of `part` that lie side by side both in `a` and in `b`,

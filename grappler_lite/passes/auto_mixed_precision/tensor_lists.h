@@ -12,7 +12,9 @@ namespace tenon {
 // One list: all slots that hold its handle. Lists that are elements of one list count as that list.
 struct TensorList {
   std::vector<int> elements;  // slots of floats that state the type of the elements
-  bool leaves = false;        // `follows` is false for a node that gives or takes the handle
+  // Whether `follows` is false for a node, of those that have slots, that gives or takes the
+  // handle.
+  bool leaves = false;
 };
 
 // Returns the lists that have a slot of `floats` as element. `follows(n)` says whether

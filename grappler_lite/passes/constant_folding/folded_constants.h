@@ -34,15 +34,16 @@ class FoldedConstants {
   // cannot be added.
   absl::StatusOr<NodeId> AddConst(std::string_view name, Output output, const Tensor& value,
                                   absl::Span<const Output> controls);
-  // States that no node uses n's data when the run is over: Finish removes n, unless n stays.
+  // States that no node uses n's data when the run is over: Finish removes n, unless n stays
+  // already.
   void Replace(NodeId n);
   // Makes node n stay, used or not.
   void Keep(NodeId n) { stays_[n] = true; }
 
   // Whether a node that is not folded uses n's data.
   bool HasReaders(NodeId n) const { return uses_left_[n] > 0; }
-  // The value of a node that this run has made a Const; null for other nodes and for freed values.
-  // Valid until the next call that is not const.
+  // The value of a node that this run has made a Const; null for other nodes and for values that
+  // nothing uses. Valid until the next call that is not const.
   const Tensor* Find(NodeId n) const {
     const auto it = values_.find(n);
     return it == values_.end() ? nullptr : &it->second;

@@ -11,7 +11,8 @@ namespace tenon {
 std::span<const Rewrite> PartialFolding();
 
 // Whether the graph has a node of an op and a type that these rewrites change. Sums and products of
-// floating numbers count only with fast_math, so that most graphs have none and need no sweep.
+// other types than integers count only with fast_math, so that most graphs have none and need no
+// sweep.
 bool MayFoldPartially(const PassContext& context);
 
 }  // namespace tenon

@@ -31,7 +31,8 @@ absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 // or IdentityN stays if a producer is on another device, if it reads a reference, or if a user
 // would wait for less. Nodes of several inputs and very many uses stay. Also drops each control
 // edge from a constant without inputs, from a fed node, or from a node that the user reads anyway
-// (unless the user is a Merge or a call). One sweep, producers first.
+// (unless the user is a Merge, call, branch or loop), and repeated ones. One sweep, producers
+// first.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
 // Removes control edges that a longer path of edges implies (transitive reduction). Work is

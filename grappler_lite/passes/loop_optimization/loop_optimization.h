@@ -15,15 +15,17 @@ inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness:
 
 // Where the predicate of a Switch or RefSwitch is the same constant in every run: makes the Switch
 // an Identity and removes what only its other output reaches. Each Merge behind it chooses among
-// the inputs that remain. Nothing is removed if a node that must stay would be, or a Merge whose
-// index is read. Removes a loop whose condition, computed from constants, is false at first: the
-// first values of its variables become their results.
+// the inputs that remain. The Switch stays if a node that must stay would be removed, or if a Merge
+// cannot choose among fewer inputs, as one whose index is read. Removes a loop without loops within
+// whose condition, one op on constants, is false at first: the first values of its variables become
+// their results.
 bool RemoveDeadBranches(PassContext& context);
 
 // Moves a node before its loop where the node reads loop constants alone, so that it computes the
 // same value in every iteration, and cannot fail: the loop may have no iteration, in which the node
-// did not run. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a
-// node. After an error the pipeline restores the graph.
+// did not run. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
+// uses. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a node.
+// After an error the pipeline restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);
 
 // Turns pushes into Identities of the element, if the stack has no bound and its handle reaches

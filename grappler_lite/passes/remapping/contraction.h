@@ -53,7 +53,7 @@ bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
 // Whether no output of n but output 0 is used or fetched.
 bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);
 // Whether `vector`, broadcast to images, gives one value to each of `channels` channels. Shapes:
-// [C] or [1, …, 1, C] where channels are last, else [C, 1, 1] or [1, C, 1, 1].
+// [C] or [1, …, 1, C] where channels are last, else [C, 1, 1] or [1, …, 1, C, 1, 1].
 bool IsChannelVector(const PartialShape& vector, int64_t channels, bool channels_last);
 
 // A contraction into which a node may be fused. `reshape` is the Reshape or Squeeze between the
@@ -66,6 +66,7 @@ struct Fusable {
 // The contraction that computes `producer`, perhaps through a Reshape or Squeeze, if it may be
 // fused:
 //   * OnlyFor holds for `producer`, n and `times`: the uses by n and by the nodes that n replaces;
+//     a Reshape is the only user of the contraction;
 //   * the ops that the contraction has fused so far are one of `sequences` ("BiasAdd+Add"; "": no
 //     op);
 //   * channels are last, unless TensorFlow is to run the graph, there is no Reshape, and the
@@ -103,12 +104,14 @@ bool CanFuse(const Sweep& s, NodeId n, const Fusion& fusion);
 bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 
 // Where 1x1 convolutions of one common stride are the only users of a convolution's output, the
-// convolution takes over the stride (strides.cc). Returns whether the graph changed.
+// convolution takes over the stride (strides.cc). Not for TensorFlow. Returns whether the graph
+// changed.
 inline constexpr RewriteInfo kLiftStrides = {"lift_strides", Exactness::kToleranced};
 absl::StatusOr<bool> LiftStrides(PassContext& context);
 
 // Makes products of one tensor with several constants, such as an attention's query, key and value,
-// one node with an output for each product (projections.cc). Returns whether the graph changed.
+// one node with an output for each product (projections.cc). Not for TensorFlow. Returns whether
+// the graph changed.
 inline constexpr RewriteInfo kMergeProjections = {"merge_projections", Exactness::kExact};
 absl::StatusOr<bool> MergeProjections(PassContext& context);
 

@@ -35,8 +35,8 @@ struct Sum {
 //   kYes  nodes may have several uses: the caller must ask IsClosed at the end.
 enum class Sharing : uint8_t { kNo, kYes };
 // Remembers the nodes that questions have looked into, at most 32, which then belong to the
-// expression, even where the answer is no. Control inputs, feeds and other devices end an
-// expression. Not thread-safe.
+// expression, even where the answer is no. Control inputs (but for the root's), feeds, preserved
+// nodes and other devices end an expression. Not thread-safe.
 class Expression {
  public:
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)
@@ -54,7 +54,8 @@ class Expression {
   std::optional<Output> ArgumentOf(Output o, std::string_view op);
   // x, if `o` is the reduction `op` of x over x's last dimension, with keep_dims.
   std::optional<Output> LastAxisArgumentOf(Output o, std::string_view op);
-  // The data inputs of the node of `o`, if its op is `op`; else empty.
+  // The data inputs of the node of `o`, if its op is `op` and it may belong to the expression; else
+  // empty.
   std::span<const Output> OperandsOf(Output o, std::string_view op);
   // The value of `o`, if `o` is a scalar constant of type float or double.
   std::optional<double> ScalarAt(Output o) const;

@@ -38,13 +38,13 @@ typedef struct TF_Tensor TF_Tensor;
 // `deallocator(data, len, deallocator_arg)` is called once when no tensor refers to the bytes any
 // more, on the thread that drops the last reference. With a NULL deallocator the host frees
 // nothing, and the bytes must outlive all tensors that refer to them. Data that is not aligned to
-// TF_TensorDefaultAlignment() is copied, and released before the call returns; data of strings,
-// resources and variants is never copied. The elements of a TF_STRING tensor are not freed by the
-// host: the deallocator may do so. There `len` is not checked, and must hold the elements.
+// TF_TensorDefaultAlignment() is copied, and released before the call returns; data of strings is
+// never copied. The elements of a TF_STRING tensor are not freed by the host: the deallocator may
+// do so.
 //
 // NULL if `len` is too small for the shape, if a dimension is negative, if `dtype` is no type, if
-// `data` is NULL and `len` is not 0, or when memory is short. The data is then released before the
-// call returns.
+// resources or variants have elements, if `data` is NULL and `len` is not 0, or when memory is
+// short. The data is then released before the call returns.
 TF_CAPI_EXPORT extern TF_Tensor* TF_NewTensor(
     TF_DataType dtype, const int64_t* dims, int num_dims, void* data, size_t len,
     void (*deallocator)(void* data, size_t len, void* arg), void* deallocator_arg);

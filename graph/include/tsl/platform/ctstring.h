@@ -274,7 +274,8 @@ static inline void TF_TString_AssignView(TF_TString* dst, const char* src, size_
   TF_TString_AssignViewWithOwner(dst, src, size, NULL);
 }
 
-// Appends `size` bytes to `dst`, which becomes an owned string. `src` must not point into `dst`.
+// Appends `size` bytes to `dst`, which becomes an owned string; does nothing if `size` is 0. `src`
+// must not point into `dst`.
 static inline void TF_TString_AppendN(TF_TString* dst, const char* src, size_t size) {
   const size_t old_size = TF_TString_GetSize(dst);
   if (size == 0 || size > SIZE_MAX - old_size) return;
