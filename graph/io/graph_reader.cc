@@ -392,6 +392,7 @@ absl::StatusOr<std::vector<Attr>> GraphReader::ParseAttrs(
 void GraphReader::IndexNames() {
   NameIndex& index = graph_.by_name_;
   index.Reserve(graph_.nodes_.size());
+  // By blocks, so that the waits for the memory of the slots overlap.
   std::array<uint64_t, kBlock> hashes;
   for (size_t begin = 0; begin < graph_.nodes_.size(); begin += kBlock) {
     const size_t count = std::min(kBlock, graph_.nodes_.size() - begin);

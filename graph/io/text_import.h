@@ -44,9 +44,9 @@ inline constexpr size_t kMaxTextBytes = INT_MAX;
 // cannot print.
 absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit = kMaxTextBytes);
 
-// Whether these bytes look like text. Judges by the first 4096 bytes and the first node. Text with
-// fewer than one control character in 128 counts as text, so that the errors of a damaged text are
-// those of text. No bytes and blanks count as text.
+// Whether these bytes look like text. Judges by the first 4096 bytes and the first node. What
+// begins as text and has fewer than one control character in 128 counts as text, so that the errors
+// of a damaged text are those of text. No bytes and blanks count as text.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace tenon

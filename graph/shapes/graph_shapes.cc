@@ -95,6 +95,7 @@ bool GraphShapes::UpdateRanges(const Graph& graph, std::vector<bool>& changed) {
 
 absl::Status GraphShapes::Refresh(const Graph& graph, const ShapeOptions& options) {
   absl::Status status = Sweep(graph, options);
+  // Which nodes the broken sweep had changed is forgotten, so that the next one begins anew.
   if (!status.ok()) *this = GraphShapes();
   return status;
 }
@@ -141,6 +142,7 @@ absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptio
   const size_t errors = options.errors == nullptr ? 0 : options.errors->size();
   TENON_ASSIGN_OR_RETURN(const bool changed, AskShapeFn(graph, options, n));
   const bool failed = options.errors != nullptr && options.errors->size() != errors;
+  // A failure is not kept: each node that asks the same is to report its own error.
   if (!failed && questions_.size() < kMostQuestions) {
     questions_.emplace(std::move(question), answers_.size());
     const auto ids = ids_.begin() + range.first;

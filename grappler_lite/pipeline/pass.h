@@ -28,9 +28,9 @@ class NodeEvaluator {
   virtual ~NodeEvaluator() = default;
   // Computes all outputs of node n for these input values, one for each data input, with the CPU
   // kernel and the same bits as a run. Errors:
-  //   UNIMPLEMENTED       there is no kernel;
+  //   UNIMPLEMENTED       there is no kernel, or op or kernel is stateful;
   //   RESOURCE_EXHAUSTED  the outputs, with the text of strings, would exceed `max_bytes`. Where
-  //                       shapes tell the size, nothing is computed; else the kernel gets little
+  //                       shapes tell the size, nothing is computed; else the kernel gets 64 MiB
   //                       more memory than `max_bytes`;
   //   any other           the kernel failed.
   // On any error the pass leaves the node as it is.
@@ -45,7 +45,8 @@ class KernelOracle {
  public:
   virtual ~KernelOracle() = default;
   // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and
-  // these attributes. Defaults of the op count for attributes that are missing.
+  // these attributes. Defaults of the op count for attributes that are missing. An op that the plan
+  // carries out itself counts as one with a kernel. A device that is not here has constants alone.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
   // For a node on a device other than the CPU: whether the kernel reads the input from, or writes

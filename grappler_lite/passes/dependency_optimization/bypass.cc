@@ -184,6 +184,7 @@ class Bypasser {
         for (const Output& in : data) add(in, use.node);
       }
       for (const Output& in : controls) add(in, use.node);
+      // The uses that are left cannot make up for this.
       if (after > before + fanouts_.of(n).size()) return false;
     }
     return after <= before && crossings_after <= crossings_before;

@@ -36,9 +36,10 @@ bool FuseBatchMatMul(Sweep& s, NodeId n);
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
-// FusedBatchNorm in inference with constant statistics, which FoldBatchNorm has left and no Relu
-// reads: becomes Mul and Add of two vectors, for TensorFlow, where that is a node less. Tenon's
-// kernel of FusedBatchNorm passes over the tensor once anyway.
+// FusedBatchNorm of floats in inference with constant statistics that it alone reads, which
+// FoldBatchNorm has left and whose one reader is no Relu: becomes Mul and Add of two vectors, for
+// TensorFlow, where that is a node less. Tenon's kernel of FusedBatchNorm passes over the tensor
+// once anyway.
 bool ExpandBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D with a constant filter: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);
