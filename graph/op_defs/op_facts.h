@@ -148,10 +148,10 @@ struct OpFacts {
   // --- Where nodes run and what carries them out.
   bool mover = false;         // at most hands its input on: runs wherever its neighbours do
   bool in_plan = false;       // the plan carries it out itself, or makes no step of it
-  bool renames = false;       // its output is its input under another name, in the same memory
+  bool renames = false;       // its output is its input, or what is fed, in the same memory
   bool metadata = false;      // reads no more of its input than the shape
   bool placeholder = false;   // has no value unless one is fed
-  bool from_outside = false;  // the caller of the graph decides what its value is
+  bool from_outside = false;  // the caller of the graph gives its value or takes it
   FlowRole flow = FlowRole::kNone;
   CallKind calls = CallKind::kNone;
   OtherDevices other_devices = OtherDevices::kNever;

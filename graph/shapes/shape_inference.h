@@ -131,8 +131,8 @@ struct ShapeOptions {
   // What is known of fed outputs, instead of what the shape function says, even of nodes in `skip`
   // and `errors`. A node of which every output is fed is not computed: its shape function does not
   // run. A Placeholder that is not fed has the shape of its attribute `shape` if
-  // assume_valid_feeds, else an unknown one. In graphs of producer 21 and before, where a scalar
-  // stood for any shape, a scalar Placeholder is of unknown shape too.
+  // assume_valid_feeds, else an unknown one. In graphs of producer 21 and before, or of none, a
+  // scalar Placeholder is of unknown shape too: there a scalar stood for any shape.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
   // If given, errors of shape functions are appended, with their nodes: outputs that are not fed

@@ -61,8 +61,9 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int6
 
 // Asks whether the caller may overwrite the buffer. Returns `tensor` itself if the host allocated
 // the buffer in host memory and no other handle or tensor of the host refers to it; else NULL. The
-// caller still owns the handle, and deletes it once, in either case. An input of a kernel always
-// gives NULL; TF_ForwardInputOrAllocateOutput (kernels.h) is for inputs.
+// caller still owns the handle, and deletes it once, in either case. NULL for an input of a kernel;
+// TF_ForwardInputOrAllocateOutput (kernels.h) is for inputs. NULL for plain tensors under
+// --abi-check=strict.
 TF_CAPI_EXPORT extern TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor);
 
 // Releases the handle, on any thread. NULL is allowed. With the last reference to a TF_STRING
