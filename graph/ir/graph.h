@@ -66,8 +66,8 @@ struct SourcePos {
 // by tensors decoded from it (graph/ir/graph_storage.h).
 class GraphStorage;
 
-// One function of the library, kept as wire bytes that are decoded on demand. Views of the storage
-// of the graph that has the function.
+// One function of the library, kept as wire bytes: the body is decoded on demand. Views of the
+// storage of the graph that has the function.
 struct FunctionEntry {
   std::string_view name;
   std::string_view wire;             // FunctionDef bytes
@@ -188,7 +188,7 @@ class Graph {
   void DropPages(const Tensor& view) const;
 
   // --- Function library and versions.
-  // The graph's own functions, in the order of the file.
+  // The graph's own functions, in the order of the file, added ones behind.
   const std::vector<FunctionEntry>& functions() const { return functions_; }
   // The function of this name: the graph's own; else, in the graph of a function's body, one of the
   // graph around it. Null if there is none. The pointer is valid until functions are edited.
@@ -202,7 +202,7 @@ class Graph {
 
   // --- Where things came from.
   SourcePos pos(NodeId n) const { return nodes_[n].place.pos(); }
-  const std::string& source_name() const { return source_name_; }  // file name, "<stdin>" or empty
+  const std::string& source_name() const { return source_name_; }  // for messages; may be empty
   // Returns "file:line:col" or "file: byte N"; "node 'x'" for a node that has no position.
   std::string Locate(NodeId n) const;
   std::string Locate(SourcePos pos) const;  // the file's name alone for a position that is none

@@ -103,7 +103,7 @@ enum class DimRule : uint8_t {
 // (passes/auto_mixed_precision).
 enum class Precision : uint8_t {
   kNone,   // unknown: stays as it is
-  kAllow,  // worth it: always in bfloat16
+  kAllow,  // worth it: in bfloat16 where the node's device can
   kInfer,  // safe unless an op before it is denied
   kDeny,   // unsafe, and so may be ops behind it
   kClear,  // moves or compares values: in the type of its neighbours

@@ -85,7 +85,8 @@ using HasFixedDevice = std::function<bool(std::string_view node)>;
 
 // How far a rewrite may change numbers.
 //   kExact         the same bits for every input.
-//   kToleranced    within the tolerance of a model; never makes or hides a NaN or infinity.
+//   kToleranced    within the tolerance of a model; makes or hides a NaN or infinity only where
+//                  values come near the limits of their type.
 //   kLowPrecision  as kToleranced, but with values rounded to types of 16 bits.
 //   kFastMath      reassociation and the like; runs only if the user asks for it.
 enum class Exactness : uint8_t { kExact, kToleranced, kLowPrecision, kFastMath };
