@@ -14,7 +14,9 @@ namespace tenon {
 // the inputs of plans that are built at one time may share `constants`, `kernels`, `promises`,
 // `session`, `late` and `workers`.
 //
-// Errors name the node, except for an error while a fetched value is brought to the host:
+// Returns no error of preparing or computing a CPU kernel in a branch or a loop: the run that
+// reaches the node returns that error. The errors name a node, but for those of feeds and fetched
+// values:
 // * FAILED_PRECONDITION: a placeholder is needed and not fed.
 // * INVALID_ARGUMENT: shapes, types or attributes do not fit.
 // * UNIMPLEMENTED: a node has no kernel, a loop has a form that plans do not know, or a value

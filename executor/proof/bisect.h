@@ -39,8 +39,8 @@ struct Bisection {
 // there are several such steps, any one of them. While the steps found so far leave the result
 // right when they are alone, finds the step that they need besides, up to 8 steps. Most faults are
 // one step, some a pair. If the steps do not keep their names or the same steps give another
-// result, that is INTERNAL, or the search ends early with an empty `wrong_with_faulty`. Other
-// errors are those of `run`.
+// result, the search may return INTERNAL, end early with an empty `wrong_with_faulty`, or find the
+// wrong steps. Other errors are those of `run`.
 absl::StatusOr<Bisection> Bisect(const RunTrial& run);
 
 }  // namespace tenon

@@ -28,7 +28,7 @@ enum class Sameness : uint8_t {
   // are: both may fall the other way.
   kRounded,
 };
-inline constexpr int64_t kMaxSteps = 1024;     // float, double
+inline constexpr int64_t kMaxSteps = 1024;     // float, double, complex numbers
 inline constexpr int64_t kMaxStepsSmall = 16;  // half, bfloat16 and smaller
 
 // The tolerance for tensors of a type.

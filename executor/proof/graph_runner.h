@@ -1,4 +1,4 @@
-// Runs graphs just as they are, so that their answers can be compared.
+// Runs graphs without passes, so that their answers can be compared.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace tenon {
 
-// Runs each graph in a session of its own, without any pass. Not thread-safe: all functions but
-// WithCallsInlined keep made-up values of variables for later runs, and copies of a runner share
-// them.
+// Runs each graph in a session of its own, without any pass; WithCallsInlined alone uses one. Not
+// thread-safe: all functions but WithCallsInlined keep made-up values of variables for later runs,
+// and copies of a runner share them.
 class GraphRunner {
  public:
-  // `options`: what concerns the optimizer is ignored. Random ops without a seed get one, so that
-  // two runs answer the same. The devices outlive the runner. `inits`: nodes that give state its
-  // values. In each run those that the graph has run once, in this order and without feeds, before
-  // all other nodes.
+  // `options`: what concerns the optimizer is ignored, and InputSet::max_loop_passes takes the
+  // place of theirs. Random ops without a seed get one, so that two runs answer the same. The
+  // devices outlive the runner. `inits`: nodes that give state its values. In each run those that
+  // the graph has run once, in this order and without feeds, before all other nodes.
   GraphRunner(std::vector<Device*> devices, SessionOptions options,
               std::vector<std::string> inits = {});
 
@@ -47,9 +47,9 @@ class GraphRunner {
 
   // Compares the outputs that both graphs have with the same type, in topological order of `after`;
   // fed nodes, handles and variants are left out. Returns the name ("node" or "node:1") of the
-  // first output that has another value, that fails only in `after`, or that fails only in
-  // `before`. Returns "" if there is none, and without comparing if `after` has a cycle or control
-  // flow of version 1.
+  // first output that differs by more than `sameness` allows, that fails only in `after`, or that
+  // fails only in `before`. Returns "" if there is none, and without comparing if `after` has a
+  // cycle or control flow of version 1.
   std::string FirstDifference(const Graph& before, const Graph& after, const InputSet& inputs,
                               Sameness sameness) const;
 

@@ -28,9 +28,11 @@ inline constexpr int64_t kMostLoopPasses = 10'000;
 
 // Makes up feeds for the Placeholders `nodes`, in these sets and this order:
 //   ordinary    reals in [-3, 3), integers 0 to 2, any bools, short strings
-//   zeros       of both signs, and denormals; bools and strings as in "ordinary"
+//   zeros       of both signs, and denormals (none of bfloat16, float8 and float4); bools and
+//               strings as in "ordinary"
 //   infinities, NaN, extremes   some among ordinary values, of types that have them; extremes are
-//               the ends of the range (of float8 and float4: 1 and -1), and of signed integers -1
+//               the ends of the range (of float and complex64 those of bfloat16, of float8 and
+//               float4 1 and -1), and of signed integers -1
 //   size 1, size 0   ordinary values; these two only if a shape of `nodes` leaves a size open
 // Dimensions that the graph leaves open have `usual_size`, or 1 or 0 in the last two sets; a shape
 // of unknown rank gets rank 1. In a graph with a producer below 24 a scalar shape counts as

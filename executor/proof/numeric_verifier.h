@@ -63,7 +63,7 @@ class NumericVerifier : public PipelineObserver {
   int64_t changes() const { return changes_; }
   // Those of them that were compared on one set of inputs at least.
   int64_t passes_compared() const { return passes_; }
-  // Runs of graphs; one that AnswerApart takes apart counts once.
+  // Runs of graphs to compare answers; one that AnswerApart takes apart counts once.
   int64_t runs() const { return runs_; }
   // Passes that the time limit kept from being compared on all inputs.
   int64_t passes_cut_short() const { return cut_short_; }

@@ -28,7 +28,8 @@ struct Reduction {
 //  2. put bodies of functions in the place of calls;
 //  3. take an earlier node as the only output;
 //  4. cut nodes off: feed the values that `runner` computes for them;
-//  5. let the readers of a node read its first input of the same type and shape instead;
+//  5. let the readers of a node read its first input of the same type and shape instead, if that
+//     is output 0 of a node;
 //  6. remove control edges;
 //  7. leave out initializers, one by one;
 //  8. make inputs plain: feed ones for floats.

@@ -43,9 +43,9 @@ class ResultJudge {
   ResultJudge(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
               std::function<absl::Status(Session&)> begin);
 
-  // Takes the first inputs on which some fetch has a value without any pass, and removes the
+  // Finds the first set of inputs on which some fetch has a value without any pass, and removes the
   // fetches that fail there. Returns a line for each: "output y: why". If every fetch fails on all
-  // inputs, all stay.
+  // inputs, all stay. No set of inputs is removed.
   std::vector<std::string> DropFailing(FailingCase& failing) const;
 
   // Compares the answers with all passes and with none. Returns the first difference ("of output y

@@ -41,11 +41,11 @@ class PluginStep : public SlowStep {
              absl::Span<const int32_t> outputs, std::vector<std::optional<Shape>> promised,
              std::string plugin);
 
-  // Only while planning, for inputs that are no constants: `storage` is the final place of input i.
+  // Only while planning, for inputs with a storage: `storage` is the final place of input i.
   // `last_use`: the place is a slot, and this step is its last reader.
   void Place(size_t i, const Storage& storage, bool last_use);
   // Only while planning: `next` is the step behind this one. Its memory is fetched into the cache
-  // during this step. Not owned; must live as long as this step.
+  // when this step begins, unless this is an AsyncStep. Not owned; must live as long as this step.
   void Precede(const PluginStep* next) { next_ = next; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
@@ -72,7 +72,7 @@ class PluginStep : public SlowStep {
   struct Source {
     int32_t index = 0;  // of the slot or feed
     DataType dtype = DataType::kInvalid;
-    // kSlot, kFeed, or kConst for a constant of this step. kNone: MakeInput makes the tensor.
+    // kSlot, kFeed, or kConst for a constant of this step. Others: MakeInput makes the tensor.
     Where where = Where::kNone;
     uint8_t rank = kAnyRank;  // of the shape that the plan knows
     bool on_host = false;

@@ -57,7 +57,7 @@ class Frame : public RunState {
 
   const Plan& plan() const { return plan_; }
   // The pointer table: one entry for each of plan().args. A null entry stands for an argument that
-  // no step uses, or a slot without a tensor.
+  // no step uses, or a slot that has held no tensor yet.
   void* const* table() const { return table_.data(); }
   // The arena, aligned to kTensorAlignment.
   char* arena() const { return static_cast<char*>(arena_->data()); }
@@ -83,7 +83,8 @@ class Frame : public RunState {
   bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
 
   // The node of the step that runs, for errors; kNoNode if the step has none. After an error, the
-  // node of the step that failed.
+  // node of the step that failed; if a LoopStep fails between two passes, that of the last step of
+  // the loop.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
   // The step that failed, as an index into plan().steps. If a step within a branch or a loop has

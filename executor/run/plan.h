@@ -105,8 +105,8 @@ struct Plan {
   std::vector<int32_t> args;         // the storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
-  uint64_t arena_lower_bound = 0;  // no arena for these steps is smaller
-  NodeId arena_largest = kNoNode;  // the node with the largest value or scratch in the arena
+  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound
+  NodeId arena_largest = kNoNode;  // Layout::arena_largest
   std::vector<FeedSpec> feeds;
   std::vector<FetchSpec> fetches;          // in the order of the request
   std::vector<std::string> fetch_names;    // by fetch, for errors

@@ -1,6 +1,6 @@
 // A CPU kernel after its preparation, and a function that runs it on tensors without an arena: for
-// constants while planning, for passes that fold constants, and for steps with shapes that are
-// known only in the run.
+// constants while planning, for passes that fold constants, and for steps that make their tensors
+// in the run (KernelStep).
 #pragma once
 
 #include <memory>

@@ -19,7 +19,8 @@ namespace tenon {
 //
 // An error of a node names the node. If several nodes would fail, the error is that of the node
 // with the lowest position in Plan::places: after an error the steps of nodes at lower positions
-// still run. Without places the first step that fails ends the run. Other errors:
+// still run. Without places no step runs after the first one that fails. Asynchronous calls that
+// have begun end in any case, and Frame::EndCalls says which error counts. Other errors:
 // RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT for a fetch in
 // a branch that was not taken, with the fetch's name; errors of devices, as their plug-ins return
 // them.

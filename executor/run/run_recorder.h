@@ -29,8 +29,8 @@ struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
     // On the host. `start_ns` is the time when the step that ended before this one had ended (and
-    // had queued its callback, if streams are recorded): the step that runs a branch or a loop has
-    // only the time behind the last step within it.
+    // had queued its callback, if streams are recorded), for the first step planned_ns: the step
+    // that runs a branch or a loop has only the time behind the last step within it.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.

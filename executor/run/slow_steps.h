@@ -30,7 +30,8 @@ class SlowStep {
   virtual absl::Status Run(Frame& frame, const StepArgs& args) const = 0;
   // A word or two for people (PlanToText).
   virtual std::string Describe() const = 0;
-  // Whether the step computes its node. False for a copy, a wait and the like.
+  // Whether the step works for its node alone. False for a copy, a wait and the like, on which
+  // steps of other nodes may rely.
   virtual bool IsNode() const { return true; }
   // The stream on which the step queues its work; without a device if it queues none.
   virtual StreamOf Queues() const { return {}; }

@@ -22,7 +22,8 @@ struct CachedPlan {
   std::atomic<int64_t> used{0};
 };
 
-// Shares the ownership of plans: a dropped plan lives until its last run ends. Thread-safe.
+// Shares the ownership of plans: a dropped plan lives while a run or a caller holds it.
+// Thread-safe.
 class PlanCache {
  public:
   // Holds at most `max_plans` plans; a number below 1 counts as 1.

@@ -26,15 +26,16 @@ struct Times {
 // and after plans were dropped for a wrong shape function.
 struct MemoryReport {
   int64_t arena_bytes = 0;
-  int64_t arena_lower_bound_bytes = 0;  // no arena for the steps of that plan is smaller
+  int64_t arena_lower_bound_bytes = 0;  // ArenaLayout::lower_bound
   int64_t weights_bytes = 0;            // constants that runs read on the host (ConstStore::bytes)
 };
 
 // Counts of plans, one for each list of feed shapes, and of late preparations, one for each step
 // and list of input shapes and deciding values that only a run knows. `builds` and `late_builds`
-// count what was made so far, `hits` and `late_hits` how often a run found what it needed. `plans`:
-// the plans that the cache holds now, at most `max_plans`. The cache of a step holds at most
-// `max_late` preparations. Both drop the least recently used entry.
+// count what was made so far, `hits` and `late_hits` how often a run found what it needed. A run
+// that waits while another run builds its plan counts in neither. `plans`: the plans that the cache
+// holds now, at most `max_plans`. The cache of a step holds at most `max_late` preparations. Both
+// drop the least recently used entry.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;

@@ -50,10 +50,9 @@ class Session {
   // kernels, on the threads of the session. `feeds` are in the order that Prepare was given.
   // Returns the values of the fetches in order, in host memory; an uninitialized tensor for a node
   // that only runs. INVALID_ARGUMENT for a wrong number of feeds, and for a feed with a type or
-  // shape that contradicts the graph.
-  // UNIMPLEMENTED if the graph was optimized for TensorFlow and cannot run here. Errors of nodes
-  // name the first node that failed. `recorder` may be null; otherwise it records when each step
-  // ran.
+  // shape that contradicts the graph. UNIMPLEMENTED if the graph was optimized for TensorFlow and
+  // cannot run here. Errors of nodes name the node; of several nodes that fail, the first one in
+  // the graph's order. `recorder` may be null; otherwise it records when each step ran.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
                                           RunRecorder* recorder = nullptr);
   // Prepare and Run in one call. Looks the executable up by name in each call.
@@ -65,11 +64,11 @@ class Session {
   // the values that they have now. Executables that are prepared later read constants in their
   // place, and Prepare refuses a new one that would change them (FAILED_PRECONDITION). Executables
   // that were prepared before must not change them any more; no run may change them during the
-  // call. A variable without a value is left. With opt_level 0 every call does nothing and returns
-  // OK. Else a call after one that succeeded is FAILED_PRECONDITION; other errors are those of
-  // FixedVariables::Make, after which nothing is fixed.
-  // Only right if nodes and functions of this graph alone change its variables, and if no two nodes
-  // of the graph stand for one variable.
+  // call. A variable that FixedVariables::Make gives no constant is left. With opt_level 0 every
+  // call does nothing and returns OK. Else a call after one that succeeded is FAILED_PRECONDITION;
+  // other errors are those of FixedVariables::Make, after which nothing is fixed. Only right if
+  // nodes and functions of this graph alone change its variables, and if no two nodes of the graph
+  // stand for one variable.
   absl::Status FixVariables(absl::Span<const std::string> entries);
   // The result of FixVariables; null if there is none. The session owns it, and never changes it.
   const FixedVariables* fixed_variables() const;

@@ -1,4 +1,4 @@
-// Writes files as a whole or not at all.
+// Writes regular files as a whole or not at all.
 #pragma once
 
 #include <string>

@@ -50,10 +50,10 @@ class AbiWatch {
   // deletion does not meet a new object at the same address. Takes ownership; the memory must come
   // from `operator new`.
   void Bury(void* memory);
-  // Reports late writes to guarded tensors (tensor_guards.h). Then reports leaks: the objects that
-  // a plug-in, not the host, got and that were never given back, unless a static variable of a
-  // library points to them. The objects of one type from one plug-in, callback and node are one
-  // violation. Call it when plug-ins are no longer used.
+  // Checks all guarded tensors (TensorGuards::CheckAll). Then reports leaks: the objects that a
+  // plug-in, not the host, got and that were never given back, unless a static variable points to
+  // them. The objects of one type from one plug-in, callback and node are one violation. Call it
+  // when plug-ins are no longer used.
   void ReportWhatIsLeft();
 
  private:

@@ -47,7 +47,7 @@ struct TF_Tensor {
   tenon::Shape shape;
   tenon::Buffer* buffer = nullptr;
   tenon::BufferRef share;  // owns a share of `buffer`; null while the handle is lent
-  bool deleted = false;    // the handle waits in a stock to be used again
+  bool deleted = false;    // the handle waits in a stock or a loan to be used again
   // While the handle is lent (tensor_handles.h): the lender, the lender's thread and the number of
   // the loan there.
   std::atomic<tenon::HandleLoans*> lender{nullptr};

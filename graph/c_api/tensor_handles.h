@@ -14,8 +14,8 @@ extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 
 // Returns a handle on `tensor`, with a share of the buffer. The plug-in or the host releases the
 // handle with TF_DeleteTensor, on any thread. Deleted handles go to a small stock of the deleting
-// thread, and new ones come from the stock of their thread. While AbiWatch is on, there is no stock
-// and each handle is recorded.
+// thread, and new ones come from the stock of their thread. There is no stock in sanitizer builds,
+// and while AbiWatch is on, when each handle is recorded.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 

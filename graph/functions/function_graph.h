@@ -33,8 +33,8 @@ class FunctionGraph {
 
   // The nodes of the body under their names. Edits must keep the nodes in `args`, `results` and
   // `effects`, and the names of arguments and control outputs. To remove an argument or a result
-  // from the function, remove its node and set the entry to kNoNode. No node may come to read an
-  // Identity of `results` that has no control inputs: Wire does not write it.
+  // from the function, remove its node and set the entry to kNoNode. Wire leaves out an Identity
+  // of `results` that has no control inputs and that no node reads.
   Graph graph;
   std::vector<NodeId> args;  // a Placeholder for each argument, with its name
   // An Identity for each result. Make adds it, unless the result comes from an Identity of the body

@@ -1,8 +1,8 @@
 // The rows of steps of a StepGraph. Steps run in the order in which they were added. The graph
-// itself is one row. Each loop, and each branch of two adjacent steps or more, is a row of its own:
-// a run repeats a loop, and jumps over a branch, as a whole. A step that opens a loop begins no row
-// of a branch: it looks at its flag itself, and what follows the loop may begin a row. A branch
-// that lies more than 128 rows deep gets no row: each of its steps looks at its flag.
+// itself is one row. Each loop is a row of its own, and so are two or more adjacent steps of a
+// branch: a run repeats a loop, and jumps over such steps, as a whole. A step that opens a loop
+// begins no row of a branch: it looks at its flag itself, and what follows the loop may begin a
+// row. A branch that lies more than 128 rows deep gets no row: each of its steps looks at its flag.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct StepRow {
   int32_t guard = 0;  // of a branch: the row runs only if this flag lives. 0: the row of a loop or
                       // of the graph
   // The flags [first_flag, end_flag) are set by steps of this row and of rows within it, or by no
-  // step. They are cleared when the row is skipped. Both 0: there are none.
+  // step. A run that skips a branch's row clears them. Both 0: there are none.
   int32_t first_flag = 0, end_flag = 0;
   std::vector<int32_t> entries;  // what the row runs, in order: steps; or -1 - r for row r
 };

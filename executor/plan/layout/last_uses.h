@@ -28,13 +28,13 @@ class LastUses {
   // * the step reads as no other input, and
   // * no step uses after this step, in this pass of a loop or a later one, until a step writes the
   //   slot again, and
-  // * no fetch needs at the end of the run.
-  // The step may then take the slot's tensor. True is certain; in loops the answer may be false
-  // where it could be true.
+  // * need not live to the end of the run (fetches, StepGraph::held).
+  // The step may then take the slot's tensor. True is certain. False may be given where all of this
+  // holds, as in loops.
   bool IsLast(int32_t step, size_t i) const;
   // Finds the release of each slot after its last use, in the innermost row that contains all of
-  // its uses. If a branch or a loop uses it last, the release comes after the branch or loop, not
-  // within it. No release for a slot that no step uses or that lives to the end of the run.
+  // its uses. If a branch or a loop within that row uses it last, the release comes after the
+  // branch or loop. No release for a slot that no step uses or that lives to the end of the run.
   Releases FindReleases() const;
 
  private:

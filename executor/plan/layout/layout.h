@@ -1,4 +1,5 @@
-// The place of every value: in the arena, in a buffer of the caller, or in a slot.
+// The place of every storage: in the arena, in a buffer that the caller gets, in a slot, a feed or
+// a constant.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,10 @@ struct Layout {
   // scratch.
   std::vector<uint32_t> scratch_line;
   uint64_t arena_bytes = 0;
-  uint64_t arena_lower_bound = 0;  // no arena for these lifetimes is smaller
-  // The node with the largest value or scratch memory in the arena; kNoNode for an empty arena, or
-  // if a step without a node has it.
+  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound
+  // The node whose step is the first to need the largest part of the arena, a value or scratch
+  // memory. For a value that lives through a whole loop that is an Enter of the loop. kNoNode for
+  // an empty arena, or if the step has no node.
   NodeId arena_largest = kNoNode;
   std::vector<FetchSpec> fetches;          // by fetch, with its place at the end of a run
   std::vector<FetchBuffer> fetch_buffers;  // the buffers that a run allocates for its caller
@@ -36,8 +38,7 @@ struct Layout {
 
 // Changes neither the graph nor the schedule. Both must outlive the layout; `input` is for error
 // messages. RESOURCE_EXHAUSTED if all values and scratch memory in the arena take more than 2^62
-// bytes together, or if scratch memory would begin behind the first 256 GiB; names the node with
-// the largest of them.
+// bytes together, or if scratch memory would begin behind the first 256 GiB; names arena_largest.
 absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph,
                                   const StepSchedule& schedule);
 

@@ -27,13 +27,13 @@ class Places {
   mutable std::vector<int32_t> with_;  // by storage: its parent; itself at a root
 };
 
-// First lets the next value of a loop variable take the place of the variable, if no step of the
-// pass reads the variable after the step that computes the value. That step itself may read it if
-// its kernel allows to write over the input. Then lets each other step compute an output over an
-// input that no later step reads, if its kernel allows that and an earlier step has made the input.
-// Only storages of equal size in the arena share a place. On return, the entry in
-// `lifetimes` of the storage that represents a place covers the lifetimes of all its storages. The
-// entries of the others stay as they were.
+// First lets the next value of a loop variable take the place of the variable, if one step of the
+// loop computes the value whenever there is a next pass, and no later step of the pass reads the
+// variable. That step itself may read it if its kernel allows to write over the input. Then lets
+// each other step compute an output over an input that no later step reads, if its kernel allows
+// that and an earlier step has made the input. Only storages of equal size in the arena share a
+// place. On return, the entry in `lifetimes` of the storage that represents a place covers the
+// lifetimes of all its storages. The entries of the others stay as they were.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon

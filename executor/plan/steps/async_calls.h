@@ -14,8 +14,9 @@
 namespace tenon {
 
 // Knows the open calls while steps are added. A call is open from its step until a step that waits
-// for it and that runs whenever the call is made (Waited). A step must wait for the open calls
-// * that fill a storage which the step reads or writes;
+// for it and that runs whenever the call is made, in the same loop (Waited). A step must wait for
+// each open call
+// * that fills a storage which the step reads or writes;
 // * that may change a resource which the step's node takes as an input;
 // * that a node with a data or control edge to the step's node has left open (EndNode).
 // Calls are numbered from 0 in the order in which they begin; StepGraph::num_calls counts them.

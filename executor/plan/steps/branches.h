@@ -17,10 +17,11 @@ class Branches {
       : in_(input), steps_(steps), liveness_(liveness), operands_(operands) {}
 
   // Makes every output of Switch n the Switch's data input, without a copy; of a reference
-  // variable, the variable's value. The output that is chosen lives. Adds a step that sets flags,
-  // unless an earlier Switch on the same value has decided already. If the choice is known to be no
-  // scalar: INVALID_ARGUMENT if the node always runs, else a step that fails. Other errors are
-  // those of Operands::Get and StepBuilder::ReadStorage.
+  // variable, the variable's value, unless the Switch hands references on. The output that is
+  // chosen lives. Adds a step that sets flags, unless an earlier Switch on the same value has
+  // decided already. If the choice is known to be no scalar: INVALID_ARGUMENT if the node always
+  // runs, else a step that fails. Other errors are those of Operands::Get and
+  // StepBuilder::ReadStorage.
   absl::Status AddSwitch(NodeId n);
   // Adds the step of Merge n, which is no variable of a loop: output 0 becomes the value of the
   // first live input, output 1 its index. Both lie on the host. Sets node_alive[n]. The shape of

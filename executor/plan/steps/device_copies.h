@@ -33,9 +33,9 @@ class DeviceCopies {
     return OnDevice(reader, id, nullptr);
   }
   // Adds a step in which the host waits until the copy `id` to a device is complete; adds nothing
-  // if the value is no such copy or was waited for by a step that always runs. To be called before
-  // a step queues work that reads the value: as in TensorFlow, a kernel may do its work at once,
-  // without its stream. node_alive[reader] must be set.
+  // if the value is no such copy, or if a step that always runs, outside of loops, waits for it
+  // already. To be called before a step queues work that reads the value: as in TensorFlow, a
+  // kernel may do its work at once, without its stream. node_alive[reader] must be set.
   void AwaitArrival(NodeId reader, int32_t id);
   // The value as one that has a storage: itself, or, for a constant without a storage, a new value
   // in a slot, with a step that sets the slot. Each call for such a constant adds a value. For

@@ -26,8 +26,9 @@ class Liveness {
   // that sets it.
   int32_t Both(NodeId n, int32_t a, int32_t b);
   // The flag of a Merge of inputs with the flags `alive` (at least one), if no step is needed to
-  // set it. It is a flag of the list that all others imply, or the parent of a family that the list
-  // has all members of. -1: the Merge needs a flag of its own, below the flag that all imply.
+  // set it. It is a flag of the list that all others imply, or the parent of a family if the list
+  // is all members of the family and no other flag. -1: the Merge needs a flag of its own, below
+  // the flag that all imply.
   int32_t OfMerge(absl::Span<const int32_t> alive) const;
 
   // The identity of value `choice`, which lies in this storage, as what chooses an output.
@@ -36,9 +37,9 @@ class Liveness {
   // whenever it runs, if it lies behind one output of another Switch on the same value with as many
   // outputs. -1: not known.
   int32_t TakenOutput(Chooser chosen_by, int32_t count, int32_t alive) const;
-  // The flags of the outputs of Switch n: the first of `count` consecutive flags. All Switches on
-  // one value with the same flag and number of outputs share their flags and the step that sets
-  // them. node_alive[n] must be set.
+  // The flags of the outputs of Switch n: the first of `count` consecutive flags. Switches on one
+  // value with the same flag and number of outputs share their flags and the step that sets them
+  // (see ForgetSince). node_alive[n] must be set.
   int32_t OfSwitch(NodeId n, const StepInput& choice, Chooser chosen_by, int32_t count);
 
   // Brackets a loop. A flag that a step of a loop sets is of no use behind the loop: ForgetSince

@@ -37,12 +37,13 @@ class Loops {
   // FindLoopVariables.
   absl::Status Find();
   // Opens the loops that begin at this position of the schedule: adds their steps and variables. To
-  // be called for each position, before the node there is translated. Errors name the node.
+  // be called for each position, before the node there is translated. Errors name an Enter of the
+  // loop, and the Merge if they are of a variable.
   absl::Status OpenAt(size_t position);
   // Closes the loops whose last node is the one before this position, which must be translated. To
-  // be called for each position. UNIMPLEMENTED for a loop that does not end for
-  // all its variables at once: what goes back must lie on the true side of one Switch in every
-  // pass, what leaves on the false side. Errors name the node.
+  // be called for each position. UNIMPLEMENTED for a loop that does not end for all its variables
+  // at once: what goes back must lie on the true side of one Switch in every pass, what leaves on
+  // the false side. Errors name an Enter of the loop.
   absl::Status CloseAt(size_t position);
   // Whether the Merge is a variable of a loop, which needs no step of its own: the loop's step sets
   // it, or it shares its first value if it never changes.

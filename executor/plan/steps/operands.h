@@ -18,12 +18,13 @@ class Operands {
   // The id of the value that node n reads as input i, on `device` (null: the host). Adds the steps
   // that bring it there. If the input is a reference variable and the node wants the variable's
   // value, adds a step that reads the variable. node_alive[n] must be set. INVALID_ARGUMENT if the
-  // node wants a variable and gets a fed value; other errors are those of DeviceCopies::OnDevice.
+  // node wants a variable and gets a fed value; other errors are those of ReadVariable and of
+  // DeviceCopies::OnDevice.
   absl::StatusOr<int32_t> Get(NodeId n, int i, Device* device);
   // The value that a reference variable has when `reader` runs; `id` is the variable's handle. Adds
   // a step for each call: an assignment may stand between two readers. The value lies in the memory
   // of the device on which the variable's node is placed, if that can hold the elements, else on
-  // the host. node_alive[reader] must be set.
+  // the host. node_alive[reader] must be set. Errors are those of StepBuilder::ReadStorage.
   absl::StatusOr<int32_t> ReadVariable(NodeId reader, int32_t id);
 
  private:
