@@ -1,5 +1,5 @@
 // Runs the graph before and after each pass on made-up inputs, and refuses passes that change the
-// graph's answers.
+// graph's answers by more than they may.
 #pragma once
 
 #include <chrono>

@@ -34,9 +34,10 @@ struct Reduction {
 //  7. leave out initializers, one by one;
 //  8. make inputs plain: feed ones for floats.
 // Steps 3 to 7 are repeated while they remove nodes; the others are done once. Steps 3 to 5 only
-// concern nodes of which `runner` computes a value. Steps 4, 5, 6 and 8 try all nodes at once, then
-// halves of those that are left, quarters and so on: O(k log n) trials for n nodes of which k are
-// needed. Nodes keep their names. `fails` must answer the same for the same case. Returns no error.
+// concern nodes with inputs and one output, of which `runner` computes a value. Steps 4, 5, 6 and 8
+// try all nodes at once, then halves of those that are left, quarters and so on: O(k log n) trials
+// for n nodes of which k are needed. Nodes keep their names. `fails` must answer the same for the
+// same case. Returns no error.
 absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
                                  const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options = {});

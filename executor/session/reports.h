@@ -42,7 +42,7 @@ struct PlanCacheReport {
 };
 
 // A copy between devices: of a value, by each run that reaches the copy; or of a constant, once,
-// while the plan was built.
+// while this plan or an earlier one was built.
 struct CopyReport {
   std::string tensor;
   std::string from, to;  // short names of devices

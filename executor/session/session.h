@@ -41,8 +41,8 @@ class Session {
   // second call with equal lists, in equal order, returns the same executable. The session owns the
   // executable, which lives as long as the session. A failure is not kept: the next call tries
   // again. Errors are those of Compile, and FAILED_PRECONDITION if a fetch may change a fixed
-  // variable. They name the feed, the fetch, the variable, or the Placeholder that must be fed. One
-  // executable is made at a time; other callers that need a new one wait.
+  // variable. They name the feed, the fetch or the node, if one is at fault. One executable is made
+  // at a time; other callers that need a new one wait.
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
 

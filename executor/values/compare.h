@@ -27,13 +27,13 @@ struct Tolerance {
   std::optional<int64_t> max_ulp = std::nullopt;
   bool equal_nan = false;   // any NaN equals any other
   bool integers = false;    // integers may differ as floats may; bools and strings never
-  bool zero_signs = false;  // 0 is not -0, whatever atol is; with max_ulp they are the same
+  bool zero_signs = false;  // 0 is not -0, whatever atol is; with max_ulp only in complex numbers
   // Denormals equal zeros and each other, of either sign unless `zero_signs`: arithmetic flushes
   // them, moving data does not. Of half and smaller types nothing is flushed.
   bool flush_denormals = false;
-  // Only floats are compared. What values decide may fall the other way: elements of other types
-  // are all right, and dimensions may have other sizes (then no element is compared). Types and
-  // ranks must be the same.
+  // Only floats and complex numbers are compared. What values decide may fall the other way:
+  // elements of other types are all right, and dimensions may have other sizes (then no element is
+  // compared). Types and ranks must be the same.
   bool floats_only = false;
 };
 

@@ -81,7 +81,7 @@ class CallbackScope {
   const CallbackInfo* outer_;
 };
 
-// Sets the handler for a plug-in that ends the host's thread (pthread_exit) within a call. The
+// Sets the handler for a plug-in that ends the host's thread (pthread_exit) within CallPlugin. The
 // handler runs on that thread, while CurrentCallback() still is the call. Null, the default: the
 // thread ends. For the whole process.
 void OnThreadEndedByPlugin(void (*handler)());

@@ -29,7 +29,7 @@ absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input);
 // `next` here and below: the NextIteration of the variable `merge`. Whether the value that `next`
 // hands on is output 0 of `merge` itself, passed through Identity nodes and true sides of Switch
 // nodes only: the variable is then the same in all passes. Looks at no more than 1,000 nodes; for a
-// longer path it returns false, which only costs a copy.
+// longer path it returns false, which costs a copy.
 bool IsInvariant(const PlanInput& input, NodeId merge, NodeId next);
 
 // The Enter that gives the variable `merge` of the loop its first value, directly or through

@@ -1,6 +1,6 @@
 // Loops: a step that runs the steps of the loop's frame, pass after pass, until the condition
-// fails; and variables, which that step sets before the first pass and between two passes. Values
-// from outside of the loop are read where they lie.
+// fails; and variables, which that step sets before the first pass and between two passes.
+// Variables lie in host memory. Values from outside of the loop are read where they lie.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,8 @@
 
 namespace tenon {
 
-// Loop variables, by Merge, that have not the shape of their first value in every pass.
+// Merges that are planned without a shape if they are loop variables: the shape of their first
+// value need not hold in every pass.
 using LooseVariables = absl::flat_hash_set<NodeId>;
 
 // Opens and closes the loops of the schedule while nodes are translated in its order. The
