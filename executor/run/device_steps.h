@@ -23,8 +23,8 @@ struct StreamWait {
 
 // Calls a plug-in's kernel on tensors. A kernel for a device queues its work on the device's
 // compute stream; a kernel that the plug-in brought for the CPU computes in the call. Host tensors
-// reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input if this step
-// is the input's last reader, or if the tensor was made for this call.
+// reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input that nobody
+// else shares, if this step is the input's last reader or the tensor was made for this call.
 //
 // Errors are those of PluginKernel::Compute; RESOURCE_EXHAUSTED without memory for a copy; INTERNAL
 // with the payload of BrokenPromise if an output has not the promised shape.

@@ -6,7 +6,7 @@
 
 namespace tenon::cli {
 
-// All numbers are in the unit of the samples; all are 0 without samples.
+// All numbers but `count` are in the unit of the samples; all are 0 without samples.
 struct RunStatistics {
   int64_t count = 0;  // of samples
   double min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0, mean = 0;
