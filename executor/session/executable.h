@@ -44,11 +44,11 @@ class Executable {
                                                           const SessionParts& parts);
 
   // Returns the values of the fetches in order, in host memory, as RunPlan does. `feeds` are in the
-  // order that Make was given. Builds a plan if
-  // there is none for these shapes. Errors are those of CheckFeeds, BuildPlan and RunPlan, and
-  // that of Compiled::runnable. `recorder` may be null. If a plug-in's shape function proves wrong,
-  // the run is repeated with a plan that does not rely on it. That happens only if no node of the
-  // run has a lasting effect (ShapePromises); the recorder gets each repetition.
+  // order that Make was given. Builds a plan if there is none for these shapes. Errors are those of
+  // CheckFeeds, BuildPlan and RunPlan, and that of Compiled::runnable. `recorder` may be null. If a
+  // plug-in's shape function proves wrong, the run is repeated with a plan that does not rely on
+  // it. That happens only if no node of the run has a lasting effect (ShapePromises); the recorder
+  // gets each repetition.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
 
   // The reports of executor/session/reports.h, which says what they hold.

@@ -25,9 +25,9 @@ class DeviceCopies {
   // The value `id` on `device`: the value itself, or its copy. Adds the steps that copy. A copy is
   // made once for each value and device; one that was made in a loop serves readers in the loop
   // only. The steps of a copy to the host wait until it is complete; those of a copy to a device do
-  // not: AwaitArrival does. A constant is copied to a device now, while planning. UNIMPLEMENTED for
-  // elements that only the host can hold; RESOURCE_EXHAUSTED for a value that is too large; errors
-  // of CopyOnDevice.
+  // not: AwaitArrival does. A constant on the host is copied to a device now, while planning.
+  // node_alive[reader] must be set. UNIMPLEMENTED for elements that only the host can hold;
+  // RESOURCE_EXHAUSTED for a value that is too large; errors of CopyOnDevice.
   absl::StatusOr<int32_t> OnDevice(NodeId reader, int32_t id, Device* device);
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
