@@ -28,9 +28,6 @@ enum NodeField : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr =
 
 // Nesting of an attribute's entry: GraphDef, NodeDef.
 constexpr int64_t kDepthOfNode = 2;
-// Closest-name searches cost a sweep over all names; a file with a thousand bad inputs gets no more
-// hints than this.
-constexpr int kMaxHints = 50;
 
 // Lookups in flight at once: enough to hide memory, few enough to stay in the first-level cache.
 constexpr size_t kBlock = 32;
@@ -482,7 +479,7 @@ void GraphReader::ReportHole(NodeId n, std::string_view text) {
     return BadInput(n, absl::StrCat("input '", text, "' has a port number that no node can have"));
   }
   ClosestName closest(input.name);
-  if (++hints_ <= kMaxHints) {
+  if (defects_->MayHint()) {
     for (const Graph::Node& other : graph_.nodes_) closest.Offer(other.name);
   }
   BadInput(n, absl::StrCat("input '", text, "' names no node of the graph", closest.Hint()));

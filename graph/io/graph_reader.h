@@ -106,7 +106,6 @@ class GraphReader {
   // Scratch of ReadNode; members, so that the memory is allocated once.
   std::vector<std::string_view> attr_entries_;
   std::string extra_;
-  int hints_ = 0;
   // Kinds by a hash of the op and the attribute bytes: most nodes of a graph repeat the op and
   // attributes of another node, and are not parsed then.
   struct KnownKind {

@@ -38,8 +38,8 @@ std::vector<NodeId> NodesOfOutputs(const Graph& graph, absl::Span<const std::str
   return nodes;
 }
 
-std::string UnknownOpText(std::string_view op) {
-  const std::string_view closest = OpRegistry::Global().Closest(op);
+std::string UnknownOpText(std::string_view op, bool hint) {
+  const std::string_view closest = hint ? OpRegistry::Global().Closest(op) : "";
   return absl::StrCat("no op and no function is named '", op, "'",
                       closest.empty() ? "" : absl::StrCat(" (did you mean '", closest, "'?)"));
 }

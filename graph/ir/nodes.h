@@ -31,9 +31,9 @@ std::vector<NodeId> NodesOfOutputs(const Graph& graph, absl::Span<const std::str
 
 // Return what is wrong with a node whose op is unknown. UnknownOpError is UNIMPLEMENTED, with the
 // place of n in the file; UnknownOpText is the message alone. Both name the closest registered op,
-// if one is close.
+// if one is close; UnknownOpText only if `hint`.
 absl::Status UnknownOpError(const Graph& graph, NodeId n);
-std::string UnknownOpText(std::string_view op);
+std::string UnknownOpText(std::string_view op, bool hint = true);
 
 // Returns `status` with "file:line:col: node 'x' (Op): " before its message, for binary files with
 // "file: byte N: node 'x' (Op): ", for a node that a pass made with "node 'x' (Op): ". Code and

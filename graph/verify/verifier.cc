@@ -136,7 +136,7 @@ bool Verifier::Saw(const NodeKind& kind) {
 
 std::span<const KindDefect> Verifier::KindDefects(const NodeKind& kind) {
   if (!Saw(kind)) {
-    std::vector<KindDefect> found = CheckKind(graph_, kind, options_);
+    std::vector<KindDefect> found = CheckKind(graph_, kind, options_, log_);
     if (!found.empty()) bad_kinds_.emplace(&kind, std::move(found));
   }
   if (bad_kinds_.empty()) return {};

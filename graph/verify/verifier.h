@@ -32,6 +32,9 @@ class DefectLog {
   void AddFunction(const Graph& graph, const FunctionEntry& function, std::string_view node,
                    DefectCode code, std::string_view message);
   size_t size() const { return found_.size(); }
+  // Whether the next message may look for the name that was meant. True for the first 50 calls: a
+  // search reads all names, and many would take time that grows with the square of the graph.
+  bool MayHint() { return ++hints_ <= 50; }
   // The nodes that have a defect. Defects of versions and functions add ids that no node has.
   absl::flat_hash_set<NodeId> Nodes() const;
   // The defects, in order. Ends the log.
@@ -40,6 +43,7 @@ class DefectLog {
  private:
   std::vector<std::pair<NodeId, Defect>> found_;
   SourcePos versions_pos_;
+  int hints_ = 0;
 };
 
 struct VerifyOptions {
@@ -68,13 +72,14 @@ void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog
 
 // A fault of an op with its attributes, the same for all nodes of the kind. Messages name the
 // attribute, not the node. CheckKind returns all faults of a kind in a graph with the nodes,
-// functions and producer of `graph`; of the options only max_const_bytes counts.
+// functions and producer of `graph`; of the options only max_const_bytes counts. Of `log` it uses
+// MayHint alone.
 struct KindDefect {
   DefectCode code;
   std::string message;
 };
 std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
-                                  const VerifyOptions& options);
+                                  const VerifyOptions& options, DefectLog* log);
 
 // Returns `text` for a message of one line: control characters and bytes that are no UTF-8 become
 // \xNN.

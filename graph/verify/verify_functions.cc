@@ -78,7 +78,7 @@ class FunctionVerifier {
       std::vector<Attr> attrs = node.attrs;
       std::erase_if(attrs, [](const Attr& a) { return a.name == kColocationAttr; });
       kind.attrs = AttrSet(std::move(attrs));
-      for (const KindDefect& d : CheckKind(graph_, kind, options_))
+      for (const KindDefect& d : CheckKind(graph_, kind, options_, log_))
         AddNode(node, d.code, d.message);
     } else if (node.op == nullptr) {
       AddNode(node, DefectCode::kUnknownOp, "no op and no function has the op's name");
@@ -106,8 +106,10 @@ class FunctionVerifier {
     const auto it = by_name_.find(name);
     if (it == by_name_.end()) {
       ClosestName closest(name);
-      for (const auto& [other, index] : by_name_) closest.Offer(other);
-      for (const auto& [other, arg] : args_) closest.Offer(other);
+      if (log_->MayHint()) {
+        for (const auto& [other, index] : by_name_) closest.Offer(other);
+        for (const auto& [other, arg] : args_) closest.Offer(other);
+      }
       return absl::StrCat("'", text, "' names no node and no argument of the function",
                           closest.Hint());
     }

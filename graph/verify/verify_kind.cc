@@ -14,8 +14,9 @@ namespace {
 
 class KindChecker {
  public:
-  KindChecker(const Graph& graph, const NodeKind& kind, const VerifyOptions& options)
-      : graph_(graph), kind_(kind), options_(options) {}
+  KindChecker(const Graph& graph, const NodeKind& kind, const VerifyOptions& options,
+              DefectLog* log)
+      : graph_(graph), kind_(kind), options_(options), log_(log) {}
 
   std::vector<KindDefect> Run() && {
     if (kind_.op == nullptr) {
@@ -30,7 +31,9 @@ class KindChecker {
  private:
   void Add(DefectCode code, std::string message) { defects_.push_back({code, std::move(message)}); }
 
-  void AddUnknownOp() { Add(DefectCode::kUnknownOp, UnknownOpText(kind_.op_name)); }
+  void AddUnknownOp() {
+    Add(DefectCode::kUnknownOp, UnknownOpText(kind_.op_name, log_->MayHint()));
+  }
 
   void CheckOp() {
     for (std::string& message : CheckAttrs(*kind_.op, kind_.attrs))
@@ -116,7 +119,9 @@ class KindChecker {
         OpRegistry::Global().Find(name) != nullptr)
       return;
     ClosestName closest(name);
-    for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
+    if (log_->MayHint()) {
+      for (const FunctionEntry& f : graph_.functions()) closest.Offer(f.name);
+    }
     Add(DefectCode::kNoFunction, absl::StrCat("attribute '", attr, "' names the function '", name,
                                               "', which is not in the library", closest.Hint()));
   }
@@ -137,14 +142,15 @@ class KindChecker {
   const Graph& graph_;
   const NodeKind& kind_;
   const VerifyOptions& options_;
+  DefectLog* log_;
   std::vector<KindDefect> defects_;
 };
 
 }  // namespace
 
 std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
-                                  const VerifyOptions& options) {
-  return KindChecker(graph, kind, options).Run();
+                                  const VerifyOptions& options, DefectLog* log) {
+  return KindChecker(graph, kind, options, log).Run();
 }
 
 }  // namespace tenon

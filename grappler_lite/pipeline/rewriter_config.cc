@@ -62,6 +62,12 @@ bool IsPass(std::string_view name) {
                      [&](const PassEntry& pass) { return pass.name == name; });
 }
 
+// Whether TensorFlow has a field for a pass of this name.
+bool IsToggle(const std::string& name) {
+  const gp::FieldDescriptor* field = pb::RewriterConfig::descriptor()->FindFieldByName(name);
+  return field != nullptr && field->enum_type() == pb::RewriterConfig::Toggle_descriptor();
+}
+
 class Reader {
  public:
   absl::StatusOr<RewriterSettings> Read(const pb::RewriterConfig& config) {
@@ -172,7 +178,7 @@ class Reader {
   absl::Status ReadOptimizers(const pb::RewriterConfig& config) {
     for (const std::string& listed : config.optimizers()) {
       const std::string_view name = PassCalled(listed);
-      if (name != listed && !IsPass(name)) {
+      if (IsToggle(listed) && !IsPass(name)) {
         Ignore(absl::StrCat("optimizer '", listed, "'"), "there is no such pass");
         continue;
       }

@@ -29,12 +29,14 @@ struct RewriterSettings {
 
 // Parses the text. Field names, toggles (ON, OFF, and others such as AGGRESSIVE, which count as ON)
 // and the names in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A toggle
-// of TensorFlow's that names no pass here is in without_effect, unless it is OFF.
+// of TensorFlow's that names no pass here is in without_effect, unless it is OFF; so is its name in
+// `optimizers`.
 // INVALID_ARGUMENT:
 // - "line:column: …" if `text` is no RewriterConfig.
 // - Without a position, a number that is no value of its field's enum.
-// - Without a position, a name in `optimizers` that is no pass here, though TensorFlow may have it;
-//   the message has the closest name if one is close.
+// - Without a position, a name in `optimizers` that is neither a pass here nor a toggle; the
+// message
+//   has the closest name if one is close.
 absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text);
 
 // Puts the settings into `options`:

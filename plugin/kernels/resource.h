@@ -43,9 +43,14 @@ class ResourceManager {
   ObjectRef<T> LookupOrCreate(std::string_view container, std::string_view name,
                               absl::FunctionRef<ObjectRef<T>()> make) {
     absl::MutexLock lock(&mutex_);
-    ObjectRef<Resource>& entry = resources_[{std::string(container), std::string(name), T::kKind}];
-    if (!entry) entry = ObjectRef<Resource>::Adopt(make().release());
-    return ObjectRef<T>::Share(static_cast<T*>(entry.get()));
+    const Key key(container, name, T::kKind);
+    auto entry = resources_.find(key);
+    if (entry == resources_.end()) {
+      auto made = ObjectRef<Resource>::Adopt(make().release());
+      if (!made) return {};
+      entry = resources_.emplace(key, std::move(made)).first;
+    }
+    return ObjectRef<T>::Share(static_cast<T*>(entry->second.get()));
   }
   // Forgets the resource; holders of references may go on using it, and LookupOrCreate makes a new
   // one. False if it was not there.

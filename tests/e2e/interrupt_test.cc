@@ -90,6 +90,10 @@ TEST(Interrupt, RunPrintsWhatItHas) {
   const Finished session = Interrupted({"run", "--session-runs", "16777216", "--quiet"});
   EXPECT_EQ(session.exit, 130);
   EXPECT_THAT(session.out, HasSubstr("out  f32[4,10]"));
+  const Finished table =
+      Interrupted({"run", "--session-runs", "16777216", "--quiet", "--op-table"});
+  EXPECT_EQ(table.exit, 130);
+  EXPECT_THAT(table.out, HasSubstr("MatMul"));
 }
 
 // Runs before those that count leave nothing to tell.

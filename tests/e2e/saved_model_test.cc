@@ -58,6 +58,7 @@ TEST(SavedModels, CasesThatDiffer) {
   EXPECT_FALSE(doc["cases"][0]["ok"]);
   EXPECT_THAT(doc["status"]["message"].get<std::string>(),
               AllOf(HasSubstr("case 0"), HasSubstr("calls")));
+  EXPECT_EQ(GraphRun({"run", Folder("affine_state"), "--cases", path, "--op-table"}).exit, 2);
   EXPECT_EQ(GraphRun({"run", Folder("affine_state"), "--cases", TempFile("no.json", "[{]")}).exit,
             4);
   EXPECT_EQ(GraphRun({"run", Folder("affine_state"), "--cases", path, "--input", "x=1"}).exit, 2);

@@ -17,8 +17,7 @@ namespace tenon::cli {
 // Paths are relative to the folder of the file of cases. Each case also runs the results of its
 // signature that have no value. Afterwards bench.signature is that of the last case that was run.
 //
-// --session-runs, --story, --time-passes and the flags of RepeatFlags and RecordFlags have no
-// effect.
+// --time-passes has no effect.
 //
 // kUsage: flags name feeds or fetches too, or ask for --report or --save-optimized. kInvalidInput:
 // the file is malformed; a malformed case is found only when its turn comes. A case that differs

@@ -156,11 +156,9 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
   for (int64_t i = 1; i < flags.session_runs; ++i) {
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
                            session.Run(outcome.executable, outcome.request.feeds));
-    if (Interrupted()) {
-      outcome.values = std::move(values);
-      return absl::OkStatus();
-    }
     if (flags.json) outcome.earlier_runs.push_back(FetchesJson(outcome.request, values));
+    // The one that counts is still to come: reports are about it.
+    if (Interrupted()) break;
   }
   Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kSummaryRuns : 1});
   repetition.recorder = watch.Begin();
@@ -173,7 +171,31 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
   return absl::OkStatus();
 }
 
+// Refuses flags that are about the one run of a command without --cases.
+absl::Status CheckFlagsOfCases(const RunFlags& flags) {
+  const std::pair<bool, std::string_view> given[] = {
+      {flags.session_runs > 0, "--session-runs"},
+      {flags.runs >= 0, "--runs"},
+      {flags.seconds >= 0, "--seconds"},
+      {flags.warmup >= 0, "--warmup"},
+      {flags.concurrency > 1, "--concurrency"},
+      {!flags.traces.empty(), "--trace"},
+      {!flags.op_table.empty(), "--op-table"},
+      {flags.memory, "--memory"},
+      {flags.story, "--story"},
+  };
+  for (const auto& [is_given, flag] : given) {
+    if (is_given) {
+      return UsageError(absl::StrCat("--cases runs each case once, and ", flag,
+                                     " is about one model and its inputs; run the case alone, with "
+                                     "--input and --output"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run(const RunFlags& flags, Invocation& invocation) {
+  if (!flags.cases.empty()) TENON_RETURN_IF_ERROR(CheckFlagsOfCases(flags));
   RunOutcome outcome;
   TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(flags));
   if (!flags.cases.empty()) return RunCases(outcome.bench, flags, invocation);

@@ -30,7 +30,9 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
 void OptimizerFlags::DeclareLevel(Declarer& d) {
   d.Group(FlagGroup::kOptimizer);
   d.Integer("--opt-level", opt_level, "0|1|2",
-            "0: no pass runs; 1: what TensorFlow runs by default; 2: costlier searches too", 0, 2);
+            "0: no pass runs; 1: what TensorFlow runs by default; 2: the same, as no costlier "
+            "search is built yet",
+            0, 2);
 }
 
 void OptimizerFlags::DeclarePasses(Declarer& d) {

@@ -132,6 +132,7 @@ absl::Status RunEncode(const void* state, const StepArgs& args) {
   const int32_t rate = *static_cast<const int32_t*>(args.in[1]);
   if (rate <= 0)
     return absl::InvalidArgumentError(absl::StrCat("the sample rate must be positive: ", rate));
+  TENON_RETURN_IF_ERROR(CheckWavRate(rate, s.channels));
   PutString(args.out[0], 0,
             WavFile(static_cast<const float*>(args.in[0]), s.samples, s.channels, rate));
   return absl::OkStatus();
@@ -157,6 +158,13 @@ absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels) {
   if (samples > (int64_t{UINT32_MAX} - 36) / kSampleBytes / channels)
     return p.Invalid("the samples are too many for a WAV file");
   return absl::OkStatus();
+}
+
+absl::Status CheckWavRate(int64_t rate, int64_t channels) {
+  if (rate * channels * kSampleBytes <= UINT32_MAX) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("a WAV file has fewer than 2^32 bytes a second, ",
+                                                 rate, " samples of ", channels,
+                                                 " channels are more"));
 }
 
 std::string WavFile(const float* values, int64_t samples, int64_t channels, int32_t rate) {

@@ -156,6 +156,7 @@ absl::Status RunAudio(const void* state, const StepArgs& args) {
     return absl::InvalidArgumentError(
         absl::StrCat("the sample rate must be positive and fit int32, it is ", rate));
   }
+  TENON_RETURN_IF_ERROR(CheckWavRate(static_cast<int64_t>(rate), s.channels));
   std::string summary;
   for (int64_t i = 0; i < std::min(s.wanted, s.sounds); ++i) {
     const auto* const samples = static_cast<const float*>(args.in[1]) + i * s.samples * s.channels;

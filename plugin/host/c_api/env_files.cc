@@ -101,13 +101,13 @@ void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                           int64_t* undeleted_dir_count, TF_Status* status) {
   *undeleted_file_count = *undeleted_dir_count = 0;
   // A folder that is not there counts as one that was not deleted, as in TensorFlow.
-  if (access(dirname, F_OK) != 0) {
+  struct stat st;
+  if (lstat(dirname, &st) != 0) {
     *undeleted_dir_count = 1;
     return tenon::SetResult(false, dirname, status);
   }
-  // Nor is a file an error there: it is deleted.
-  struct stat st;
-  if (stat(dirname, &st) == 0 && !S_ISDIR(st.st_mode)) {
+  // Nor is a file an error there: it is deleted. So is a link, rather than what it leads to.
+  if (!S_ISDIR(st.st_mode)) {
     const bool gone = unlink(dirname) == 0;
     *undeleted_file_count = gone ? 0 : 1;
     return tenon::SetResult(gone, dirname, status);

@@ -1,4 +1,5 @@
 // Defects and syntax errors, as data: golden/lint.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +56,22 @@ TEST_P(Lint, FindsAllOfIt) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, Lint, ::testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param; });
+
+// Each hint reads all names, and a file may have as many bad inputs as names.
+TEST(Hints, StopAfterFifty) {
+  std::string text = "library { function { signature { name: \"f\" } ";
+  for (int i = 0; i < 60; ++i) {
+    absl::StrAppend(&text, "node_def { name: \"n", i, "\" op: \"NoOp\" input: \"^nn", i, "\" } ");
+  }
+  text += "} }";
+  const absl::StatusOr<Imported> imported = ImportBytes(text, "x.pbtxt");
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  ASSERT_EQ(imported->defects.size(), 60u);
+  const auto hints = std::count_if(
+      imported->defects.begin(), imported->defects.end(),
+      [](const Defect& d) { return d.message.find("did you mean") != std::string::npos; });
+  EXPECT_EQ(hints, 50);
+}
 
 // The binary form of a graph has the same defects; only their places differ.
 TEST_P(Lint, BinaryHasTheSameDefects) {

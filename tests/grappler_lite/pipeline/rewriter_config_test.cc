@@ -70,7 +70,8 @@ TEST(RewriterConfig, SaysWhatHasNoEffect) {
         "cpu_layout_conversion: NCHW_TO_NHWC", "memory_optimizer_target_node_name_scope: 'g/'",
         "experimental_disable_compressed_tensor_optimization: true",
         "experimental_disable_folding_quantization_emulation: true", "disable_tfg_optimizer: true",
-        "inter_optimizer_verifier_config { structure_verifier: ON }"}) {
+        "inter_optimizer_verifier_config { structure_verifier: ON }",
+        "optimizers: 'auto_mixed_precision_cpu'"}) {
     EXPECT_EQ(Parse(text).without_effect.size(), 1u) << text;
   }
   EXPECT_THAT(Parse("memory_optimization: NO_MEM_OPT debug_stripper: ON").without_effect,

@@ -23,7 +23,7 @@ absl::StatusOr<int> InputByName(const KernelInfo& kernel, std::string_view name)
                                                  " tensors"));
 }
 
-absl::Status CopyDims(const TF_OpKernelConstruction* ctx, const char* attr_name, int64_t* dims,
+absl::Status CopyDims(const TF_OpKernelConstruction* ctx, std::string_view attr_name, int64_t* dims,
                       size_t num_dims) {
   const std::optional<AttrValue> value = FindAttr(ctx->kernel->node, attr_name);
   if (!value) {
@@ -119,14 +119,16 @@ extern "C" {
 void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor** tensor,
                        TF_Status* status) {
   tenon::InCall(ctx, __func__);
-  const absl::StatusOr<int> index = tenon::InputByName(*ctx->kernel, inputName);
+  const absl::StatusOr<int> index =
+      tenon::InputByName(*ctx->kernel, absl::NullSafeStringView(inputName));
   if (!index.ok()) return tenon::StatusToC(index.status(), status);
   TF_GetInput(ctx, *index, tensor, status);
 }
 
 void TF_OpKernelConstruction_GetAttrTensorShape(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                 int64_t* dims, size_t num_dims, TF_Status* status) {
-  tenon::StatusToC(tenon::CopyDims(ctx, attr_name, dims, num_dims), status);
+  tenon::StatusToC(tenon::CopyDims(ctx, absl::NullSafeStringView(attr_name), dims, num_dims),
+                   status);
 }
 
 bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {

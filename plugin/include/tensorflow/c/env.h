@@ -35,11 +35,10 @@ TF_CAPI_EXPORT extern void TF_CreateDir(const char* dirname, TF_Status* status);
 // The directory must be empty.
 TF_CAPI_EXPORT extern void TF_DeleteDir(const char* dirname, TF_Status* status);
 
-// Deletes the directory and all below it, without following symbolic links below it. If the path
-// itself is a link to a directory, empties that directory, and counts the link as a directory that
-// is left. Goes on after an entry that it cannot delete, and sets the counts, on an error too, to
-// the numbers of files and of directories that are left; TF_UNKNOWN if any are. For a path that
-// does not exist TF_NOT_FOUND and the counts 0 and 1. A path that is no directory is deleted as by
+// Deletes the directory and all below it, without following symbolic links. Goes on after an entry
+// that it cannot delete, and sets the counts, on an error too, to the numbers of files and of
+// directories that are left; TF_UNKNOWN if any are. For a path that does not exist TF_NOT_FOUND and
+// the counts 0 and 1. A path that is no directory, or is a symbolic link, is deleted as by
 // TF_DeleteFile.
 TF_CAPI_EXPORT extern void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                                                 int64_t* undeleted_dir_count, TF_Status* status);

@@ -1,4 +1,4 @@
-// DecodeWav of files with more chunks than two, EncodeWav of more channels than a file can have.
+// DecodeWav of files with more chunks than two, EncodeWav of more than a file can say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +70,16 @@ TEST(EncodeWav, RefusesChannelsThatNoReaderCouldDecode) {
                                            Shape({1, channels}));
     const auto file = RunCpuKernel("EncodeWav", {}, {audio, rate});
     EXPECT_EQ(file.ok(), channels == 32767) << file.status();
+  }
+}
+
+// The bytes of a second have 32 bits.
+TEST(EncodeWav, RefusesARateThatTheHeadCannotSay) {
+  const Tensor audio = Tensor::Of<float>(DataType::kFloat, {0, 0}, Shape({1, 2}));
+  for (const int32_t rate : {INT32_MAX / 2, INT32_MAX / 2 + 1}) {
+    const auto file = RunCpuKernel("EncodeWav", {},
+                                   {audio, Tensor::Of<int32_t>(DataType::kInt32, {rate}, Shape())});
+    EXPECT_EQ(file.ok(), rate == INT32_MAX / 2) << file.status();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "tests/plugin/host/c_api/kernel_node_util.h"
@@ -71,6 +72,21 @@ TEST(TestEnv, DeleteRecursivelyOfAFile) {
   TF_DeleteFile(name, status);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
   free(name);
+}
+
+TEST(TestEnv, DeleteRecursivelyOfALink) {
+  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "linked";
+  std::filesystem::create_directories(root / "kept");
+  std::filesystem::create_directory_symlink(root, root.string() + "_link");
+  S status;
+  int64_t files = -1, directories = -1;
+  TF_DeleteRecursively((root.string() + "_link").c_str(), &files, &directories, status);
+  EXPECT_EQ(status.code(), TF_OK) << status.message();
+  EXPECT_EQ(files, 0);
+  EXPECT_EQ(directories, 0);
+  EXPECT_FALSE(std::filesystem::is_symlink(root.string() + "_link"));
+  EXPECT_TRUE(std::filesystem::exists(root / "kept"));
+  std::filesystem::remove_all(root);
 }
 
 TEST(TestEnv, TempFileName) {
