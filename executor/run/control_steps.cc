@@ -97,6 +97,7 @@ absl::Status LoopStep::Advance(Frame& frame, const StepArgs& args) const {
 
 absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
   TENON_RETURN_IF_ERROR(Begin(frame, args));
+  const int32_t node = frame.node();
   const Frame::Pass outer = frame.pass();
   // The id that kernels of plug-ins see (ComputeArgs::frame_id): a hash, another one for each loop
   // and for each pass of the loop around it, and never 0, which stands for no loop.
@@ -110,6 +111,8 @@ absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
                                                        frame.context().max_loop_passes, " passes"));
     }
     TENON_RETURN_IF_ERROR(RunSteps(frame, steps_.begin, steps_.end));
+    // An error between two passes is the loop's, not that of the last step of its body.
+    frame.set_node(node);
     if (synchronize_) TENON_RETURN_IF_ERROR(frame.Synchronize());
     if (again_ == 0 || !frame.alive(again_)) break;
     TENON_RETURN_IF_ERROR(Advance(frame, args));

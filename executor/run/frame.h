@@ -83,8 +83,7 @@ class Frame : public RunState {
   bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
 
   // The node of the step that runs, for errors; kNoNode if the step has none. After an error, the
-  // node of the step that failed; if a LoopStep fails between two passes, that of the last step of
-  // the loop.
+  // node of the step that failed; if a loop fails between two passes, that of its LoopStep.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
   // The step that failed, as an index into plan().steps. If a step within a branch or a loop has
