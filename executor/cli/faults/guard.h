@@ -20,7 +20,8 @@ namespace tenon::cli {
 // the document are written first; a signal that tells of a damaged heap then ends the process as a
 // fault within a plug-in does. Signals from other processes and faults in forked children keep
 // their effect. SIGPIPE and SIGXFSZ are ignored, so that writing to a closed pipe or beyond the
-// largest file is an error and not the end.
+// largest file is an error and not the end. With `json`, all that is written to stdout from here on
+// goes to stderr; documents go to OutputFd() (fault_line.h).
 void InstallFaultHandlers(std::string_view command, bool json);
 
 // Tells the handlers which code is that of this shared library. `path` must be the name that the

@@ -16,7 +16,7 @@ class KernelWatch {
  public:
   // Null unless strict mode is on. Notes what the inputs hold, and reports as a violation each
   // input with contents that have changed since they were frozen (see End). `info`, and `args` with
-  // its outputs, must outlive the watch.
+  // its inputs and outputs, must outlive the watch.
   static std::unique_ptr<KernelWatch> Begin(const KernelInfo& info, const ComputeArgs& args) {
     if (AbiWatch::Active() == nullptr) [[likely]]
       return nullptr;
