@@ -22,7 +22,8 @@ namespace tenon {
 struct KnownTensors {
   std::function<const PartialShape&(Output)> shape;
   // The value of a small scalar or vector of integers, if it is the same in every run; else
-  // nullopt. Outputs of other types are not asked for.
+  // nullopt. Outputs of other types are not asked for. ReshapeFits also relies on this: a value is
+  // that of a node that is not fed and has no control inputs.
   std::function<std::optional<Tensor>(Output)> constant;
 };
 

@@ -34,6 +34,9 @@ struct Repeated {
   int64_t allocations = -1;    // of the whole process while the runs went on; -1: not counted
 };
 
+// An interruption is a SIGINT while a StopOnInterrupt of the caller lives (faults/interrupt.h).
+// Without one, SIGINT ends the process.
+
 // Runs so many times without measuring. A number below 1 runs nothing. Returns the first error,
 // after which it runs no more. An interruption does not stop it.
 absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,

@@ -29,8 +29,9 @@ bool WasPrinted(const absl::Status& status);
 // INVALID_ARGUMENT with exit code kUsage.
 absl::Status UsageError(std::string_view message);
 
-// The attached code. Without one: kInvalidInput for an invalid graph, kTimeout for
-// DEADLINE_EXCEEDED, kRunFailed for other errors, kOk for OK.
+// The attached code. Without one: kInvalidInput for an error that InvalidGraph has marked
+// (graph/base/invalid_graph.h; import marks none), kTimeout for DEADLINE_EXCEEDED, kRunFailed for
+// other errors, kOk for OK.
 Exit ExitOf(const absl::Status& status);
 
 }  // namespace tenon::cli
