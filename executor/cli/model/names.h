@@ -36,8 +36,8 @@ class Names {
   // outputs; the signature is not asked. kUsage if there is no such node.
   absl::StatusOr<std::string> Node(std::string_view flag, std::string_view name) const;
 
-  // The names of what a run takes and returns: arguments and results of the signature or, without a
-  // signature, the Placeholders and outputs of the graph.
+  // The names of what a run takes and returns: arguments and results of the signature, those
+  // without a value too, or, without a signature, the Placeholders and outputs of the graph.
   std::vector<std::string> Arguments() const;
   std::vector<std::string> Results() const;
   // The results of the signature that are nodes without outputs; they are only run. Empty without a

@@ -33,8 +33,8 @@ struct UnaryChain {
   std::vector<NodeId> ops;
   NodeId start = kNoNode;
 };
-// Returns the chain of 1 to 8 such ops that n reads, if it starts at an op of `starts` that only
-// the chain reads.
+// Returns the chain of 1 to 8 such ops that n reads as data input 0, if it starts at an op of `starts`
+// that only the chain reads.
 std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
                                            std::initializer_list<std::string_view> starts);
 // Makes n compute what the chain `ops` (as in UnaryChain) computes of x.
@@ -75,7 +75,7 @@ std::optional<int64_t> IndexOf(int64_t i, int64_t size);
 // Returns the constant `axis` as a dimension of a tensor of rank `rank`; nullopt if it is no
 // constant or no such dimension.
 std::optional<int64_t> Axis(const Sweep& s, Output axis, int rank);
-// Whether all inputs of n but the first are constants that wait for nothing.
+// Whether all data inputs of n but the first are constants that wait for nothing.
 bool RestIsConst(const Sweep& s, NodeId n);
 
 // Whether n, which only gives its elements another shape (Reshape, Squeeze, ExpandDims), succeeds
