@@ -37,7 +37,8 @@ class Host {
 
  private:
   Host() = default;
-  // False without plug-ins, and after a failed start: the plug-ins stay as they are, to be reported.
+  // False without plug-ins, and after a failed start: the plug-ins stay as they are, to be
+  // reported.
   bool open_ = false;
   std::unique_ptr<Device> cpu_;
   std::vector<Device*> devices_;

@@ -43,9 +43,9 @@ struct SpecHint {
 
 // Makes the tensor that the SPEC describes, in host memory. What the SPEC leaves open comes from
 // `hint`: where the SPEC names no element type, an array must have that of `hint`, and all is an
-// error if HasSpecs says no of it. Nothing else compares the tensor with `hint`. Reads files. Errors
-// are kUsage, or kInvalidInput for a file that cannot be read or has other content. "(ignored)" is
-// no tensor: the caller asks IsIgnoredSpec first.
+// error if HasSpecs says no of it. Nothing else compares the tensor with `hint`. Reads files.
+// Errors are kUsage, or kInvalidInput for a file that cannot be read or has other content.
+// "(ignored)" is no tensor: the caller asks IsIgnoredSpec first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
 
 // Whether the SPEC is "(ignored)".

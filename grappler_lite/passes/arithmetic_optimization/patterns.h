@@ -33,8 +33,8 @@ struct UnaryChain {
   std::vector<NodeId> ops;
   NodeId start = kNoNode;
 };
-// Returns the chain of 1 to 8 such ops that n reads as data input 0, if it starts at an op of `starts`
-// that only the chain reads.
+// Returns the chain of 1 to 8 such ops that n reads as data input 0, if it starts at an op of
+// `starts` that only the chain reads.
 std::optional<UnaryChain> UnaryChainBehind(const Sweep& s, NodeId n,
                                            std::initializer_list<std::string_view> starts);
 // Makes n compute what the chain `ops` (as in UnaryChain) computes of x.
