@@ -25,7 +25,7 @@ int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float m
   const double q = std::round(x * scale) - std::round(min * scale) + type.lowest;
   // The cast of a larger double, or of NaN, to int64 is undefined.
   constexpr double kFar = 0x1p62;
-  return std::isnan(q) ? 0 : static_cast<int64_t>(std::clamp(q, -kFar, kFar));
+  return q > -kFar && q < kFar ? static_cast<int64_t>(q) : 0;
 }
 
 int32_t Quantize(const QuantizedType& type, float x, float min, float max) {

@@ -58,10 +58,10 @@ inline int32_t TruncateToInt32(float x) {
 // --- One value in double precision.
 
 // Returns the integer for x, not limited to the type's integers. x and min are rounded to whole
-// numbers of steps separately. If min != max: 0 for NaN; an integer beyond 2^62 in magnitude is
-// replaced by 2^62 with its sign.
+// numbers of steps separately. If min != max: 0 if x is NaN or the integer is beyond 2^62 in
+// magnitude.
 int64_t QuantizeUnclamped(const QuantizedType& type, float x, float min, float max);
-// QuantizeUnclamped, limited to the type's integers.
+// QuantizeUnclamped, limited to the type's integers. A number beyond 2^62 steps thus gives 0.
 int32_t Quantize(const QuantizedType& type, float x, float min, float max);
 // Returns the number that q stands for. min is first rounded to a whole number of steps, so that
 // one integer stands for 0.

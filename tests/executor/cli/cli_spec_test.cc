@@ -146,7 +146,7 @@ TEST(Spec, NoneWritesAResourceOrVariant) {
   for (const DataType type : {DataType::kResource, MakeRef(DataType::kVariant)}) {
     const SpecHint hint{type, PartialShape()};
     EXPECT_FALSE(HasSpecs(type));
-    for (const std::string spec : {std::string("1"), std::string("ones"), std::string("2="),
+    for (const std::string& spec : {std::string("1"), std::string("ones"), std::string("2="),
                                    std::string("2=zeros"), std::string(), SuggestSpec(hint)}) {
       const absl::Status status = ParseSpec(spec, hint).status();
       EXPECT_EQ(ExitOf(status), Exit::kUsage) << spec;
