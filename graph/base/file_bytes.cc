@@ -70,9 +70,12 @@ using Block = std::unique_ptr<void, Free>;
 // Moves the block's bytes to one of another size. A large block is not copied, and takes no memory
 // for bytes that nobody has written.
 Block Resized(Block block, size_t size) {
-  void* const moved = std::realloc(block.get(), size);
-  if (moved == nullptr) throw std::bad_alloc();
-  static_cast<void>(block.release());
+  void* const before = block.release();
+  void* const moved = std::realloc(before, size);
+  if (moved == nullptr) {
+    std::free(before);
+    throw std::bad_alloc();
+  }
   return Block(moved);
 }
 

@@ -104,10 +104,10 @@ std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& st
 }
 
 std::string NeedsText(const FrozenModel& frozen, const std::string& path) {
-  const std::string files =
-      frozen.files.empty() ? ""
-                           : absl::StrCat("it may read files, which must stay where they are: ",
-                                          absl::StrJoin(frozen.files, ", "), "\n");
+  std::string files = frozen.files.empty()
+                          ? ""
+                          : absl::StrCat("it may read files, which must stay where they are: ",
+                                         absl::StrJoin(frozen.files, ", "), "\n");
   if (frozen.init.empty()) return files;
   std::vector<std::string> state = frozen.kept;
   state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
