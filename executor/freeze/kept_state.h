@@ -39,7 +39,8 @@ class KeptState {
 
   // Adds the nodes that read all of this state to `model`, which is the graph that Find was given
   // as `model` or a copy of it. Returns the outputs to fetch: one for each variable, then two or
-  // three for each table.
+  // three for each table. Errors are those of AddCopyOf (state_makers.h), for a variable or a table
+  // that a function makes. After an error some nodes may have been added.
   absl::StatusOr<std::vector<std::string>> AddReads(Graph& model) const;
 
   // The result of AddInit. All are names of nodes of the frozen graph.
@@ -49,7 +50,8 @@ class KeptState {
   };
   // Adds the node that fills the state to `frozen`, and what that node needs: for a variable or a
   // table that a function makes, also a node that makes it. `values` must be the values of all
-  // fetches that AddReads returned, in their order.
+  // fetches that AddReads returned, in their order. Errors are those of AddReads; INTERNAL if the
+  // shapes of a table's values do not fit the table.
   absl::StatusOr<Init> AddInit(Graph& frozen, absl::Span<const Tensor> values) const;
 
  private:
@@ -61,10 +63,10 @@ class KeptState {
   std::set<std::string> shared_variables_;
 };
 
-// The first variable or table of `graph` that no node of the graph could fill, as "node 'x' (Op)";
-// empty if there is none. One node that assigns to any variable could fill all variables, and one
-// that fills any table all tables. Tables that may be filled again and again start empty, and do
-// not count.
+// The first variable or table of `graph` and its functions that no node of these could fill, as
+// ReachedNode::ToString: "node 'x' (Op)"; empty if there is none. One node that assigns to any
+// variable could fill all variables, and one that fills any table all tables. Tables that may be
+// filled again and again start empty, and do not count.
 std::string UnfilledState(const Graph& graph);
 
 }  // namespace tenon

@@ -24,8 +24,9 @@ class CallSites {
   // Returns the number of the call.
   int32_t Add(const CallSite& site);
   const CallSite& site(int32_t i) const { return sites_[i]; }
-  // Records that n was made for the node `name` in the body of the function that call `site` called
-  // (-1: in the graph). `name` is a view of the graph's storage. A later call for n replaces this.
+  // Records that n was made for the node `name` in the body of the function that call `site`
+  // called. `site` must not be -1. `name` is a view of the graph's storage. A later call for n
+  // replaces this.
   void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
   // The call from whose inlined body the node comes; -1: the node is of the graph itself.
   int32_t SiteOf(NodeId n) const;
@@ -48,8 +49,9 @@ class CallSites {
   absl::flat_hash_map<NodeId, Origin> origins_;
 };
 
-// The same status with the description of n in front: "file:line:col: node 'x' (Op): message". If n
-// is kNoNode, the status as it is.
+// The same status with the description of n in front: "file:line:col: node 'x' (Op): message". A
+// node without a position has no "file:line:col: "; an inlined one has "node 'NAME': " there, with
+// its name in the graph. If n is kNoNode, the status as it is.
 absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status);
 

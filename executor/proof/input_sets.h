@@ -16,8 +16,9 @@ namespace tenon {
 
 struct InputSet {
   std::string name;  // "ordinary", "NaN", "size 0", …
-  // All values are finite and, if they are made up, of everyday size. Toleranced rewrites promise
-  // to keep the answers to such inputs only.
+  // All values are finite and, if they are made up, of everyday size: of the made-up sets these are
+  // "ordinary", "size 1" and "size 0". Toleranced rewrites promise to keep the answers to such
+  // inputs only.
   bool ordinary = true;
   std::vector<Session::NamedTensor> feeds;
   // The limit of a run on these inputs. A made-up number of passes may be huge.
@@ -30,8 +31,9 @@ inline constexpr int64_t kMostLoopPasses = 10'000;
 //   ordinary    reals in [-3, 3), integers 0 to 2, any bools, short strings
 //   zeros       of both signs, and denormals (none of bfloat16, float8 and float4); bools and
 //               strings as in "ordinary"
-//   infinities, NaN, extremes   some among ordinary values, of types that have them; extremes are
-//               the ends of the range (of float and complex64 those of bfloat16, of float8 and
+//   infinities, NaN, extremes   some among ordinary values, of types that have them (float8 and
+//               float4 types that lack them get what SmallFloat::Encode makes of them); extremes
+//               are the ends of the range (of float and complex64 those of bfloat16, of float8 and
 //               float4 1 and -1), and of signed integers -1
 //   size 1, size 0   ordinary values; these two only if a shape of `nodes` leaves a size open
 // Dimensions that the graph leaves open have `usual_size`, or 1 or 0 in the last two sets; a shape

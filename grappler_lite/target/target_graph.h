@@ -20,7 +20,7 @@ void DropNewDefaults(Graph& graph, const Target& target);
 // fetches wait for. The Switches of an If or Case, which TensorFlow makes before, are merged where
 // they take one tensor. So an Identity comes
 //   * before the inputs of a sum that all are one output of a Switch, other than output 0;
-//   * before each further use of a tensor as an argument of one If or Case.
+//   * before each further use of a tensor of numbers as an argument of one If or Case.
 // Does not look into functions; function_specialization merges arguments there, and most of those
 // of the graph. Does nothing for Tenon.
 absl::Status SeparateRepeated(Graph& graph, const Target& target);

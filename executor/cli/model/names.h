@@ -33,11 +33,13 @@ class Names {
   absl::StatusOr<Output> Result(std::string_view flag, std::string_view name) const;
 
   // The name of a node that is to be run. `name` is that of a node of the graph or of one of its
-  // outputs; the signature is not asked. kUsage if there is no such node.
+  // outputs; the signature is not asked, and the port is not checked. kUsage if there is no such
+  // node.
   absl::StatusOr<std::string> Node(std::string_view flag, std::string_view name) const;
 
   // The names of what a run takes and returns: arguments and results of the signature, those
-  // without a value too, or, without a signature, the Placeholders and outputs of the graph.
+  // without a value too, or, without a signature, the Placeholders and GraphOutputs (model.h) of
+  // the graph.
   std::vector<std::string> Arguments() const;
   std::vector<std::string> Results() const;
   // The results of the signature that are nodes without outputs; they are only run. Empty without a

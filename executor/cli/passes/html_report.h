@@ -20,7 +20,8 @@ class PassHistory : public PipelineObserver {
   // not run. The history is empty afterwards. The keys are:
   // - "pass" and "iteration", which counts from 0;
   // - "function": the function whose body the pass worked on; "" for the graph;
-  // - "changed": true or false; false for a pass that was rolled back;
+  // - "changed": true or false; false for a pass that was rolled back, but not where the work on a
+  //   body was dropped later (PipelineObserver::BodyDropped);
   // - "count": the number of nodes that changed;
   // - "list": the first 1000 of these nodes, each as {"name", "before", "after"}. "name" is the
   //   text of NameInBody, "before" and "after" are NodeText. "before" is "" for a new node, "after"
@@ -37,8 +38,8 @@ class PassHistory : public PipelineObserver {
 // The page shows the passes on a time line with their changes, and both graphs with the bodies of
 // their functions. Nodes can be searched. A node shows its attributes and, in `after`, where it
 // comes from. Of each graph the page has at most 20,000 nodes, those of bodies included. The nodes
-// of the graph itself come first, then body after body. The page says so if nodes are left out,
-// also those of a malformed body; the key "complete" of the graph is then false.
+// of the graph itself come first, then body after body. A body that FunctionGraph::Make refuses is
+// left out. The page says so if nodes are left out; the key "complete" of the graph is then false.
 //
 // Leaves `history` empty, also after an error. Errors name --report and the file.
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,

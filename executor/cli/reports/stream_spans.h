@@ -22,10 +22,11 @@ struct StreamRow {
   std::vector<StreamSpan> spans;
 };
 
-// A row for each stream on which a step queued work, by name of the device, then of the stream. A
-// span ends when its work is done; if that time is not known, when the step that queued the work
-// ends. It begins when that step begins or, if that is later, when the span before it ends. Spans
-// stand in the order of their ends. `runs` must outlive the result.
+// A row for each stream on which a step queued work, by name of the device, then of the stream.
+// Only a RunRecorder with `streams` records such work: the runs of another one have no rows. A span
+// ends when its work is done; if that time is not known, when the step that queued the work ends.
+// It begins when that step begins or, if that is later, when the span before it ends. Spans stand
+// in the order of their ends. `runs` must outlive the result.
 std::vector<StreamRow> StreamRows(const std::vector<RunSpan>& runs);
 
 }  // namespace tenon::cli

@@ -19,8 +19,8 @@ namespace tenon {
 // thread-safe.
 class NewFunctions {
  public:
-  // `graph`: the whole graph; must outlive this object. Each function that TakeFrom copies is added
-  // to `all` too.
+  // `graph`: the whole graph; must outlive this object. `all`: SharedFunctions::Of(graph); each
+  // function that TakeFrom copies is added to it too.
   NewFunctions(Graph& graph, std::shared_ptr<SharedFunctions> all)
       : graph_(graph), all_(std::move(all)) {}
 

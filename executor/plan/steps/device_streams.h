@@ -15,7 +15,8 @@ StreamHandle StreamOn(Device& device, StreamKind kind);
 
 // Work that steps of the plan queue on a compute stream has tickets: for each stream 2, 3, … in the
 // order in which the work is queued. Ticket 1 stands for the work of other runs, which share the
-// streams. No device may be null, and Use alone may be given the host. Not thread-safe.
+// streams. No device may be null, and Use alone may be given the host. NextTicket, LastTicket and
+// WaitForCompute call Use for their devices. Not thread-safe.
 class DeviceStreams {
  public:
   explicit DeviceStreams(StepGraph& graph) : graph_(graph) {}
@@ -30,10 +31,10 @@ class DeviceStreams {
   // The ticket of the work that the plan queued last on the device's compute stream; 1 without any.
   int64_t LastTicket(Device* device);
   // Adds to `waits` that the stream `kind` of `device` waits for all work that is now on the
-  // compute stream of `other`, unless an earlier wait of the former stream for the latter covers
-  // `ticket`; always adds it for `other` of UseInAnyOrder. A wait covers all tickets that were
-  // given out before it. But the wait of a step that may be skipped (`alive` is the step's flag),
-  // or of a step in a loop, covers nothing.
+  // compute stream of `other`, unless `ticket` is 0 (no work) or an earlier wait of the former
+  // stream for the latter covers `ticket`; always adds it for `other` of UseInAnyOrder. A wait
+  // covers all tickets that were given out before it. But the wait of a step that may be skipped
+  // (`alive` is the step's flag), or of a step in a loop, covers nothing.
   void WaitForCompute(Device* device, StreamKind kind, Device* other, int64_t ticket, int32_t alive,
                       std::vector<StreamWait>& waits);
 

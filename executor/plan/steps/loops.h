@@ -42,9 +42,10 @@ class Loops {
   // loop, and the Merge if they are of a variable.
   absl::Status OpenAt(size_t position);
   // Closes the loops whose last node is the one before this position, which must be translated. To
-  // be called for each position. UNIMPLEMENTED for a loop that does not end for all its variables
-  // at once: what goes back must lie on the true side of one Switch in every pass, what leaves on
-  // the false side. Errors name an Enter of the loop.
+  // be called for each position, before OpenAt of the position, and at the end for the position
+  // behind the last. UNIMPLEMENTED for a loop that does not end for all its variables at once: what
+  // goes back must lie on the true side of one Switch in every pass, what leaves on the false side.
+  // Errors name an Enter of the loop.
   absl::Status CloseAt(size_t position);
   // Whether the Merge is a variable of a loop, which needs no step of its own: the loop's step sets
   // it, or it shares its first value if it never changes.
@@ -55,7 +56,7 @@ class Loops {
 
   // The variables that were planned with the shape of their first value and turned out to have
   // another or an unknown shape in a later pass. If there are any, all steps that were added are
-  // void: plan anew, with these variables in `loose`.
+  // void, and so is an error that came after: plan anew, with these variables in `loose`.
   const LooseVariables& newly_loose() const { return newly_loose_; }
 
  private:

@@ -15,7 +15,9 @@
 
 namespace tenon::cpu {
 
-// A tensor between the parts: an input of the step, or a buffer in the step's scratch memory.
+// A tensor between the parts: an input of the step, or a buffer in the step's scratch memory. A
+// caller may give it another shape of as many elements. `value` must then get that shape too, or
+// become null.
 struct SubTensor {
   // The number of an input of the step; scratch buffers have the numbers behind. -1: none, for an
   // input that the part reads only in its preparation, as `value`.
@@ -34,7 +36,8 @@ class SubKernels {
   SubTensor Input(int i) const;
   // Adds a part: the first CPU kernel of `op` that takes T = `type`; constraints on other type
   // attributes are not checked. The op must have one output, of type `type`, and the output's shape
-  // must not depend on the data. `attrs` are pairs of name and AttrValue bytes, sorted by name. An
+  // must not depend on the data. `attrs` are pairs of name and AttrValue bytes, sorted by name.
+  // A kernel that reads T needs it among them. For other attributes the op's defaults count. An
   // input that the kernel needs as a value must have SubTensor::value, which is read during the
   // call only. An input of the step that the kernel drops (Prepare::DropInput) the step drops too:
   // no other part may read it. Returns the part's output: a scratch buffer, or, if the kernel makes

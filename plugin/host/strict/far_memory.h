@@ -17,8 +17,9 @@ namespace tenon {
 // the watch that work has ended of which the host itself knows nothing. Thread-safe.
 class CopiedMemory final : public FarMemory {
  public:
-  // `device` must live until End. `real` is the plug-in's own table. A copy that takes longer than
-  // `patience` is given up: a device may hang.
+  // `device` must live until End. `real` is the plug-in's own table. The wait for the end of a
+  // copy that is queued is given up after `patience`: a device may hang. The plug-in's call that
+  // queues the copy has no limit.
   CopiedMemory(std::string plugin, const SP_Device* device, const SP_StreamExecutor& real,
                absl::Duration patience = absl::Minutes(1))
       : plugin_(std::move(plugin)), device_(device), real_(real), patience_(patience) {}
@@ -30,7 +31,8 @@ class CopiedMemory final : public FarMemory {
   bool Write(void* to, const void* from, size_t bytes) override;
 
   // Each copy waits for the work that is queued on these streams when the copy begins. DropStream
-  // ignores a stream that is not there.
+  // ignores a stream that is not there. Copies that began before DropStream may still use the
+  // stream.
   void AddStream(SP_Stream stream);
   void DropStream(SP_Stream stream);
   // Destroys stream and event; call it before the device is destroyed. Leaves a handle alone that

@@ -29,7 +29,9 @@
 //
 // "Required" members are checked when the plug-in is loaded; one that is NULL fails the load with
 // TF_FAILED_PRECONDITION: 'member' field in Struct must be set. This host requires all members that
-// TensorFlow requires, and does not call all of them.
+// TensorFlow requires, and does not call all of them. Besides what is marked so below, it never
+// calls host_memory_*, unified_memory_*, get_allocator_stats, get_stream_status, wait_for_event,
+// sync_memcpy_*, mem_zero, memset and memset32. So copies are from and to ordinary host memory.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 #define TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 
@@ -153,10 +155,10 @@ typedef struct SP_StreamExecutor {
 
   // --- Memory ---
 
-  // Allocates `size` bytes of device memory, at least 1, and sets mem->opaque; NULL there means
-  // that the device has no such memory left. The host may then ask again, after it has freed
-  // memory, or for less. `memory_space` is 0. The call may come while the device works, and must
-  // not wait for streams.
+  // Allocates `size` bytes of device memory, at least 1, and sets mem->opaque to a multiple of 64
+  // (TF_TensorDefaultAlignment). NULL there means that the device has no such memory left. The host
+  // may then ask again, after it has freed memory, or for less. `memory_space` is 0. The call may
+  // come while the device works, and must not wait for streams.
   void (*allocate)(const SP_Device* device, uint64_t size, int64_t memory_space,
                    SP_DeviceMemoryBase* mem);
 
