@@ -58,7 +58,12 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/archive")
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
-set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+
+# Where an installation has its libraries, seen from its programs; in the build tree always ../lib.
+include(GNUInstallDirs)
+file(RELATIVE_PATH to_libraries "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib" "$ORIGIN/${to_libraries}")
+list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)
 
 # Relative paths and the precompiled header's checksum file (TenonTargets) make results of one
 # checkout hits in another one.

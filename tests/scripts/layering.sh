@@ -109,9 +109,9 @@ check_binaries() {
       complain "$binary needs $needed at start; it must be hidden or opened at run time"
     done < <(readelf -d "$build/$binary" | grep NEEDED | grep -oE '\[lib(protobuf|absl|dnnl|mkldnn|crypto|ssl|zip|elf)[^]]*')
   done
-  if readelf -V "$build/lib/libtenon.so" | grep -q 'Version definition'; then
-    complain "libtenon.so has a named version; plug-ins' references to TF_x@tensorflow would fail"
-  fi
+  while read -r needed; do
+    complain "libtenon.so exports $needed; with a version, references to TF_x@tensorflow of published plug-ins would fail"
+  done < <(nm -D --defined-only "$build/lib/libtenon.so" | grep -oE ' (TF|TFE|TSL|TP)_.*@.*')
 }
 
 check_includes

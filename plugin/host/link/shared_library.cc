@@ -26,7 +26,8 @@ constexpr const char* kShims[] = {"libtensorflow_framework.so.2", "libtensorflow
                                   "libtensorflow_cc.so.2", "_pywrap_tensorflow_internal.so"};
 
 // Puts the symbols of the libtenon that this code is part of into the global scope, where a plug-in
-// without DT_NEEDED finds them, and maps the libraries with TensorFlow's names beside it.
+// without DT_NEEDED finds them, and maps the libraries with TensorFlow's names in the folder tenon/
+// beside it.
 void Promote() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&PrepareForPlugins), &info) == 0 || info.dli_fname == nullptr)
@@ -37,7 +38,7 @@ void Promote() {
   dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
   for (const char* shim : kShims) {
     // Without one, only plug-ins that were linked against it fail, and the loader then says so.
-    dlopen((self.parent_path() / shim).c_str(), RTLD_NOW | RTLD_LOCAL);
+    dlopen((self.parent_path() / "tenon" / shim).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 }
 

@@ -10,9 +10,10 @@ namespace tenon {
 
 // Prepares the process for plug-ins; later calls do nothing. Three things must be there before a
 // plug-in is opened: libtenon's symbols in the global scope (a plug-in without DT_NEEDED finds them
-// there), the libraries with TensorFlow's names beside libtenon, and oneDNN, since a plug-in may
-// bring its own. A program that links libtenon statically loads only oneDNN. Thread-safe.
-// Says nothing of what cannot be loaded: the kernels or the plug-ins that need it report that.
+// there), the libraries with TensorFlow's names (in the folder tenon/ beside libtenon), and oneDNN,
+// since a plug-in may bring its own. A program that links libtenon statically loads only oneDNN.
+// Thread-safe. Says nothing of what cannot be loaded: the kernels or the plug-ins that need it
+// report that.
 void PrepareForPlugins();
 
 // Whether this is the file name, without a folder, of a library of TensorFlow that libtenon
