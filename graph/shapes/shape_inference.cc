@@ -56,6 +56,11 @@ absl::StatusOr<T> Named(std::string_view name, absl::StatusOr<T> got) {
   return Annotate(got.status(), absl::StrCat("attr '", name, "' "));
 }
 
+absl::Status RankLimitError(int64_t rank) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("a shape of ", rank, " dimensions; the limit is ", kMaxRank));
+}
+
 absl::Status RankError(std::string_view wanted, int rank, int actual) {
   return absl::InvalidArgumentError(
       absl::StrCat("Shape must be ", wanted, " ", rank, " but is rank ", actual));
@@ -94,10 +99,7 @@ absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
   // A known -1 of a constant means any size, as an unknown element does: both are kUnknownDim.
   if (dims) return PartialShape::Make(*dims);
   const int64_t rank = vector.dim(0);
-  if (rank > kMaxRank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a shape of ", rank, " dimensions; the limit is ", kMaxRank));
-  }
+  if (rank > kMaxRank) return RankLimitError(rank);
   return rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank)) : PartialShape();
 }
 
@@ -143,6 +145,7 @@ absl::StatusOr<std::vector<int64_t>> InferenceContext::AttrIntList(std::string_v
 }
 
 absl::StatusOr<PartialShape> InferenceContext::WithRank(const PartialShape& s, int rank) const {
+  if (!s.known_rank() && rank > kMaxRank) return RankLimitError(rank);
   if (!s.known_rank()) return PartialShape::UnknownOfRank(rank);
   if (s.rank() == rank) return s;
   return RankError("rank", rank, s.rank());

@@ -99,9 +99,9 @@ class InferenceContext {
 
   // Shape algebra. Each returns what is known of the result. Errors are INVALID_ARGUMENT in
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
-  // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown.
-  // WithRankAtLeast and WithRankAtMost return `s`, of unknown rank too. MergeDim returns the size
-  // that either knows. Broadcast follows NumPy's rules.
+  // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown; it then
+  // refuses a `rank` above kMaxRank. WithRankAtLeast and WithRankAtMost return `s`, of unknown rank
+  // too. MergeDim returns the size that either knows. Broadcast follows NumPy's rules.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;

@@ -128,7 +128,8 @@ TF_CAPI_EXPORT extern int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceCon
 // Check that the shape in `handle` has exactly (at least, at most) `rank` dimensions, and put it
 // into `result`. A shape of unknown rank passes: WithRank then puts a shape of `rank` unknown
 // dimensions into `result`, the other two a shape of unknown rank. TF_INVALID_ARGUMENT if the shape
-// has another rank, or if `rank` is negative or above 2^31 - 1.
+// has another rank, if `rank` is negative or above 2^31 - 1, or if WithRank would have to make more
+// than 254 dimensions.
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx,
                                                             TF_ShapeHandle* handle, int64_t rank,
                                                             TF_ShapeHandle* result,

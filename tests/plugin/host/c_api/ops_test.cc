@@ -272,6 +272,10 @@ TEST_F(ShapeApiTest, ShapeInferenceWithRank_UnknownRank) {
   TF_ShapeInferenceContextWithRank(&ctx_, unknown, 2, result, status_);
   EXPECT_EQ(status_.code(), TF_OK);
   EXPECT_EQ(TF_ShapeInferenceContextRank(&ctx_, result), 2);
+  // No shape has so many dimensions, and they would take gigabytes.
+  TF_ShapeInferenceContextWithRank(&ctx_, unknown, INT32_MAX, result, status_);
+  EXPECT_EQ(status_.code(), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(TF_ShapeInferenceContextRank(&ctx_, result), 2);
 }
 
 TEST_F(ShapeApiTest, ShapeInferenceConcatenateShapes) {
