@@ -31,6 +31,7 @@ class Variables {
  public:
   Variables() {
     std::fill(std::begin(first_), std::end(first_), kNone);
+    if (environ == nullptr) return;  // a plug-in has called clearenv
     for (; count_ < kMaxVariables && environ[count_] != nullptr; ++count_) {
       const std::string_view name = Name(count_);
       longest_ = std::max(longest_, name.size());
