@@ -32,7 +32,7 @@ struct RunContext {
 
 // An input of a step that works on tensors instead of raw memory.
 struct StepInput {
-  int32_t storage = -1;  // of Plan::storages; -1: none
+  int32_t storage = -1;  // of Plan::storages; -1: none, for Frame::ShapeOf and ReleaseView only
   DataType dtype = DataType::kInvalid;
   std::optional<Shape> shape;  // nullopt: the storage is a slot, and the shape is its tensor's
 };

@@ -53,9 +53,10 @@ struct Comparison {
 };
 
 // Compares host tensors of numbers, bools or strings. The largest differences are those of all
-// elements, also of right ones; strings have none. Never fails: a wrong dtype or shape is a
-// mismatch of every element, and of tensors without elements too. Two tensors without a value are
-// the same. What Tolerance::floats_only leaves out gives an empty Comparison, which is ok.
+// elements, also of right ones; strings have none. Never fails: tensors that differ in dtype or
+// shape are wrong, even without elements, and every element of the larger one is a mismatch. Two
+// tensors without a value are the same. What Tolerance::floats_only leaves out gives an empty
+// Comparison, which is ok.
 Comparison Compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 }  // namespace tenon::cli

@@ -1,5 +1,5 @@
 // Colocation: attribute `_class` of a node lists the nodes on whose device the node is to be, each
-// as "loc:@NAME".
+// as "loc:@NAME". Entries of another form count for nothing.
 #pragma once
 
 #include <string_view>

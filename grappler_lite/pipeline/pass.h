@@ -29,9 +29,9 @@ class NodeEvaluator {
   // Computes all outputs of node n for these input values, one for each data input, with the CPU
   // kernel and the same bits as a run. Errors:
   //   UNIMPLEMENTED       there is no kernel, or op or kernel is stateful;
-  //   RESOURCE_EXHAUSTED  the outputs, with the text of strings, would exceed `max_bytes`. Where
-  //                       shapes tell the size, nothing is computed; else the kernel gets 64 MiB
-  //                       more memory than `max_bytes`;
+  //   RESOURCE_EXHAUSTED  the outputs, with the text of strings, would exceed `max_bytes`, or all
+  //                       memory of the kernel `max_bytes` and 64 MiB. Where shapes tell that the
+  //                       outputs are too large, nothing is computed;
   //   any other           the kernel failed.
   // On any error the pass leaves the node as it is.
   virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,

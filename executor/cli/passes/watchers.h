@@ -52,9 +52,9 @@ class Watchers {
   // The observer that MakeReproducer made; never null.
   PipelineObserver* reproducer() const { return reproducer_; }
 
-  // Adds the observer of --verify-each=numeric. After so many seconds it begins no comparison; the
-  // one in progress still runs each of its graphs on the first set of inputs. The devices of
-  // `runner` must outlive the watchers. To be called before observers().
+  // Adds the observer of --verify-each=numeric. After so many seconds of comparing it begins no
+  // comparison; the one in progress still runs each of its graphs on the first set of inputs. The
+  // devices of `runner` must outlive the watchers. To be called before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
   // verifier() is null before VerifyNumbers. provenance() is null without --explain-node,
   // --provenance and --report, history() without --report.

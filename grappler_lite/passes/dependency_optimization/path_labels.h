@@ -12,7 +12,8 @@ namespace tenon {
 // chain: the last place of the chain from which the node is reachable. Entries that no later
 // question needs are dropped, so that a label is as long as the graph is wide there. A label keeps
 // at most 256 entries, the latest places, and fewer once all labels together take 32 MiB and 128
-// bytes for each node; questions about dropped places get kUnknown. Not thread-safe.
+// bytes for each node; where no path is known from a dropped place, or from an earlier one, the
+// answer is kUnknown. Not thread-safe.
 class PathLabels {
  public:
   enum class Answer : uint8_t { kNoPath, kPath, kUnknown };

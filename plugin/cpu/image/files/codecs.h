@@ -1,7 +1,8 @@
 // Decoders and encoders of image files. Decoders do not trust a file: they return INVALID_ARGUMENT
 // for a malformed file. Before they ask for memory, the PNG, GIF and BMP decoders compare sizes
-// with the file's length, and the JPEG decoder refuses 2^29 samples or more; for WebP, only the
-// caller's AllocatePixels limits the size. All functions are thread-safe.
+// with the file's length (of GIF those of each frame, not of the output), and the JPEG decoder
+// refuses 2^29 samples or more; for WebP, only the caller's AllocatePixels limits the size. All
+// functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct JpegDecoding {
 };
 
 // Decodes a JPEG file to uint8 [height, width, channels]. CMYK becomes RGB. INVALID_ARGUMENT also
-// for options that do not fit the file.
+// for options that do not fit the file. Damage of which libjpeg only warns is no error.
 absl::Status DecodeJpeg(std::string_view contents, const JpegDecoding& options,
                         AllocatePixels allocate);
 
@@ -88,7 +89,8 @@ absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixel
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,
 // 4, or 0 for the file's number: 1, 3 or 4. Bytes of 8-bit pixels are taken as grey, without the
-// file's palette. Missing alpha is 255.
+// file's palette. Missing alpha is 255. INVALID_ARGUMENT also for 2^28 pixels or more, and unless
+// the file ends with its pixels.
 absl::Status DecodeBmp(std::string_view contents, int channels, AllocatePixels allocate);
 
 // Decodes a WebP file to uint8 [frames, height, width, channels] or, unless `all_frames`, to

@@ -5,7 +5,8 @@
 //   attribute  "T: {float, half} = DT_FLOAT"   "N: int >= 2"   "names: list(string) = []"
 //              types: string int float bool type shape tensor func numbertype realnumbertype
 //              quantizedtype; {a, b} for one of several types or, in quotes, strings; list(...) of
-//              any of these; ">= n" is the least int or the least length of a list
+//              any of these; ">= n" is the least int or the least length of a list. Without it, N
+//              of "N * T" and the length of a list that is an argument's type are at least 1
 //   argument   "x: T"   "n: int32"   "xs: N * T"   "ys: Tlist"   "ref: Ref(T)"
 #ifndef TENSORFLOW_C_OPS_H_
 #define TENSORFLOW_C_OPS_H_
