@@ -21,7 +21,7 @@ bool NeverFolds(const Graph& graph, NodeId n);
 //   * 256 nodes for one value;
 //   * 1 MiB for the outputs of one node;
 //   * 10^8 units of work (as EstimateWork counts) for one node;
-//   * 10^10 units of work for one run of the pipeline.
+//   * 10^10 units of work in this run of the pipeline and in earlier ones (RewriteGate::worked).
 // The nodes of values that are known already do not count for a value. Keeps every value that it
 // computed. Not thread-safe.
 class KnownValues {

@@ -27,12 +27,13 @@ absl::Status TooFewArguments(const Command& command);
 // wrong value, an argument that is no flag, or an open quote.
 absl::Status SetFlags(const std::string& text, const std::function<void(Declarer&)>& declare);
 
-// Replaces each --flagfile FILE by the lines of the file, one flag a line: "--flag=value", "--flag"
-// or "--flag value". The value of a flag is the rest of its line, blanks and quotes included,
-// without blanks at its ends. A line that begins without '-' is one argument. Empty lines are
-// skipped. A line that begins with '#' is a comment; a '#' elsewhere is not. Files may name files,
-// 10 deep; all paths are relative to the working directory. kUsage: a file cannot be read, files
-// nest deeper, or --flagfile is the last argument and names none.
+// Replaces each --flagfile FILE or --flagfile=FILE by the lines of the file, one flag a line:
+// "--flag=value", "--flag" or "--flag value". The value of a flag is the rest of its line, blanks
+// and quotes included, without blanks at its ends. A line that begins without '-' is one argument.
+// Empty lines are skipped. A line that begins with '#' is a comment; a '#' elsewhere is not. Files
+// may name files, 10 deep; all paths are relative to the working directory. kUsage: a file cannot
+// be read or has more than 1 MiB, files nest deeper, or --flagfile is the last argument and names
+// none.
 absl::StatusOr<std::vector<std::string>> ExpandFlagFiles(const std::vector<std::string>& args);
 
 }  // namespace tenon::cli

@@ -20,7 +20,8 @@ class Host {
   // is loaded once, with the priority and the alias of its first mention, which also decides what a
   // failure means. A plug-in fails if it does not load or cannot create its devices. If a plug-in
   // fails whose file --plugin names: kPluginFault with its message. If one fails that was found in
-  // a folder or through TENON_PLUGIN_PATH: a warning, and it is skipped. A plug-in that closes
+  // a folder or through TENON_PLUGIN_PATH: a warning, and it is skipped. If one fails that
+  // another plug-in has loaded: kPluginFault if it cannot create its devices. A plug-in that closes
   // stdout or stderr while it is loaded is the same error or warning; with the warning it stays in
   // use if it has loaded. A folder of TENON_PLUGIN_PATH that cannot be read is a warning. kUsage: a
   // flag is malformed, a folder that --plugin names has no library or cannot be read, or the

@@ -18,8 +18,8 @@ struct RunOutcome {
   // With --json: the fetches of each run of --session-runs but the last. Else empty.
   std::vector<Json> earlier_runs;
   std::vector<Tensor> values;  // of request.fetches in order, of the first thread's last run
-  // Microseconds of each timed run: of all but warm-up and earlier runs. Empty after an interrupt
-  // before these.
+  // Microseconds of each timed run: of all but warm-up and earlier runs. An interrupt leaves at
+  // least one.
   std::vector<double> run_us;
   std::vector<NamedComparison> comparisons;  // of `values`, one for each --expect in their order
 };

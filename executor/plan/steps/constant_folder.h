@@ -26,7 +26,8 @@ class ConstantFolder {
   // `p` is the kernel's preparation for the values `inputs`. node_alive[n] must be set. Returns
   // false, and changes nothing, if the node needs a step:
   // * an input is no constant, the kernel has no run function, or the kernel or the op is stateful;
-  // * the outputs together take more than 16 MiB and more than the inputs together;
+  // * the outputs together take more than 16 MiB and more than the inputs together. The text of
+  //   strings does not count, nor does an output whose shape the kernel does not know beforehand;
   // * the kernel fails, and the node lies in a loop or in a branch that may never run it.
   // Returns the kernel's error, without the node's name, if the kernel fails and the node always
   // runs; RESOURCE_EXHAUSTED if there is no memory to align an input.

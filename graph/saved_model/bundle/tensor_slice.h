@@ -44,8 +44,8 @@ struct TensorSlice {
   absl::InlinedVector<Extent, 4> extents;
 
   // Parses "0,5:-:2,1": start and length, or '-' for a whole dimension. A start is at least 0, a
-  // length at least 1. Empty text gives no extents, the slice of a scalar. INVALID_ARGUMENT shows
-  // the text.
+  // length at least 1. Empty words between colons are skipped. Empty text gives no extents, the
+  // slice of a scalar. INVALID_ARGUMENT shows the text.
   static absl::StatusOr<TensorSlice> Parse(std::string_view text);
   std::string ToString() const;
   // The part as a region of `shape`; INVALID_ARGUMENT if the slice has another rank or does not lie

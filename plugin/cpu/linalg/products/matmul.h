@@ -18,7 +18,7 @@ namespace tenon::cpu {
 struct MatMulProblem {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;  // a is stored [k, m], b is stored [n, k]
-  bool conjugate_a = false, conjugate_b = false;  // complex types only
+  bool conjugate_a = false, conjugate_b = false;  // without effect on real types
   std::vector<int64_t> a_batch, b_batch;          // one entry per matrix of the output
   FusedOps fused;  // the same for every matrix of the output; no batch normalisation
   std::optional<ScaleAdd> scale_add;  // only if `fused` is empty
