@@ -7,21 +7,17 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/shapes/old_producers.h"
 
 namespace tenon {
 namespace {
-
-// Before this GraphDef version, a Placeholder's shape [] meant that the shape is not known.
-constexpr int kScalarPlaceholders = 24;
 
 absl::StatusOr<PartialShape> DeclaredShape(const Graph& graph, NodeId n) {
   const bool declares = IsPlaceholder(graph, n) || graph.op_name(n) == "PlaceholderWithDefault";
   const AttrValue* attr = declares ? graph.attr(n, "shape") : nullptr;
   if (attr == nullptr) return PartialShape();
   TENON_ASSIGN_OR_RETURN(PartialShape shape, attr->AsShape());
-  const bool unknown =
-      shape.known_rank() && shape.rank() == 0 && graph.producer() < kScalarPlaceholders;
-  return unknown ? PartialShape() : std::move(shape);
+  return StandsForAnyShape(graph, n, shape) ? PartialShape() : std::move(shape);
 }
 
 absl::Status CheckFeed(const FeedContract& contract, const Tensor& value) {

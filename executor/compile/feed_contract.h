@@ -17,8 +17,7 @@ struct FeedContract {
   std::string name;  // as the caller wrote it
   DataType dtype;    // of the fed output; for a reference, of the value that it refers to
   // As the Placeholder, PlaceholderV2 or PlaceholderWithDefault declares it. Of unknown rank if it
-  // declares none, if it declares [] in a graph whose producer version is below 24, and for any
-  // other node.
+  // declares none, where StandsForAnyShape (graph/shapes/old_producers.h), and for any other node.
   PartialShape shape;
 };
 

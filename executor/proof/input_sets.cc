@@ -11,6 +11,7 @@
 #include "executor/values/split_mix.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "graph/shapes/old_producers.h"
 
 namespace tenon {
 namespace {
@@ -121,9 +122,6 @@ struct Input {
   PartialShape shape;
 };
 
-// Graphs from before version 24 write [] for a shape that is not known.
-constexpr int kScalarPlaceholders = 24;
-
 absl::StatusOr<Input> Describe(const Graph& graph, const std::string& name) {
   const NodeId n = graph.FindNode(name);
   if (n == kNoNode || !IsPlaceholder(graph, n) || !CanMakeUp(graph.output_type({n, 0}))) {
@@ -134,8 +132,7 @@ absl::StatusOr<Input> Describe(const Graph& graph, const std::string& name) {
   const AttrValue* shape = graph.attr(n, "shape");
   Input input{name, graph.output_type({n, 0}),
               shape == nullptr ? PartialShape() : shape->AsShape().value_or(PartialShape())};
-  if (input.shape.known_rank() && input.shape.rank() == 0 && graph.producer() < kScalarPlaceholders)
-    input.shape = PartialShape();
+  if (StandsForAnyShape(graph, n, input.shape)) input.shape = PartialShape();
   return input;
 }
 

@@ -37,10 +37,10 @@ inline constexpr int64_t kMostLoopPasses = 10'000;
 //               float4 1 and -1), and of signed integers -1
 //   size 1, size 0   ordinary values; these two only if a shape of `nodes` leaves a size open
 // Dimensions that the graph leaves open have `usual_size`, or 1 or 0 in the last two sets; a shape
-// of unknown rank gets rank 1. In a graph with a producer below 24 a scalar shape counts as
-// unknown. Without nodes there is one set, "ordinary", without feeds. UNIMPLEMENTED for a name of
-// no node, for a node that is no Placeholder, or whose type CanMakeUp refuses; names the node.
-// RESOURCE_EXHAUSTED without memory.
+// of unknown rank gets rank 1. StandsForAnyShape (graph/shapes/old_producers.h) says where a
+// scalar shape counts as unknown. Without nodes there is one set, "ordinary", without feeds.
+// UNIMPLEMENTED for a name of no node, for a node that is no Placeholder, or whose type CanMakeUp
+// refuses; names the node. RESOURCE_EXHAUSTED without memory.
 absl::StatusOr<std::vector<InputSet>> MakeInputSets(const Graph& graph,
                                                     const std::vector<std::string>& nodes,
                                                     int64_t usual_size = 3);

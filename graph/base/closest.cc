@@ -50,8 +50,10 @@ ClosestName::ClosestName(std::string_view wanted)
     : wanted_(wanted), limit_(std::max<size_t>(1, wanted.size() / 3)) {}
 
 void ClosestName::Offer(std::string_view name) {
-  // The name itself was offered: no later name can win.
-  if (!best_.empty() && best_ == wanted_) return;
+  if (found_) return;
+  found_ = name == wanted_;
+  if (found_) best_ = name;
+  if (found_) return;
   const size_t distance = EditDistance(wanted_, name, limit_);
   if (distance > limit_) return;
   best_ = name;

@@ -24,6 +24,8 @@ class ClosestName {
   void Offer(std::string_view name);
   // The closest name so far, as it was offered; empty if no name was close enough.
   std::string_view best() const { return best_; }
+  // Whether `wanted` itself was offered.
+  bool found() const { return found_; }
   // Returns " (did you mean 'x'?)" with the closest name, or an empty text if no name was close
   // enough.
   std::string Hint() const;
@@ -32,6 +34,7 @@ class ClosestName {
   std::string_view wanted_;
   std::string_view best_;
   size_t limit_;
+  bool found_ = false;
 };
 
 }  // namespace tenon

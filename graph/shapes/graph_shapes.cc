@@ -168,10 +168,7 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
     }
   }
   if (options.refine) options.refine(n, context);
-  if (graph.op_name(n) == "Placeholder" && context.output(0).shape.rank() == 0 &&
-      graph.producer() <= kLastProducerWithoutUnknownShapes) {
-    context.set_output(0, PartialShape());
-  }
+  if (StandsForAnyShape(graph, n, context.output(0).shape)) context.set_output(0, PartialShape());
   const Range& range = ranges_[n];
   bool changed = false;
   for (uint32_t i = 0; i < range.count; ++i) {

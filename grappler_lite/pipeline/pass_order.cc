@@ -12,7 +12,7 @@ absl::Status CheckKnown(std::string_view what, std::string_view name,
                         const std::vector<std::string>& known) {
   ClosestName closest(name);
   for (const std::string& candidate : known) closest.Offer(candidate);
-  if (closest.best() == name) return absl::OkStatus();
+  if (closest.found()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("there is no ", what, " '", name, "'",
                                                  closest.Hint(),
                                                  "; graph_run opt --list-passes lists them"));

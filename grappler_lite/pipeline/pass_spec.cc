@@ -67,7 +67,7 @@ absl::Status ParseArgument(std::string_view text, PassSpec& spec) {
     closest.Offer(option.name);
     names.push_back(option.name);
   }
-  if (closest.best() != name) {
+  if (!closest.found()) {
     return absl::InvalidArgumentError(
         absl::StrCat("pass ", spec.name, " takes no option '", name, "'", closest.Hint(),
                      names.empty() ? "" : "; it takes ", absl::StrJoin(names, ", ")));

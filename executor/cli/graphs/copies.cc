@@ -62,7 +62,10 @@ class CopyFinder {
 
   int64_t BytesOf(Output o) const {
     const int64_t elements = shapes_ ? shapes_->shape(o).num_elements() : kUnknownDim;
-    return elements < 0 ? -1 : elements * static_cast<int64_t>(DataTypeSize(graph_.output_type(o)));
+    const auto element = static_cast<int64_t>(DataTypeSize(graph_.output_type(o)));
+    int64_t bytes = 0;
+    const bool known = elements >= 0 && !__builtin_mul_overflow(elements, element, &bytes);
+    return known ? bytes : -1;
   }
 
   const Graph& graph_;

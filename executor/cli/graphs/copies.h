@@ -13,7 +13,7 @@ namespace tenon::cli {
 struct EdgeCopy {
   std::string from, to;  // ShortName: "/device:CPU:0"
   std::string tensor;    // "node:port"
-  int64_t bytes;         // of the buffer, without the texts of strings; -1: the shape is not known
+  int64_t bytes;  // of the buffer, without the texts of strings; -1: not known, or above 2^63-1
 };
 
 // Returns, by node id of `graph`, the copies that the node's data inputs need. A tensor that

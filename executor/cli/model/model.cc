@@ -115,9 +115,7 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n) {
     hint.dtype = dtype->AsType().value_or(DataType::kInvalid);
   if (const AttrValue* shape = graph.attr(n, "shape"))
     hint.shape = shape->AsShape().value_or(PartialShape());
-  if (graph.op_name(n) == "Placeholder" && hint.shape.rank() == 0 &&
-      graph.producer() <= kLastProducerWithoutUnknownShapes)
-    hint.shape = PartialShape();
+  if (StandsForAnyShape(graph, n, hint.shape)) hint.shape = PartialShape();
   return hint;
 }
 

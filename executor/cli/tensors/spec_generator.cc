@@ -104,7 +104,7 @@ absl::StatusOr<Call> ParseCall(std::string_view text) {
     const std::string_view key = absl::StripAsciiWhitespace(pair.first);
     ClosestName closest(key);
     for (const std::string_view known : call.generator->arguments) closest.Offer(known);
-    if (closest.best() != key || key.empty()) {
+    if (!closest.found()) {
       return absl::InvalidArgumentError(absl::StrCat(
           name, " has no argument '", key, "'", closest.Hint(), "; it takes ",
           call.generator->arguments.empty() ? std::string("none")

@@ -37,6 +37,17 @@ TEST(Session, RunsAChainOnFedValues) {
   }
 }
 
+// Graphs up to producer 21 write [] where they do not know the shape.
+TEST(Session, AScalarPlaceholderOfAnOldGraphTakesAnyShape) {
+  const auto run = [](int producer) {
+    auto session = MakeSession(Placeholder("x", "") + Node("a", "Neg", {"x"}) +
+                               absl::StrCat("versions { producer: ", producer, " }"));
+    return session->Run({{"x", Floats({1, 2}, {2})}}, {"a"}).status().code();
+  };
+  EXPECT_EQ(run(21), absl::StatusCode::kOk);
+  EXPECT_EQ(run(22), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Session, ReusesMemoryInPlace) {
   std::string text = Placeholder("x", "dim { size: 1000 }") + Node("n0", "Neg", {"x"});
   for (int i = 1; i < 50; ++i)

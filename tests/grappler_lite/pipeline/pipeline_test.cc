@@ -323,6 +323,8 @@ TEST(PassSpecs, SayWhatIsWrong) {
   for (const auto& [text, says] :
        {std::pair("remaping", "did you mean 'remapping'?"),
         std::pair("remapping(max_rewrite=1)", "did you mean 'max_rewrites'?"),
+        std::pair("remapping(=5)", "takes no option ''"),
+        std::pair("(max_rewrites=5)", "there is no pass ''"),
         std::pair("remapping(max_rewrites)", "no NAME=NUMBER"),
         std::pair("remapping(max_rewrites=-1)", "no NAME=NUMBER"),
         std::pair("remapping(max_rewrites=99999999999G)", "no NAME=NUMBER"),
