@@ -359,9 +359,10 @@ absl::StatusOr<Tensor> DecodeStrings(const Parsed& p) {
     for (const WireField& f : p.values) strings.push_back(f.bytes);
   }
   const int64_t n = p.shape.num_elements();
-  if (!strings.empty() && strings.back().size() > kSmallString) {
+  const int64_t repeats = n - static_cast<int64_t>(strings.size());  // of the last string
+  if (!strings.empty() && repeats > 0 && strings.back().size() > kSmallString) {
     size_t total = 0;
-    if (__builtin_mul_overflow(strings.back().size(), static_cast<size_t>(n), &total))
+    if (__builtin_mul_overflow(strings.back().size(), static_cast<size_t>(repeats), &total))
       total = SIZE_MAX;
     TENON_RETURN_IF_ERROR(CheckMemory(p, total));
   }

@@ -100,6 +100,23 @@ TEST(TensorProto, Strings) {
   EXPECT_THAT(strings("tensor_content: '\\001\\000\\002abc' "), ElementsAre("a", "", "bc"));
 }
 
+// Only repetitions take more memory than the file has bytes: a long last string alone is fine.
+TEST(TensorProto, LongLastString) {
+  constexpr int kStrings = 1 << 17;
+  const std::string longest(1 << 25, 'x');  // times kStrings: 4 TiB
+  pb::TensorProto proto;
+  proto.set_dtype(pb::DT_STRING);
+  for (int i = 0; i + 1 < kStrings; ++i) proto.add_string_val("a");
+  proto.add_string_val(longest);
+  proto.mutable_tensor_shape()->add_dim()->set_size(kStrings);
+  const absl::StatusOr<Tensor> tensor = TensorFromWire(proto.SerializeAsString());
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->StringAt(kStrings - 1), longest);
+  proto.mutable_tensor_shape()->mutable_dim(0)->set_size(1 << 23);
+  EXPECT_EQ(TensorFromWire(proto.SerializeAsString()).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST(TensorProto, UnpackedAndMixedRuns) {
   // Field 7 (int_val): 5, then a packed run of 6 and 7.
   const std::string wire =
