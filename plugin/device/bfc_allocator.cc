@@ -150,13 +150,19 @@ void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
 }
 
 // Tells the watch of what was returned, and frees resting chunks, the oldest first, until at most
-// `keep` bytes rest. Calls the watch without the lock, since the watch calls the plug-in.
+// `keep` bytes rest. Calls the watch without the lock, since the watch calls the plug-in. A chunk
+// rests only once the watch knows of it: another thread may end its rest at once.
 void BfcAllocator::Core::EndRests(size_t keep) {
   std::vector<Chunk*> returned, rested;
   {
     absl::MutexLock lock(&mutex_);
     if (source_ == nullptr) return;
     returned.swap(returned_);
+  }
+  for (Chunk* const chunk : returned) options_.watch->Returned(chunk->data + options_.zone);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (source_ == nullptr) return;
     for (Chunk* const chunk : returned) {
       resting_.push_back(chunk);
       resting_bytes_ += chunk->bytes;
@@ -166,7 +172,6 @@ void BfcAllocator::Core::EndRests(size_t keep) {
       resting_bytes_ -= resting_.front()->bytes;
     }
   }
-  for (Chunk* const chunk : returned) options_.watch->Returned(chunk->data + options_.zone);
   for (Chunk* const chunk : rested) {
     options_.watch->Rested(chunk->data + options_.zone);
     Free(chunk);

@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+
 namespace tenon {
 namespace {
 
@@ -135,6 +138,45 @@ TEST(BfcAllocator, BuffersThatOutliveItAreNotWatched) {
   late = BufferRef();
   EXPECT_TRUE(watch.expired());
   EXPECT_EQ(calls, 1);
+}
+
+// One thread gives back a chunk that may rest. Another thread gives back one that is too large to
+// rest, and so ends the rests of all before.
+TEST(BfcAllocator, NoRestEndsBeforeTheWatchKnowsOfIt) {
+  class Slow : public ChunkWatch {
+   public:
+    void Given(void*, size_t) override {}
+    void Returned(void* data) override {
+      if (data == slow) {
+        begun.Notify();
+        may_end.WaitForNotification();
+      }
+      absl::MutexLock lock(&mutex);
+      known.insert(data);
+    }
+    void Rested(void* data) override {
+      absl::MutexLock lock(&mutex);
+      EXPECT_EQ(known.count(data), 1u);
+    }
+    bool IsFree() const override { return true; }
+
+    void* slow = nullptr;
+    absl::Notification begun, may_end;
+    absl::Mutex mutex;
+    std::set<void*> known;
+  };
+  HeapSource source;
+  const auto watch = std::make_shared<Slow>();
+  BfcOptions options{4 * kMiB, true, "dev", 256};
+  options.watch = watch;
+  BfcAllocator allocator(&source, std::move(options));
+  BufferRef small = *allocator.Allocate(1000), large = *allocator.Allocate(kMiB);
+  watch->slow = small->data();
+  std::thread thread([&] { small = BufferRef(); });
+  watch->begun.WaitForNotification();
+  large = BufferRef();
+  watch->may_end.Notify();
+  thread.join();
 }
 
 // Many sizes from several threads: no two live chunks overlap.
