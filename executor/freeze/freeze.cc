@@ -146,10 +146,14 @@ class Freezer {
   absl::Status NameOutputs() {
     Graph& graph = frozen_.graph;
     for (const SignatureTensor& t : signature_.outputs) {
-      TENON_ASSIGN_OR_RETURN(const Output from, Find(t));
+      TENON_ASSIGN_OR_RETURN(Output from, Find(t));
+      keep_.push_back(from.node);
+      // An argument that is a result, too: after Redirect its node alone has the value.
+      const auto argument = std::find(inputs_.begin(), inputs_.end(), from);
+      if (argument != inputs_.end() && graph.num_outputs(from.node) > 1)
+        from = {graph.FindNode(frozen_.inputs[argument - inputs_.begin()].node), 0};
       const std::string wanted = NodeNameFor(t.name);
       FrozenTensor named{t.name, std::string(graph.name(from.node)), t.tensor};
-      keep_.push_back(from.node);
       if (named.node != wanted || from.port != 0) {
         named.node = graph.UniqueName(wanted);
         TENON_ASSIGN_OR_RETURN(
