@@ -274,7 +274,8 @@ absl::Status NumericVerifier::CheckPass(const PassRun& run, const Graph& after,
 // A body is run where it is called, with what it is given there.
 absl::Status NumericVerifier::CheckWhole(const PassRun& run, const Graph& after,
                                          const ReplayPass& replay) {
-  if (run.caller == nullptr) return Check(run, after, replay);
+  const bool rounds = Rounds(run.before) || Rounds(after);
+  if (run.caller == nullptr) return Check(run, after, replay, rounds);
   const CallingGraph& caller = *run.caller;
   const Graph before = caller.with(run.before);
   ReplayPass replay_there;
@@ -285,11 +286,11 @@ absl::Status NumericVerifier::CheckWhole(const PassRun& run, const Graph& after,
     };
   }
   return Check({run.pass, run.iteration, before, caller.fetches, caller.feeds, run.function},
-               caller.with(after), replay_there);
+               caller.with(after), replay_there, rounds || Rounds(before));
 }
 
 absl::Status NumericVerifier::Check(const PassRun& run, const Graph& after,
-                                    const ReplayPass& replay) {
+                                    const ReplayPass& replay, bool rounds) {
   if (!Prepare(run)) return absl::OkStatus();
   ++passes_;
   // Among toleranced rewrites an exact one that is slightly wrong would hide within their bound.
@@ -298,8 +299,7 @@ absl::Status NumericVerifier::Check(const PassRun& run, const Graph& after,
     const auto mismatch = Compare(RunAll(exact.graph, fetches_), Sameness::kBits, true);
     if (mismatch) return FindWrongRewrite(run, exact.graph, replay, Sameness::kBits, *mismatch);
   }
-  const Sameness bound =
-      rounded_ || Rounds(run.before) || Rounds(after) ? Sameness::kRounded : Sameness::kBound;
+  const Sameness bound = rounded_ || rounds ? Sameness::kRounded : Sameness::kBound;
   const Sameness sameness = exact_ < done_ ? bound : Sameness::kBits;
   std::vector<Answer> answers = RunAll(after, fetches_);
   // A toleranced rewrite may turn infinities into NaN (x * y / y), so corners bind exact ones only.

@@ -25,8 +25,9 @@ namespace tenon {
 //                         within a bound and an error where there was one
 //   a plug-in's pass, which does not say how exact its rewrites are
 //                         values within the bound on every set; an error where there was one
-// The bound is Sameness::kBound. It is kRounded if the graph before or after the pass computes in
-// types of 16 bits, and for good once a rewrite of any pass has chosen less precision. "An error
+// The bound is Sameness::kBound. It is kRounded if the graph before or after the pass has floats of
+// 16 bits, and for good once a rewrite of any pass has chosen less precision. For a pass on a body,
+// the body and the graph that calls it count. Bodies of other functions do not count. "An error
 // where there was one" is as in CompareAnswers, which names what may differ.
 //
 // Each output is compared by itself, so an output that fails keeps no other from being compared,
@@ -82,7 +83,7 @@ class NumericVerifier : public PipelineObserver {
     std::string last;  // "rewrite P.R at node 'n'"
   };
 
-  absl::Status Check(const PassRun& run, const Graph& after, const ReplayPass& replay);
+  absl::Status Check(const PassRun& run, const Graph& after, const ReplayPass& replay, bool rounds);
   absl::Status CheckWhole(const PassRun& run, const Graph& after, const ReplayPass& replay);
   bool IsLate() const;
   Exactness ExactnessOf(const RewriteEvent& event) const;
