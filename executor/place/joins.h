@@ -13,7 +13,8 @@ namespace tenon {
 // 2. a node and the nodes that its attribute _class names. Names of missing nodes and a malformed
 //    attribute count for nothing. With soft placement this step leaves apart the groups that no
 //    device would serve together.
-// Group::mask and Group::request of each node must be set. Nodes with Placing::kept are not joined.
+// Each node must be a group of one, with all set that limits its choice (Group). Nodes with
+// Placing::kept are not joined.
 // INVALID_ARGUMENT if no device has kernels for a group of step 1 or, without soft placement, of
 // step 2; names the ten members with the smallest ids.
 absl::Status JoinGroups(Placing& p);

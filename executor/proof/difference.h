@@ -17,15 +17,16 @@ namespace tenon {
 // What must be the same in two answers.
 enum class Sameness : uint8_t {
   // Every bit, except that any NaN equals any other (an addition of two NaNs gives one of them, and
-  // the processor chooses which) and a denormal equals the zero of its sign (arithmetic flushes it,
-  // moving data does not).
+  // the processor chooses which), and that zeros and denormals of one sign are equal (arithmetic
+  // flushes denormals, moving data does not). Of half and smaller types nothing is flushed.
   kBits,
   // Finite floats up to kMaxSteps or kMaxStepsSmall steps of their type at the largest magnitude of
-  // the tensor; which elements are NaN or infinite; all other types exactly.
+  // the right tensor; which elements are NaN, and which infinity; all other types exactly.
   kBound,
-  // Floats as kBound has them, but up to kMaxStepsSmall steps of bfloat16 (of the type, if it is
-  // coarser), and nothing else. Values decide what other types hold and how many elements there
-  // are: both may fall the other way.
+  // Types and ranks; of tensors of one shape also floats as kBound has them, but up to
+  // kMaxStepsSmall steps of bfloat16 (of the type, if it is coarser). Values decide what other
+  // types
+  // hold and which sizes dimensions have: both may fall the other way.
   kRounded,
 };
 inline constexpr int64_t kMaxSteps = 1024;     // float, double, complex numbers

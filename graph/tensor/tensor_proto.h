@@ -29,15 +29,16 @@ absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire);
 // DATA_LOSS: malformed bytes.
 // UNIMPLEMENTED: resources and variants.
 // RESOURCE_EXHAUSTED: elements of more than `max_bytes`, in which the text of strings does not
-// count; a tensor that must be decoded and is larger than 64 MiB and than three quarters of the
-// machine's memory; or memory is short. A repeated value of a huge shape is refused before memory
-// is allocated. Throws bad_alloc where Tensor::SetString does.
+// count; more than 64 MiB and than three quarters of the machine's memory, either for elements that
+// must be decoded or for the repetitions of the last string; or memory is short. A repeated value
+// of a huge shape is refused before memory is allocated. Throws bad_alloc where Tensor::SetString
+// does.
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire,
                                       std::shared_ptr<const void> owner = nullptr,
                                       size_t max_bytes = size_t{1} << 36);
 
 // Checks whether TensorFromWire would succeed, without allocating the tensor, and returns the
-// header. Returns the errors of TensorFromWire but for a machine short of memory.
+// header. Returns the errors of TensorFromWire, except that it looks at no limit but `max_bytes`.
 absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
                                                   size_t max_bytes = size_t{1} << 36);
 
@@ -46,9 +47,9 @@ absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
 // for an uninitialized tensor.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
-// tensor_content in this order, and nothing else. Two equal tensors for which it is true have equal
-// bytes, unless a shape has names of dimensions. False for bools: equal bools may have different
-// bytes. False for empty tensors, which have no tensor_content.
+// tensor_content in this order, and nothing else. Two equal tensors that protobuf wrote, and for
+// which it is true, have equal bytes, unless a shape has names of dimensions. False for bools:
+// equal bools may have different bytes. False for empty tensors, which have no tensor_content.
 bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

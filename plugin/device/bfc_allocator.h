@@ -22,7 +22,8 @@ namespace tenon {
 // Hears of each chunk that callers get and give back. Is told no more once the allocator is gone:
 // not of chunks that come back later, nor of those that still rest or wait for their call of
 // Returned. The allocator calls it on the caller's thread, without a lock of its own, also on
-// several threads at once. `data` is the address that the caller sees.
+// several threads at once. A chunk's Rested comes after its Returned has ended. `data` is the
+// address that the caller sees.
 class ChunkWatch {
  public:
   virtual ~ChunkWatch() = default;

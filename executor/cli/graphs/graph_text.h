@@ -1,6 +1,6 @@
 // Writes graphs as text for people: a line for each node, constants of many elements and long texts
-// abbreviated. Malformed tensors, texts and lists are marked as such; no call fails. Bodies of
-// functions are not written.
+// abbreviated. Malformed texts and lists, and tensors that TensorFromWire refuses, are marked as
+// such; no call fails. Bodies of functions are not written.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ namespace tenon::cli {
 std::string AttrText(const AttrValue& value);
 
 // "f32[2,3] #1a2b3c4d" for the serialized TensorProto `wire`. The number is the CRC-32C of `wire`:
-// the same values serialized in another way have another number. "<malformed tensor>" for bytes
-// that are no tensor.
+// the same values serialized in another way have another number. "<malformed tensor>" where
+// TensorFromWire fails, which decodes the tensor: also for resources and variants.
 std::string ChecksumText(std::string_view wire);
 
 // "y = AddV2(a, b:1, ^c) T=DT_FLOAT @/device:APU:0", without a line end.

@@ -17,8 +17,9 @@ struct StepArgs;
 
 namespace tenon::cpu {
 
-// One matrix, or a batch of matrices. The entries of a row stand one after the other, in any order
-// of columns. An object that several tensors share must not be changed.
+// One matrix, or a batch of matrices, of a type of VisitMatrixType (linalg/matrix_step.h), which
+// Make does not check. The entries of a row stand one after the other, in any order of columns. An
+// object that several tensors share must not be changed.
 class CsrMatrix : public Object {
  public:
   static constexpr std::string_view kKind = "sparse matrix";
