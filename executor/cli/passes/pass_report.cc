@@ -84,7 +84,7 @@ std::string PassTable(const PipelineReport& report, const Style& style) {
   for (const PassReport& pass : report.passes) {
     const std::string body =
         pass.function.empty() ? "" : absl::StrCat(" in function ", OneLine(pass.function));
-    table.Row({absl::StrCat(style.Bold(pass.name), body), absl::StrCat(pass.iteration + 1),
+    table.Row({style.Bold(absl::StrCat(pass.name, body)), absl::StrCat(pass.iteration + 1),
                pass.skipped ? "-" : Millis(static_cast<double>(pass.time_us) / 1000),
                Delta(pass.nodes_before, pass.nodes_after),
                Delta(pass.edges_before, pass.edges_after), Bytes(pass.bytes_after),

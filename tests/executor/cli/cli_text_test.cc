@@ -1,8 +1,13 @@
 // Text for people: tables that fit the terminal.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "absl/strings/str_split.h"
 #include "executor/cli/faults/fault_line.h"
+#include "executor/cli/passes/pass_report.h"
 #include "executor/values/text.h"
+#include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon::cli {
 namespace {
@@ -59,6 +64,19 @@ TEST(Table, HasNoTextWithoutColumns) {
   table.Row({"dropped"});
   EXPECT_EQ(table.Text(Style()), "");
   EXPECT_EQ(table.Text(Style(false, 36), "  "), "");
+}
+
+// A colour that begins in a line ends in it: else it would go on through the columns behind it.
+TEST(PassTable, EndsColoursInEachLine) {
+  PassReport pass;
+  pass.name = "constant_folding";
+  pass.function = "body_of_a_loop";
+  PipelineReport report;
+  report.passes.push_back(pass);
+  for (const std::string_view line :
+       absl::StrSplit(PassTable(report, Style(/*colour=*/true, /*width=*/40)), '\n')) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\033') % 2, 0) << line;
+  }
 }
 
 TEST(ShellWord, QuotesWhatAShellWouldSplitOrDrop) {
