@@ -50,7 +50,8 @@ class Json {
   Json& Set(std::string_view key, Json value);
   Json& Push(Json value);
 
-  // INVALID_ARGUMENT for malformed text; names the position and the reason.
+  // INVALID_ARGUMENT with the reason: for malformed text, where the message also has the position,
+  // and for a number that is too large.
   static absl::StatusOr<Json> Parse(std::string_view text);
   bool is_array() const;
   bool is_object() const;

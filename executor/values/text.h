@@ -34,15 +34,16 @@ class Style {
   size_t width_;
 };
 
-// A table whose columns are padded to their widest cell. Cells may hold colour codes and UTF-8.
-// Where lines of the style are too short, the widest columns are made narrower and their cells take
-// several lines. Words are split only where narrower columns of whole words do not suffice. A
-// right-aligned column is never made narrower, and no other one below 10, so that a line may still
-// be too long.
+// A table whose columns are padded to their widest cell. Cells may hold UTF-8. A cell may have a
+// colour as a whole; one that is coloured in part is broken at wrong places where it takes several
+// lines. Where lines of the style are too short, the widest columns are made narrower and their
+// cells take several lines. Words are split only where narrower columns of whole words do not
+// suffice. A right-aligned column is never made narrower, and no other one below 10, so that a line
+// may still be too long.
 class Table {
  public:
-  // One name for each column, at least one. A name that starts with '>' makes its column
-  // right-aligned; the '>' is not shown.
+  // One name for each column. A name that starts with '>' makes its column right-aligned; the '>'
+  // is not shown.
   explicit Table(std::vector<std::string> header);
   // Adds a row. Missing cells are empty; cells beyond the header are dropped.
   void Row(std::vector<std::string> cells);

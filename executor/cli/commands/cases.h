@@ -20,12 +20,12 @@ namespace tenon::cli {
 // --time-passes has no effect.
 //
 // kUsage: flags name feeds or fetches too, or ask for --report or --save-optimized. kInvalidInput:
-// the file is malformed; a malformed case is found only when its turn comes. A case that differs
-// ends nothing: the next ones run, and at the end the error of the first one that differs is
-// returned, with kMismatch. An interruption ends the runs after the case in which it came; then the
-// error is that of EndOfInterrupted, even if a case differs. Any other error ends the runs, as the
-// state for the next case is not known then. The document and text have the cases that ended
-// before.
+// the file is malformed, cannot be read or has more than 256 MiB; a malformed case is found only
+// when its turn comes. A case that differs ends nothing: the next ones run, and at the end the
+// error of the first one that differs is returned, with kMismatch. An interruption ends the runs
+// after the case in which it came; then the error is that of EndOfInterrupted, even if a case
+// differs. Any other error ends the runs, as the state for the next case is not known then. The
+// document and text have the cases that ended before.
 absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& invocation);
 
 }  // namespace tenon::cli

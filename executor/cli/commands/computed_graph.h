@@ -18,11 +18,11 @@ namespace tenon::cli {
 absl::StatusOr<Graph> ComputedGraph(const Model& model);
 
 // EstimateFlops of the graph and of the functions that its nodes call, such as bodies of loops and
-// branches, and what these call. A body counts once for each node that names it: a loop as one
-// pass, a branch with all its alternatives. At most 10,000 bodies count. Each further body that a
-// counted node names adds one to unknown_nodes, and so does a malformed one. If the shapes of a
-// body cannot be inferred, all its nodes are unknown, and the bodies that they name do not count.
-// `shapes` are those of `graph`.
+// branches, and what these call. A body counts each time that a node names it: a loop as one pass,
+// a branch with all its alternatives. At most 10,000 bodies count. Each further body that a counted
+// node names adds one to unknown_nodes, and so does a malformed one. If the shapes of a body cannot
+// be inferred, all its nodes are unknown, and the bodies that they name do not count. `shapes` are
+// those of `graph`.
 FlopEstimate EstimateFlopsWithBodies(const Graph& graph, const GraphShapes& shapes);
 
 // The variables of a model.

@@ -30,9 +30,10 @@ TF_CAPI_EXPORT extern const char* TF_Version(void);
 
 // Parses a serialized TensorProto into new host memory. `to` becomes a handle on that memory, with
 // the type and shape of the TensorProto. Other handles on the former buffer of `to` keep it. `from`
-// is only read. On an error `to` stays as it was: TF_INVALID_ARGUMENT if the bytes do not parse or
-// if sizes contradict each other, TF_UNIMPLEMENTED for resources and variants,
-// TF_RESOURCE_EXHAUSTED when memory is short.
+// is only read. On an error `to` stays as it was: TF_INVALID_ARGUMENT if the bytes do not parse, if
+// no tensor can have the type or shape, or if sizes contradict each other; TF_UNIMPLEMENTED for
+// resources and variants; TF_RESOURCE_EXHAUSTED if the elements take more than 64 GiB or memory is
+// short.
 TF_CAPI_EXPORT extern void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
                                               TF_Status* status);
 
@@ -44,8 +45,10 @@ typedef struct TF_Library TF_Library;
 // loader's words if the library cannot be opened, TF_ALREADY_EXISTS if another load has meanwhile
 // taken the name of one of its ops, TF_FAILED_PRECONDITION if the library loads itself or needs the
 // runtime of a sanitizer that the process lacks. A second call for the same file, also under
-// another name, returns another handle with the same ops; after an error it tries again. The
-// library is never unloaded. Release the handle with TF_DeleteLibraryHandle.
+// another name, returns another handle with the same ops; after an error it tries again. The handle
+// has no ops if the process had the library open before, as by TF_LoadPluggableDeviceLibrary: the
+// constructors do not run again then. The library is never unloaded. Release the handle with
+// TF_DeleteLibraryHandle.
 TF_CAPI_EXPORT extern TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status);
 
 // Serialized OpList of the ops that the library registered. The data belongs to `lib_handle` and

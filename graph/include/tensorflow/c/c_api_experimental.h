@@ -25,7 +25,8 @@ TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status
 // TF_NOT_FOUND, after which it tries again.
 //
 // NULL on an error: TF_NOT_FOUND with the loader's words if the file cannot be opened,
-// TF_FAILED_PRECONDITION if the plug-in loads itself or leaves a required member unset,
+// TF_FAILED_PRECONDITION if the plug-in loads itself, needs the runtime of a sanitizer that the
+// process lacks or leaves a required member unset, TF_INTERNAL if an entry point throws,
 // TF_ALREADY_EXISTS if another load has meanwhile taken the name of one of its ops, else the status
 // of the entry point that failed. Callable from any thread. Release the handle with the next
 // function.

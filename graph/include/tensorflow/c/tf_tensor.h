@@ -7,7 +7,8 @@
 // device's: the host's code must not read or write there.
 //
 // Dimensions are in order from the outermost to the innermost; elements lie in row-major order
-// without gaps. `dims` may be NULL if `num_dims` is 0.
+// without gaps. `dims` may be NULL if `num_dims` is 0. A `num_dims` below 0 or above 254 is refused
+// as a negative dimension is.
 #ifndef TENSORFLOW_C_TF_TENSOR_H_
 #define TENSORFLOW_C_TF_TENSOR_H_
 
