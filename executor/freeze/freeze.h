@@ -46,8 +46,8 @@ struct FreezeOptions {
 
 // Restores the model in a session of its own on `devices`, which the caller owns, and makes
 // constants of the variables that `signature` or a node of `keep` reads. `graph` is the model's
-// graph. `signature` may name any tensors of the graph, and may lack inputs or outputs. Changes
-// none of its arguments. Runs on the calling thread and on the threads of that session.
+// graph. `signature` may name any tensors of the graph, and may lack inputs or outputs. Freeze
+// changes no argument. It runs on the calling thread and on the threads of that session.
 // * FAILED_PRECONDITION names a written variable that keep_state does not keep, and the node that
 //   writes it; or a table that nothing fills.
 // * NOT_FOUND or INVALID_ARGUMENT: the graph lacks a tensor of the signature or a name of `keep`.
