@@ -39,6 +39,8 @@ void LastUses::FindVariableReaders() {
     for (const LoopVariable& v : loop.variables) {
       if (graph_.storages[v.storage].where == Where::kSlot) last[v.storage] = -1;
     }
+    // A copy to a device may read the value until the pass ends: no step may take it before.
+    for (int32_t s : graph_.held) last.erase(s);
     if (last.empty()) continue;
     for (int32_t k = loop.open_step + 1; k <= loop.close_step; ++k) {
       for (int32_t s : graph_.Inputs(graph_.steps[k])) {

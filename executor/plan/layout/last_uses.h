@@ -28,7 +28,8 @@ class LastUses {
   // * the step reads as no other input, and
   // * no step uses after this step, in this pass of a loop or a later one, until a step writes the
   //   slot again, and
-  // * need not live to the end of the run (fetches, StepGraph::held).
+  // * is not in StepGraph::held, and
+  // * is not fetched, unless it is a loop's variable that a step writes again before the run ends.
   // The step may then take the slot's tensor. True is certain. False may be given where all of this
   // holds, as in loops.
   bool IsLast(int32_t step, size_t i) const;

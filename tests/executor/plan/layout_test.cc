@@ -130,6 +130,22 @@ TEST_F(LayoutTest, ALoopVariableIsComputedWhereItIs) {
   EXPECT_EQ(layout->places.Find(next), variable);
 }
 
+TEST_F(LayoutTest, NoStepTakesALoopVariableThatIsHeld) {
+  const int32_t first = Storage(0, Where::kSlot), variable = Storage(0, Where::kSlot);
+  const int32_t next = Storage(0, Where::kSlot);
+  Step({}, {first});
+  OpenLoop(first, variable);
+  const int32_t reader = Step({variable}, {next});
+  CloseLoop(next);
+  const absl::StatusOr<Layout> free = Make();
+  ASSERT_TRUE(free.ok()) << free.status();
+  EXPECT_TRUE(free->last_uses.IsLast(reader, 0));
+  graph_.held.push_back(variable);
+  const absl::StatusOr<Layout> held = Make();
+  ASSERT_TRUE(held.ok()) << held.status();
+  EXPECT_FALSE(held->last_uses.IsLast(reader, 0));
+}
+
 TEST_F(LayoutTest, AVariableOfALoopWithinALoopIsComputedWhereItIs) {
   const int32_t first = Storage(8), outer = Storage(8), inner = Storage(8), next = Storage(8);
   Step({}, {first});
