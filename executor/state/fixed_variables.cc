@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -278,7 +279,10 @@ absl::Status FixedVariables::Add(NodeId variable, ResourceManager& resources) {
 
 absl::Status FixedVariables::ReplaceReads(Graph& graph) const {
   const Fanouts fanouts(graph);
-  for (const auto& [variable, constant] : constants_) {
+  // In the order of ids: a graph becomes the same graph in every process.
+  std::vector<std::pair<NodeId, NodeId>> ordered(constants_.begin(), constants_.end());
+  std::sort(ordered.begin(), ordered.end());
+  for (const auto& [variable, constant] : ordered) {
     // A pass may have removed the node, or made another node of it.
     if (!graph.alive(variable) || graph.facts(variable).state != State::kVariable) continue;
     Replacer replacer(graph, fanouts, variable, graph_, constant);
