@@ -11,6 +11,7 @@
 namespace tenon {
 
 struct SessionOptions {
+  // Neither of these may be negative.
   int threads = 0;    // CPU threads of the session; 0: as many as the machine has
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
@@ -23,7 +24,7 @@ struct SessionOptions {
   // The limit of loop iterations in one run, summed over all loops. A run that needs more fails
   // with RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
-  FileAccess files;  // the files that kernels may read and write
+  FileAccess files;  // the files that kernels may read and write; by default none
 };
 
 }  // namespace tenon

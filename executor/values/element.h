@@ -38,13 +38,15 @@ void StoreDouble(const Tensor& t, int64_t i, double value);
 // Stores the low bits of `bits`, as many as an element has; an integer of 2 or 4 bits is extended
 // to its byte by its sign, as kernels expect it. Numbers of up to 64 bits and bool.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);
+// Complex types only. Each part is rounded as by StoreDouble.
 void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);
 
 // The element's bits as an integer that grows with the element: neighbouring floats differ by one,
 // and 0 and -0 are the same; an infinity is the neighbour of the largest float. Float-like types
 // only, and no NaN.
 int64_t OrderedBits(const Tensor& t, int64_t i);
-// The number of floating-point steps between elements i of two tensors of one float-like type.
+// The number of floating-point steps between elements i of two tensors of one float-like type, at
+// most 2^63 - 1. Neither may be NaN.
 int64_t StepsBetween(const Tensor& a, const Tensor& b, int64_t i);
 
 // Numbers, bools and strings as such; a complex number as [real, imaginary]. NaN and infinities

@@ -30,7 +30,7 @@ struct WindowProduct {
   int64_t in_at, out_at;  // floats: where a group of channels and a block of columns begin
   const int64_t* places;  // one per step: the number of the step's block in `weights`
   const float* weights;   // blocks of equal size; each loop of WindowLoops has a layout of its own
-  int64_t columns;        // of the block of columns, at most what the loop takes
+  int64_t columns;        // of the block of columns: at least 1, at most what the loop takes
   bool add;               // add to the values in `out`; false: replace them
 };
 
