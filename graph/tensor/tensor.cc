@@ -199,7 +199,9 @@ std::string_view Tensor::StringAt(int64_t i) const {
 
 void Tensor::SetString(int64_t i, std::string_view value) const {
   MemoryBound::TakeText(value.size());
-  TF_TString_Copy(flat<TF_TString>() + i, value.data(), value.size());
+  char* const bytes = TF_TString_ResizeUninitialized(flat<TF_TString>() + i, value.size());
+  if (bytes == nullptr) throw std::bad_alloc();
+  if (!value.empty()) std::memcpy(bytes, value.data(), value.size());
 }
 
 }  // namespace tenon

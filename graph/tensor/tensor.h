@@ -169,8 +169,8 @@ class Tensor {
   // dtypes, uint32 and uint64 included.
   int64_t IntAt(int64_t i) const;
   // Element i of a host tensor of strings. The view lives as long as the element keeps its value.
-  // SetString copies `value`; it throws bad_alloc beyond the thread's MemoryBound. Where malloc has
-  // no memory for it, the element keeps its value, without a report.
+  // SetString copies `value`. Beyond the thread's MemoryBound, and where malloc has no memory for
+  // it, SetString throws bad_alloc and the element keeps its value.
   std::string_view StringAt(int64_t i) const;
   void SetString(int64_t i, std::string_view value) const;
   // Element i of a host tensor of resources or variants; may be null. The pointer lives as long as

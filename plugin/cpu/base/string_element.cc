@@ -3,6 +3,8 @@
 #include "plugin/cpu/base/string_element.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 
 #include "absl/strings/str_format.h"
 #include "graph/tensor/memory_bound.h"
@@ -12,12 +14,18 @@ namespace tenon::cpu {
 void PutString(void* data, int64_t i, std::string_view value) {
   // The bytes of a long string lie outside of the tensor's buffer: the limit counts them here.
   MemoryBound::TakeText(value.size());
-  TF_TString_Copy(static_cast<TF_TString*>(data) + i, value.data(), value.size());
+  char* const bytes =
+      TF_TString_ResizeUninitialized(static_cast<TF_TString*>(data) + i, value.size());
+  if (bytes == nullptr) throw std::bad_alloc();
+  if (!value.empty()) std::memcpy(bytes, value.data(), value.size());
 }
 
 void AppendString(void* data, int64_t i, std::string_view value) {
   MemoryBound::TakeText(value.size());
-  TF_TString_AppendN(static_cast<TF_TString*>(data) + i, value.data(), value.size());
+  TF_TString* const element = static_cast<TF_TString*>(data) + i;
+  const size_t before = TF_TString_GetSize(element);
+  TF_TString_AppendN(element, value.data(), value.size());
+  if (TF_TString_GetSize(element) - before != value.size()) throw std::bad_alloc();
 }
 
 // `bytes` is a double, so that a caller's product of sizes cannot overflow before the check.

@@ -1,7 +1,9 @@
 #include "graph/tensor/memory_bound.h"
 
+#include <cstdint>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "gtest/gtest.h"
 
@@ -25,6 +27,15 @@ TEST(MemoryBound, TensorsAndTextsComeOutOfIt) {
     EXPECT_EQ(HeldBytes(strings), strings.bytes() + 5 + 1000);
   }
   EXPECT_TRUE(Tensor::Allocate(DataType::kFloat, Shape({1 << 20})).ok());
+}
+
+// An error, not the string that was there before.
+TEST(SetString, ThrowsWhereThereIsNoMemory) {
+  const Tensor strings = Tensor::Allocate(DataType::kString, Shape({1})).value();
+  strings.SetString(0, "before");
+  const char* const text = "text";
+  EXPECT_THROW(strings.SetString(0, std::string_view(text, SIZE_MAX / 2)), std::bad_alloc);
+  EXPECT_EQ(strings.StringAt(0), "before");
 }
 
 }  // namespace
