@@ -39,9 +39,10 @@ class GraphRunner {
   Answer RunApart(const Graph& graph, const InputSet& inputs,
                   absl::Span<const std::string> fetches) const;
 
-  // Returns the part of the graph that `fetches` need ("^node" names a node that is to run) if the
-  // nodes of `inputs` are fed. Bodies of functions stand in the place of calls where calls
-  // can be inlined. Runs nothing. Errors are those of Session::Create and Session::Prepare.
+  // Returns the graph as it is for a run of `fetches` ("^node" names a node that is to run) in
+  // which the nodes of `inputs` are fed: bodies of functions stand in the place of calls that can
+  // be inlined, and of branches that are known to be taken. Nodes that no fetch needs may still be
+  // there. Runs nothing. Errors are those of Session::Create and Session::Prepare.
   absl::StatusOr<Graph> WithCallsInlined(const Graph& graph, const InputSet& inputs,
                                          const std::vector<std::string>& fetches) const;
 

@@ -12,8 +12,8 @@ class RunStateOnDevice : public RunState {
  public:
   virtual Device* device() const = 0;  // not owned; null: the host
 };
-// The device with the memory in which the kernel's tensors lie, but for the arguments in
-// OpFacts::host_args, which are in host memory. Null: all are. Null too for a RunState that is no
+// The device with the memory in which the kernel's tensors lie, but for handles (resources and
+// references), which are in host memory. Null: all are. Null too for a RunState that is no
 // RunStateOnDevice.
 Device* DeviceOf(const RunState& state);
 

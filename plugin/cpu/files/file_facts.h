@@ -21,7 +21,8 @@ struct FileFacts : NodeFacts {
 // has exactly one element.
 absl::StatusOr<std::string> TextInput(const StepArgs& args, int i, std::string_view what);
 
-// Makes output 0 the scalar `text`. RESOURCE_EXHAUSTED if memory is short.
+// Makes output 0 the scalar `text`. RESOURCE_EXHAUSTED if memory for the tensor is short; throws
+// bad_alloc if memory for a long text is.
 absl::Status SetTextOutput(const StepArgs& args, std::string_view text);
 
 }  // namespace tenon::cpu
