@@ -81,11 +81,11 @@ struct ImportedSavedModel {
 // Whether a folder holds saved_model.pb or saved_model.pbtxt.
 bool IsSavedModel(const std::string& folder);
 
-// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt. Imports the only graph. Of several graphs
-// imports the only one that is tagged `serve` and nothing else, or else the only one that has this
-// tag at all. Where the signatures, saver, initializer or assets of the imported graph name neither
-// a tensor nor a node of it, that is a defect; so is an asset outside of FOLDER/assets. These
-// defects come behind those of the graph.
+// Reads FOLDER/saved_model.pb, or else saved_model.pbtxt; either may hold bytes or text. Imports
+// the only graph. Of several graphs imports the only one that is tagged `serve` and nothing else,
+// or else the only one that has this tag at all. Where the signatures, saver, initializer or assets
+// of the imported graph name neither a tensor nor a node of it, that is a defect; so is an asset
+// outside of FOLDER/assets. These defects come behind those of the graph.
 // NOT_FOUND: the folder has neither file.
 // INVALID_ARGUMENT: malformed content, or no graph can be chosen; the message then lists the tags.
 // Other errors are those of ImportFile.

@@ -43,9 +43,9 @@ struct CheckedCases {
 // A case that takes longer than --timeout (60 s by default) is stopped, and so is one in which a
 // plug-in writes into the pipe to which the worker's results go. A case that is stopped, or that
 // ends its process, counts as crashed; a new worker then goes on with the next case of the file.
-// The same limit holds for opening the host, reading a file, and shutting down. `done` is
-// called after each file, on the calling thread, with the number of files that are finished. It
-// must not be null.
+// The same limit holds for opening the host, reading a file, and shutting down. `done` is called
+// after each file, on the calling thread, with the number of files that are finished. It must not
+// be null.
 //
 // An error stops all workers, and no results are returned:
 //   the error of Host::Open or SessionOptionsFrom: a worker cannot start, for example because a

@@ -41,15 +41,17 @@ struct Workbench {
 // Opens devices, loads the model and makes the session. A SavedModel needs a signature, unless
 // --output or --cases is given. A SavedModel is frozen first if flags.defaults.freezes is set; that
 // runs --init and the initializers of the folder. Otherwise nothing of the model runs, and
-// variables have no values yet. `flags` must outlive the result. Errors are those of
-// SessionOptionsFrom, Host::Open, LoadModel, FreezeModel, AllowedFiles and Session::Create, that of
-// a --dump-dir that cannot be made, and kUsage: --init names no node, or --save-optimized is given
-// for a SavedModel that is not frozen.
+// variables have no values yet. Warns of a device that --device or --place names and that does not
+// exist, where soft placement ignores it, and of passes of plug-ins that no plug-in has. `flags`
+// must outlive the result. Errors are those of SessionOptionsFrom, Host::Open, LoadModel,
+// FreezeModel, AllowedFiles and Session::Create, that of a --dump-dir that cannot be made, and
+// kUsage: --init names no node, or --save-optimized is given for a SavedModel that is not frozen.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
 // Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive
 // the session. `flags` configure the session and must outlive this call only. The watchers do not
-// observe its optimizer. Its variables have no values yet: see InitializeState.
+// observe its optimizer. Its variables have no values yet: see InitializeState. Errors are those of
+// SessionOptionsFrom and Session::Create.
 absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench,
                                                           const CompileFlags& flags);
 

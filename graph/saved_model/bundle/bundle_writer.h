@@ -46,7 +46,8 @@ class BundleWriter {
   // tensor was added before; other errors are those of Add. Parts that overlap or leave elements
   // out are not found here, but when read.
   absl::Status AddPart(std::string_view name, const ShapeAndSlice& whole, const Tensor& part);
-  // Puts the data file and then the index under their names. Call it once, as the last call.
+  // Puts the data file and then the index (WriteBundleIndex) under their names. Call it once, as
+  // the last call.
   absl::Status Finish();
 
  private:

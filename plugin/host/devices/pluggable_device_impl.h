@@ -93,6 +93,7 @@ class PluggableDevice final : public Device, public RegionSource {
   // Copy `bytes` bytes and return when the copy is complete. No stream orders them.
   absl::Status CopyHostToDeviceNow(const void* host, void* device, size_t bytes);
   absl::Status CopyDeviceToHostNow(void* device, void* host, size_t bytes);
+  // Queue a filling on the stream. `bytes` is a multiple of 4 for FillMemory32.
   absl::Status ZeroMemory(StreamHandle stream, void* device, size_t bytes);
   absl::Status FillMemory32(StreamHandle stream, void* device, uint32_t pattern, size_t bytes);
 

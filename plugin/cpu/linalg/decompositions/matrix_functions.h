@@ -1,5 +1,5 @@
-// Functions of square matrices, computed in complex<double>. The answer for a real matrix is the
-// real part of what is computed; the imaginary part is lost without notice.
+// Functions of square matrices that are not empty, computed in complex<double>. The answer for a
+// real matrix is the real part of what is computed; the imaginary part is lost without notice.
 #pragma once
 
 #include "plugin/cpu/linalg/decompositions/matrix_ref.h"

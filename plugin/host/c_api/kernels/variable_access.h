@@ -48,16 +48,16 @@ class VariableHold {
 };
 
 // Moves the value of a variable that the call holds into the memory of the device `memory`, and
-// returns the value.
-// Without a value the error is FAILED_PRECONDITION for a reference and NOT_FOUND for a resource.
+// returns the value. Without a value the error is FAILED_PRECONDITION for a reference and NOT_FOUND
+// for a resource.
 absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                  Device* memory);
 
 // Makes sure that nobody else has a share of the buffer of a variable that the call holds, and
 // returns the value, to be written to. If somebody has a share, or if `always`, the variable gets a
-// copy made by CopyByPlugin. A value without elements is returned as it is. A tensor that
-// the caller still has from HeldValue or from here counts as a share. Errors are those of
-// HeldValue and CopyByPlugin; the variable then keeps its value.
+// copy made by CopyByPlugin. A value without elements is returned as it is. A tensor that the
+// caller still has from HeldValue or from here counts as a share. Errors are those of HeldValue and
+// CopyByPlugin; the variable then keeps its value.
 absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                      Device* memory, CopyFn copy, bool always);
 
