@@ -79,7 +79,9 @@ absl::StatusOr<NodeId> Lowering::LooseStart(NodeId n) {
   std::vector<Output> computed;
   for (const Output& arg : args) {
     NodeId from = arg.node;
-    while (graph_.op_name(from) == "Identity" && graph_.inputs(from).size() == 1)
+    absl::flat_hash_set<NodeId> seen;  // a body may have a cycle, which is refused later
+    while (graph_.op_name(from) == "Identity" && graph_.inputs(from).size() == 1 &&
+           seen.insert(from).second)
       from = graph_.inputs(from)[0].node;
     if (!graph_.inputs(from).empty()) computed.push_back(arg);
   }

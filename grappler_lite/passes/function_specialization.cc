@@ -148,8 +148,10 @@ class Specializer {
     const auto [it, is_new] = bodies_.try_emplace(function.name);
     if (is_new && function.wire.size() <= kMaxBodyBytes) {
       absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(g_, function, functions_);
-      // Each instance of one that calls itself could make another.
-      if (body.ok() && MayBeSpecialized(*body) && !functions_->ReachesItself(g_, function.name)) {
+      // Each instance of one that calls itself could make another. A body with a cycle is left to
+      // the run, which refuses it.
+      if (body.ok() && MayBeSpecialized(*body) && TopologicalOrder(body->graph).ok() &&
+          !functions_->ReachesItself(g_, function.name)) {
         ShortenResults(*body);
         it->second = std::make_unique<FunctionGraph>(*std::move(body));
       }
