@@ -312,8 +312,8 @@ void TensorGuards::Check(const FarMemory* memory, const void* data, const Tensor
 void TensorGuards::Freeze(const FarMemory* memory, const void* data) {
   const std::shared_ptr<Guard> guard = Find(memory, data);
   if (guard == nullptr || guard->bytes > kLargestFrozen) return;
-  if (frozen_bytes + guard->bytes > kMostFrozen) return;
   absl::MutexLock lock(&guard->mutex);
+  if (frozen_bytes - guard->frozen.size() + guard->bytes > kMostFrozen) return;
   guard->Freeze(BytesOf(guard->memory, data, guard->bytes));
 }
 
