@@ -38,8 +38,9 @@ struct TensorUser {
 // a null FarMemory means the host's memory. A FarMemory must live until its guards are forgotten.
 // To check a tensor is to look for damage of its zones and, while it is frozen, for a change of its
 // content. Calls for a tensor without a guard do nothing. Violations are reported to AbiWatch;
-// while it is off they are lost. Damage that was found once counts as right from then on. A change
-// that cannot be read is not reported. Thread-safe.
+// while it is off they are lost. A check that finds damage of a zone restores the zone; a check
+// that finds a change takes the new content as right. A change that cannot be read is not reported.
+// Thread-safe.
 class TensorGuards {
  public:
   // Bytes of the zone on either side of a tensor. A plug-in's overrun must be shorter than the

@@ -63,8 +63,8 @@ class CertainNodes {
 // results are arguments that come back unchanged. Going back from the result, the function stops at
 // the first Identity that has to stay (MustStay), reads a reference, or waits for a node that may
 // fail. A result keeps its control inputs only if it is itself such an Identity. Identities that no
-// result reads any more stay in the body. The body computes the same. No result may have been
-// removed (kNoNode).
+// result reads any more stay in the body. The body computes the same. The body must have no cycle,
+// and no result may have been removed (kNoNode).
 void ShortenResults(FunctionGraph& body);
 
 // By node id: whether a node that is no result reads the node's data; control edges do not count.

@@ -34,10 +34,11 @@ class Target {
   friend constexpr bool operator==(const Target&, const Target&) = default;
 
   // Whether the target has the op. For an op that is in the table of fused kernels (target.cc),
-  // also whether the target has a CPU kernel for these attributes; defaults do not count for
-  // attributes that are missing. `grouped`: the op may be a convolution over groups of channels.
-  // Always true for Tenon, since PassContext::HasKernel asks about Tenon's kernels. Also true for
-  // ops that no TensorFlow has: a pass that makes ops of Tenon's own asks is_tensorflow first.
+  // also whether the target has a CPU kernel for these attributes. False then without the attribute
+  // T, whatever the op's default is. `grouped`: the op may be a convolution over groups of
+  // channels. Always true for Tenon, since PassContext::HasKernel asks about Tenon's kernels. Also
+  // true for ops that no TensorFlow has: a pass that makes ops of Tenon's own asks is_tensorflow
+  // first.
   bool Has(std::string_view op, const AttrSet& attrs, bool grouped = false) const;
 
  private:

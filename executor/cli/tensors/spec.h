@@ -63,8 +63,8 @@ absl::StatusOr<NamedSpec> SplitNamedSpec(std::string_view text);
 // must feed what is computed from it, or fetch what does not need it.
 bool HasSpecs(DataType dtype);
 // A SPEC that a Placeholder of this type and shape accepts. Unknown dimensions become 1, an unknown
-// rank a scalar, an unknown type f32. For a type without SPECs it is "(no SPEC)", which ParseSpec
-// refuses.
+// rank a scalar, an unknown type f32. For a type without SPECs it is "(no SPEC)". ParseSpec refuses
+// this text, and the text for a type without a short name (dtype.h).
 std::string SuggestSpec(const SpecHint& hint);
 
 }  // namespace tenon::cli
