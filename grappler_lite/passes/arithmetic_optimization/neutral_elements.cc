@@ -1,5 +1,6 @@
 // Operands that change nothing.
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "grappler_lite/passes/arithmetic_optimization/patterns.h"
@@ -61,11 +62,15 @@ bool RemoveNeutralFill(Sweep& s, NodeId n) {
 bool MulByOnesToBroadcast(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::optional<Shape> shape = s.shape({n, 0}).ToShape();
+  if (!shape) return false;
+  for (const int64_t size : shape->dims()) {
+    if (size > INT32_MAX) return false;  // the constant is of int32
+  }
   Sweep::Attrs attrs = TypeAttr(TypeOf(g, n));
   attrs.push_back({"Tidx", attr::Type(DataType::kInt32)});
   for (int i : {0, 1}) {
     const Output x = g.data_inputs(n)[i];
-    if (!shape || !s.shape(x).fully_defined() || s.shape(x) == *shape ||
+    if (!s.shape(x).fully_defined() || s.shape(x) == *shape ||
         !s.IsSplat(g.data_inputs(n)[1 - i], 1))
       continue;
     if (!s.HasKernel(n, "BroadcastTo", attrs) || !s.HasConstKernel(n, DataType::kInt32) ||
