@@ -8,8 +8,8 @@
 // and |V1 are read as such bits too. Quantized types are written as their integers.
 // Errors:
 // INVALID_ARGUMENT: a malformed file, a bool that is neither 0 nor 1, a character without a UTF-8
-// form, or sizes that the file does not hold. Memory is allocated only after sizes are compared
-// with the file.
+// form, sizes that the file does not hold, or a deflated array of more than half of the machine's
+// memory. Memory is allocated only after sizes are compared with the file.
 // UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
 // other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files

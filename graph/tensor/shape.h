@@ -101,9 +101,10 @@ inline Shape& Shape::operator=(Shape&& o) noexcept {
 }
 
 // A shape whose rank or single dimensions (kUnknownDim) may be unknown. A default PartialShape has
-// unknown rank. Constructors check nothing; neither they nor set_dim, push_back and Merge look at
-// the product of dimensions, which must fit int64 where num_elements is asked. set_dim and
-// push_back need a known rank; the i of set_dim must be in [0, rank).
+// unknown rank. Constructors and UnknownOfRank check nothing: a rank must be in [0, kMaxRank].
+// Neither they nor set_dim, push_back and Merge look at the product of dimensions, which must fit
+// int64 where num_elements or ToShape is asked. set_dim and push_back need a known rank; the i of
+// set_dim must be in [0, rank).
 class PartialShape {
  public:
   PartialShape() = default;
@@ -114,8 +115,8 @@ class PartialShape {
   PartialShape(std::initializer_list<int64_t> dims) : known_rank_(true), dims_(dims) {}
   static PartialShape UnknownOfRank(int rank) { return PartialShape(Dims(rank, kUnknownDim)); }
 
-  // INVALID_ARGUMENT for a dimension below -1, a rank above kMaxRank or an overflow of the known
-  // dimensions' product.
+  // INVALID_ARGUMENT for a dimension below -1, for a rank above kMaxRank, and where the product of
+  // the dimensions above 0 exceeds 2^63-1, even if another dimension is 0.
   static absl::StatusOr<PartialShape> Make(absl::Span<const int64_t> dims);
 
   bool known_rank() const { return known_rank_; }

@@ -27,10 +27,9 @@ absl::Status WriteTrace(const RunWatch& watch, const std::string& path);
 // RESOURCE_EXHAUSTED above 2 GB.
 absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
 // Adds the time by op and by node, of the runs that were recorded whole; if there are none, of the
-// run of which most steps were recorded. With --json sets
-// "op_table" and "nodes" in the document, whatever `form` is. Otherwise "text" adds a table of the
-// ops and one of the 10 nodes that take longest, and "csv" replaces the whole text by the ops,
-// without nodes.
+// run of which most steps were recorded. With --json sets "op_table" and "nodes" in the document,
+// whatever `form` is. Otherwise "text" adds a table of the ops and one of the 10 nodes that take
+// longest, and "csv" replaces the whole text by the ops, without nodes.
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation);
 // Adds what memory holds: constants, the arena and its largest values.
 void AddMemory(const Executable& executable, Invocation& invocation);
