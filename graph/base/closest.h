@@ -13,9 +13,9 @@ namespace tenon {
 // `a` or `b` has more than 128 bytes, even if they are equal. Time is O(|a| * |b|). Thread-safe.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
-// Keeps the closest of the names that are offered. A name never wins if its EditDistance to
-// `wanted` is above max(1, bytes of `wanted` / 3, rounded down). Of equally close names the first
-// wins. Names must not be empty. Not thread-safe.
+// Keeps the closest of the names that are offered. A name other than `wanted` never wins if its
+// EditDistance to `wanted` is above max(1, bytes of `wanted` / 3, rounded down). Of equally close
+// names the first wins. Names must not be empty. Not thread-safe.
 class ClosestName {
  public:
   // `wanted` must outlive this object.

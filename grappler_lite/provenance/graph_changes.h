@@ -22,7 +22,8 @@ struct NodeChange {
 std::vector<NodeChange> ChangesBetween(const Graph& before, const Graph& after);
 
 // Describes the change of a node that both graphs have: "op AddV2 -> Sub, input 1 a -> b, attribute
-// T". If the numbers of inputs differ, "inputs 2 -> 3" stands for all inputs.
+// T". If the numbers of data inputs or of all inputs differ, "inputs 2 -> 3", with the numbers of
+// all, stands for all inputs.
 std::string ChangeText(const Graph& before, const Graph& after, const NodeChange& change);
 
 }  // namespace tenon

@@ -16,7 +16,7 @@ absl::Status ExplainNode(const Provenance& provenance, const Graph& model, const
 // Writes the history of each node of the optimized graph into two attributes of the node, lists of
 // strings: _tenon_origins, unless the node's only origin is itself, and _tenon_rewrites, unless
 // there are none. Removes those of an earlier optimization. Does so in bodies of functions too, but
-// leaves out a body that is malformed.
+// leaves out a body that FunctionGraph::Make refuses.
 void WriteProvenance(const Provenance& provenance, Graph& graph);
 
 // The two attributes of node n that WriteProvenance writes. A list is empty if n lacks the

@@ -64,8 +64,8 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 // RESOURCE_EXHAUSTED if memory is short.
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
 
-// Returns the shape of dimensions that came from data. INVALID_ARGUMENT if a dimension is negative
-// or the shape has more than 2^48 elements.
+// Returns the shape of dimensions that came from data. INVALID_ARGUMENT for dimensions that
+// Shape::Make refuses, and for more than 2^48 elements.
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
 // Returns the dimensions to which `a` and `b` broadcast, aligned at the last dimension. nullopt if
