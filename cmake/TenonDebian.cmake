@@ -33,7 +33,8 @@ endif()
 set(generated "${PROJECT_BINARY_DIR}/generated/package")
 file(CONFIGURE OUTPUT "${generated}/shlibs" NEWLINE_STYLE UNIX
      CONTENT "libtenon ${PROJECT_VERSION_MAJOR} libtenon0 (>= ${PROJECT_VERSION})\n")
-set(CPACK_DEBIAN_LIBTENON0_PACKAGE_CONTROL_EXTRA "${generated}/shlibs")
+file(CONFIGURE OUTPUT "${generated}/triggers" NEWLINE_STYLE UNIX CONTENT "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBTENON0_PACKAGE_CONTROL_EXTRA "${generated}/shlibs" "${generated}/triggers")
 
 # tenon_package(COMPONENT SECTION TEXT): the first line of TEXT is the summary.
 macro(tenon_package component section text)
@@ -45,13 +46,16 @@ macro(tenon_package component section text)
           COMPONENT "${component}")
 endmacro()
 tenon_package(tenon science [[command that runs TensorFlow-style graphs, without TensorFlow
-graph_run runs, times, optimizes, checks and explains GraphDefs and SavedModels, and loads and checks plug-ins
-that were built for TensorFlow. A sample plug-in comes with it.]])
+graph_run runs, times, optimizes, checks and explains GraphDefs and
+SavedModels, and loads and checks plug-ins that were built for TensorFlow.
+A sample plug-in comes with it.]])
 tenon_package(libtenon0 libs [[library that runs TensorFlow-style graphs, without TensorFlow
-It has TensorFlow's C API, for graphs, sessions, eager execution and plug-ins. TensorFlow's library names lie in
-a folder of their own, for programs that were linked against TensorFlow.]])
+It has TensorFlow's C API, for graphs, sessions, eager execution and
+plug-ins. TensorFlow's library names lie in a folder of their own, for
+programs that were linked against TensorFlow.]])
 tenon_package(libtenon-dev libdevel [[headers of libtenon: TensorFlow's C API and Tenon's own
-For programs and for plug-ins, with CMake and pkg-config files and example programs.]])
+For programs and for plug-ins, with CMake and pkg-config files and example
+programs.]])
 
 # Notices of what the library contains, from the packages that it was compiled from; Abseil's licence is ours, too.
 foreach(package IN ITEMS protobuf-compiler libjpeg62-turbo-dev libgif-dev libwebp-dev libfarmhash-dev

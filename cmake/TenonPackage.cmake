@@ -58,6 +58,8 @@ install(TARGETS apu LIBRARY DESTINATION "${plugins}" COMPONENT tenon)
 install(TARGETS tenon LIBRARY COMPONENT libtenon0 NAMELINK_COMPONENT libtenon-dev)
 install(TARGETS shim_framework shim_tensorflow shim_cc shim_pywrap
         LIBRARY DESTINATION "${private}" COMPONENT libtenon0)
+install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tenon/libtenon.so.${PROJECT_VERSION_MAJOR}"
+        DESTINATION "${private}" COMPONENT libtenon0)
 
 foreach(name IN ITEMS libtensorflow.so libtensorflow_framework.so libtensorflow_cc.so)
   install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tenon/${name}" DESTINATION "${private}"

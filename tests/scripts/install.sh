@@ -32,7 +32,7 @@ check_files() {
   local path
   for path in bin/graph_run lib/libtenon.so.0 lib/libtenon.so lib/tenon/libtensorflow.so.2 \
       lib/tenon/libtensorflow_framework.so.2 lib/tenon/libtensorflow_cc.so.2 \
-      lib/tenon/_pywrap_tensorflow_internal.so lib/tenon/libtensorflow.so lib/tenon/plugins/libapu.so \
+      lib/tenon/_pywrap_tensorflow_internal.so lib/tenon/libtensorflow.so lib/tenon/libtenon.so.0 lib/tenon/plugins/libapu.so \
       lib/pkgconfig/tenon.pc lib/pkgconfig/tensorflow_c.pc lib/tenon/pkgconfig/tensorflow.pc \
       lib/cmake/Tenon/TenonConfig.cmake lib/cmake/Tenon/TenonConfigVersion.cmake \
       share/doc/tenon/LICENSE share/doc/tenon/docs/library.md; do
@@ -111,6 +111,7 @@ check_pkg_config() {
     flags=$(PKG_CONFIG_PATH=$lib/pkgconfig:$lib/tenon/pkgconfig pkg-config --cflags --libs "$package")
     eval "quietly cc -std=c11 -Wall -Werror \"\$work/program.c\" -o \"\$work/by_pkg_config\" $flags"
     expect "$ANSWER" env LD_LIBRARY_PATH="$lib" "$work/by_pkg_config"
+    expect "$ANSWER" env LD_LIBRARY_PATH="$lib/tenon" "$work/by_pkg_config"
   done
   [[ ! -e $lib/pkgconfig/tensorflow.pc ]] || complain "tensorflow.pc stands where a TensorFlow's own is looked for"
 }

@@ -32,7 +32,8 @@ void Promote() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&PrepareForPlugins), &info) == 0 || info.dli_fname == nullptr)
     return;
-  const std::filesystem::path self(info.dli_fname);
+  // The real path: the folder with TensorFlow's names has a link to the library.
+  const std::filesystem::path self(CanonicalPath(info.dli_fname));
   if (!absl::StartsWith(self.filename().string(), "libtenon.so")) return;
   // Both handles are kept for the life of the process.
   dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
