@@ -68,7 +68,7 @@ class Queue : public Resource {
   //   closed, and `up_to`: returns all that are there, if there is one at least
   //   closed, otherwise: OUT_OF_RANGE
   //   open: DEADLINE_EXCEEDED
-  // An error takes no tuple. count >= 0.
+  // An error takes no tuple. count >= 0; for 0 there is no wait.
   absl::StatusOr<std::vector<Tuple>> Take(int64_t count, bool up_to);
 
   int64_t size();
@@ -83,7 +83,7 @@ class Queue : public Resource {
 
  private:
   bool Has(int64_t count) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return tuples_->size() - (closed_ ? 0 : options_.min_left) >= count;
+    return count == 0 || tuples_->size() - (closed_ ? 0 : options_.min_left) >= count;
   }
   bool HasRoom(int64_t count) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return options_.capacity < 0 || tuples_->size() + count <= options_.capacity;

@@ -247,6 +247,21 @@ TEST(State, AShufflingQueueFollowsTheSessionsSeed) {
   EXPECT_NE(ShuffledOrder(8), order);
 }
 
+// As in TensorFlow, although the queue has fewer tuples than it is to keep.
+TEST(State, ToTakeNothingFromAShufflingQueueIsNoWait) {
+  const std::string types = "value { list { type: DT_FLOAT } } ";
+  auto session = Make(Op("q", "RandomShuffleQueueV2", {},
+                         absl::StrCat("attr { key: 'component_types' ", types,
+                                      "} attr { key: 'shapes' value { list { shape { } } } } "
+                                      "attr { key: 'min_after_dequeue' value { i: 4 } } ")) +
+                      testing::Const("n", "DT_INT32", "int_val: 0") +
+                      Op("take", "QueueDequeueManyV2", {"q", "n"},
+                         absl::StrCat("attr { key: 'component_types' ", types, "} ")));
+  const auto taken = session->Run({}, {"take"});
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_EQ((*taken)[0].shape(), Shape({0}));
+}
+
 TEST(State, WhoWaitsToFillAQueueMayDoSoAfterItIsClosed) {
   for (const bool cancel : {false, true}) {
     auto session = Make(QueueNodes(1));
