@@ -25,7 +25,7 @@ class Table : public Resource {
 
   struct Options {
     DataType key_type = DataType::kInvalid, value_type = DataType::kInvalid;
-    Shape key_shape, value_shape;
+    Shape key_shape, value_shape;      // a key has elements; a value may have none
     bool is_mutable = false;           // false: filled once
     bool anonymous = false;            // no session keeps the table
     std::vector<std::string> no_keys;  // KeyOf of the empty and the deleted key of a dense table
