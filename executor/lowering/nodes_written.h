@@ -19,9 +19,10 @@ class NodesWritten {
   // `graph` must outlive the object, and its functions must not change.
   explicit NodesWritten(const Graph& graph) : graph_(graph) {}
 
-  // A lower bound of the nodes that a node of this op becomes: those of the bodies of the functions
-  // that it calls, and of all that these call. A function that two calls call counts twice; a
-  // loop's body and a function that calls itself count once. At most kMost.
+  // A lower bound of the nodes that are written for a node of this op: those of the bodies of the
+  // functions that it calls, and of all that these call. Nodes that call count too. A function that
+  // two calls call counts twice; a loop's body and a function that calls itself count once. At most
+  // kMost.
   int64_t Of(std::string_view op, const std::vector<Attr>& attrs);
 
   static constexpr int64_t kMost = int64_t{1} << 40;

@@ -56,15 +56,15 @@ struct CheckFile {
 
 // Reads a file. An error for a file that is no graph, and for a graph with defects that has no
 // cases but malformed ones. In a graph without defects malformed cases are no error. A defect of a
-// node goes to the case of its scope and to every case that needs the node; without such a case it
-// is dropped.
+// node goes to the case of its scope and to every case that needs the node. A defect that goes to
+// no case is dropped, as are those of the versions and of a function as a whole.
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
 
 // A copy of the graph with the nodes of one case alone; the ids stay.
 Graph GraphOfCase(const CheckFile& file, const CheckCase& c);
 
 // The tolerance for results of this type in a case without a tol node. Results must be equal if the
-// type is neither a float nor complex, or is a float of 8 bits. Any NaN equals any other.
+// type is neither a float nor complex, or is a float of 8 or 4 bits. Any NaN equals any other.
 Tolerance DefaultTolerance(DataType dtype);
 
 }  // namespace tenon::cli

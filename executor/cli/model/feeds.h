@@ -41,7 +41,8 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 // LoadArchive and ParseSink, and:
 // - kUsage: a tensor is fed twice, also by --input and --inputs together.
 // - kUsage: a value of the command line does not fit the tensor that it is fed to.
-// - kUsage: a fetch needs a Placeholder that is not fed. The message has a SPEC to copy.
+// - kUsage: a fetch needs a Placeholder that is not fed. The message has a SPEC to copy for each
+//   such Placeholder of a type that has SPECs.
 // - kUsage: --output has a SINK where the command writes no tensors, two --output name one file
 //   that is no .npz, or there is no --output and the graph has no outputs.
 // - kInvalidInput: a file cannot be read, or its value does not fit; or a default does not fit.

@@ -29,9 +29,9 @@ class FoldedConstants {
   // loses its data inputs and keeps its control inputs.
   void BecomeConst(NodeId n, const Tensor& value);
   // Adds a Const of `value` with these control inputs, in place of `output`, which is one of
-  // several outputs of a node. `name` must be free. The caller moves the uses. The device is the
-  // one of output's node. The nodes of `controls` stay. Returns the graph's error if the node
-  // cannot be added.
+  // several outputs of a node. `name` must be free. The caller moves the uses: all that `output`
+  // had before the run count as uses of the new node. The device is the one of output's node. The
+  // nodes of `controls` stay. Returns the graph's error if the node cannot be added.
   absl::StatusOr<NodeId> AddConst(std::string_view name, Output output, const Tensor& value,
                                   absl::Span<const Output> controls);
   // States that no node uses n's data when the run is over: Finish removes n, unless n stays
@@ -40,7 +40,8 @@ class FoldedConstants {
   // Makes node n stay, used or not.
   void Keep(NodeId n) { stays_[n] = true; }
 
-  // Whether a node that is not folded uses n's data.
+  // Whether a node that is not folded uses n's data. Uses that moved to a node of AddConst still
+  // count as uses of n.
   bool HasReaders(NodeId n) const { return uses_left_[n] > 0; }
   // The value of a node that this run has made a Const; null for other nodes and for values that
   // nothing uses. Valid until the next call that is not const.
