@@ -101,10 +101,13 @@ void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
                         TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,
                         TF_Bool include_output_tensor_values, TF_Status* s) {
-  graph_properties->input_values = include_input_tensor_values != 0;
-  graph_properties->output_values = include_output_tensor_values != 0;
-  tenon::StatusToC(
-      tenon::Infer(*graph_properties, assume_valid_feeds != 0, aggressive_shape_inference != 0), s);
+  const absl::Status status =
+      tenon::Infer(*graph_properties, assume_valid_feeds != 0, aggressive_shape_inference != 0);
+  if (status.ok()) {
+    graph_properties->input_values = include_input_tensor_values != 0;
+    graph_properties->output_values = include_output_tensor_values != 0;
+  }
+  tenon::StatusToC(status, s);
 }
 
 void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,

@@ -307,6 +307,27 @@ TEST_F(GraphPropertiesTest, FedPlaceholderIsUnknownUnlessTrusted) {
   EXPECT_TRUE(Read(true, false, false)[0].shape().unknown_rank());
 }
 
+TEST_F(GraphPropertiesTest, ResultsStayAfterAnError) {
+  graph_.SetAttr(graph_.FindNode("x"), "shape", attr::Shape(PartialShape{3, 1}));
+  const OptimizerItem names{{"AddN_1:0"}, {"x"}, {}};
+  const ::TF_GrapplerItem item{&graph_, &names};
+  ::TF_GraphProperties* properties = TF_NewGraphProperties(&item);
+  TF_Status* status = TF_NewStatus();
+  TF_InferStatically(properties, 0, 0, 1, 1, status);
+  EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+  // The declared shape of x does not fit that of c.
+  TF_InferStatically(properties, 1, 0, 0, 0, status);
+  EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT) << TF_Message(status);
+  TF_Buffer* buffer = TF_NewBuffer();
+  TF_GetOutputPropertiesList(properties, "c", &buffer, 1, status);
+  pb::OpInfo::TensorProperties parsed;
+  EXPECT_TRUE(parsed.ParseFromArray(buffer->data, static_cast<int>(buffer->length)));
+  EXPECT_TRUE(parsed.has_value());
+  TF_DeleteBuffer(buffer);
+  TF_DeleteStatus(status);
+  TF_DeleteGraphProperties(properties);
+}
+
 // Multiplies what it is given.
 struct Product : NodeEvaluator {
   absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,
