@@ -47,12 +47,13 @@ class Session {
                                       const std::vector<std::string>& fetches);
 
   // Runs `executable`, which must be of this session, on the calling thread and, inside large
-  // kernels, on the threads of the session. `feeds` are in the order that Prepare was given.
-  // Returns the values of the fetches in order, in host memory; an uninitialized tensor for a node
-  // that only runs. INVALID_ARGUMENT for a wrong number of feeds, and for a feed with a type or
-  // shape that contradicts the graph. UNIMPLEMENTED if the graph was optimized for TensorFlow and
-  // cannot run here. Errors of nodes name the node; of several nodes that fail, the first one in
-  // the graph's order. `recorder` may be null; otherwise it records when each step ran.
+  // kernels, on the threads of the session. `feeds` are in host memory, in the order that Prepare
+  // was given. Returns the values of the fetches in order, in host memory; an uninitialized tensor
+  // for a node that only runs. INVALID_ARGUMENT for a wrong number of feeds, for a feed without a
+  // value or with a type or shape that contradicts the graph, and for a fetch in a branch that was
+  // not taken. UNIMPLEMENTED if the graph was optimized for TensorFlow and cannot run here. Errors
+  // of nodes name the node; of several nodes that fail, the first one in the graph's order.
+  // `recorder` may be null; otherwise it records when each step ran.
   absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
                                           RunRecorder* recorder = nullptr);
   // Prepare and Run in one call. Looks the executable up by name in each call.

@@ -35,8 +35,8 @@ absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags
                                    SessionOptions session_options);
 
 // Sets the key "signature" to the signature's name, and the keys "inputs", "outputs", "variables",
-// "variable_bytes", "kept", "tables" and "init" to the members of FrozenModel of these names.
-// "init" is null if that member is empty.
+// "variable_bytes", "kept", "tables", "files" and "init" to the members of FrozenModel of these
+// names. "init" is null if that member is empty.
 void AddFrozen(const Frozen& frozen, Json& doc);
 // A row for each argument and result; empty if there are none. `tensors`: with one more column, the
 // tensors of the original graph.

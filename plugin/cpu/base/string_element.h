@@ -19,9 +19,10 @@ inline std::string_view StringAt(const void* data, int64_t i) {
 
 // Copies `value` into element i of the string tensor at `data`, which must be initialized. Throws
 // std::bad_alloc if there is no memory for the bytes, or the thread's MemoryBound
-// (graph/tensor/memory_bound.h) does not permit them; the element then keeps its value.
+// (graph/tensor/memory_bound.h) does not permit them; the element then keeps its value. `value`
+// must be no part of that element.
 void PutString(void* data, int64_t i, std::string_view value);
-// Appends `value` to element i, under the same conditions. `value` is no part of that element.
+// Appends `value` to element i, under the same conditions.
 void AppendString(void* data, int64_t i, std::string_view value);
 
 // The most bytes that one call of a kernel may make where a small input can ask for any amount,

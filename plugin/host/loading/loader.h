@@ -64,8 +64,8 @@ struct PluginOptions {
 // Errors start with "plug-in PATH: " and say what failed:
 //   NOT_FOUND, with the system loader's text, for a file that cannot be opened.
 //   FAILED_PRECONDITION for a plug-in that loads itself, whose load waits for a plug-in that this
-//   thread is loading, that brings no platform to name `device_type`,
-//   or that needs the runtime of a sanitizer which this process lacks.
+//   thread is loading, that brings no platform to name `device_type`, or that needs the runtime of
+//   a sanitizer which this process lacks.
 //   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
 //   Otherwise an entry point's own status, INTERNAL if it throws, or the error of the check of what
 //   it filled in (InitStreamExecutorPlugin, InitPluginOptimizer, PluginProfiler::Init).
