@@ -112,6 +112,15 @@ TEST(RowsTimesMatrices, AreRightWhateverTheThreads) {
   }
 }
 
+// Sums that are too small for a float. The last of five rows is computed unlike the others.
+TEST(RowsTimesMatrices, HaveZerosOfOneSign) {
+  const Tensor a = Floats(Shape({5, 1}), std::vector<float>(5, -1e-30F)),
+               b = Floats(Shape({1, 300}), std::vector<float>(300, 1e-30F));
+  const Tensor got = RunEveryWay(
+      "MatMul", {{"transpose_a", attr::Bool(false)}, {"transpose_b", attr::Bool(false)}}, {a, b});
+  for (const float x : Values(got)) EXPECT_FALSE(std::signbit(x)) << x;
+}
+
 struct ConvCase {
   int64_t batch, size, in, out, filter, stride, dilation;
   const char* padding;
