@@ -24,8 +24,9 @@ struct ProductScales {
 
 // Checks the scales' shapes and, unless hybrid, reads the output's limits; leaves `features` 0.
 // `rhs_axis` and `out_axis` are the axes of output features in the rhs and in the output, of shape
-// `out`; -1 for one scale. A node of four inputs is hybrid. INVALID_ARGUMENT if the shapes do not
-// fit, or if the output has a scale for each feature and the rhs does not.
+// `out`; -1 for one scale. A node of four inputs is hybrid. Returns the errors of CheckScales and
+// ReadQuantizedLimits; INVALID_ARGUMENT if the output has a scale for each feature and the rhs does
+// not.
 absl::StatusOr<ProductScales> ReadProductScales(const Prepare& p, const Shape& out, int rhs_axis,
                                                 int out_axis);
 
@@ -75,7 +76,8 @@ struct RowScale {
   int32_t zero;
 
   // Returns the quantization of values in [min, max], widened to hold 0. If float cannot divide by
-  // the range's width (0, for example), all values become 0: scale 1, inverse 0, zero point 0.
+  // the range's width (0, for example), all finite values become 0: scale 1, inverse 0, zero point
+  // 0.
   static RowScale OfRange(float min, float max);
   int8_t operator()(float x) const {
     return static_cast<int8_t>(AffineQuantize(x, inverse, zero, {-128, 127}));

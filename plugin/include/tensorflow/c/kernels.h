@@ -103,7 +103,7 @@ TF_CAPI_EXPORT extern void TF_RegisterKernelBuilder(const char* kernel_name,
 // The same, but a serialized KernelDef replaces op, device type, constraints, host memory, priority
 // and label of the builder. Its bytes are read up to the first NUL, so a KernelDef that holds a NUL
 // cannot be passed. TF_INVALID_ARGUMENT if the bytes do not parse, TF_UNIMPLEMENTED for a
-// constraint that lists no types; the builder is deleted then. With NULL this is
+// constraint on values other than types; the builder is deleted then. With NULL this is
 // TF_RegisterKernelBuilder.
 TF_CAPI_EXPORT extern void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def,
                                                                  const char* name,
@@ -124,8 +124,9 @@ TF_CAPI_EXPORT extern int TF_NumOutputs(TF_OpKernelContext* ctx);
 
 // Sets *tensor to a new handle on input `i`, which the caller deletes. For an absent input sets
 // *tensor to NULL and leaves `status` alone. For a reference the handle is on the variable's value.
-// The kernel must not write to an input. TF_OUT_OF_RANGE if there is no input `i`,
-// TF_FAILED_PRECONDITION if the input has no value; *tensor is left alone then.
+// The kernel must not write to an input. *tensor is left alone on an error: TF_OUT_OF_RANGE if
+// there is no input `i`, TF_FAILED_PRECONDITION if the input has no value, TF_DEADLINE_EXCEEDED if
+// another kernel holds the variable of a reference for a minute.
 TF_CAPI_EXPORT extern void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                        TF_Status* status);
 

@@ -55,6 +55,9 @@ TF_CAPI_EXPORT extern void TF_LookupOrCreatePluginResource(
     void (*delete_func)(void*), TF_Status* status);
 
 // --- Variables ---
+//
+// A function that uses a variable's value waits for other kernels that hold the variable's lock,
+// for a minute at most: TF_DEADLINE_EXCEEDED.
 
 // A new object for the variable behind resource input `index`, without a lock. Release it with
 // TF_DeleteVariableInfo, before the execution ends. NULL and TF_OUT_OF_RANGE if there is no such
