@@ -20,10 +20,10 @@ Tensor Filled(DataType type, const Shape& shape);
 
 class BenchKernel {
  public:
-  // `attrs` maps names of the node's attributes to the bytes of an
-  // AttrValue, and must hold the attributes that decide types. Preparation sees the shapes of all
-  // inputs, the values of the inputs of which the kernel asks for values and, if `constants`, the
-  // values of all inputs but the first. `threads` counts the calling thread.
+  // `attrs` maps names of the node's attributes to the bytes of an AttrValue, and must hold the
+  // attributes that decide types. Preparation sees the shapes of all inputs, the values of the
+  // inputs of which the kernel asks for values and, if `constants`, the values of all inputs but
+  // the first. `threads` counts the calling thread.
   //
   // Until the object is destroyed, the calling thread flushes denormals: call Run there, destroy
   // the object there, and destroy several objects in the reverse of the order in which they were

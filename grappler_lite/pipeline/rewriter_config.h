@@ -31,12 +31,9 @@ struct RewriterSettings {
 // and the names in `optimizers` are TensorFlow's; `optimizers` may also name our passes. A toggle
 // of TensorFlow's that names no pass here is in without_effect, unless it is OFF; so is its name in
 // `optimizers`.
-// INVALID_ARGUMENT:
-// - "line:column: …" if `text` is no RewriterConfig.
-// - Without a position, a number that is no value of its field's enum.
-// - Without a position, a name in `optimizers` that is neither a pass here nor a toggle; the
-// message
-//   has the closest name if one is close.
+// INVALID_ARGUMENT "line:column: …" if `text` is no RewriterConfig. INVALID_ARGUMENT without a
+// position for a number that is no value of its field's enum, and for a name in `optimizers` that
+// is neither a pass here nor a toggle; for a name the message has the closest one if one is close.
 absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text);
 
 // Puts the settings into `options`:

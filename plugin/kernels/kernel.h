@@ -42,8 +42,8 @@ class Prepare {
   const OpDef& op() const { return *op_; }
   const AttrSet& attrs() const { return *attrs_; }
   // The value of an attribute, else the default of the OpDef. Views live as long as the node's
-  // attributes and the OpDef. INVALID_ARGUMENT, with the attribute's name, if there is neither or
-  // the type is another; DATA_LOSS for a malformed list or shape.
+  // attributes and the OpDef. INVALID_ARGUMENT if there is neither; else the errors of AttrValue,
+  // with the attribute's name.
   absl::StatusOr<int64_t> AttrInt(std::string_view name) const;
   absl::StatusOr<bool> AttrBool(std::string_view name) const;
   absl::StatusOr<float> AttrFloat(std::string_view name) const;

@@ -99,7 +99,8 @@ TF_CAPI_EXPORT extern void TF_MaybeLockVariableInputMutexesInOrder(
 // tensor shares: the kernel may change it in place. The caller deletes the handle. isVariantType:
 // the host copies, not copyFunc. `lock_held` is not looked at: the host knows the locks of the
 // execution, and locks the variable during the call where there is none. On an error *out is NULL.
-// `status` is the first error of the execution, which may be an earlier one.
+// `status` is the first error of the execution: after an earlier error it is set although *out may
+// be a handle.
 TF_CAPI_EXPORT extern void TF_GetInputTensorFromVariable(
     TF_OpKernelContext* ctx, int input, bool lock_held, bool isVariantType, bool sparse,
     void (*copyFunc)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest), TF_Tensor** out,
