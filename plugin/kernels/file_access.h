@@ -31,8 +31,9 @@ class FileAccess {
   // are denied.
   //   PERMISSION_DENIED: the path is not allowed. The message names the path and the setting that
   //   would allow it.
-  //   INVALID_ARGUMENT: no file can have this path. In a SavedModel also: the path is neither a
-  //   regular file nor a folder nor missing (a pipe or a device, for example).
+  //   INVALID_ARGUMENT: no file can have this path, or the system fails to resolve it. In a
+  //   SavedModel also: the path is neither a regular file nor a folder nor missing (a pipe or a
+  //   device, for example).
   absl::StatusOr<std::string> ForReading(std::string_view path) const;
   absl::StatusOr<std::string> ForWriting(std::string_view path) const;
 

@@ -49,8 +49,8 @@ class DeviceWatch {
 
   // Notes memory that `allocate` gave out. It has `asked` bytes, with `zone` more before and
   // behind, which are filled and checked later. Reports a violation for a misaligned address or an
-  // unset struct_size.
-  // Reports one for memory that overlaps memory in use, and then fills nothing. Ignores null.
+  // unset struct_size. Reports one for memory that overlaps memory in use, and then fills nothing.
+  // Ignores null.
   virtual void Allocated(const SP_DeviceMemoryBase& memory, uint64_t asked, uint64_t zone) = 0;
   // Notes that memory is freed, and returns its zone. Reports a violation if queued work that uses
   // the memory is not known to be done. Returns nothing, and reports a violation, for memory that

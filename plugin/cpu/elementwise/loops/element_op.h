@@ -85,9 +85,9 @@ DataType CastHub(DataType t);
 ElementLoop FindSpecialCast(DataType from, DataType to);
 // Returns the loop that a Cast with Truncate runs before the cast. The loop clears the low bits of
 // each float's or double's significand for which type `to` has no room, so that the cast rounds no
-// number of its normal range. Of complex operands, the results are the real parts. Null where the
-// cast rounds nothing, and where TensorFlow rounds all the same: to bfloat16 from double or complex
-// types.
+// number of its normal range. Of complex operands, the results are the real parts. There is a loop
+// from float, double and complex types to half, from float to bfloat16, and from double and
+// complex128 to float. Null for any other pair.
 ElementLoop FindTruncation(DataType from, DataType to);
 
 }  // namespace tenon::cpu

@@ -1,5 +1,5 @@
 // Log lines of plug-ins. `fmt` and the arguments are as for printf, without a newline at the end.
-// The host writes each text as one line to stderr, with the level and, within a call into a
+// The host writes each text and a newline to stderr, with the level and, within a call into a
 // plug-in, the plug-in's path before it. Texts are cut off after 2,047 bytes. Callable from any
 // thread.
 #ifndef TENSORFLOW_C_LOGGING_H_
@@ -15,14 +15,14 @@ typedef enum TF_LogLevel {
   TF_INFO = 0,
   TF_WARNING = 1,
   TF_ERROR = 2,
-  TF_FATAL = 3,  // TensorFlow ends the process; this host writes the line and goes on
+  TF_FATAL = 3,  // TensorFlow ends the process; this host writes the text and goes on
 } TF_LogLevel;
 
 // Writes nothing if `level` is below the number in the environment variable TF_CPP_MIN_LOG_LEVEL
 // (by default 0), as it was at the first call, or is none of TF_LogLevel.
 TF_CAPI_EXPORT extern void TF_Log(TF_LogLevel level, const char* fmt, ...);
 
-// Writes the line only if `level` is at most the number in the environment variable
+// Writes the text only if `level` is at most the number in the environment variable
 // TF_CPP_MAX_VLOG_LEVEL (by default 0), as it was at the first call.
 TF_CAPI_EXPORT extern void TF_VLog(int level, const char* fmt, ...);
 

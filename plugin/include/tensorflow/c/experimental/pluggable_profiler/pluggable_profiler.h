@@ -45,7 +45,8 @@ typedef struct TP_ProfilerFns {
   // repeats: writes the data, a serialized XSpace, sets *size_in_bytes to the number of bytes
   // written, if they are fewer, and forgets the data. Other hosts do not set *size_in_bytes before
   // the calls. A larger answer, a write behind the buffer, bytes that are no XSpace, and an XSpace
-  // of more than 2^22 messages are reported as TF_DATA_LOSS, and the profile is dropped.
+  // of more than 2^22 messages and strings are reported as TF_DATA_LOSS, and the profile is
+  // dropped.
   void (*collect_data_xspace)(const TP_Profiler* profiler, uint8_t* buffer, size_t* size_in_bytes,
                               TF_Status* status);
 } TP_ProfilerFns;
