@@ -64,6 +64,13 @@ GraphShapes::InfoId GraphShapes::IdOfInput(const Graph& graph, NodeId n, Output 
   return in.node == kNoNode || IsLoopEdge(graph, in.node, n) ? kUnknown : IdOf(in);
 }
 
+void GraphShapes::Grow(Range& range, uint32_t count) {
+  const auto first = static_cast<uint32_t>(ids_.size());
+  for (uint32_t i = 0; i < count; ++i)
+    ids_.push_back(i < range.count ? ids_[range.first + i] : kUnknown);
+  range.first = first;
+}
+
 // Gives each live node as many infos as it has outputs. Returns whether any node has changed; marks
 // in `changed` nodes that have lost outputs, of which readers may still know something. Ranges that
 // grow move to the end of ids_; the old place stays unused. What is known moves along, so that
@@ -82,12 +89,7 @@ bool GraphShapes::UpdateRanges(const Graph& graph, std::vector<bool>& changed) {
     any = true;
     const auto count = static_cast<uint32_t>(graph.num_outputs(n));
     if (range.count > count) changed[n] = true;
-    if (range.count < count) {
-      const auto first = static_cast<uint32_t>(ids_.size());
-      for (uint32_t i = 0; i < count; ++i)
-        ids_.push_back(i < range.count ? ids_[range.first + i] : kUnknown);
-      range.first = first;
-    }
+    if (range.count < count) Grow(range, count);
     range = {range.first, count, nullptr, inputs};  // to be inferred
   }
   return any;
@@ -110,6 +112,18 @@ absl::Status GraphShapes::Sweep(const Graph& graph, const ShapeOptions& options)
     if (!stale) continue;
     TENON_ASSIGN_OR_RETURN(const bool is_changed, InferNode(graph, options, n));
     if (is_changed) changed[n] = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphShapes::Append(const Graph& graph, const ShapeOptions& options) {
+  for (auto n = static_cast<NodeId>(ranges_.size()); n < graph.num_node_ids(); ++n) {
+    Range& range = ranges_.emplace_back();
+    if (!graph.alive(n)) continue;
+    const auto count = static_cast<uint32_t>(graph.num_outputs(n));
+    Grow(range, count);
+    range = {range.first, count, nullptr, MarkOf(graph.data_inputs(n))};
+    TENON_RETURN_IF_ERROR(InferNode(graph, options, n).status());
   }
   return absl::OkStatus();
 }

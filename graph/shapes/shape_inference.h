@@ -165,6 +165,12 @@ class GraphShapes {
   // succeeded.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
+  // Infers the nodes that were added since the last call, each from nodes with smaller ids: O(its
+  // inputs) for each. Changes to older nodes are not looked at. `options` must be those of Infer.
+  // Returns the first error of a shape function unless `options.errors` collects them; the outputs
+  // of that node are then unknown, and the next call goes on behind it.
+  absl::Status Append(const Graph& graph, const ShapeOptions& options);
+
   // What is known of an output. The node's id must be one of the graph at the last Infer or
   // Refresh; an output that the node does not have is unknown. The reference is valid until the
   // next Refresh.
@@ -206,6 +212,7 @@ class GraphShapes {
   }
   InfoId IdOfInput(const Graph& graph, NodeId n, Output in) const;
   bool UpdateRanges(const Graph& graph, std::vector<bool>& changed);
+  void Grow(Range& range, uint32_t count);
   absl::Status Sweep(const Graph& graph, const ShapeOptions& options);
   Question QuestionOf(const Graph& graph, NodeId n) const;
   // These return whether an output differs from before.

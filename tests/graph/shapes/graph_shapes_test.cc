@@ -468,6 +468,39 @@ TEST(GraphShapes, FeedsOutlastErrors) {
   EXPECT_EQ(ShapeOf(g, "a:1", options), "<unknown>");
 }
 
+TEST(GraphShapes, AppendFindsWhatInferFinds) {
+  Graph g = Import(Placeholder("x", "2?") + Ints("axis", "1"));
+  absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(g);
+  ASSERT_TRUE(shapes.ok());
+  const Output x = {g.FindNode("x"), 0}, axis = {g.FindNode("axis"), 0};
+  const Graph::NewAttr t = {"T", attr::Type(DataType::kFloat)};
+  const NodeId product = *g.AddNode("product", "Mul", std::array{x, x}, {t});
+  const NodeId sum = *g.AddNode("sum", "Sum", std::array{Output{product, 0}, axis}, {t});
+  ASSERT_TRUE(shapes->Append(g, {}).ok());
+  EXPECT_EQ(shapes->shape({product, 0}).ToString(), "[2,?]");
+  EXPECT_EQ(shapes->shape({sum, 0}).ToString(), "[2]");
+  const NodeId same = *g.AddNode("same", "Neg", std::array{Output{sum, 0}}, {t});
+  ASSERT_TRUE(shapes->Append(g, {}).ok());
+  EXPECT_EQ(shapes->shape({same, 0}).ToString(), "[2]");
+}
+
+// The node that failed stays unknown, and the next call does not report it again.
+TEST(GraphShapes, AppendGoesOnBehindAnError) {
+  Graph g = Import(Placeholder("x", "23"));
+  absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(g);
+  ASSERT_TRUE(shapes.ok());
+  const Output x = {g.FindNode("x"), 0};
+  const Graph::NewAttr t = {"T", attr::Type(DataType::kFloat)};
+  const NodeId wrong = *g.AddNode("wrong", "MatMul", std::array{x, x}, {t});
+  const NodeId right = *g.AddNode("right", "Neg", std::array{x}, {t});
+  const absl::Status status = shapes->Append(g, {});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("wrong"));
+  ASSERT_TRUE(shapes->Append(g, {}).ok());
+  EXPECT_EQ(shapes->shape({wrong, 0}).ToString(), "<unknown>");
+  EXPECT_EQ(shapes->shape({right, 0}).ToString(), "[2,3]");
+}
+
 TEST(InferenceContext, MissingInputsAndOutputsAreHarmless) {
   OpDef op;
   const AttrSet attrs;
