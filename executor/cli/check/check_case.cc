@@ -42,9 +42,18 @@ class CaseReader {
  public:
   CaseReader(const Graph& graph, CheckCase& c) : graph_(graph), case_(c) {}
 
-  void Read() {
-    for (const NodeId n : case_.nodes) ReadNode(n);
+  void Read(CheckKind kind) {
+    for (const NodeId n : case_.nodes) ReadNode(n, kind);
     std::sort(wants_.begin(), wants_.end());
+    if (kind == CheckKind::kGradients) {
+      NoteGradients();
+    } else {
+      NoteAnswers();
+    }
+  }
+
+ private:
+  void NoteAnswers() {
     if (!listed_) {
       for (const auto& [index, node] : wants_)
         case_.fetches.push_back(absl::StrCat(case_.name, "/op:", index));
@@ -60,14 +69,38 @@ class CaseReader {
     }
   }
 
- private:
-  void ReadNode(NodeId n) {
+  void NoteGradients() {
+    if (!case_.gradients) {
+      case_.malformed = "it differentiates nothing: no wrt node";
+      return;
+    }
+    GradientTask& task = *case_.gradients;
+    task.loss = absl::StrCat(case_.name, "/loss");
+    if (task.exists.empty()) task.exists.assign(task.wrt.size(), true);
+    case_.fetches = {task.loss};
+    case_.wants.assign(wants_.begin(), wants_.end());
+    std::vector<bool> has_want(task.wrt.size());
+    for (const auto& [index, node] : wants_) {
+      if (index >= task.wrt.size()) {
+        case_.malformed = absl::StrCat("d", index, " has no tensor in the list 'wrt'");
+        return;
+      }
+      has_want[index] = true;
+    }
+    if (has_want != task.exists)
+      case_.malformed = "its gradients are not those of the list 'grads'";
+  }
+
+  void ReadNode(NodeId n, CheckKind kind) {
     const std::string_view name = graph_.name(n);
     if (name.size() <= case_.name.size()) return;
     const std::string_view local = name.substr(case_.name.size() + 1);
+    const std::string_view want = kind == CheckKind::kGradients ? "d" : "want";
     size_t index;
-    if (absl::StartsWith(local, "want") && absl::SimpleAtoi(local.substr(4), &index)) {
+    if (absl::StartsWith(local, want) && absl::SimpleAtoi(local.substr(want.size()), &index)) {
       wants_.emplace_back(index, n);
+    } else if (local == "wrt" && kind == CheckKind::kGradients) {
+      ReadWrt(n);
     } else if (local == "fetch" && graph_.op_name(n) == "NoOp") {
       ReadFetch(n);
     } else if (local == "error" && graph_.op_name(n) == "NoOp") {
@@ -88,6 +121,16 @@ class CaseReader {
     }
     listed_ = true;
     case_.fetches.assign(names->begin(), names->end());
+  }
+
+  void ReadWrt(NodeId n) {
+    const AttrValue *wrt = graph_.attr(n, "wrt"), *grads = graph_.attr(n, "grads");
+    if (wrt == nullptr) return;
+    GradientTask& task = case_.gradients.emplace();
+    for (const std::string_view name :
+         wrt->AsStringList().value_or(std::vector<std::string_view>()))
+      task.wrt.emplace_back(name);
+    if (grads != nullptr) task.exists = grads->AsBoolList().value_or(std::vector<bool>());
   }
 
   void ReadError(NodeId n) {
@@ -130,17 +173,18 @@ class CaseReader {
   std::vector<std::pair<size_t, NodeId>> wants_;
 };
 
-std::vector<CheckCase> CasesOf(const Graph& graph) {
+std::vector<CheckCase> CasesOf(const Graph& graph, CheckKind kind) {
   std::vector<CheckCase> cases;
   absl::flat_hash_map<std::string_view, size_t> by_scope;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n)) continue;
     const std::string_view scope = ScopeOf(graph.name(n));
+    if (kind == CheckKind::kGradients && graph.name(n) == "nograd") continue;
     const auto [it, fresh] = by_scope.try_emplace(scope, cases.size());
     if (fresh) cases.emplace_back().name = scope;
     cases[it->second].nodes.push_back(n);
   }
-  for (CheckCase& c : cases) CaseReader(graph, c).Read();
+  for (CheckCase& c : cases) CaseReader(graph, c).Read(kind);
   return cases;
 }
 
@@ -153,6 +197,9 @@ void AddReached(const Graph& graph, CheckCase& c) {
   for (const std::string& fetch : c.fetches) {
     const absl::StatusOr<Output> output = graph.ParseOutput(fetch);
     if (output.ok()) add(output->node);
+  }
+  if (c.gradients) {
+    for (const NodeId n : NodesOfOutputs(graph, c.gradients->wrt)) add(n);
   }
   for (size_t i = 0; i < c.nodes.size(); ++i) {
     const NodeId n = c.nodes[i];
@@ -209,10 +256,11 @@ void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
 
 }  // namespace
 
-absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits) {
+absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits,
+                                        CheckKind kind) {
   TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
   CheckFile file{std::move(imported.graph), {}};
-  file.cases = CasesOf(file.graph);
+  file.cases = CasesOf(file.graph, kind);
   for (CheckCase& c : file.cases) AddReached(file.graph, c);
   DropLenders(file.graph, file.cases);
   for (CheckCase& c : file.cases) AddFailingNodes(file.graph, c);

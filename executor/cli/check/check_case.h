@@ -27,10 +27,27 @@
 
 namespace tenon::cli {
 
+// What the cases of a file say: answers as above, or gradients:
+//
+//   c000/loss    the scalar that is differentiated
+//   c000/wrt     (NoOp) its list `wrt` names tensors; its list `grads` says for which of them there
+//                is a gradient, all if it is missing. Others must have none, or zeros
+//   c000/d<i>    (Const) the expected gradient of the i-th
+//   c000/tol     as above
+//   nograd       (NoOp) the op has no gradient in TensorFlow: this is no case
+enum class CheckKind : uint8_t { kAnswers, kGradients };
+
 // The error that a case must fail with.
 struct ExpectedError {
   absl::StatusCode code;
   std::vector<NodeId> nodes;  // one of them must be the node at fault
+};
+
+// What a case of gradients differentiates.
+struct GradientTask {
+  std::string loss;
+  std::vector<std::string> wrt;
+  std::vector<bool> exists;  // for each of wrt
 };
 
 // One case. Its nodes are those of CheckFile::graph.
@@ -41,6 +58,10 @@ struct CheckCase {
   // Index into fetches, and the Const node with the expected value. The index is beyond the fetches
   // only if the case is malformed.
   std::vector<std::pair<size_t, NodeId>> wants;
+  // Of a case of gradients. Its fetches, until the gradients are added, are the loss, and the
+  // indices in `wants` count the tensors of `wrt`.
+  std::optional<GradientTask> gradients;
+  std::vector<size_t> zeros;           // indices into fetches: these values must be zeros
   std::optional<ExpectedError> error;  // of the error node; nothing without one
   std::optional<Tolerance> tolerance;  // of the tol node
   std::vector<Defect> defects;         // of its nodes, in the order of the file
@@ -58,7 +79,8 @@ struct CheckFile {
 // cases but malformed ones. In a graph without defects malformed cases are no error. A defect of a
 // node goes to the case of its scope and to every case that needs the node. A defect that goes to
 // no case is dropped, as are those of the versions and of a function as a whole.
-absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits);
+absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits,
+                                        CheckKind kind = CheckKind::kAnswers);
 
 // A copy of the graph with the nodes of one case alone; the ids stay.
 Graph GraphOfCase(const CheckFile& file, const CheckCase& c);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/cli/check/case_gradients.h"
 #include "executor/cli/check/case_inputs.h"
 #include "graph/base/status_macros.h"
 
@@ -38,10 +39,9 @@ void NotePlugins(Executable& executable, CaseResult& result) {
   result.changing_passes.assign(changing.begin(), changing.end());
 }
 
-Attempt Try(const CheckFile& file, const CheckCase& c, const Host& host, const CaseOptions& options,
+Attempt Try(Graph graph, const CheckCase& c, const Host& host, const CaseOptions& options,
             bool feed_constants, CaseResult& result) {
   Attempt attempt;
-  Graph graph = GraphOfCase(file, c);
   const CaseInputs inputs = feed_constants ? FeedConstants(c, graph) : CaseInputs();
   auto session = Session::Create(std::move(graph), host.devices(), options.session);
   if (!session.ok()) return {session.status(), false, {}};
@@ -120,6 +120,11 @@ CaseOutcome CompareAll(const CheckFile& file, const CheckCase& c,
             absl::StrCat(c.fetches[fetch], " ", comparison.problem, " (", comparison.mismatches,
                          " of ", want->num_elements(), " differ)")};
   }
+  for (const size_t fetch : c.zeros) {
+    if (!IsAllZeros(values[fetch]))
+      return {CaseStatus::kFailed,
+              absl::StrCat(c.fetches[fetch], " is not zero where there is no gradient")};
+  }
   return {};
 }
 
@@ -143,6 +148,33 @@ CaseOutcome Judge(const CheckFile& file, const CheckCase& c, const Attempt& atte
   return CompareAll(file, c, attempt.values);
 }
 
+// Prepares the graph of a case: adds gradients if it is about them.
+absl::StatusOr<Graph> PreparedGraph(const CheckFile& file, CheckCase& c) {
+  Graph graph = GraphOfCase(file, c);
+  if (c.gradients) TENON_RETURN_IF_ERROR(AddCaseGradients(graph, c));
+  return graph;
+}
+
+CaseOutcome RunAndJudge(const CheckFile& file, const CheckCase& original, const Host& host,
+                        const CaseOptions& options, CaseResult& result) {
+  CheckCase c = original;
+  const absl::StatusOr<Graph> graph = PreparedGraph(file, c);
+  if (!graph.ok()) {
+    // An op without a gradient is as one without a kernel.
+    const bool missing =
+        absl::IsUnimplemented(graph.status()) || (c.gradients && absl::IsNotFound(graph.status()));
+    return Judge(file, c, {graph.status(), missing, {}});
+  }
+  if (c.fetches.empty()) return {};  // no gradient, as is right
+  Attempt attempt = Try(*graph, c, host, options, options.feed_constants, result);
+  // Some kernels need an axis that is a constant.
+  if (attempt.no_kernel && options.feed_constants) {
+    result = CaseResult();  // what plug-ins did counts for the attempt that is judged
+    attempt = Try(*graph, c, host, options, false, result);
+  }
+  return Judge(file, c, attempt);
+}
+
 }  // namespace
 
 std::string_view CaseStatusName(CaseStatus status) {
@@ -163,15 +195,7 @@ CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options) {
   CaseResult result;
   std::optional<CaseOutcome> outcome = JudgeUnrun(file, c);
-  if (!outcome) {
-    Attempt attempt = Try(file, c, host, options, options.feed_constants, result);
-    // Some kernels need an axis that is a constant.
-    if (attempt.no_kernel && options.feed_constants) {
-      result = CaseResult();  // what plug-ins did counts for the attempt that is judged
-      attempt = Try(file, c, host, options, false, result);
-    }
-    outcome = Judge(file, c, attempt);
-  }
+  if (!outcome) outcome = RunAndJudge(file, c, host, options, result);
   result.status = outcome->status;
   result.detail = std::move(outcome->detail);
   return result;

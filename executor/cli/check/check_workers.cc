@@ -52,9 +52,9 @@ CaseResult WithStatus(CaseResult result, CaseStatus status, std::string detail) 
 class Worker {
  public:
   // Warnings of plug-ins are the same in each worker, so one worker prints them.
-  Worker(const std::vector<std::string>& files, const CompileFlags& flags,
+  Worker(const std::vector<std::string>& files, CheckKind kind, const CompileFlags& flags,
          std::atomic<size_t>& next_file, int fd, bool warns)
-      : files_(files), flags_(flags), next_file_(next_file), fd_(fd) {
+      : files_(files), kind_(kind), flags_(flags), next_file_(next_file), fd_(fd) {
     flags_.quiet |= !warns;
   }
 
@@ -151,7 +151,7 @@ class Worker {
   void RunFile(StartAt at, const Host& host, const CaseOptions& options) {
     const std::string id = absl::StrCat(at.file);
     Send({std::string(kFileBegins), id});
-    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], flags_.limits);
+    const absl::StatusOr<CheckFile> file = ReadCheckFile(files_[at.file], flags_.limits, kind_);
     if (!file.ok()) {
       SendResult(id, 0, "",
                  WithStatus({}, CaseStatus::kFailed, std::string(file.status().message())));
@@ -169,6 +169,7 @@ class Worker {
   }
 
   const std::vector<std::string>& files_;
+  CheckKind kind_;
   CompileFlags flags_;
   std::atomic<size_t>& next_file_;
   int fd_;
@@ -210,9 +211,10 @@ struct Child {
 
 class Parent {
  public:
-  Parent(const std::vector<std::string>& files, const CompileFlags& flags,
+  Parent(const std::vector<std::string>& files, CheckKind kind, const CompileFlags& flags,
          const std::function<void(size_t)>& done)
       : files_(files),
+        kind_(kind),
         flags_(flags),
         done_(done),
         timeout_s_(flags.timeout_s.value_or(kDefaultCallbackTimeout)) {}
@@ -255,7 +257,7 @@ class Parent {
     if (pid == 0) {
       close(ends[0]);
       // _exit: the parent's destructors and exit handlers are not for the child.
-      _exit(Worker(files_, flags_, *next_file_, ends[1], !has_forked_).Run(start));
+      _exit(Worker(files_, kind_, flags_, *next_file_, ends[1], !has_forked_).Run(start));
     }
     has_forked_ = true;
     close(ends[1]);
@@ -441,6 +443,7 @@ class Parent {
   }
 
   const std::vector<std::string>& files_;
+  const CheckKind kind_;
   const CompileFlags& flags_;
   const std::function<void(size_t)>& done_;
   const double timeout_s_;
@@ -454,10 +457,10 @@ class Parent {
 
 }  // namespace
 
-absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
+absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files, CheckKind kind,
                                           const CompileFlags& flags,
                                           const std::function<void(size_t)>& done) {
-  return Parent(files, flags, done).Run();
+  return Parent(files, kind, flags, done).Run();
 }
 
 }  // namespace tenon::cli

@@ -54,7 +54,7 @@ struct CheckedCases {
 //   while it is loaded or unloaded. Has the exit code kTimeout or kPluginFault where that is the
 //   reason;
 //   RESOURCE_EXHAUSTED: the system has no more processes, pipes or memory.
-absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files,
+absl::StatusOr<CheckedCases> RunInWorkers(const std::vector<std::string>& files, CheckKind kind,
                                           const CompileFlags& flags,
                                           const std::function<void(size_t finished)>& done);
 

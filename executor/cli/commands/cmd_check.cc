@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 struct CheckFlags : CompileFlags {
   std::vector<std::string> only_ops, skipped_ops;
+  bool gradients = false;
 
   // Without passes, so that the kernel computes the result, and not constant folding.
   CheckFlags() { defaults.opt_level = 0; }
@@ -43,6 +44,8 @@ void CheckFlags::Declare(Declarer& d) {
   d.Group(FlagGroup::kOps);
   d.List("--ops", only_ops, "A,B", "only these ops");
   d.List("--skip-ops", skipped_ops, "A,B", "not these ops");
+  d.Flag("--gradients", gradients,
+         "the files hold cases of gradients: differentiate each loss and compare");
   DeclareLimits(d);
   DeclareOutput(d);
 }
@@ -218,7 +221,8 @@ absl::Status Check(const CheckFlags& flags, Invocation& invocation) {
   {
     Progress progress(files.size(), !flags.quiet);
     TENON_ASSIGN_OR_RETURN(
-        checked, RunInWorkers(files, flags, [&](size_t finished) { progress.Update(finished); }));
+        checked, RunInWorkers(files, flags.gradients ? CheckKind::kGradients : CheckKind::kAnswers,
+                              flags, [&](size_t finished) { progress.Update(finished); }));
   }
   const bool plugins = !checked.plugins.empty();
   PluginCoverage coverage(checked.plugins);

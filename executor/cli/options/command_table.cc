@@ -12,14 +12,15 @@ namespace tenon::cli {
 
 // Each is defined at the end of its own source.
 extern const Command kRunCommand, kBenchCommand, kShowCommand, kLintCommand, kOptCommand,
-    kExplainCommand, kDiffCommand, kBisectCommand, kReduceCommand, kFreezeCommand, kDevicesCommand,
-    kCheckCommand, kPluginCheckCommand, kPluginNewCommand;
+    kExplainCommand, kDiffCommand, kBisectCommand, kReduceCommand, kFreezeCommand, kGradCommand,
+    kDevicesCommand, kCheckCommand, kPluginCheckCommand, kPluginNewCommand;
 
 const std::vector<const Command*>& Commands() {
   static const auto& table = *new std::vector<const Command*>{
-      &kRunCommand,     &kBenchCommand, &kShowCommand,        &kLintCommand,     &kOptCommand,
-      &kExplainCommand, &kDiffCommand,  &kBisectCommand,      &kReduceCommand,   &kFreezeCommand,
-      &kDevicesCommand, &kCheckCommand, &kPluginCheckCommand, &kPluginNewCommand};
+      &kRunCommand,    &kBenchCommand,       &kShowCommand,     &kLintCommand,
+      &kOptCommand,    &kExplainCommand,     &kDiffCommand,     &kBisectCommand,
+      &kReduceCommand, &kFreezeCommand,      &kGradCommand,     &kDevicesCommand,
+      &kCheckCommand,  &kPluginCheckCommand, &kPluginNewCommand};
   return table;
 }
 

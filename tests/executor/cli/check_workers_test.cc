@@ -23,7 +23,8 @@ TEST(CheckWorkers, LeaveNothingBehindWhereNoneCanStart) {
   const int areas = SharedAreas();
   const rlimit none{0, before.rlim_max};  // no pipe can be opened
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  const absl::Status status = RunInWorkers({"a.pbtxt"}, CompileFlags(), [](size_t) {}).status();
+  const absl::Status status =
+      RunInWorkers({"a.pbtxt"}, CheckKind::kAnswers, CompileFlags(), [](size_t) {}).status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_EQ(SharedAreas(), areas);

@@ -1,0 +1,108 @@
+// What a rule for a gradient sees: one node, what flows into its outputs, and where to put what
+// flows on to its inputs.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "graph/gradients/gradients.h"
+#include "graph/gradients/graph_builder.h"
+#include "graph/gradients/math.h"
+#include "graph/gradients/reachable.h"
+#include "graph/op_defs/attr_value.h"
+
+namespace tenon::gradients {
+
+// A gradient in slices, as Gradient in gradients.h; `dense_shape` may be no tensor.
+struct Slices {
+  Value values, indices, dense_shape;
+};
+
+// Numbers of inputs and outputs count tensors, not arguments, and must be those of the node. All
+// Values are of builder(). Belongs to one thread and one call of a rule.
+class GradientScope {
+ public:
+  // `incoming`: for each output of `node` what flows into it. `between`: where gradients may flow.
+  // Both must outlive the scope.
+  GradientScope(GraphBuilder& builder, NodeId node, absl::Span<const Gradient> incoming,
+                const Between& between)
+      : builder_(builder),
+        node_(node),
+        incoming_(incoming),
+        between_(between),
+        results_(graph().num_inputs(node)) {}
+
+  GraphBuilder& builder() const { return builder_; }
+  Graph& graph() const { return builder_.graph(); }
+  NodeId node() const { return node_; }
+  std::string_view op() const { return graph().op_name(node_); }
+
+  // Inputs and outputs of the node.
+  int num_inputs() const { return graph().num_inputs(node_); }
+  int num_outputs() const { return graph().num_outputs(node_); }
+  Value x(int i = 0) const;
+  Value y(int i = 0) const { return builder_.At({node_, i}); }
+  std::vector<Value> xs(int first = 0) const;  // all inputs from number `first` on
+
+  // What flows into output i as a dense tensor: zeros where nothing does, a sum where slices do.
+  Value dy(int i = 0);
+  // Whether anything flows into output i.
+  bool has_dy(int i = 0) const { return !incoming_[i].none(); }
+  // Whether it comes in slices, and these.
+  bool in_slices(int i = 0) const { return incoming_[i].is_slices(); }
+  Slices slices(int i = 0) const;
+
+  // Whether anybody reads the gradient of input i: a rule may leave out an expensive one.
+  bool wanted(int i) const { return between_.Has(graph().inputs(node_)[i].node); }
+
+  // Attributes of the node, or the OpDef's defaults. A missing attribute, or one of another kind,
+  // fails, and gives 0 or nothing.
+  int64_t Int(std::string_view name);
+  bool Bool(std::string_view name);
+  float Float(std::string_view name);
+  std::string_view String(std::string_view name);
+  DataType Type(std::string_view name);
+  std::vector<int64_t> Ints(std::string_view name);
+  // The attributes of these names, or their defaults, for another node. All must exist.
+  NewAttrs Attrs(std::initializer_list<std::string_view> names);
+  // All of the node's own attributes that its op has.
+  NewAttrs AllAttrs() const { return OpAttrs(graph(), node_); }
+
+  // Sets what flows on to input i. A value must have the input's type (not checked for handles).
+  void Set(int i, Value gradient);
+  void Set(int i, const Slices& gradient);
+  // Hands on what flows into output `from`, in slices or dense; nothing if nothing does.
+  void Pass(int to, int from);
+
+  void Fail(absl::Status status) { builder_.Fail(std::move(status)); }
+  // Fails with UNIMPLEMENTED and these words; the op and the node are added by the engine.
+  void Unimplemented(std::string_view what);
+
+  const std::vector<Gradient>& results() const { return results_; }
+
+ private:
+  template <typename T, typename Read>
+  T Attr(std::string_view name, Read read);
+
+  GraphBuilder& builder_;
+  NodeId node_;
+  absl::Span<const Gradient> incoming_;
+  const Between& between_;
+  std::vector<Gradient> results_;
+  std::vector<Value> dense_;  // what dy has made, by output
+};
+
+// A rule for ops whose input 0 alone has a gradient: the value that `kFn` returns.
+//   {"Neg", Unary<[](GradientScope& s) { return -s.dy(); }>}
+template <auto kFn>
+void Unary(GradientScope& s) {
+  s.Set(0, kFn(s));
+}
+
+// The sum over slices as a dense tensor. Fails if the dense shape is not known.
+Value Densify(const Slices& slices);
+
+}  // namespace tenon::gradients

@@ -1,0 +1,292 @@
+// Reverse mode: nodes are taken when all gradients of their outputs are known, and hand gradients
+// on to their inputs.
+#include "graph/gradients/gradients.h"
+
+#include <deque>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "graph/gradients/gradient_row.h"
+#include "graph/gradients/gradient_scope.h"
+#include "graph/gradients/reachable.h"
+#include "graph/gradients/summing.h"
+#include "graph/ir/nodes.h"
+
+namespace tenon {
+namespace gradients {
+namespace {
+
+constexpr std::string_view kOpTypeAttr = "_gradient_op_type";
+
+// The op whose rule node n follows: a graph may name another one than its own. Calls keep theirs:
+// the name is then one that TensorFlow's Python made up while it traced.
+std::string_view OpOfRule(const Graph& graph, NodeId n) {
+  const AttrValue* const other = graph.attrs(n).Find(kOpTypeAttr);
+  if (other == nullptr || IsFunctional(graph, n)) return graph.op_name(n);
+  return other->AsString().value_or(graph.op_name(n));
+}
+
+class Backward {
+ public:
+  Backward(Graph& graph, GraphShapes& shapes, const ShapeOptions& options,
+           const GradientRequest& request)
+      : graph_(graph),
+        request_(request),
+        builder_(graph, shapes, options),
+        between_(graph, request.ys, request.xs),
+        pending_(between_.edges()) {}
+
+  absl::Status Run();
+  Gradient Of(Output x) const;
+  // Makes the gradients dense, in place.
+  absl::Status MakeDense(std::vector<Gradient>& gradients);
+
+ private:
+  void EnterRoot() { builder_.EnterScope(request_.prefix); }
+  absl::Status Seed(size_t i);
+  void Start();
+  void FindEnds();
+  absl::Status Visit(NodeId n);
+  std::vector<Gradient> Incoming(NodeId n);
+  absl::Status Apply(NodeId n, absl::Span<const Gradient> incoming);
+  absl::Status HandOn(NodeId n, absl::Span<const Gradient> results);
+  absl::Status NoGradient(NodeId n) const;
+  absl::Status CheckAllVisited() const;
+
+  Graph& graph_;
+  const GradientRequest& request_;
+  GraphBuilder builder_;
+  const Between between_;
+  std::vector<int32_t> pending_;  // readers that have not handed their gradients back yet
+  std::deque<NodeId> ready_;
+  absl::flat_hash_set<NodeId> ends_;  // nodes beyond which nothing flows
+  // What has come for each output; one element once its node was visited.
+  absl::flat_hash_map<Output, absl::InlinedVector<Gradient, 1>> arrived_;
+};
+
+// What flows into the y of number i.
+absl::Status Backward::Seed(size_t i) {
+  const Output y = request_.ys[i];
+  const Value value = builder_.At(y);
+  const DataType type = value.dtype();
+  const Output given = request_.grad_ys.empty() ? Output() : request_.grad_ys[i];
+  if (!CarriesGradient(type)) return absl::OkStatus();
+  if (given.node != kNoNode) {
+    const Value gradient = builder_.At(given);
+    const bool is_handle = type == DataType::kResource || type == DataType::kVariant;
+    if ((!is_handle && gradient.dtype() != type) || !gradient.shape().CompatibleWith(value.shape()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("the gradient '", graph_.OutputName(given), "' of '", graph_.OutputName(y),
+                       "' is ", DataTypeSpecName(gradient.dtype()), gradient.shape().ToString(),
+                       ", not ", DataTypeSpecName(type), value.shape().ToString()));
+    arrived_[y].push_back({given, {}, {}});
+    return absl::OkStatus();
+  }
+  if (!IsFloating(type))
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", graph_.OutputName(y), "' is of type ", DataTypeSpecName(type),
+                     ": its gradient must be given, since ones are right for real numbers only"));
+  const Value one = Number(value, 1);
+  const Value seed = value.rank() == 0 ? one : Op("Fill", {ShapeOf(value), one});
+  arrived_[y].push_back({seed.output(), {}, {}});
+  return builder_.status();
+}
+
+// Nodes of xs into which no path from another x leads, and of stop_gradients: their rules need not
+// be known.
+void Backward::FindEnds() {
+  for (const Output& x : request_.xs) {
+    const auto inputs = graph_.data_inputs(x.node);
+    if (std::ranges::none_of(inputs, [&](const Output& in) { return between_.Has(in.node); }))
+      ends_.insert(x.node);
+  }
+  for (const Output& stop : request_.stop_gradients) ends_.insert(stop.node);
+}
+
+void Backward::Start() {
+  absl::flat_hash_set<NodeId> started;
+  for (const Output& y : request_.ys) {
+    if (between_.Has(y.node) && pending_[y.node] == 0 && started.insert(y.node).second)
+      ready_.push_back(y.node);
+  }
+}
+
+absl::Status Backward::Run() {
+  EnterRoot();
+  for (size_t i = 0; i < request_.ys.size(); ++i) TENON_RETURN_IF_ERROR(Seed(i));
+  FindEnds();
+  Start();
+  while (!ready_.empty()) {
+    const NodeId n = ready_.front();
+    ready_.pop_front();
+    TENON_RETURN_IF_ERROR(Visit(n));
+  }
+  return CheckAllVisited();
+}
+
+// A node that still waits waits for itself.
+absl::Status Backward::CheckAllVisited() const {
+  for (NodeId n = 0; n < static_cast<NodeId>(pending_.size()); ++n) {
+    if (!between_.Has(n) || pending_[n] <= 0) continue;
+    return NodeError(graph_, n,
+                     absl::UnimplementedError("the gradient of a loop of version 1: only While and "
+                                              "StatelessWhile are differentiated"));
+  }
+  return absl::OkStatus();
+}
+
+// What has come for the outputs of n, summed up.
+std::vector<Gradient> Backward::Incoming(NodeId n) {
+  std::vector<Gradient> incoming(graph_.num_outputs(n));
+  for (int32_t i = 0; i < graph_.num_outputs(n); ++i) {
+    const auto found = arrived_.find(Output{n, i});
+    if (found == arrived_.end()) continue;
+    if (found->second.size() > 1) {
+      EnterRoot();
+      const Gradient sum = SumOf(builder_, found->second);
+      found->second = {sum};
+    }
+    incoming[i] = found->second.front();
+  }
+  return incoming;
+}
+
+absl::Status Backward::Visit(NodeId n) {
+  const std::vector<Gradient> incoming = Incoming(n);
+  TENON_RETURN_IF_ERROR(builder_.status());
+  const bool flows = std::ranges::any_of(incoming, [](const Gradient& g) { return !g.none(); });
+  if (flows && !ends_.contains(n)) TENON_RETURN_IF_ERROR(Apply(n, incoming));
+  // Nodes that have got nothing count too: their inputs wait for them.
+  for (const Output& in : graph_.data_inputs(n)) {
+    if (in.node < static_cast<NodeId>(pending_.size()) && --pending_[in.node] == 0 &&
+        between_.Has(in.node))
+      ready_.push_back(in.node);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Backward::NoGradient(NodeId n) const {
+  const std::string_view op = OpOfRule(graph_, n);
+  return absl::NotFoundError(absl::StrCat(
+      "No gradient defined for op: ", op, ". Node '", graph_.name(n), "' (", graph_.op_name(n),
+      ") is on the way from the result to what it is differentiated by: ",
+      between_.PathThrough(n)));
+}
+
+absl::Status Backward::Apply(NodeId n, absl::Span<const Gradient> incoming) {
+  const GradientRow* const row = FindGradientRow(OpOfRule(graph_, n));
+  if (row == nullptr) return NoGradient(n);
+  if (row->fn == nullptr) return absl::OkStatus();
+  builder_.EnterScope(absl::StrCat(request_.prefix, "/", graph_.name(n), "_grad"));
+  GradientScope scope(builder_, n, incoming, between_);
+  row->fn(scope);
+  if (!builder_.ok()) return NodeError(graph_, n, Annotate(builder_.status(), "its gradient: "));
+  return HandOn(n, scope.results());
+}
+
+absl::Status Backward::HandOn(NodeId n, absl::Span<const Gradient> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Gradient& gradient = results[i];
+    if (gradient.none()) continue;
+    const Output in = graph_.inputs(n)[i];
+    const Value x = builder_.At(in), dx = builder_.At(gradient.values);
+    if (!gradient.is_slices() && x.dtype() != DataType::kResource &&
+        !dx.shape().CompatibleWith(x.shape()))
+      return NodeError(
+          graph_, n,
+          absl::InvalidArgumentError(absl::StrCat(
+              "Incompatible shapes between op input and calculated input gradient: input ", i,
+              " has shape ", x.shape().ToString(), ", its gradient ", dx.shape().ToString())));
+    arrived_[in].push_back(gradient);
+  }
+  return absl::OkStatus();
+}
+
+Gradient Backward::Of(Output x) const {
+  const auto found = arrived_.find(x);
+  return found == arrived_.end() ? Gradient() : found->second.front();
+}
+
+absl::Status Backward::MakeDense(std::vector<Gradient>& gradients) {
+  EnterRoot();
+  for (Gradient& g : gradients) {
+    if (!g.is_slices()) continue;
+    const Value dense = DenseOf(builder_, g);
+    g = {dense.output(), {}, {}};
+  }
+  return builder_.status();
+}
+
+absl::Status CheckOutput(const Graph& graph, Output o, std::string_view what) {
+  if (o.node >= 0 && o.node < graph.num_node_ids() && graph.alive(o.node) && o.port >= 0 &&
+      o.port < graph.num_outputs(o.node))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " is no output of a node of the graph"));
+}
+
+absl::Status CheckRequest(const Graph& graph, const GradientRequest& request) {
+  if (!request.grad_ys.empty() && request.grad_ys.size() != request.ys.size())
+    return absl::InvalidArgumentError(absl::StrCat("there are ", request.ys.size(), " ys and ",
+                                                   request.grad_ys.size(), " gradients of ys"));
+  const auto check = [&](const std::vector<Output>& outputs, std::string_view what, bool may_lack) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (may_lack && outputs[i].node == kNoNode) continue;
+      TENON_RETURN_IF_ERROR(CheckOutput(graph, outputs[i], absl::StrCat(what, " ", i)));
+    }
+    return absl::OkStatus();
+  };
+  TENON_RETURN_IF_ERROR(check(request.ys, "y", false));
+  TENON_RETURN_IF_ERROR(check(request.xs, "x", false));
+  TENON_RETURN_IF_ERROR(check(request.grad_ys, "the gradient of y", true));
+  return check(request.stop_gradients, "stop gradient", false);
+}
+
+absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
+                                                    const ShapeOptions& options,
+                                                    const GradientRequest& request, bool dense) {
+  TENON_RETURN_IF_ERROR(CheckRequest(graph, request));
+  const NodeId before = graph.num_node_ids();
+  Backward backward(graph, shapes, options, request);
+  std::vector<Gradient> gradients;
+  absl::Status status = backward.Run();
+  if (status.ok()) {
+    for (const Output& x : request.xs) gradients.push_back(backward.Of(x));
+    if (dense) status = backward.MakeDense(gradients);
+  }
+  if (status.ok()) return gradients;
+  for (NodeId n = before; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n)) graph.RemoveNode(n);
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace gradients
+
+bool CarriesGradient(DataType type) {
+  const DataType base = BaseType(type);
+  return IsFloating(base) || IsComplex(base) || base == DataType::kResource ||
+         base == DataType::kVariant;
+}
+
+absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
+                                                   const ShapeOptions& options,
+                                                   const GradientRequest& request) {
+  return gradients::Differentiate(graph, shapes, options, request, /*dense=*/false);
+}
+
+absl::StatusOr<std::vector<Output>> AddDenseGradients(Graph& graph, GraphShapes& shapes,
+                                                      const ShapeOptions& options,
+                                                      const GradientRequest& request) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients,
+                         gradients::Differentiate(graph, shapes, options, request, /*dense=*/true));
+  std::vector<Output> outputs;
+  for (const Gradient& g : gradients) outputs.push_back(g.values);
+  return outputs;
+}
+
+}  // namespace tenon

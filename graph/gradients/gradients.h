@@ -1,0 +1,71 @@
+// Adds gradients to a graph, as TensorFlow's Python (`tf.gradients`) does: reverse mode, from ys
+// back to xs, by a rule for each op (gradient_row.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+#include "graph/shapes/shape_inference.h"
+
+namespace tenon {
+
+// The gradient of one tensor t. Three cases:
+//   none:    nothing depends on t. All three have no node.
+//   dense:   `values` has the shape of t; the others have no node.
+//   slices:  the sum over k of values[k] put into row indices[k] of zeros of the shape
+//            `dense_shape`; rows may repeat. This is TensorFlow's IndexedSlices. `dense_shape` may
+//            have no node, and then the slices cannot become dense.
+struct Gradient {
+  Output values, indices, dense_shape;
+
+  bool none() const { return values.node == kNoNode; }
+  bool is_slices() const { return indices.node != kNoNode; }
+};
+
+struct GradientRequest {
+  // Outputs of floating or complex type. Their sum, weighted by grad_ys, is differentiated. An
+  // output that stands twice counts twice.
+  std::vector<Output> ys;
+  std::vector<Output> xs;  // any outputs, resource handles of variables too
+  // Empty, or one for each of ys: what flows into it, of its type and shape. Without a node: ones,
+  // which only real ys may leave to the engine.
+  std::vector<Output> grad_ys;
+  std::vector<Output> stop_gradients;  // tensors that count as constants
+  std::string prefix = "gradients";    // of the names of all new nodes
+};
+
+// Adds the nodes, and returns the gradient for each of xs, in their order. `shapes` must be those
+// of `graph` under `options`, and are so again afterwards. Nodes keep their ids, inputs and
+// attributes. Gradients that meet at one tensor are summed by AddN; slices are joined and stay
+// slices unless a dense gradient meets them. Integers, bools and strings carry no gradient. Linear
+// in the part of the graph between xs and ys, and in the graph for a sweep over its edges.
+//
+// After an error all nodes that were added are removed again; their ids stay used.
+//   NOT_FOUND "No gradient defined for op: X": an op on a path from an x to a y has no gradient.
+//     Names the op, the node and the path.
+//   INVALID_ARGUMENT: an output that does not exist, a y of another type, a complex y without a
+//     gradient, a gradient that does not fit its y, attributes or shapes that a rule refuses.
+//   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built.
+//   Each rule may have errors of its own, which name op and node (PreventGradient, for example).
+absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
+                                                   const ShapeOptions& options,
+                                                   const GradientRequest& request);
+
+// AddGradients, but slices become dense tensors. No node: there is no gradient.
+// INVALID_ARGUMENT besides for slices whose dense shape is not known.
+absl::StatusOr<std::vector<Output>> AddDenseGradients(Graph& graph, GraphShapes& shapes,
+                                                      const ShapeOptions& options,
+                                                      const GradientRequest& request);
+
+// Whether tensors of this type carry gradients: floating and complex types, and handles (resource,
+// variant), which stand for tensors of such types. A reference counts as its base.
+bool CarriesGradient(DataType type);
+
+// Whether the op has a gradient. An op whose tensors carry none, such as Shape, has one: none.
+bool HasGradient(std::string_view op);
+
+}  // namespace tenon

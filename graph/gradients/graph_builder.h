@@ -1,0 +1,94 @@
+// Adds nodes to a graph in the few words that a rule for a gradient needs: types follow from the
+// inputs, shapes are inferred at once, errors wait until the end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/shapes/shape_inference.h"
+
+namespace tenon::gradients {
+
+class GraphBuilder;
+
+// An output of the graph that a builder grows. Free functions (math.h) add nodes that compute with
+// it. A value from a builder that has failed has no node, and nodes are no longer added for it.
+// A default value stands for no tensor at all.
+class Value {
+ public:
+  Value() = default;
+  Value(GraphBuilder& builder, Output output) : builder_(&builder), output_(output) {}
+
+  explicit operator bool() const { return builder_ != nullptr; }
+  GraphBuilder& builder() const { return *builder_; }
+  Output output() const { return output_; }
+  // The type, never a reference; kInvalid without a node.
+  DataType dtype() const;
+  // What is known of the shape; nothing without a node.
+  PartialShape shape() const;
+  int rank() const { return shape().rank(); }  // -1: not known
+
+ private:
+  GraphBuilder* builder_ = nullptr;
+  Output output_;
+};
+
+// Grows one graph. The first error is kept, and after it nothing is added. Not thread-safe. Graph,
+// shapes and options must outlive the builder; `shapes` must be those of the graph.
+class GraphBuilder {
+ public:
+  GraphBuilder(Graph& graph, GraphShapes& shapes, const ShapeOptions& options)
+      : graph_(graph), shapes_(shapes), options_(options) {}
+  GraphBuilder(const GraphBuilder&) = delete;
+
+  // The graph may also be edited directly, if SyncShapes is called afterwards. Old nodes stay as
+  // they are.
+  Graph& graph() { return graph_; }
+  const GraphShapes& shapes() const { return shapes_; }
+  void SyncShapes();
+
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+  void Fail(absl::Status status);
+
+  // Nodes that are added from now on have names that begin with `scope` and '/'.
+  void EnterScope(std::string scope) { scope_ = std::move(scope); }
+
+  // Adds a node of `op`. `attrs` need not have the attributes that say types and numbers of inputs,
+  // unless arguments of the op are lists of different lengths. Fails if an attribute or an input
+  // has a type that the op does not take. Returns kNoNode after a failure.
+  NodeId AddNode(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
+  // The first output of such a node.
+  Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {
+    return At(AddNode(op, inputs, std::move(attrs)), 0);
+  }
+  Value At(NodeId node, int port) { return {*this, {node, node == kNoNode ? 0 : port}}; }
+  Value At(Output output) { return {*this, output}; }
+
+  // Constants. Small ones of equal type, shape and value are one node.
+  Value Constant(const Tensor& value);
+  // A scalar: any number type, complex and bool too. Rounds to the type.
+  Value Scalar(DataType type, double value);
+  // A matrix, and a vector, of int32 or int64. `values` go row by row.
+  Value IntMatrix(absl::Span<const int64_t> values, int64_t columns, DataType type);
+  Value Ints(absl::Span<const int64_t> values, DataType type = DataType::kInt32);
+
+ private:
+  Value IntTensor(absl::Span<const int64_t> values, Shape shape, DataType type);
+  NodeId Add(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs);
+
+  Graph& graph_;
+  GraphShapes& shapes_;
+  const ShapeOptions& options_;
+  absl::Status status_;
+  std::string scope_;
+  absl::flat_hash_map<std::string, NodeId> constants_;  // by attributes
+};
+
+}  // namespace tenon::gradients

@@ -1,0 +1,118 @@
+// Two sweeps over the graph: from xs along the edges, from ys against them.
+#include "graph/gradients/reachable.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/gradients/gradients.h"
+
+namespace tenon::gradients {
+namespace {
+
+// The most nodes of a path that a message shows.
+constexpr size_t kMostShown = 12;
+
+std::vector<NodeId> NodesOf(absl::Span<const Output> outputs) {
+  std::vector<NodeId> nodes;
+  for (const Output& o : outputs) nodes.push_back(o.node);
+  return nodes;
+}
+
+// The nodes that `from` reach along data edges that carry gradients, `from` included.
+std::vector<bool> ReachedFrom(const Graph& graph, std::vector<NodeId> from) {
+  const Fanouts fanouts(graph);
+  std::vector<bool> reached(graph.num_node_ids());
+  while (!from.empty()) {
+    const NodeId n = from.back();
+    from.pop_back();
+    if (reached[n]) continue;
+    reached[n] = true;
+    for (const Fanouts::Use& use : fanouts.of(n)) {
+      if (use.port != kControlPort && CarriesGradient(graph.output_type({n, use.port})))
+        from.push_back(use.node);
+    }
+  }
+  return reached;
+}
+
+}  // namespace
+
+Between::Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<const Output> xs)
+    : graph_(graph),
+      ys_(NodesOf(ys)),
+      is_x_(graph.num_node_ids()),
+      between_(graph.num_node_ids()),
+      edges_(graph.num_node_ids()) {
+  for (const Output& x : xs) is_x_[x.node] = true;
+  const std::vector<bool> reached = ReachedFrom(graph, NodesOf(xs));
+  std::vector<NodeId> todo = ys_, found;
+  while (!todo.empty()) {
+    const NodeId n = todo.back();
+    todo.pop_back();
+    if (!reached[n] || between_[n]) continue;
+    between_[n] = true;
+    found.push_back(n);
+    for (const Output& in : graph.data_inputs(n)) todo.push_back(in.node);
+  }
+  for (const NodeId n : found) {
+    for (const Output& in : graph.data_inputs(n)) edges_[in.node] += between_[in.node] ? 1 : 0;
+  }
+}
+
+// The nodes from n, without it, to the first x, against the edges. The search is by breadth.
+std::vector<NodeId> Between::WayFrom(NodeId n) const {
+  std::vector<NodeId> queue = {n}, reader(between_.size(), kNoNode);
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (is_x_[queue[i]]) {
+      std::vector<NodeId> way;
+      for (NodeId at = queue[i]; at != n; at = reader[at]) way.push_back(at);
+      std::reverse(way.begin(), way.end());
+      return way;
+    }
+    for (const Output& in : graph_.data_inputs(queue[i])) {
+      if (!Has(in.node) || in.node == n || reader[in.node] != kNoNode) continue;
+      reader[in.node] = queue[i];
+      queue.push_back(in.node);
+    }
+  }
+  return {};
+}
+
+// The nodes from the first y to n, both included.
+std::vector<NodeId> Between::WayTo(NodeId n) const {
+  std::vector<NodeId> queue = ys_, reader(between_.size(), kNoNode);
+  std::vector<bool> seen(between_.size());
+  for (const NodeId y : ys_) seen[y] = true;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    if (queue[i] == n) {
+      std::vector<NodeId> way;
+      for (NodeId at = n; at != kNoNode; at = reader[at]) way.push_back(at);
+      std::reverse(way.begin(), way.end());
+      return way;
+    }
+    for (const Output& in : graph_.data_inputs(queue[i])) {
+      if (!Has(in.node) || seen[in.node]) continue;
+      seen[in.node] = true;
+      reader[in.node] = queue[i];
+      queue.push_back(in.node);
+    }
+  }
+  return {};
+}
+
+std::string Between::PathThrough(NodeId n) const {
+  std::vector<NodeId> way = WayTo(n);
+  const std::vector<NodeId> rest = WayFrom(n);
+  way.insert(way.end(), rest.begin(), rest.end());
+  std::vector<std::string> names;
+  for (const NodeId at : way) names.emplace_back(graph_.name(at));
+  if (names.size() > kMostShown) {
+    const auto cut = names.begin() + kMostShown / 2, end = names.end() - kMostShown / 2;
+    const std::string left_out = absl::StrCat("(", end - cut, " more)");
+    names.insert(names.erase(cut, end), left_out);
+  }
+  return absl::StrJoin(names, " <- ");
+}
+
+}  // namespace tenon::gradients

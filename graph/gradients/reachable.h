@@ -1,0 +1,41 @@
+// Which nodes lie between the tensors that are differentiated and those with respect to which.
+// Private to graph/gradients/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+
+namespace tenon::gradients {
+
+// The nodes from which a gradient may flow from ys to xs: those that an x reaches along data edges
+// of types that carry gradients, and that reach a y along data edges. The nodes of xs and ys count,
+// each with all its outputs. Describes the graph at the time of the constructor. Reads the graph
+// only; linear in it.
+class Between {
+ public:
+  Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<const Output> xs);
+
+  bool Has(NodeId n) const { return n < static_cast<NodeId>(between_.size()) && between_[n]; }
+  // For each node how many edges lead from it to such nodes, by input: a node that reads one output
+  // twice counts twice.
+  const std::vector<int32_t>& edges() const { return edges_; }
+
+  // "loss <- dense/MatMul <- w": a shortest way from a y over node n to an x. Long ways are cut in
+  // the middle. n must be one of these nodes.
+  std::string PathThrough(NodeId n) const;
+
+ private:
+  std::vector<NodeId> WayFrom(NodeId n) const;
+  std::vector<NodeId> WayTo(NodeId n) const;
+
+  const Graph& graph_;
+  std::vector<NodeId> ys_;
+  std::vector<bool> is_x_, between_;
+  std::vector<int32_t> edges_;
+};
+
+}  // namespace tenon::gradients

@@ -1,0 +1,19 @@
+// Sums of gradients that meet at one tensor. Private to graph/gradients/.
+#pragma once
+
+#include "absl/types/span.h"
+#include "graph/gradients/gradient_scope.h"
+#include "graph/gradients/gradients.h"
+
+namespace tenon::gradients {
+
+// The sum of one or more gradients of one tensor, none of which is none. If all are slices, slices
+// again: values and indices are joined, and indices become int64 if they differ in type. Else
+// dense.
+Gradient SumOf(GraphBuilder& builder, absl::Span<const Gradient> parts);
+
+// The gradient, which is not none, as a dense tensor.
+Value DenseOf(GraphBuilder& builder, const Gradient& gradient);
+Slices SlicesOf(GraphBuilder& builder, const Gradient& gradient);
+
+}  // namespace tenon::gradients
