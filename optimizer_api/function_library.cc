@@ -54,15 +54,7 @@ absl::StatusOr<Graph> GraphOf(const TF_Buffer* bytes) {
 
 absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer) {
   if (const OpDef* op = graph.FindOp(name)) return FillBuffer(OpDefToWire(*op), buffer);
-  char host[256] = "this host";
-  gethostname(host, sizeof(host) - 1);
-  // TensorFlow's message for an op that its registry lacks.
-  return absl::NotFoundError(absl::StrCat(
-      "Op type not registered '", name, "' in binary running on ", host,
-      ". Make sure the Op and Kernel are registered in the binary running in this process. Note "
-      "that if you are loading a saved graph which used ops from tf.contrib (e.g. "
-      "`tf.contrib.resampler`), accessing should be done before importing the graph, as contrib "
-      "ops are lazily registered when the module is first accessed."));
+  return OpNotRegistered(name);
 }
 
 }  // namespace

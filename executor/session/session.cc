@@ -60,7 +60,7 @@ struct Session::Impl {
     return absl::OkStatus();
   }
 
-  const Graph graph;
+  Graph graph;  // SetGraph changes it, under prepare_mutex
   std::vector<Device*> devices;
   // of the plug-ins of `devices`; PluginHold cannot move, so no vector
   std::deque<PluginHold> holds;
@@ -118,6 +118,11 @@ absl::Status Session::FixVariables(absl::Span<const std::string> entries) {
 }
 
 const FixedVariables* Session::fixed_variables() const { return impl_->fixed; }
+
+void Session::SetGraph(Graph graph) {
+  absl::MutexLock prepare(&impl_->prepare_mutex);
+  impl_->graph = std::move(graph);
+}
 
 const Graph& Session::graph() const { return impl_->graph; }
 int Session::threads() const { return impl_->workers.threads(); }

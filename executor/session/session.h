@@ -74,7 +74,12 @@ class Session {
   // The result of FixVariables; null if there is none. The session owns it, and never changes it.
   const FixedVariables* fixed_variables() const;
 
-  // The graph as Create was given it.
+  // Makes `graph` the graph of later calls of Prepare; what was prepared stays as it is. `graph`
+  // must hold the nodes of the former graph under their ids and names, and may hold more nodes and
+  // functions. So variables and other state stay. No reference that graph() gave may be in use.
+  void SetGraph(Graph graph);
+
+  // The graph that Create was given, or SetGraph last.
   const Graph& graph() const;
   // The threads of the CPU, which all runs of the session share; at least 1.
   int threads() const;

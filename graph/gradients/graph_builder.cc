@@ -135,7 +135,10 @@ void GraphBuilder::Fail(absl::Status status) {
 }
 
 void GraphBuilder::SyncShapes() {
-  if (absl::Status status = shapes_.Append(graph_, options_); !status.ok()) Fail(std::move(status));
+  while (shapes_.num_nodes() < graph_.num_node_ids()) {
+    absl::Status status = shapes_.Append(graph_, options_);
+    if (!status.ok()) Fail(std::move(status));
+  }
 }
 
 NodeId GraphBuilder::Add(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs) {

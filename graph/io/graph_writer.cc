@@ -1,6 +1,8 @@
 // Graphs back to files; see io.h.
 #include "graph/io/graph_writer.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -56,9 +58,14 @@ std::string GraphWriter::Binary() const {
   // A string that grows by doubling may take twice the bytes of the graph.
   out.reserve(EstimateBytes());
   WireWriter writer(&out);
-  std::string head;
+  NodeParts parts;  // scratch
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-    if (graph_.alive(n)) AppendNode(n, head, &out);
+    if (!graph_.alive(n)) continue;
+    // The length comes first, so that large constants are copied once.
+    FindParts(n, &parts);
+    writer.RawVarint(kNodeTag);
+    writer.RawVarint(parts.bytes);
+    AppendParts(parts, &out);
   }
   const std::vector<FunctionEntry> functions = FunctionsToWrite(graph_);
   if (graph_.has_library_ || !functions.empty()) writer.Bytes(2, Library(functions));
@@ -79,6 +86,9 @@ size_t GraphWriter::EstimateBytes() const {
       if (from.node != kNoNode) bytes += graph_.name(from.node).size() + 4;
     }
     for (const Attr& a : graph_.attrs(n).all()) bytes += a.name.size() + a.value.wire().size() + 24;
+    if (attrs_ == Attrs::kOwn) continue;
+    for (const Attr& a : graph_.kind(n).defaults.all())
+      bytes += a.name.size() + a.value.wire().size() + 24;
   }
   return bytes;
 }
@@ -95,20 +105,35 @@ void GraphWriter::AppendHead(NodeId n, std::string* out) const {
   if (!graph_.device(n).empty()) writer.Bytes(4, graph_.device(n));
 }
 
-// Appends a node. The length is computed first, so that large constants are copied once. `head` is
-// scratch.
-void GraphWriter::AppendNode(NodeId n, std::string& head, std::string* out) const {
-  head.clear();
-  AppendHead(n, &head);
+void GraphWriter::FindParts(NodeId n, NodeParts* parts) const {
+  parts->head.clear();
+  AppendHead(n, &parts->head);
+  parts->attrs = graph_.attrs(n).all();
+  if (attrs_ == Attrs::kWithDefaults && !graph_.kind(n).defaults.all().empty()) {
+    const std::vector<Attr>& defaults = graph_.kind(n).defaults.all();
+    parts->attrs.insert(parts->attrs.end(), defaults.begin(), defaults.end());
+    std::sort(parts->attrs.begin(), parts->attrs.end(),
+              [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  }
   const auto extra = graph_.extra_.find(n);
-  size_t length = head.size() + (extra == graph_.extra_.end() ? 0 : extra->second.size());
-  for (const Attr& a : graph_.attrs(n).all()) length += AttrEntryBytes(a);
-  WireWriter writer(out);
-  writer.RawVarint(kNodeTag);
-  writer.RawVarint(length);
-  out->append(head);
-  for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, out);
-  if (extra != graph_.extra_.end()) out->append(extra->second);
+  parts->extra = extra == graph_.extra_.end() ? std::string_view() : extra->second;
+  parts->bytes = parts->head.size() + parts->extra.size();
+  for (const Attr& a : parts->attrs) parts->bytes += AttrEntryBytes(a);
+}
+
+void GraphWriter::AppendParts(const NodeParts& parts, std::string* out) {
+  out->append(parts.head);
+  for (const Attr& a : parts.attrs) AppendAttrEntry(a, out);
+  out->append(parts.extra);
+}
+
+std::string GraphWriter::Node(NodeId n) const {
+  NodeParts parts;
+  FindParts(n, &parts);
+  std::string out;
+  out.reserve(parts.bytes);
+  AppendParts(parts, &out);
+  return out;
 }
 
 std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) const {
@@ -126,6 +151,16 @@ std::string GraphWriter::Library(absl::Span<const FunctionEntry> functions) cons
 }
 
 std::string ExportBinary(const Graph& graph) { return GraphWriter(graph).Binary(); }
+
+std::string ExportWithDefaults(const Graph& graph) {
+  return GraphWriter(graph, GraphWriter::Functions::kWhole, GraphWriter::Attrs::kWithDefaults)
+      .Binary();
+}
+
+std::string ExportNode(const Graph& graph, NodeId n) {
+  return GraphWriter(graph, GraphWriter::Functions::kWhole, GraphWriter::Attrs::kWithDefaults)
+      .Node(n);
+}
 
 std::string ExportWithoutBodies(const Graph& graph) {
   return GraphWriter(graph, GraphWriter::Functions::kWithoutBodies).Binary();

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "graph/ir/graph.h"
@@ -17,22 +19,37 @@ class GraphWriter {
   // sources of results (`ret`) and the control outputs (`control_ret`).
   enum class Functions : uint8_t { kWhole, kWithoutBodies };
 
-  explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole)
-      : graph_(graph), functions_(functions) {}
+  // Which attributes a node gets: its own, or also the OpDef's defaults of those that it lacks.
+  enum class Attrs : uint8_t { kOwn, kWithDefaults };
+
+  explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole,
+                       Attrs attrs = Attrs::kOwn)
+      : graph_(graph), functions_(functions), attrs_(attrs) {}
 
   // Returns the GraphDef: live nodes in id order, attributes by name, the library (FunctionsToWrite
   // says of which functions), the versions, and the fields that the reader kept without
   // understanding them. Holes among the inputs are left out.
   std::string Binary() const;
+  // Returns the NodeDef of a live node.
+  std::string Node(NodeId n) const;
 
  private:
   size_t EstimateBytes() const;
   void AppendHead(NodeId n, std::string* out) const;
-  void AppendNode(NodeId n, std::string& head, std::string* out) const;
+  // A node as its NodeDef: name, op, inputs and device, then attributes, then what was kept.
+  struct NodeParts {
+    std::string head;
+    std::vector<Attr> attrs;
+    std::string_view extra;
+    size_t bytes = 0;  // of the NodeDef
+  };
+  void FindParts(NodeId n, NodeParts* parts) const;
+  static void AppendParts(const NodeParts& parts, std::string* out);
   std::string Library(absl::Span<const FunctionEntry> functions) const;
 
   const Graph& graph_;
   const Functions functions_;
+  const Attrs attrs_;
 };
 
 }  // namespace tenon

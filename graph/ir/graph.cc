@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -82,6 +83,12 @@ Graph& Graph::operator=(const Graph&) = default;
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
+
+Graph Graph::Snapshot() const {
+  Graph copy = *this;
+  copy.storage_ = GraphStorage::Over(storage_);
+  return copy;
+}
 
 const AttrValue* Graph::attr(NodeId n, std::string_view name) const {
   const NodeKind& k = kind(n);
@@ -173,17 +180,19 @@ const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted
   return kind;
 }
 
-std::vector<Attr> Graph::CopyAttrs(std::vector<NewAttr> attrs) {
+const NodeKind* Graph::InternNew(std::string_view op_name, std::vector<NewAttr> attrs) {
   std::stable_sort(attrs.begin(), attrs.end(),
                    [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; });
-  std::vector<Attr> copies;
-  copies.reserve(attrs.size());
+  std::vector<Attr> sorted;
+  sorted.reserve(attrs.size());
   for (const NewAttr& a : attrs) {
     // The last of equal names wins, as in a protobuf map.
-    if (!copies.empty() && copies.back().name == a.name) copies.pop_back();
-    copies.push_back({storage_->Copy(a.name), AttrValue(storage_->Copy(a.wire))});
+    if (!sorted.empty() && sorted.back().name == a.name) sorted.pop_back();
+    sorted.push_back({a.name, AttrValue(a.wire)});
   }
-  return copies;
+  if (const NodeKind* same = FindKind(op_name, sorted)) return same;
+  for (Attr& a : sorted) a = {storage_->Copy(a.name), AttrValue(storage_->Copy(a.value.wire()))};
+  return Intern(op_name, std::move(sorted));
 }
 
 Output* Graph::ReserveInputs(NodeId n, size_t count) {
@@ -206,10 +215,9 @@ Output* Graph::ReserveInputs(NodeId n, size_t count) {
   return edges_.data() + node.first_input;
 }
 
-absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op,
-                                      std::span<const Output> inputs, std::vector<NewAttr> attrs,
-                                      std::string_view device, SourcePos pos) {
-  if (FindNode(name) != kNoNode)
+absl::Status Graph::CheckNewNode(std::string_view name, uint64_t hash,
+                                 std::span<const Output> inputs) const {
+  if (by_name_.Find(hash, [&](NodeId n) { return HasName(n, name); }) != kNoNode)
     return absl::AlreadyExistsError(absl::StrCat("a node is named '", name, "' already"));
   if (edges_.size() + inputs.size() > kMaxEdges)
     return absl::ResourceExhaustedError("the graph has too many edges");
@@ -219,20 +227,71 @@ absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op
           absl::StrCat("an input of node '", name, "' names no node: id ", in.node));
     }
   }
-  std::vector<Output> data, control;
-  for (const Output& in : inputs) (in.is_control() ? control : data).push_back(in);
+  return absl::OkStatus();
+}
+
+NodeId Graph::Append(Node node, uint64_t hash, std::span<const Output> inputs) {
+  // A copy: the span may be a view of edges_.
+  absl::InlinedVector<Output, 8> all(inputs.begin(), inputs.end());
+  const auto control = std::stable_partition(all.begin(), all.end(),
+                                             [](const Output& in) { return !in.is_control(); });
   const NodeId n = num_node_ids();
-  Node node;
-  node.name = storage_->Copy(name);
-  node.kind = Intern(op, CopyAttrs(std::move(attrs)));
-  node.device = storage_->Copy(device);
   node.first_input = static_cast<uint32_t>(edges_.size());
-  node.place = Place(pos);
-  by_name_.Insert(NameIndex::Hash(name), n);
+  node.num_data = static_cast<uint32_t>(control - all.begin());
+  node.num_control = static_cast<uint32_t>(all.end() - control);
+  node.capacity = static_cast<uint32_t>(all.size());
+  edges_.insert(edges_.end(), all.begin(), all.end());
+  by_name_.Insert(hash, n);
   nodes_.push_back(node);
   ++live_;
-  SetInputs(n, data, control);
   return n;
+}
+
+absl::StatusOr<NodeId> Graph::AddNode(std::string_view name, std::string_view op,
+                                      std::span<const Output> inputs, std::vector<NewAttr> attrs,
+                                      std::string_view device, SourcePos pos) {
+  const uint64_t hash = NameIndex::Hash(name);
+  TENON_RETURN_IF_ERROR(CheckNewNode(name, hash, inputs));
+  Node node;
+  node.name = storage_->Copy(name);
+  node.kind = InternNew(op, std::move(attrs));
+  node.device = storage_->Copy(device);
+  node.place = Place(pos);
+  return Append(node, hash, inputs);
+}
+
+absl::StatusOr<NodeId> Graph::AddNode(NodeViews views, std::span<const Output> inputs) {
+  const uint64_t hash = NameIndex::Hash(views.name);
+  TENON_RETURN_IF_ERROR(CheckNewNode(views.name, hash, inputs));
+  Node node;
+  node.name = views.name;
+  node.kind = Intern(views.op, std::move(views.attrs));
+  node.device = views.device;
+  const NodeId n = Append(node, hash, inputs);
+  if (!views.extra.empty()) extra_[n] = views.extra;
+  return n;
+}
+
+std::string_view Graph::Keep(std::string_view bytes) { return storage_->Copy(bytes); }
+
+void Graph::KeepAlive(std::shared_ptr<const void> owner) { storage_->Keep(std::move(owner)); }
+
+void Graph::SetExtra(NodeId n, std::string_view fields) {
+  extra_.erase(n);
+  if (!fields.empty()) extra_[n] = storage_->Copy(fields);
+}
+
+std::string_view Graph::extra(NodeId n) const {
+  const auto it = extra_.find(n);
+  return it == extra_.end() ? std::string_view() : it->second;
+}
+
+void Graph::RemoveLastNode() {
+  const Node& last = nodes_.back();
+  // What stands behind the last node's edges are gaps that edits have left.
+  if (last.first_input + last.capacity == edges_.size()) edges_.resize(last.first_input);
+  RemoveNode(num_node_ids() - 1);
+  nodes_.pop_back();
 }
 
 std::string Graph::UniqueName(std::string_view base) const {
@@ -317,7 +376,7 @@ void Graph::RemoveAttr(NodeId n, std::string_view name) {
 }
 
 void Graph::SetKind(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
-  nodes_[n].kind = Intern(op, CopyAttrs(std::move(attrs)));
+  nodes_[n].kind = InternNew(op, std::move(attrs));
 }
 
 void Graph::BecomeOp(NodeId n, std::string_view op, std::vector<NewAttr> attrs) {
@@ -370,6 +429,8 @@ const OpDef* Graph::FindOp(std::string_view name) const {
   if (const FunctionEntry* function = FindFunction(name)) return function->signature;
   return OpRegistry::Global().Find(name);
 }
+
+void Graph::SetVersions(std::string_view wire) { versions_ = storage_->Copy(wire); }
 
 int Graph::producer() const { return ParseVersions(versions_).producer; }
 

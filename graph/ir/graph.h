@@ -84,6 +84,11 @@ class Graph {
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
 
+  // Returns a copy whose edits put nothing into the storage of this graph, which it keeps. For
+  // copies that are edited again and again while this graph lives. This graph and its other copies
+  // must not be edited during the call. O(nodes + edges).
+  Graph Snapshot() const;
+
   // --- Reading. Ids run from 0 to num_node_ids() - 1; the ids of removed nodes are not
   // used again. Kind, op, facts, attributes and types may be asked of live nodes only. A removed
   // node has no inputs. Views of names, devices and attributes live as long as the storage.
@@ -149,6 +154,25 @@ class Graph {
   absl::StatusOr<NodeId> AddNode(std::string_view name, std::string_view op,
                                  std::span<const Output> inputs, std::vector<NewAttr> attrs,
                                  std::string_view device = {}, SourcePos pos = {});
+  // AddNode for texts that live as long as the storage, such as those that Keep returns, and
+  // attributes that are sorted by name, each name once: nothing is copied. `extra` is bytes of the
+  // fields of NodeDef that the host does not interpret.
+  struct NodeViews {
+    std::string_view name, op, device;
+    std::vector<Attr> attrs;
+    std::string_view extra;
+  };
+  absl::StatusOr<NodeId> AddNode(NodeViews node, std::span<const Output> inputs);
+  // Keep returns a copy of `bytes` that lives as long as the storage; for no bytes, a view with
+  // null data. KeepAlive keeps the owner of other bytes as long.
+  std::string_view Keep(std::string_view bytes);
+  void KeepAlive(std::shared_ptr<const void> owner);
+  // Replaces the bytes of NodeViews::extra; the bytes are copied.
+  void SetExtra(NodeId n, std::string_view fields);
+  std::string_view extra(NodeId n) const;
+  // Takes the node of the highest id out, which no node has as an input: its id is free again. What
+  // the node brought into the storage stays there.
+  void RemoveLastNode();
   // Returns a name that no node has: `base`, else base_1, base_2 … The number need not be the
   // least. Takes logarithmically many look-ups.
   std::string UniqueName(std::string_view base) const;
@@ -177,6 +201,9 @@ class Graph {
   // Makes n a Const of this value, by BecomeOp; its data inputs go, its control inputs stay. Errors
   // are those of TensorToWire; n is then as it was.
   absl::Status MakeConst(NodeId n, const Tensor& value);
+
+  // Replaces the VersionDef bytes.
+  void SetVersions(std::string_view wire);
 
   // Returns the value of n's attribute `value`, as a view of the file's bytes where the encoding
   // allows: then the data may be unaligned, and the tensor keeps the storage alive. Decodes at each
@@ -243,13 +270,18 @@ class Graph {
     Place place;
   };
 
+  absl::Status CheckNewNode(std::string_view name, uint64_t hash,
+                            std::span<const Output> inputs) const;
+  // Adds a node that has its name, kind, device and place. `hash` is that of the name.
+  NodeId Append(Node node, uint64_t hash, std::span<const Output> inputs);
   bool HasName(NodeId n, std::string_view name) const { return nodes_[n].name == name; }
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
   // Return the kind that is interned already; null if none is. `hash` is HashOf op and attributes.
   const NodeKind* FindKind(uint64_t hash, std::string_view op_name,
                            const std::vector<Attr>& sorted_attrs) const;
   const NodeKind* FindKind(std::string_view op_name, const std::vector<Attr>& sorted_attrs) const;
-  std::vector<Attr> CopyAttrs(std::vector<NewAttr> attrs);
+  // The kind of this op and these attributes, whose bytes are copied if the kind is new.
+  const NodeKind* InternNew(std::string_view op_name, std::vector<NewAttr> attrs);
   void ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr);
   Output* ReserveInputs(NodeId n, size_t count);
 

@@ -20,6 +20,17 @@ constexpr size_t kMaxBlockBytes = size_t{1} << 20;
 
 }  // namespace
 
+std::shared_ptr<GraphStorage> GraphStorage::Over(std::shared_ptr<GraphStorage> base) {
+  auto storage = std::make_shared<GraphStorage>();
+  storage->functions_ = base->functions_;
+  {
+    absl::MutexLock lock(&base->mutex_);
+    storage->first_kind_ = base->first_kind_ + static_cast<uint32_t>(base->kinds_.size());
+  }
+  storage->base_ = std::move(base);
+  return storage;
+}
+
 char* GraphStorage::Reserve(size_t bytes) {
   if (bytes > left_) {
     block_bytes_ = std::min(block_bytes_ * 2, kMaxBlockBytes);
@@ -64,8 +75,11 @@ std::string_view GraphStorage::JoinAligned(std::string_view head, std::string_vi
 }
 
 bool GraphStorage::Aligns(const void* elements) {
-  absl::MutexLock lock(&mutex_);
-  return aligned_.contains(elements);
+  for (GraphStorage* storage = this; storage != nullptr; storage = storage->base_.get()) {
+    absl::MutexLock lock(&storage->mutex_);
+    if (storage->aligned_.contains(elements)) return true;
+  }
+  return false;
 }
 
 void GraphStorage::Keep(std::shared_ptr<const void> owner) {
@@ -85,6 +99,7 @@ void GraphStorage::DropPages(std::string_view bytes) {
   const auto first = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
   const auto last = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
   if (first >= last) return;
+  if (base_ != nullptr) base_->DropPages(bytes);
   absl::MutexLock lock(&mutex_);
   for (std::string_view mapping : mappings_) {
     if (bytes.data() < mapping.data() ||
@@ -99,7 +114,7 @@ void GraphStorage::DropPages(std::string_view bytes) {
 
 const NodeKind* GraphStorage::Add(NodeKind kind) {
   absl::MutexLock lock(&mutex_);
-  kind.index = static_cast<uint32_t>(kinds_.size());
+  kind.index = first_kind_ + static_cast<uint32_t>(kinds_.size());
   return &kinds_.emplace_back(std::move(kind));
 }
 

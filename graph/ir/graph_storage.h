@@ -27,6 +27,11 @@ class GraphStorage {
   // Null unless Share was called.
   const std::shared_ptr<FunctionScope>& functions() const { return functions_; }
 
+  // Makes an empty storage for a graph that has views of `base` and puts what is new into its own
+  // storage. The new storage keeps `base` and shares its functions. Indexes of its kinds begin
+  // behind those that `base` has now.
+  static std::shared_ptr<GraphStorage> Over(std::shared_ptr<GraphStorage> base);
+
   // Returns a copy of `bytes` that lives as long as the storage; for no bytes, a view with null
   // data. Returns the copy made last if the bytes are the same: equal attributes often come one
   // after the other.
@@ -60,6 +65,8 @@ class GraphStorage {
  private:
   char* Reserve(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  std::shared_ptr<GraphStorage> base_;  // of Over; else null
+  uint32_t first_kind_ = 0;             // the index of the first kind
   std::shared_ptr<FunctionScope> functions_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<char[]>> blocks_ ABSL_GUARDED_BY(mutex_);

@@ -65,6 +65,10 @@ std::string_view LibraryAccess::Keep(Graph& graph, std::string_view bytes) {
   return graph.storage_->Copy(bytes);
 }
 
+void LibraryAccess::ForgetKinds(Graph& graph, std::string_view op) {
+  absl::erase_if(graph.kinds_, [op](const auto& kind) { return kind.second->op_name == op; });
+}
+
 void LibraryAccess::SetLibraryExtra(Graph& graph, std::string_view wire) {
   graph.library_extra_ = graph.storage_->Copy(wire);
 }

@@ -29,6 +29,9 @@ class LibraryAccess {
   // Adds a function, or puts it in the place of the function with its name, whose position it takes
   // over.
   static void PutFunction(Graph& graph, FunctionEntry function);
+  // Nodes that come from now on do not share the kinds of present nodes of this op: another
+  // function has the name now, or none.
+  static void ForgetKinds(Graph& graph, std::string_view op);
   static std::string_view LibraryExtra(const Graph& graph) { return graph.library_extra_; }
   static void SetLibraryExtra(Graph& graph, std::string_view wire);
 

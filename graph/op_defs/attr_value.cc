@@ -226,6 +226,10 @@ absl::StatusOr<FuncAttr> AttrValue::AsFunc() const {
   TENON_ASSIGN_OR_RETURN(WireField f, Expect(*this, kFieldFunc));
   return ParseFunc(f.bytes);
 }
+absl::StatusOr<std::string_view> AttrValue::AsPlaceholder() const {
+  TENON_ASSIGN_OR_RETURN(WireField f, Expect(*this, kFieldPlaceholder));
+  return f.bytes;
+}
 
 absl::StatusOr<std::vector<std::string_view>> AttrValue::AsStringList() const {
   return Elements<std::string_view>(
@@ -317,6 +321,7 @@ std::string TensorWire(std::string_view tensor_proto) {
   return OneBytes(kFieldTensor, tensor_proto);
 }
 std::string Func(std::string_view name) { return OneBytes(kFieldFunc, OneBytes(1, name)); }
+std::string Placeholder(std::string_view name) { return OneBytes(kFieldPlaceholder, name); }
 std::string StringList(absl::Span<const std::string_view> v) {
   return List<std::string_view>(v, [](WireWriter& w, std::string_view s) { w.Bytes(kFieldS, s); });
 }

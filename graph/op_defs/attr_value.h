@@ -62,6 +62,8 @@ class AttrValue {
   // The TensorProto's wire bytes; graph/tensor/tensor_proto.h decodes them.
   absl::StatusOr<std::string_view> AsTensorWire() const;
   absl::StatusOr<FuncAttr> AsFunc() const;
+  // The name of the attribute of a call that fills this one in.
+  absl::StatusOr<std::string_view> AsPlaceholder() const;
 
   // Return the elements in order. An empty list has no element kind, so each of these accepts it.
   // Each also accepts empty bytes: for TensorFlow an attribute without a value is an empty list.
@@ -91,6 +93,7 @@ std::string Type(DataType v);
 std::string Shape(const PartialShape& v);
 std::string TensorWire(std::string_view tensor_proto);
 std::string Func(std::string_view name);
+std::string Placeholder(std::string_view name);
 std::string StringList(absl::Span<const std::string_view> v);
 std::string IntList(absl::Span<const int64_t> v);
 std::string FloatList(absl::Span<const float> v);

@@ -3,11 +3,14 @@
 
 #include "graph/op_defs/op_registry.h"
 
+#include <unistd.h>
+
 #include <deque>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/base/closest.h"
@@ -172,6 +175,17 @@ std::string_view OpRegistry::Closest(std::string_view name) {
   ClosestName closest(name);
   for (std::string_view candidate : Names()) closest.Offer(candidate);
   return closest.best();
+}
+
+absl::Status OpNotRegistered(std::string_view name) {
+  char host[256] = "this host";
+  gethostname(host, sizeof(host) - 1);
+  return absl::NotFoundError(absl::StrCat(
+      "Op type not registered '", name, "' in binary running on ", host,
+      ". Make sure the Op and Kernel are registered in the binary running in this process. Note "
+      "that if you are loading a saved graph which used ops from tf.contrib (e.g. "
+      "`tf.contrib.resampler`), accessing should be done before importing the graph, as contrib "
+      "ops are lazily registered when the module is first accessed."));
 }
 
 }  // namespace tenon

@@ -51,4 +51,7 @@ class OpRegistry {
   Impl* impl_;
 };
 
+// NOT_FOUND, with TensorFlow's message for an op that its registry lacks.
+absl::Status OpNotRegistered(std::string_view name);
+
 }  // namespace tenon

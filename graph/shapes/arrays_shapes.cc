@@ -80,13 +80,13 @@ absl::Status ReshapeShape(InferenceContext& c) {
     }
   }
   if (unknowns == 0 && elements >= 0 && known != elements) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot reshape a tensor with ", elements,
+    return absl::InvalidArgumentError(absl::StrCat("Cannot reshape a tensor with ", elements,
                                                    " elements to shape ", out.ToString(), " (",
                                                    known, " elements)"));
   }
   if (unknowns == 1 && elements >= 0 && known > 0) {
     if (elements % known != 0) {
-      return absl::InvalidArgumentError(absl::StrCat("cannot reshape a tensor with ", elements,
+      return absl::InvalidArgumentError(absl::StrCat("Cannot reshape a tensor with ", elements,
                                                      " elements to shape ", out.ToString(),
                                                      ": it is not divisible by ", known));
     }

@@ -117,15 +117,13 @@ absl::Status GraphShapes::Sweep(const Graph& graph, const ShapeOptions& options)
 }
 
 absl::Status GraphShapes::Append(const Graph& graph, const ShapeOptions& options) {
-  for (auto n = static_cast<NodeId>(ranges_.size()); n < graph.num_node_ids(); ++n) {
-    Range& range = ranges_.emplace_back();
-    if (!graph.alive(n)) continue;
-    const auto count = static_cast<uint32_t>(graph.num_outputs(n));
-    Grow(range, count);
-    range = {range.first, count, nullptr, MarkOf(graph.data_inputs(n))};
-    TENON_RETURN_IF_ERROR(InferNode(graph, options, n).status());
-  }
-  return absl::OkStatus();
+  const NodeId n = num_nodes();
+  Range& range = ranges_.emplace_back();
+  if (!graph.alive(n)) return absl::OkStatus();
+  range = {static_cast<uint32_t>(ids_.size()), static_cast<uint32_t>(graph.num_outputs(n)), nullptr,
+           MarkOf(graph.data_inputs(n))};
+  ids_.resize(ids_.size() + range.count, kUnknown);
+  return InferNode(graph, options, n).status();
 }
 
 GraphShapes::Question GraphShapes::QuestionOf(const Graph& graph, NodeId n) const {
@@ -173,9 +171,10 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
   InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, std::move(inputs));
   context.set_node(graph.name(n));
   if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
-    absl::Status status =
-        RunShapeFn(context, options.errors == nullptr ? graph.name(n) : std::string_view());
+    const std::string_view name = options.errors == nullptr ? graph.name(n) : std::string_view();
+    absl::Status status = options.describe ? CallShapeFn(context) : RunShapeFn(context, name);
     if (!status.ok()) {
+      if (options.describe) status = options.describe(n, context, status);
       if (options.errors == nullptr) return status;
       options.errors->emplace_back(n, std::move(status));
       return Forget(options, n);

@@ -84,12 +84,17 @@ const TensorInfo& InferenceContext::Nothing() {
 }
 
 std::optional<Dims> InferenceContext::input_as_ints(int i) const {
-  if (const Tensor* value = input_value(i)) return IntsOf(*value);
-  return input_info(i).partial_value;
+  values_read_ |= Bit(i);
+  return AsInts(input_info(i));
+}
+
+std::optional<Dims> InferenceContext::AsInts(const TensorInfo& info) {
+  return info.value != nullptr ? IntsOf(*info.value) : info.partial_value;
 }
 
 absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
-  const std::optional<Dims> dims = input_as_ints(i);
+  shapes_read_ |= Bit(i);
+  const std::optional<Dims> dims = AsInts(input_info(i));
   if (input(i).rank() == 0) {
     // One -1 stands for any shape at all.
     if (!dims || dims->empty() || dims->front() == -1) return PartialShape();
@@ -167,7 +172,7 @@ absl::StatusOr<int64_t> InferenceContext::MergeDim(int64_t a, int64_t b) const {
   if (a < 0) return b;
   if (b < 0 || a == b) return a;
   return absl::InvalidArgumentError(
-      absl::StrCat("dimensions must be equal, but are ", a, " and ", b));
+      absl::StrCat("Dimensions must be equal, but are ", a, " and ", b));
 }
 
 absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
@@ -193,7 +198,7 @@ absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
   return out;
 }
 
-absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
+absl::Status CallShapeFn(InferenceContext& c) {
   if (!c.op().shape_fn) return absl::OkStatus();
   absl::Status status = c.op().shape_fn(c);
   // A function may multiply dimensions to more elements than int64 holds: no tensor can have such a
@@ -201,12 +206,15 @@ absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
   for (int i = 0; status.ok() && i < c.num_outputs(); ++i) {
     status = PartialShape::Make(c.output(i).shape.dims()).status();
   }
-  if (status.ok()) return status;
+  if (status.ok() || !IsAtRunTime(status)) return status;
   // TensorFlow finds this error when the node runs, so the graph must load.
-  if (IsAtRunTime(status)) {
-    for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
-    return absl::OkStatus();
-  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.output(i) = TensorInfo();
+  return absl::OkStatus();
+}
+
+absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
+  const absl::Status status = CallShapeFn(c);
+  if (status.ok()) return status;
   std::string where = absl::StrCat(", in op ", c.op().name);
   if (!node_name.empty()) absl::StrAppend(&where, " of node '", node_name, "'");
   if (c.num_inputs() > 0) absl::StrAppend(&where, " with input shapes: ");

@@ -68,7 +68,10 @@ class InferenceContext {
     return i < num_outputs() ? types_.outputs[i] : DataType::kInvalid;
   }
   // The constant value of input i, or null. The elements may be unaligned.
-  const Tensor* input_value(int i) const { return input_info(i).value.get(); }
+  const Tensor* input_value(int i) const {
+    values_read_ |= Bit(i);
+    return input_info(i).value.get();
+  }
   // The elements of integer input i, with kUnknownDim for unknown ones; nullopt where nothing is
   // known, and for a constant of another type. A constant's own -1 looks like an unknown element:
   // input_value tells the two apart.
@@ -77,6 +80,11 @@ class InferenceContext {
   // shape. If no size is known, the rank is the length of the vector, where that is known.
   // INVALID_ARGUMENT for another scalar, an input of higher rank or an invalid shape.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
+
+  // Whether the shape function has asked for the value of input i, and whether as a shape, by
+  // input_as_shape; false for inputs behind the 64th.
+  bool reads_value(int i) const { return (values_read_ & Bit(i)) != 0; }
+  bool reads_as_shape(int i) const { return (shapes_read_ & Bit(i)) != 0; }
 
   void set_output(int i, PartialShape shape) { output(i).shape = std::move(shape); }
   // Sets the value of an output beside its shape, where the op computes the value from shapes
@@ -110,6 +118,8 @@ class InferenceContext {
 
  private:
   static const TensorInfo& Nothing();
+  static std::optional<Dims> AsInts(const TensorInfo& info);
+  static uint64_t Bit(int i) { return i >= 0 && i < 64 ? uint64_t{1} << i : 0; }
 
   const OpDef& op_;
   std::string_view node_;
@@ -118,9 +128,12 @@ class InferenceContext {
   std::vector<const TensorInfo*> inputs_;
   std::vector<TensorInfo> outputs_;
   TensorInfo dropped_;
+  mutable uint64_t values_read_ = 0, shapes_read_ = 0;  // a bit for each input
   std::shared_ptr<const void> attr_owner_;
 };
 
+// RunShapeFn, without the words that it adds to an error.
+absl::Status CallShapeFn(InferenceContext& context);
 // Runs the shape function of the op, if it has one; without one all outputs stay unknown. Also
 // refuses an output that PartialShape::Make refuses. The error names the op, the node if
 // `node_name` is not empty, and the first 20 input shapes; the outputs then mean nothing. An error
@@ -145,6 +158,9 @@ struct ShapeOptions {
   // say more of the outputs. It must depend only on the node's kind and on what is known of the
   // inputs: nodes that have both in common share one answer.
   std::function<void(NodeId, InferenceContext&)> refine;
+  // If given, makes the error that is returned of what a shape function says, in place of the words
+  // that RunShapeFn adds.
+  std::function<absl::Status(NodeId, const InferenceContext&, const absl::Status&)> describe;
 };
 
 // What is known of each output of each live node. Loops are not iterated: a Merge takes the values
@@ -165,11 +181,19 @@ class GraphShapes {
   // succeeded.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
-  // Infers the nodes that were added since the last call, each from nodes with smaller ids: O(its
-  // inputs) for each. Changes to older nodes are not looked at. `options` must be those of Infer.
-  // Returns the first error of a shape function unless `options.errors` collects them; the outputs
-  // of that node are then unknown, and the next call goes on behind it.
+  // Append infers the node with the id num_nodes(), in a time that depends on its inputs alone; a
+  // default GraphShapes knows no node. Changes to older nodes are not looked at. Returns the error of
+  // the node's shape function unless `options.errors` collects it; the outputs of the node are then
+  // unknown.
   absl::Status Append(const Graph& graph, const ShapeOptions& options);
+  // Forgets the nodes from id `nodes` on.
+  void Truncate(int32_t nodes) {
+    if (nodes < num_nodes()) ranges_.resize(nodes);
+  }
+  // The number of nodes that are known: those with ids below it.
+  int32_t num_nodes() const { return static_cast<int32_t>(ranges_.size()); }
+  // Replaces what is known of an output. Nodes that have been inferred do not hear of it.
+  void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
 
   // What is known of an output. The node's id must be one of the graph at the last Infer or
   // Refresh; an output that the node does not have is unknown. The reference is valid until the

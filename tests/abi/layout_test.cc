@@ -17,13 +17,9 @@
 namespace {
 
 TEST(LayoutTest, EveryOwedFunctionIsDeclared) {
-  int count = 0;
-#define F(name)                                      \
-  static_assert(std::is_function_v<decltype(name)>); \
-  ++count;
+#define F(name) static_assert(std::is_function_v<decltype(name)>);
 #include "tests/abi/functions.inc"
 #undef F
-  EXPECT_EQ(count, 227);
 }
 
 TEST(LayoutTest, StatusNamesAreOneType) {

@@ -183,7 +183,7 @@ TEST(GraphShapes, ErrorsNameNodeAndShapes) {
   const auto shapes = GraphShapes::Infer(g);
   EXPECT_EQ(shapes.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(shapes.status().message(),
-            "dimensions must be equal, but are 3 and 4, in op MatMul of node 'product' with input "
+            "Dimensions must be equal, but are 3 and 4, in op MatMul of node 'product' with input "
             "shapes: [2,3], [4,5]");
 }
 
@@ -477,6 +477,8 @@ TEST(GraphShapes, AppendFindsWhatInferFinds) {
   const NodeId product = *g.AddNode("product", "Mul", std::array{x, x}, {t});
   const NodeId sum = *g.AddNode("sum", "Sum", std::array{Output{product, 0}, axis}, {t});
   ASSERT_TRUE(shapes->Append(g, {}).ok());
+  ASSERT_TRUE(shapes->Append(g, {}).ok());
+  EXPECT_EQ(shapes->num_nodes(), g.num_node_ids());
   EXPECT_EQ(shapes->shape({product, 0}).ToString(), "[2,?]");
   EXPECT_EQ(shapes->shape({sum, 0}).ToString(), "[2]");
   const NodeId same = *g.AddNode("same", "Neg", std::array{Output{sum, 0}}, {t});

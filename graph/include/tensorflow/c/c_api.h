@@ -1,8 +1,24 @@
-// Version, registry queries and library loading: the part of TensorFlow's c_api.h that plug-ins
-// use. The functions that build and run graphs are not there. Callable from any thread.
+// TensorFlow's C API for programs: graphs, functions, sessions, gradients, libraries of ops.
+//
+// Rules for all functions here, besides those of c_api_macros.h:
+// * A function with a `status` sets it in each call, to TF_OK if all went well. A NULL pointer, an
+//   index that there is not, or an object of another graph is TF_INVALID_ARGUMENT or
+//   TF_OUT_OF_RANGE there. `status` itself may be NULL. Functions without a status return NULL, 0
+//   or -1 instead, and setters leave the error to the function that ends the work.
+// * TF_New… and other functions that hand out an object give it to the caller, who releases it with
+//   the TF_Delete… function of its type. Those accept NULL.
+// * Functions are callable from any thread, several at a time for one TF_Graph or TF_Session. A
+//   TF_OperationDescription, TF_ImportGraphDefOptions, TF_SessionOptions, TF_Status or TF_Buffer
+//   belongs to one thread at a time.
+// * "Serialized X" is the message X of TensorFlow's .proto files as binary bytes. A TF_Buffer that
+//   is filled must be empty before: TF_NewBuffer gives one.
+// * Sizes are in bytes; `num_`, `max_`, `n` and `len` of arrays count elements.
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,14 +34,7 @@
 extern "C" {
 #endif
 
-// A view of bytes, which need not end in a NUL. The function that returns the view says how long
-// the bytes live. The receiver frees nothing.
-typedef struct TF_StringView {
-  const char* data;
-  size_t len;
-} TF_StringView;
-
-// The release of TensorFlow that has the plug-in interface of this host: "2.21.0". Static storage.
+// The release of TensorFlow that has the interface of this host: "2.21.0". Static storage.
 TF_CAPI_EXPORT extern const char* TF_Version(void);
 
 // Parses a serialized TensorProto into new host memory. `to` becomes a handle on that memory, with
@@ -36,6 +45,585 @@ TF_CAPI_EXPORT extern const char* TF_Version(void);
 // short.
 TF_CAPI_EXPORT extern void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
                                               TF_Status* status);
+
+// A view of bytes, which need not end in a NUL. The function that returns the view says how long
+// the bytes live. The receiver frees nothing.
+typedef struct TF_StringView {
+  const char* data;
+  size_t len;
+} TF_StringView;
+
+// ---------------------------------------------------------------- options of sessions
+
+// How sessions are made. The same options may serve many sessions; each copies what it needs.
+typedef struct TF_SessionOptions TF_SessionOptions;
+
+TF_CAPI_EXPORT extern TF_SessionOptions* TF_NewSessionOptions(void);
+
+// Where the session is to run: "" or "local" for this process. Another target makes TF_NewSession
+// fail.
+TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* target);
+
+TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions*);
+
+// ---------------------------------------------------------------- graphs and operations
+
+// A graph of operations, which only grows. Thread-safe.
+typedef struct TF_Graph TF_Graph;
+
+TF_CAPI_EXPORT extern TF_Graph* TF_NewGraph(void);
+
+// Gives the graph up. It goes at once, or with the last session that uses it. Its operations must
+// not be used any more.
+TF_CAPI_EXPORT extern void TF_DeleteGraph(TF_Graph*);
+
+// What a new operation is to be, until TF_FinishOperation.
+typedef struct TF_OperationDescription TF_OperationDescription;
+
+// An operation (node) of a graph. Belongs to the graph and keeps its address as long as the graph
+// lives.
+typedef struct TF_Operation TF_Operation;
+
+// Input number `index` of an operation. Lists of tensors count one by one.
+typedef struct TF_Input {
+  TF_Operation* oper;
+  int index;
+} TF_Input;
+
+// Output number `index` of an operation. Lists of tensors count one by one.
+typedef struct TF_Output {
+  TF_Operation* oper;
+  int index;
+} TF_Output;
+
+// Operations with inputs and outputs, which a graph that has a copy of the function can call as an
+// operation of the function's name.
+typedef struct TF_Function TF_Function;
+
+// No options exist: pass NULL.
+typedef struct TF_FunctionOptions TF_FunctionOptions;
+
+// Merges a shape into what is known of the output's shape: each known dimension must agree.
+// `num_dims` -1 is an unknown rank, -1 in `dims` an unknown dimension. Operations that have been
+// added do not change. TF_INVALID_ARGUMENT if the shapes contradict each other.
+TF_CAPI_EXPORT extern void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output,
+                                                  const int64_t* dims, const int num_dims,
+                                                  TF_Status* status);
+
+// The rank of the output, or -1 if it is unknown or on an error.
+TF_CAPI_EXPORT extern int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output,
+                                                   TF_Status* status);
+
+// Writes the dimensions of the output to `dims`, -1 for an unknown one. `num_dims` must be what
+// TF_GraphGetTensorNumDims returns, else TF_INVALID_ARGUMENT. Nothing is written for a scalar and
+// for an unknown rank.
+TF_CAPI_EXPORT extern void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims,
+                                                  int num_dims, TF_Status* status);
+
+// TF_NewOperation that takes no lock: no other thread may use the graph during the call.
+TF_CAPI_EXPORT extern TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
+                                                                     const char* op_type,
+                                                                     const char* oper_name);
+
+// Begins an operation of this op and name. The op is a registered one or a function of the graph.
+// Whatever is wrong shows in TF_FinishOperation, which must be called in any case: it releases the
+// description. The graph must live until then.
+TF_CAPI_EXPORT extern TF_OperationDescription* TF_NewOperation(TF_Graph* graph, const char* op_type,
+                                                               const char* oper_name);
+
+// The device that the operation asks for, "/device:CPU:0"; "" for none.
+TF_CAPI_EXPORT extern void TF_SetDevice(TF_OperationDescription* desc, const char* device);
+
+// Give the next argument of the op, in the order of the op's definition: TF_AddInput where the
+// argument is one tensor, TF_AddInputList where it is a list, also of one. The attributes of types
+// and numbers that follow from the inputs are set by these calls.
+TF_CAPI_EXPORT extern void TF_AddInput(TF_OperationDescription* desc, TF_Output input);
+TF_CAPI_EXPORT extern void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs,
+                                           int num_inputs);
+
+// The operation is to run after `input`.
+TF_CAPI_EXPORT extern void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input);
+
+// Asks for the device of `op`: adds "loc:@NAME" to the attribute _class.
+TF_CAPI_EXPORT extern void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op);
+
+// Set an attribute. Those that have a default, or follow from inputs, need not be set. A second
+// value for an attribute must equal the first. Values are copied. A string is `length` bytes and
+// may hold NULs. Lists have `num_values` elements.
+TF_CAPI_EXPORT extern void TF_SetAttrString(TF_OperationDescription* desc, const char* attr_name,
+                                            const void* value, size_t length);
+TF_CAPI_EXPORT extern void TF_SetAttrStringList(TF_OperationDescription* desc,
+                                                const char* attr_name, const void* const* values,
+                                                const size_t* lengths, int num_values);
+TF_CAPI_EXPORT extern void TF_SetAttrInt(TF_OperationDescription* desc, const char* attr_name,
+                                         int64_t value);
+TF_CAPI_EXPORT extern void TF_SetAttrIntList(TF_OperationDescription* desc, const char* attr_name,
+                                             const int64_t* values, int num_values);
+TF_CAPI_EXPORT extern void TF_SetAttrFloat(TF_OperationDescription* desc, const char* attr_name,
+                                           float value);
+TF_CAPI_EXPORT extern void TF_SetAttrFloatList(TF_OperationDescription* desc, const char* attr_name,
+                                               const float* values, int num_values);
+TF_CAPI_EXPORT extern void TF_SetAttrBool(TF_OperationDescription* desc, const char* attr_name,
+                                          unsigned char value);
+TF_CAPI_EXPORT extern void TF_SetAttrBoolList(TF_OperationDescription* desc, const char* attr_name,
+                                              const unsigned char* values, int num_values);
+TF_CAPI_EXPORT extern void TF_SetAttrType(TF_OperationDescription* desc, const char* attr_name,
+                                          TF_DataType value);
+TF_CAPI_EXPORT extern void TF_SetAttrTypeList(TF_OperationDescription* desc, const char* attr_name,
+                                              const TF_DataType* values, int num_values);
+
+// In the body of a function: the value of the function's attribute `placeholder` fills this one in.
+TF_CAPI_EXPORT extern void TF_SetAttrPlaceholder(TF_OperationDescription* desc,
+                                                 const char* attr_name, const char* placeholder);
+
+// Names a function, in `length` bytes.
+TF_CAPI_EXPORT extern void TF_SetAttrFuncName(TF_OperationDescription* desc, const char* attr_name,
+                                              const char* value, size_t length);
+
+// `num_dims` -1 is an unknown rank, -1 in `dims` an unknown dimension. Of a list of shapes,
+// `dims[i]` has `num_dims[i]` elements.
+TF_CAPI_EXPORT extern void TF_SetAttrShape(TF_OperationDescription* desc, const char* attr_name,
+                                           const int64_t* dims, int num_dims);
+TF_CAPI_EXPORT extern void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
+                                               const int64_t* const* dims, const int* num_dims,
+                                               int num_shapes);
+
+// Serialized TensorShapeProtos. TF_INVALID_ARGUMENT if one does not parse.
+TF_CAPI_EXPORT extern void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc,
+                                                      const char* attr_name, const void* proto,
+                                                      size_t proto_len, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc,
+                                                          const char* attr_name,
+                                                          const void* const* protos,
+                                                          const size_t* proto_lens, int num_shapes,
+                                                          TF_Status* status);
+
+// The elements are copied. TF_UNIMPLEMENTED for resources and variants.
+TF_CAPI_EXPORT extern void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name,
+                                            TF_Tensor* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_SetAttrTensorList(TF_OperationDescription* desc,
+                                                const char* attr_name, TF_Tensor* const* values,
+                                                int num_values, TF_Status* status);
+
+// A serialized AttrValue, of any type. TF_INVALID_ARGUMENT if it does not parse.
+TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription* desc,
+                                                const char* attr_name, const void* proto,
+                                                size_t proto_len, TF_Status* status);
+
+// TF_FinishOperation that takes no lock: no other thread may use the graph during the call.
+TF_CAPI_EXPORT extern TF_Operation* TF_FinishOperationLocked(TF_OperationDescription* desc,
+                                                             TF_Status* status);
+
+// Checks the operation, infers the shapes of its outputs and adds it to the graph. Releases `desc`
+// in any case. NULL on an error, after which the graph is as it was: TF_INVALID_ARGUMENT for a name
+// that is taken, an op that is not known, inputs, attributes or shapes that do not fit;
+// TF_UNIMPLEMENTED for an op that is out of use.
+TF_CAPI_EXPORT extern TF_Operation* TF_FinishOperation(TF_OperationDescription* desc,
+                                                       TF_Status* status);
+
+// The texts of an operation. They live as long as the graph; TF_OperationDevice may be changed by
+// TF_SetRequestedDevice. The device is the one that was asked for, "" for none.
+TF_CAPI_EXPORT extern const char* TF_OperationName(TF_Operation* oper);
+TF_CAPI_EXPORT extern const char* TF_OperationOpType(TF_Operation* oper);
+TF_CAPI_EXPORT extern const char* TF_OperationDevice(TF_Operation* oper);
+
+// Inputs and outputs of an operation, control edges not counted. A type of 0 stands for an input or
+// output that there is not. The ListLength functions return the number of tensors of the argument
+// or result `arg_name` of the op, or -1 on an error: TF_INVALID_ARGUMENT for another name.
+TF_CAPI_EXPORT extern int TF_OperationNumOutputs(TF_Operation* oper);
+TF_CAPI_EXPORT extern TF_DataType TF_OperationOutputType(TF_Output oper_out);
+TF_CAPI_EXPORT extern int TF_OperationOutputListLength(TF_Operation* oper, const char* arg_name,
+                                                       TF_Status* status);
+TF_CAPI_EXPORT extern int TF_OperationNumInputs(TF_Operation* oper);
+TF_CAPI_EXPORT extern TF_DataType TF_OperationInputType(TF_Input oper_in);
+TF_CAPI_EXPORT extern int TF_OperationInputListLength(TF_Operation* oper, const char* arg_name,
+                                                      TF_Status* status);
+
+// The output that feeds the input; {NULL, -1} if there is no such input.
+TF_CAPI_EXPORT extern TF_Output TF_OperationInput(TF_Input oper_in);
+
+// Writes the outputs that feed the first `max_inputs` inputs.
+TF_CAPI_EXPORT extern void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs,
+                                                 int max_inputs);
+
+// The inputs that the output feeds: their number, and the first `max_consumers` of them, in the
+// order in which the operations were added. Returns how many were written. Later operations may add
+// to them.
+TF_CAPI_EXPORT extern int TF_OperationOutputNumConsumers(TF_Output oper_out);
+TF_CAPI_EXPORT extern int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers,
+                                                      int max_consumers);
+
+// The operations that this one runs after, and those that run after this one, by control edges:
+// their numbers, and the first `max_…` of them. Return how many were written.
+TF_CAPI_EXPORT extern int TF_OperationNumControlInputs(TF_Operation* oper);
+TF_CAPI_EXPORT extern int TF_OperationGetControlInputs(TF_Operation* oper,
+                                                       TF_Operation** control_inputs,
+                                                       int max_control_inputs);
+TF_CAPI_EXPORT extern int TF_OperationNumControlOutputs(TF_Operation* oper);
+TF_CAPI_EXPORT extern int TF_OperationGetControlOutputs(TF_Operation* oper,
+                                                        TF_Operation** control_outputs,
+                                                        int max_control_outputs);
+
+// What the value of an attribute is.
+typedef struct TF_AttrMetadata {
+  unsigned char is_list;  // 1 for a list, else 0
+  int64_t list_size;      // the number of elements; -1 if it is no list
+  TF_AttrType type;       // of the value, or of the elements
+  // The room that the value takes: of a string its bytes, of strings the sum of their bytes; of a
+  // shape its rank, -1 if it is unknown; of shapes the sum of their known ranks; else -1.
+  int64_t total_size;
+} TF_AttrMetadata;
+
+// Describes the attribute. Here and below TF_INVALID_ARGUMENT is the error for an attribute that
+// the operation has not, and for one of another type.
+TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* oper,
+                                                                  const char* attr_name,
+                                                                  TF_Status* status);
+
+// Copy the value of an attribute. Of a string the first `max_length` bytes are copied, without a
+// NUL; of a list the first `max_values` elements. The strings of a list go to `storage`, one behind
+// the other; `values[i]` points to string i and `lengths[i]` is its size. TF_INVALID_ARGUMENT if
+// `storage_size` is not enough.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name,
+                                                     void* value, size_t max_length,
+                                                     TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrStringList(TF_Operation* oper, const char* attr_name,
+                                                         void** values, size_t* lengths,
+                                                         int max_values, void* storage,
+                                                         size_t storage_size, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrInt(TF_Operation* oper, const char* attr_name,
+                                                  int64_t* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrIntList(TF_Operation* oper, const char* attr_name,
+                                                      int64_t* values, int max_values,
+                                                      TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrFloat(TF_Operation* oper, const char* attr_name,
+                                                    float* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrFloatList(TF_Operation* oper, const char* attr_name,
+                                                        float* values, int max_values,
+                                                        TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrBool(TF_Operation* oper, const char* attr_name,
+                                                   unsigned char* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrBoolList(TF_Operation* oper, const char* attr_name,
+                                                       unsigned char* values, int max_values,
+                                                       TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrType(TF_Operation* oper, const char* attr_name,
+                                                   TF_DataType* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTypeList(TF_Operation* oper, const char* attr_name,
+                                                       TF_DataType* values, int max_values,
+                                                       TF_Status* status);
+
+// Copy the dimensions of a shape, -1 for an unknown one; at most `num_dims` of them. Of a list,
+// shape i has `num_dims[i]` dimensions at `dims[i]`, or is of unknown rank if that is -1. The
+// dimensions go to `storage`, which has room for `storage_size` numbers: TF_INVALID_ARGUMENT if
+// that is not enough.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name,
+                                                    int64_t* value, int num_dims,
+                                                    TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name,
+                                                        int64_t** dims, int* num_dims,
+                                                        int num_shapes, int64_t* storage,
+                                                        int storage_size, TF_Status* status);
+
+// Serialized TensorShapeProtos, into empty buffers of the caller; for a list into new buffers,
+// which the caller deletes.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProto(TF_Operation* oper,
+                                                               const char* attr_name,
+                                                               TF_Buffer* value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProtoList(TF_Operation* oper,
+                                                                   const char* attr_name,
+                                                                   TF_Buffer** values,
+                                                                   int max_values,
+                                                                   TF_Status* status);
+
+// New tensors, which the caller deletes. On an error no entry of `values` is set.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name,
+                                                     TF_Tensor** value, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name,
+                                                         TF_Tensor** values, int max_values,
+                                                         TF_Status* status);
+
+// The serialized AttrValue of an attribute of any type.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrValueProto(TF_Operation* oper, const char* attr_name,
+                                                         TF_Buffer* output_attr_value,
+                                                         TF_Status* status);
+
+// The number of attributes, those that have their defaults included.
+TF_CAPI_EXPORT extern int TF_OperationGetNumAttrs(TF_Operation* oper);
+
+// The length in bytes of the name of attribute `i`, without a NUL; -1 if there is none.
+TF_CAPI_EXPORT extern int TF_OperationGetAttrNameLength(TF_Operation* oper, int i);
+
+// Writes the name of attribute `i`, without a NUL. `output` has room for
+// TF_OperationGetAttrNameLength bytes.
+TF_CAPI_EXPORT extern void TF_OperationGetAttrName(TF_Operation* oper, int i, char* output,
+                                                   TF_Status* status);
+
+// The operation of this name; NULL if there is none.
+TF_CAPI_EXPORT extern TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name);
+
+// Walks over the operations in the order in which they were added: `*pos` is 0 at first, and each
+// call moves it. NULL at the end.
+TF_CAPI_EXPORT extern TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos);
+
+// The graph as a serialized GraphDef, with functions and versions.
+TF_CAPI_EXPORT extern void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def,
+                                              TF_Status* status);
+
+// The serialized OpDef of a registered op, or of a function of the graph. TF_NOT_FOUND if there is
+// neither.
+TF_CAPI_EXPORT extern void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name,
+                                            TF_Buffer* output_op_def, TF_Status* status);
+
+// The serialized VersionDef of the graph.
+TF_CAPI_EXPORT extern void TF_GraphVersions(TF_Graph* graph, TF_Buffer* output_version_def,
+                                            TF_Status* status);
+
+// ---------------------------------------------------------------- import
+
+// How a GraphDef is added to a graph. Strings are copied; operations must be of the graph that the
+// options are used for.
+typedef struct TF_ImportGraphDefOptions TF_ImportGraphDefOptions;
+
+TF_CAPI_EXPORT extern TF_ImportGraphDefOptions* TF_NewImportGraphDefOptions(void);
+TF_CAPI_EXPORT extern void TF_DeleteImportGraphDefOptions(TF_ImportGraphDefOptions* opts);
+
+// Puts "PREFIX/" in front of the names of imported nodes.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions* opts,
+                                                             const char* prefix);
+
+// The device of nodes that name none.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGraphDefOptions* opts,
+                                                                    const char* device);
+
+// Whether a node whose name is taken gets another name ("a_1"), instead of an error. Does nothing
+// with a prefix. Off at first.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
+                                                                    unsigned char uniquify_names);
+
+// Whether a prefix that is taken, as a name or as a prefix of names, becomes another one ("p_1"),
+// instead of an error. Off at first.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
+                                                                     unsigned char uniquify_prefix);
+
+// Imported nodes that read output `src_index` of the GraphDef's node `src_name` are to read `dst`.
+// `src_index` -1 means a control input, and `dst.index` is then -1 too.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions* opts,
+                                                                   const char* src_name,
+                                                                   int src_index, TF_Output dst);
+
+// Imported nodes that run after the GraphDef's node `src_name` are to run after `dst`.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsRemapControlDependency(
+    TF_ImportGraphDefOptions* opts, const char* src_name, TF_Operation* dst);
+
+// Imported nodes are to run after `oper`.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsAddControlDependency(
+    TF_ImportGraphDefOptions* opts, TF_Operation* oper);
+
+// Adds an output, or an operation, of the GraphDef to those that the import returns. An output that
+// an input mapping replaces is returned as what replaces it.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsAddReturnOutput(TF_ImportGraphDefOptions* opts,
+                                                                   const char* oper_name,
+                                                                   int index);
+TF_CAPI_EXPORT extern int TF_ImportGraphDefOptionsNumReturnOutputs(
+    const TF_ImportGraphDefOptions* opts);
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsAddReturnOperation(
+    TF_ImportGraphDefOptions* opts, const char* oper_name);
+TF_CAPI_EXPORT extern int TF_ImportGraphDefOptionsNumReturnOperations(
+    const TF_ImportGraphDefOptions* opts);
+
+// What an import returns. The arrays and strings belong to it.
+typedef struct TF_ImportGraphDefResults TF_ImportGraphDefResults;
+
+// The outputs and operations that the options asked for, in their order.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults* results,
+                                                                 int* num_outputs,
+                                                                 TF_Output** outputs);
+TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsReturnOperations(
+    TF_ImportGraphDefResults* results, int* num_opers, TF_Operation*** opers);
+
+// The sources of input mappings that no imported node has used and that are no outputs of the
+// GraphDef.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsMissingUnusedInputMappings(
+    TF_ImportGraphDefResults* results, int* num_missing_unused_input_mappings,
+    const char*** src_names, int** src_indexes);
+
+TF_CAPI_EXPORT extern void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults* results);
+
+// Adds the nodes and functions of a serialized GraphDef to the graph. On an error the graph is as
+// it was and the result is NULL: TF_INVALID_ARGUMENT for bytes that do not parse, for nodes that do
+// not fit, for names that are taken. `graph_def` is only read.
+TF_CAPI_EXPORT extern TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(
+    TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
+    TF_Status* status);
+
+// The same, and writes the outputs that the options ask for. `num_return_outputs` must be their
+// number.
+TF_CAPI_EXPORT extern void TF_GraphImportGraphDefWithReturnOutputs(
+    TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
+    TF_Output* return_outputs, int num_return_outputs, TF_Status* status);
+
+// The same, and returns nothing.
+TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,
+                                                  const TF_ImportGraphDefOptions* options,
+                                                  TF_Status* status);
+
+// ---------------------------------------------------------------- functions of a graph
+
+// Adds a copy of `func` to the graph, and of `grad`, if it is not NULL, as the function that
+// computes the gradient of `func`. A function that the graph has already, with the same definition,
+// is no error. TF_INVALID_ARGUMENT if the graph has another function, an op or another gradient
+// under the name; the graph is then as it was.
+TF_CAPI_EXPORT extern void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func,
+                                                const TF_Function* grad, TF_Status* status);
+
+// The number of functions of the graph.
+TF_CAPI_EXPORT extern int TF_GraphNumFunctions(TF_Graph* g);
+
+// Writes copies of the first `max_func` functions, which the caller deletes. Returns how many were
+// written.
+TF_CAPI_EXPORT extern int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func,
+                                               TF_Status* status);
+
+// The operation as a serialized NodeDef.
+TF_CAPI_EXPORT extern void TF_OperationToNodeDef(TF_Operation* oper, TF_Buffer* output_node_def,
+                                                 TF_Status* status);
+
+// ---------------------------------------------------------------- loops
+
+// A loop that is being built. The caller builds the condition and the body in two graphs of their
+// own, from the inputs that TF_NewWhile made there, and then sets `cond_output`, `body_outputs` and
+// `name`.
+typedef struct TF_WhileParams {
+  const int ninputs;  // of variables of the loop: the length of all arrays here
+
+  TF_Graph* const cond_graph;
+  const TF_Output* const cond_inputs;
+  TF_Output cond_output;  // a bool scalar: whether to go on
+
+  TF_Graph* const body_graph;
+  const TF_Output* const body_inputs;
+  TF_Output* const body_outputs;  // the variables of the next pass
+
+  const char* name;  // the prefix of the loop's operations; no other loop of the graph has it
+} TF_WhileParams;
+
+// Begins a loop in `g` whose variables start with `inputs`. After TF_OK the caller must call
+// TF_FinishWhile or TF_AbortWhile; after an error neither. TF_INVALID_ARGUMENT if `ninputs` is 0.
+TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs,
+                                                 TF_Status* status);
+
+// Adds the loop to the graph and writes what its variables are at the end to `outputs`, which has
+// room for `ninputs`. Releases what `params` holds, also on an error.
+TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status,
+                                          TF_Output* outputs);
+
+// Releases what `params` holds and adds no loop.
+TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
+
+// ---------------------------------------------------------------- functions
+
+// Makes a function of operations of `fn_body`, which stays as it is.
+//   fn_name: what the function is called. With `append_hash_to_fn_name`, "_" and a hash of the
+//     definition come behind it.
+//   num_opers, opers: the operations of the body; with -1 all of the graph but those that give
+//     `inputs`. Those must then have one output.
+//   inputs: outputs that become the arguments, no output twice. The arguments are named after their
+//     operations, in lower case.
+//   outputs, output_names: what the function returns, and under which names; NULL for names after
+//   the
+//     operations.
+//   opts: NULL. description: for people; may be NULL.
+// Each input of an operation of the body must come from the body or be one of `inputs`. NULL on an
+// error: TF_INVALID_ARGUMENT.
+TF_CAPI_EXPORT extern TF_Function* TF_GraphToFunction(
+    const TF_Graph* fn_body, const char* fn_name, unsigned char append_hash_to_fn_name,
+    int num_opers, const TF_Operation* const* opers, int ninputs, const TF_Output* inputs,
+    int noutputs, const TF_Output* outputs, const char* const* output_names,
+    const TF_FunctionOptions* opts, const char* description, TF_Status* status);
+
+// The same with control outputs: operations of the body that each call runs. `control_output_names`
+// names them; NULL for the names of the operations.
+TF_CAPI_EXPORT extern TF_Function* TF_GraphToFunctionWithControlOutputs(
+    const TF_Graph* fn_body, const char* fn_name, unsigned char append_hash_to_fn_name,
+    int num_opers, const TF_Operation* const* opers, int ninputs, const TF_Output* inputs,
+    int noutputs, const TF_Output* outputs, const char* const* output_names, int ncontrol_outputs,
+    const TF_Operation* const* control_outputs, const char* const* control_output_names,
+    const TF_FunctionOptions* opts, const char* description, TF_Status* status);
+
+// The name; it lives as long as the function.
+TF_CAPI_EXPORT extern const char* TF_FunctionName(TF_Function* func);
+
+// The function as a serialized FunctionDef.
+TF_CAPI_EXPORT extern void TF_FunctionToFunctionDef(TF_Function* func, TF_Buffer* output_func_def,
+                                                    TF_Status* status);
+
+// A new function of a serialized FunctionDef. NULL on an error: TF_INVALID_ARGUMENT if the bytes do
+// not parse. The body is checked when a graph calls it.
+TF_CAPI_EXPORT extern TF_Function* TF_FunctionImportFunctionDef(const void* proto, size_t proto_len,
+                                                                TF_Status* status);
+
+// Sets, or replaces, an attribute of the function, such as _noinline, given as a serialized
+// AttrValue.
+TF_CAPI_EXPORT extern void TF_FunctionSetAttrValueProto(TF_Function* func, const char* attr_name,
+                                                        const void* proto, size_t proto_len,
+                                                        TF_Status* status);
+
+// The serialized AttrValue of an attribute of the function. TF_INVALID_ARGUMENT if it has none of
+// this name.
+TF_CAPI_EXPORT extern void TF_FunctionGetAttrValueProto(TF_Function* func, const char* attr_name,
+                                                        TF_Buffer* output_attr_value,
+                                                        TF_Status* status);
+
+// Releases the function; copies in graphs stay.
+TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function* func);
+
+// Computes the output if it depends on constants alone: returns 1 and a new tensor in `*result`.
+// Else returns 0, which is no error.
+TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_Output output,
+                                                           TF_Tensor** result, TF_Status* status);
+
+// ---------------------------------------------------------------- sessions
+
+// Runs parts of a graph and keeps what lasts from run to run: variables, tables, queues.
+// Thread-safe; runs go on at once.
+typedef struct TF_Session TF_Session;
+
+// A session of `graph`, which stays alive as long as the session, and may grow meanwhile. `opts`
+// may be NULL. NULL on an error.
+TF_CAPI_EXPORT extern TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
+                                                TF_Status* status);
+
+// Ends the session: calls of TF_SessionRun fail from now on.
+TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session*, TF_Status* status);
+
+// Releases the session, whatever the status says. No call for it may be in progress.
+TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
+
+// Computes `outputs`, and runs `target_opers`, with `input_values` in the place of `inputs`.
+// `run_options` (a serialized RunOptions) and `run_metadata` (gets a serialized RunMetadata) may be
+// NULL. The caller keeps `input_values`, whose elements must not change during the call, and owns
+// the tensors in `output_values`. These may share memory with inputs and constants: they must not
+// be written. On an error all of `output_values` are NULL. A first call with these inputs, outputs
+// and targets plans the run; later ones repeat it. TF_CANCELLED after TF_CloseSession.
+TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
+                                         const TF_Output* inputs, TF_Tensor* const* input_values,
+                                         int ninputs, const TF_Output* outputs,
+                                         TF_Tensor** output_values, int noutputs,
+                                         const TF_Operation* const* target_opers, int ntargets,
+                                         TF_Buffer* run_metadata, TF_Status*);
+
+// ---------------------------------------------------------------- sessions without a TF_Graph
+
+// A session that has the graph for itself and names its nodes by strings: "node", "node:1". Kept
+// for old programs.
+typedef struct TF_DeprecatedSession TF_DeprecatedSession;
+
+// ---------------------------------------------------------------- devices
+
+// The devices of a session, as they were when the list was made.
+typedef struct TF_DeviceList TF_DeviceList;
+
+// ---------------------------------------------------------------- libraries, ops and kernels
 
 // A list of the ops that a library registered. It does not hold the library.
 typedef struct TF_Library TF_Library;
@@ -58,20 +646,87 @@ TF_CAPI_EXPORT extern TF_Buffer TF_GetOpList(TF_Library* lib_handle);
 // Releases the handle; ops and kernels stay registered. NULL is allowed.
 TF_CAPI_EXPORT extern void TF_DeleteLibraryHandle(TF_Library* lib_handle);
 
-// The next three return a new buffer, which the caller deletes with TF_DeleteBuffer; NULL when
-// memory is short. A plug-in that calls them while it is loaded also sees what it has registered so
-// far.
-
-// Serialized OpList of every registered op.
+// Serialized OpList of every registered op, in a new buffer, which the caller deletes with
+// TF_DeleteBuffer; NULL when memory is short. A plug-in that calls this function or the two for
+// kernels while it is loaded also sees what it has registered so far.
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllOpList(void);
 
-// Serialized KernelList of every registered kernel: the host's own and those of plug-ins. `status`
-// is always TF_OK.
+// Descriptions of ops for generators of bindings, by op: ApiDef messages.
+typedef struct TF_ApiDefMap TF_ApiDefMap;
+
+// A map with an ApiDef for each op of a serialized OpList, made of the op's definition. NULL on an
+// error: TF_INVALID_ARGUMENT if the bytes do not parse.
+TF_CAPI_EXPORT extern TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status);
+
+TF_CAPI_EXPORT extern void TF_DeleteApiDefMap(TF_ApiDefMap* apimap);
+
+// Merges the ApiDefs of `text`, an ApiDefs message in protobuf's text form in which long strings
+// may stand as `<<END … END`. Of two values the later one counts. TF_INVALID_ARGUMENT if the text
+// does not parse or contradicts the ops; ops that the map has not are skipped.
+TF_CAPI_EXPORT extern void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text,
+                                           size_t text_len, TF_Status* status);
+
+// The serialized ApiDef of an op, in a new buffer. NULL if the map has none: TF_INVALID_ARGUMENT.
+TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map, const char* name,
+                                                 size_t name_len, TF_Status* status);
+
+// Serialized KernelList of every registered kernel, the host's own and those of plug-ins, in a new
+// buffer. `status` is always TF_OK.
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status);
 
 // The same for the op `name`; an empty list for an op without kernels, for an unknown op and for
 // NULL.
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status);
+
+// ---------------------------------------------------------------- changes of a graph
+
+// Makes `new_src` feed the input `dst`, in the place of what feeds it now. TF_OUT_OF_RANGE for an
+// input or output that there is not, TF_INVALID_ARGUMENT for another type or a shape that does not
+// fit. For this function and for those at the end of this header that change operations: runs that
+// a session has planned stay as they are, and the next run of a session that has run the operation
+// fails with TF_FAILED_PRECONDITION.
+TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
+                                         TF_Status* status);
+
+// ---------------------------------------------------------------- servers
+
+// A member of a cluster of processes. This host has none: TF_NewServer says TF_UNIMPLEMENTED.
+typedef struct TF_Server TF_Server;
+
+// ---------------------------------------------------------------- what TensorFlow's Python uses
+
+// Makes `op` run after `input`. Does nothing if it does so already.
+TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph* graph, TF_Operation* op,
+                                                       TF_Operation* input);
+
+// Sets, or replaces, an attribute of an operation, given as a serialized AttrValue.
+// TF_INVALID_ARGUMENT if it does not parse. Nothing else is checked.
+TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
+                                      TF_Buffer* attr_value_proto, TF_Status* status);
+
+// Takes an attribute away.
+TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
+                                        TF_Status* status);
+
+// Sets the field experimental_type of the operation's NodeDef to a serialized FullTypeDef. Does
+// nothing if that does not parse.
+TF_CAPI_EXPORT extern void TF_SetFullType(TF_Graph* graph, TF_Operation* op,
+                                          const TF_Buffer* full_type_proto);
+
+// Replaces the device that the operation asks for.
+TF_CAPI_EXPORT extern void TF_SetRequestedDevice(TF_Graph* graph, TF_Operation* op,
+                                                 const char* device);
+
+// Makes the operation run after no other one, but for its inputs.
+TF_CAPI_EXPORT extern void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op);
+
+// Whether TF_FinishOperation refuses an op that has no shape function. Off at first.
+TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require);
+
+// Adds `new_src` as one more input of `dst`, a While whose attribute T already has the input's
+// type.
+TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph* graph, TF_Output new_src,
+                                                TF_Operation* dst, TF_Status* status);
 
 #ifdef __cplusplus
 }

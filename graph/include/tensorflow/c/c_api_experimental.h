@@ -18,6 +18,11 @@ TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 // 1 if `op_type` is stateful, else 0. For an unknown op 0 and TF_NOT_FOUND.
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
 
+// Takes a function out of the graph. Operations that call it stay, and can no longer run.
+// TF_INVALID_ARGUMENT if there is no such function.
+TF_CAPI_EXPORT extern void TF_GraphRemoveFunction(TF_Graph* g, const char* func_name,
+                                                  TF_Status* status);
+
 // Opens a plug-in and calls the entry points that it exports, in this order: SE_InitPlugin,
 // TF_InitKernel, TF_InitGraph, TF_InitProfiler. What they register is published at the end, all of
 // it or, after an error, nothing. A second call for a loaded plug-in calls no entry point and

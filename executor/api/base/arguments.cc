@@ -1,0 +1,27 @@
+#include "executor/api/base/arguments.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace tenon::api {
+
+bool AllGiven(std::initializer_list<Pointer> pointers, TF_Status* status) {
+  for (const Pointer& p : pointers) {
+    if (p.address != nullptr) continue;
+    StatusToC(absl::InvalidArgumentError(absl::StrCat("argument '", p.name, "' is NULL")), status);
+    return false;
+  }
+  ClearStatus(status);
+  return true;
+}
+
+bool IsArray(const char* name, const void* array, int64_t count, TF_Status* status) {
+  if (count == 0 || (count > 0 && array != nullptr)) return true;
+  StatusToC(absl::InvalidArgumentError(
+                count < 0 ? absl::StrCat("argument '", name, "' cannot have ", count, " elements")
+                          : absl::StrCat("argument '", name, "' is NULL, but is to have ", count,
+                                         " elements")),
+            status);
+  return false;
+}
+
+}  // namespace tenon::api

@@ -1,0 +1,166 @@
+#include "executor/api/base/attr_checks.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/api/base/op_text.h"
+#include "graph/base/status_macros.h"
+#include "graph/tensor/tensor_proto.h"
+#include "proto/attr_value.pb.h"
+
+namespace tenon::api {
+namespace {
+
+template <typename... Parts>
+absl::Status Wrong(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+std::string ValueTypeText(const AttrValue& value) {
+  if (value.kind() != AttrKind::kList) return std::string(AttrKindName(value.kind()));
+  return absl::StrCat("list(", AttrKindName(value.list_kind()), ")");
+}
+
+// An attribute without a value counts as an empty list; the elements of an empty list have no type.
+absl::Status CheckAttrType(const AttrDef& def, const AttrValue& value) {
+  const std::string wanted = AttrTypeText(def);
+  const AttrKind kind = value.kind();
+  if (kind == AttrKind::kPlaceholder)
+    return Wrong("AttrValue had value with unexpected type 'placeholder'");
+  const bool empty =
+      kind == AttrKind::kNone || (kind == AttrKind::kList && value.list_kind() == AttrKind::kNone);
+  if (empty)
+    return def.is_list ? absl::OkStatus()
+                       : Wrong("AttrValue missing value with expected type '", wanted, "'");
+  const AttrKind element = kind == AttrKind::kList ? value.list_kind() : kind;
+  if ((kind == AttrKind::kList) == def.is_list && element == def.kind) return absl::OkStatus();
+  return Wrong("AttrValue had value with type '", ValueTypeText(value), "' when '", wanted,
+               "' expected");
+}
+
+absl::Status CheckTypeEnum(DataType type, std::string_view has) {
+  if (IsRef(type)) return Wrong("AttrValue must not have reference type value of ", TypeText(type));
+  if (type == DataType::kInvalid) return Wrong("AttrValue ", has, " invalid DataType");
+  return absl::OkStatus();
+}
+
+// Values that do not decode: a type that does not exist, an impossible shape.
+absl::Status CheckDecodes(const AttrDef& def, const AttrValue& value) {
+  if (def.kind == AttrKind::kShape)
+    return def.is_list ? value.AsShapeList().status() : value.AsShape().status();
+  if (def.kind != AttrKind::kType) return absl::OkStatus();
+  if (!def.is_list) {
+    TENON_ASSIGN_OR_RETURN(const DataType type, value.AsType());
+    return CheckTypeEnum(type, "has");
+  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, value.AsTypeList());
+  for (DataType type : types) TENON_RETURN_IF_ERROR(CheckTypeEnum(type, "contains"));
+  return absl::OkStatus();
+}
+
+int64_t LengthOf(AttrKind kind, const AttrValue& list) {
+  const auto size = [](const auto& elements) {
+    return elements.ok() ? static_cast<int64_t>(elements->size()) : -1;
+  };
+  switch (kind) {
+    case AttrKind::kString:
+      return size(list.AsStringList());
+    case AttrKind::kInt:
+      return size(list.AsIntList());
+    case AttrKind::kFloat:
+      return size(list.AsFloatList());
+    case AttrKind::kBool:
+      return size(list.AsBoolList());
+    case AttrKind::kType:
+      return size(list.AsTypeList());
+    case AttrKind::kShape:
+      return size(list.AsShapeList());
+    case AttrKind::kTensor:
+      return size(list.AsTensorWireList());
+    case AttrKind::kFunc:
+      return size(list.AsFuncList());
+    default:
+      return -1;
+  }
+}
+
+absl::Status CheckMinimum(const AttrDef& def, const AttrValue& value) {
+  if (!def.has_minimum) return absl::OkStatus();
+  const int64_t n = def.is_list ? LengthOf(def.kind, value) : value.AsInt().value_or(0);
+  if (n >= def.minimum) return absl::OkStatus();
+  return Wrong(def.is_list ? "Length" : "Value", " for attr '", def.name, "' of ", n,
+               " must be at least minimum ", def.minimum);
+}
+
+absl::Status CheckAllowed(const AttrDef& def, DataType type) {
+  const auto& allowed = def.allowed_types;
+  if (std::find(allowed.begin(), allowed.end(), type) != allowed.end()) return absl::OkStatus();
+  return Wrong(
+      "Value for attr '", def.name, "' of ", TypeText(type),
+      " is not in the list of allowed values: ",
+      absl::StrJoin(allowed, ", ", [](std::string* out, DataType t) { out->append(TypeText(t)); }));
+}
+
+absl::Status CheckAllowed(const AttrDef& def, std::string_view text) {
+  const auto& allowed = def.allowed_strings;
+  if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return absl::OkStatus();
+  return Wrong("Value for attr '", def.name, "' of \"", text,
+               "\" is not in the list of allowed values: ",
+               absl::StrJoin(allowed, ", ", [](std::string* out, const std::string& s) {
+                 absl::StrAppend(out, "\"", s, "\"");
+               }));
+}
+
+template <typename T>
+absl::Status CheckEachAllowed(const AttrDef& def, const absl::StatusOr<T>& one,
+                              const absl::StatusOr<std::vector<T>>& list) {
+  if (!def.is_list) return CheckAllowed(def, *one);
+  for (const T& element : *list) TENON_RETURN_IF_ERROR(CheckAllowed(def, element));
+  return absl::OkStatus();
+}
+
+// The bytes of an AttrValue in the one form that protobuf gives equal messages; maps are sorted.
+std::string Canonical(std::string_view wire) {
+  pb::AttrValue value;
+  std::string bytes;
+  if (!value.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return std::string(wire);
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);
+    value.SerializeToCodedStream(&out);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::Status CheckAttr(const AttrDef& def, const AttrValue& value) {
+  absl::Status typed = CheckAttrType(def, value);
+  if (typed.ok()) typed = CheckDecodes(def, value);
+  if (!typed.ok()) return Wrong(typed.message(), "\n\t for attr '", def.name, "'");
+  TENON_RETURN_IF_ERROR(CheckMinimum(def, value));
+  if (!def.allowed_types.empty()) return CheckEachAllowed(def, value.AsType(), value.AsTypeList());
+  if (!def.allowed_strings.empty())
+    return CheckEachAllowed(def, value.AsString(), value.AsStringList());
+  return absl::OkStatus();
+}
+
+bool SameAttr(const AttrValue& a, const AttrValue& b) {
+  if (a.wire() == b.wire()) return true;
+  if (a.kind() != b.kind()) return false;
+  if (a.kind() == AttrKind::kTensor) {
+    const absl::StatusOr<Tensor> x = TensorFromWire(a.AsTensorWire().value_or(""));
+    const absl::StatusOr<Tensor> y = TensorFromWire(b.AsTensorWire().value_or(""));
+    if (!x.ok() || !y.ok()) return false;
+    const absl::StatusOr<std::string> p = TensorToWire(*x), q = TensorToWire(*y);
+    return p.ok() && q.ok() && *p == *q;
+  }
+  return Canonical(a.wire()) == Canonical(b.wire());
+}
+
+}  // namespace tenon::api

@@ -1,0 +1,135 @@
+// TF_GraphImportGraphDef and its forms. A whole GraphDef for an empty graph, with nothing asked for
+// and nothing wrong, becomes the graph as it is. All others are added node by node, which also
+// finds the messages that TensorFlow has for what is wrong.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
+#include "executor/api/graph/graph_importer.h"
+#include "graph/io/io.h"
+#include "graph/ir/cycles.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_registry.h"
+#include "tensorflow/c/c_api.h"
+
+namespace tenon::api {
+namespace {
+
+bool AsksForNothing(const TF_ImportGraphDefOptions& options) {
+  return options.prefix.empty() && options.default_device.empty() && options.input_map.empty() &&
+         options.control_dependencies.empty() && options.return_outputs.empty() &&
+         options.return_operations.empty();
+}
+
+// Whether each node comes behind its inputs, but for edges that close a loop. Then TensorFlow adds
+// the nodes in this order too.
+bool IsInOrder(const Graph& graph) {
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    for (const Output& from : graph.inputs(n)) {
+      if (from.node >= n && !IsLoopEdge(graph, from.node, n)) return false;
+    }
+  }
+  return true;
+}
+
+// Whether a node has notes of its shapes, which the import is to apply.
+bool HasNotedShapes(const Graph& graph) {
+  std::vector<bool> seen;  // by NodeKind::index
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    const NodeKind& kind = graph.kind(n);
+    if (kind.index >= seen.size()) seen.resize(2 * kind.index + 64);
+    if (seen[kind.index]) continue;
+    seen[kind.index] = true;
+    if (kind.attrs.Find(kOutputShapesAttr) != nullptr) return true;
+  }
+  return false;
+}
+
+bool HidesAnOp(const Graph& graph) {
+  for (const FunctionEntry& function : graph.functions()) {
+    if (OpRegistry::Global().Find(function.name) != nullptr) return true;
+  }
+  return false;
+}
+
+// Makes the GraphDef the graph, if nothing speaks against it.
+bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  if (graph.graph.num_node_ids() != 0 || !graph.graph.functions().empty()) return false;
+  absl::StatusOr<Imported> imported = ImportBinary(std::string(wire), "");
+  if (!imported.ok() || !imported->defects.empty()) return false;
+  Graph& read = imported->graph;
+  if (!IsInOrder(read) || HasNotedShapes(read) || HidesAnOp(read)) return false;
+  // A place in bytes that the program has thrown away helps nobody.
+  read.InheritPositions(Graph());
+  read.SetVersions(MergedVersions(graph.graph.versions_wire(), read.versions_wire()));
+  graph.graph = std::move(read);
+  graph.checked_kinds.clear();
+  NoteNewNodes(graph);
+  return true;
+}
+
+std::unique_ptr<TF_ImportGraphDefResults> ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
+                                                     const TF_ImportGraphDefOptions* options,
+                                                     TF_Status* status) {
+  if (!AllGiven({{"graph", graph}, {"graph_def", graph_def}, {"options", options}}, status) ||
+      !IsArray("graph_def", graph_def->data, static_cast<int64_t>(graph_def->length), status))
+    return nullptr;
+  auto results = std::make_unique<TF_ImportGraphDefResults>();
+  absl::MutexLock lock(&graph->mutex);
+  const std::string_view wire = BufferBytes(*graph_def);
+  if (AsksForNothing(*options) && Adopt(*graph, wire)) return results;
+  const absl::Status imported =
+      GraphImporter(*graph, *options).Run(std::make_shared<const std::string>(wire), results.get());
+  StatusToC(imported, status);
+  return imported.ok() ? std::move(results) : nullptr;
+}
+
+}  // namespace
+}  // namespace tenon::api
+
+extern "C" {
+
+TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(TF_Graph* graph,
+                                                            const TF_Buffer* graph_def,
+                                                            const TF_ImportGraphDefOptions* options,
+                                                            TF_Status* status) {
+  return tenon::api::ImportInto(graph, graph_def, options, status).release();
+}
+
+TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResultsNoSerialization(
+    TF_Graph*, const TF_Buffer*, const TF_ImportGraphDefOptions*, TF_Status* status) {
+  tenon::StatusToC(absl::UnimplementedError("a GraphDef object of TensorFlow's C++ library cannot "
+                                            "be read: pass the serialized message to "
+                                            "TF_GraphImportGraphDefWithResults"),
+                   status);
+  return nullptr;
+}
+
+void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph* graph, const TF_Buffer* graph_def,
+                                             const TF_ImportGraphDefOptions* options,
+                                             TF_Output* return_outputs, int num_return_outputs,
+                                             TF_Status* status) {
+  if (!tenon::api::AllGiven({{"options", options}}, status) ||
+      !tenon::api::IsArray("return_outputs", return_outputs, num_return_outputs, status))
+    return;
+  const int wanted = TF_ImportGraphDefOptionsNumReturnOutputs(options);
+  if (num_return_outputs != wanted) {
+    return tenon::StatusToC(
+        absl::InvalidArgumentError(absl::StrCat("Expected 'num_return_outputs' to be ", wanted,
+                                                ", got ", num_return_outputs)),
+        status);
+  }
+  const auto results = tenon::api::ImportInto(graph, graph_def, options, status);
+  if (results != nullptr)
+    std::copy(results->outputs.begin(), results->outputs.end(), return_outputs);
+}
+
+void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,
+                            const TF_ImportGraphDefOptions* options, TF_Status* status) {
+  TF_GraphImportGraphDefWithReturnOutputs(graph, graph_def, options, nullptr, 0, status);
+}
+
+}  // extern "C"

@@ -1,0 +1,283 @@
+#include "executor/api/graph/graph_to_function.h"
+
+#include <farmhash.h>
+
+#include <algorithm>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/api/base/op_text.h"
+#include "graph/base/status_macros.h"
+#include "graph/io/io.h"
+#include "graph/op_defs/op_def.h"
+#include "proto/function.pb.h"
+
+namespace tenon::api {
+namespace {
+
+template <typename... Parts>
+absl::Status BadPart(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+// Small letters, digits and '_', from the first letter on.
+std::string ArgName(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (out.empty() && !absl::ascii_isalpha(c)) continue;
+    out.push_back(absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_');
+  }
+  return out.empty() ? "unknown" : out;
+}
+
+// Names of arguments, results and nodes of the function share one space.
+class NamesOfFunction {
+ public:
+  // `name`, or name_0, name_1 … if it is taken.
+  std::string Unique(const std::string& name) {
+    const auto [used, added] = used_.try_emplace(name, 0);
+    if (added) return name;
+    while (true) {
+      std::string candidate = absl::StrCat(name, "_", used_[name]++);
+      if (used_.try_emplace(candidate, 0).second) return candidate;
+    }
+  }
+  // Whether the name was free.
+  bool Take(const std::string& name) { return used_.try_emplace(name, 0).second; }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> used_;
+};
+
+// Small words for a number, which a name of an op may hold.
+std::string HashText(uint64_t hash) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aA";
+  std::string text;
+  for (int i = 0; i < 11; ++i) {
+    text.push_back(kDigits[hash % kDigits.size()]);
+    hash /= kDigits.size();
+  }
+  return text;
+}
+
+// TensorFlow numbers the edges of a graph from 1 on, in the order in which they were added.
+std::string EdgeText(const Graph& graph, NodeId from, NodeId to) {
+  size_t id = 1;
+  for (NodeId n = 0; n < to; ++n) id += graph.inputs(n).size();
+  for (const Output& in : graph.inputs(to)) {
+    if (in.is_control() && in.node == from) break;
+    ++id;
+  }
+  return absl::StrCat("[id=", id, " ", graph.name(from), ":-1 -> ", graph.name(to), ":-1]");
+}
+
+class FunctionMaker {
+ public:
+  FunctionMaker(const Graph& graph, const FunctionParts& parts) : graph_(graph), parts_(parts) {}
+
+  absl::StatusOr<std::string> Make() && {
+    if (parts_.description != nullptr) signature().set_description(parts_.description);
+    TENON_RETURN_IF_ERROR(AddResults());
+    for (size_t i = 0; i < parts_.inputs.size(); ++i) AddArgument(static_cast<int>(i));
+    for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(NameNode(n));
+    for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(AddNode(n));
+    TENON_RETURN_IF_ERROR(ConnectResults());
+    TENON_RETURN_IF_ERROR(AddControlOutputs());
+    signature().set_name(std::string(parts_.name));
+    if (parts_.append_hash) {
+      const std::string wire = function_.SerializeAsString();
+      signature().set_name(
+          absl::StrCat(parts_.name, "_", HashText(util::Fingerprint64(wire.data(), wire.size()))));
+    }
+    return function_.SerializeAsString();
+  }
+
+ private:
+  pb::OpDef& signature() { return *function_.mutable_signature(); }
+  pb::DataType TypeOf(Output o) const {
+    return static_cast<pb::DataType>(static_cast<int>(graph_.output_type(o)));
+  }
+
+  absl::Status AddResults() {
+    for (size_t i = 0; i < parts_.outputs.size(); ++i) {
+      pb::OpDef::ArgDef& arg = *signature().add_output_arg();
+      arg.set_type(TypeOf(parts_.outputs[i]));
+      if (!parts_.output_names.has_value()) {
+        arg.set_name(names_.Unique(ArgName(graph_.name(parts_.outputs[i].node))));
+        continue;
+      }
+      const std::string& name = (*parts_.output_names)[i];
+      if (!names_.Take(name)) {
+        return BadPart("Cannot have duplicate output names. Name '", name,
+                       "' appears more than once in 'output_names' array.");
+      }
+      arg.set_name(name);
+    }
+    return absl::OkStatus();
+  }
+
+  void AddArgument(int i) {
+    const Output input = parts_.inputs[i];
+    pb::OpDef::ArgDef& arg = *signature().add_input_arg();
+    arg.set_type(TypeOf(input));
+    arg.set_name(names_.Unique(ArgName(graph_.name(input.node))));
+    names_of_nodes_[input.node] = arg.name();
+    texts_[input] = arg.name();
+    AddArgumentAttrs(i, input.node);
+  }
+
+  // The notes of the argument's node, and its shape, go with the argument.
+  void AddArgumentAttrs(int i, NodeId n) {
+    pb::NodeDef node;
+    node.ParseFromString(ExportNode(graph_, n));
+    pb::FunctionDef::ArgAttrs attrs;
+    for (const auto& [name, value] : node.attr()) {
+      if (absl::StartsWith(name, "_")) {
+        (*attrs.mutable_attr())[name] = value;
+      } else if (name == "shape" && graph_.output_type(parts_.inputs[i]) != DataType::kResource) {
+        *(*attrs.mutable_attr())["_output_shapes"].mutable_list()->add_shape() = value.shape();
+      } else if (name == "value" && graph_.op_name(n) == "Const") {
+        *(*attrs.mutable_attr())["_output_shapes"].mutable_list()->add_shape() =
+            value.tensor().tensor_shape();
+      }
+      if (name == "_resource_arg_unique_id")
+        (*function_.mutable_resource_arg_unique_id())[i] = static_cast<uint32_t>(value.i());
+    }
+    if (attrs.attr_size() > 0) (*function_.mutable_arg_attr())[i] = std::move(attrs);
+  }
+
+  // Names the node and the texts by which others read its outputs: "node:result:0".
+  absl::Status NameNode(NodeId n) {
+    const std::string name = names_.Unique(std::string(graph_.name(n)));
+    names_of_nodes_[n] = name;
+    const OpDef& op = *graph_.op(n);
+    for (int arg = 0; arg < static_cast<int>(op.outputs.size()); ++arg) {
+      TENON_ASSIGN_OR_RETURN(const auto range, OutputRange(op, graph_.attrs(n), arg));
+      for (int port = range.first; port < range.second; ++port) {
+        // An output that is an argument of the function keeps that name.
+        texts_.try_emplace(Output{n, port},
+                           absl::StrCat(name, ":", op.outputs[arg].name, ":", port - range.first));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddNode(NodeId n) {
+    pb::NodeDef& node = *function_.add_node_def();
+    node.ParseFromString(ExportNode(graph_, n));
+    node.set_name(names_of_nodes_[n]);
+    node.clear_input();
+    TENON_RETURN_IF_ERROR(AddInputs(n, &node));
+    if (graph_.op(n)->is_stateful) signature().set_is_stateful(true);
+    return AddPlaceholderAttrs(n, node);
+  }
+
+  absl::Status AddInputs(NodeId n, pb::NodeDef* node) {
+    int i = 0;
+    for (const Output& from : graph_.data_inputs(n)) {
+      const auto text = texts_.find(from);
+      if (text == texts_.end()) {
+        return BadPart("Input ", i, ", '", graph_.name(from.node), ":", from.port, "', of node '",
+                       graph_.name(n), "' in function '", parts_.name,
+                       "' is not available. You might need to include it in inputs or include its "
+                       "source node in the body");
+      }
+      node->add_input(text->second);
+      ++i;
+    }
+    std::vector<NodeId> control;
+    for (const Output& from : graph_.control_inputs(n)) control.push_back(from.node);
+    std::sort(control.begin(), control.end(),
+              [this](NodeId a, NodeId b) { return graph_.name(a) < graph_.name(b); });
+    for (const NodeId from : control) {
+      const auto name = names_of_nodes_.find(from);
+      if (name == names_of_nodes_.end()) {
+        return BadPart("The source of control edge ", EdgeText(graph_, from, n),
+                       " is not in the body. Encountered while creating function '", parts_.name,
+                       "'");
+      }
+      node->add_input(absl::StrCat("^", name->second));
+    }
+    return absl::OkStatus();
+  }
+
+  // A placeholder in an attribute becomes an attribute of the function.
+  absl::Status AddPlaceholderAttrs(NodeId n, const pb::NodeDef& node) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, value] : node.attr()) {
+      if (!value.placeholder().empty()) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    for (std::string_view name : names) {
+      const std::string& placeholder = node.attr().at(std::string(name)).placeholder();
+      if (!attr_names_.insert(placeholder).second) continue;
+      const AttrDef* def = graph_.op(n)->FindAttr(name);
+      if (def == nullptr) {
+        return absl::UnimplementedError(absl::StrCat(
+            "Placeholder value is not supported for attributes not in OpDef. Attribute: ", name,
+            ", OpDef: ", OpText(*graph_.op(n))));
+      }
+      pb::OpDef::AttrDef& attr = *signature().add_attr();
+      attr.set_name(placeholder);
+      attr.set_type(AttrTypeText(*def));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ConnectResults() {
+    for (size_t i = 0; i < parts_.outputs.size(); ++i) {
+      const Output output = parts_.outputs[i];
+      const auto text = texts_.find(output);
+      if (text == texts_.end()) {
+        return BadPart("TF_Output ", graph_.name(output.node), ":", output.port,
+                       " is neither in the function body nor among function inputs. Encountered "
+                       "while creating function '",
+                       parts_.name, "'");
+      }
+      (*function_.mutable_ret())[signature().output_arg(static_cast<int>(i)).name()] = text->second;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddControlOutputs() {
+    const auto& given = parts_.control_output_names;
+    if (given.has_value() && given->size() != parts_.control_outputs.size()) {
+      return BadPart("Expected number of control outputs (", parts_.control_outputs.size(),
+                     ") and the number of control output names (", given->size(),
+                     ") to match but they do not.");
+    }
+    std::set<std::string> names;
+    for (size_t i = 0; i < parts_.control_outputs.size(); ++i) {
+      const NodeId n = parts_.control_outputs[i];
+      const std::string name = given.has_value() ? (*given)[i] : std::string(graph_.name(n));
+      if (name.empty()) return BadPart("Control output name must be not empty");
+      if (!names.insert(name).second) return BadPart("Repeated control output name: ", name);
+      const auto node = names_of_nodes_.find(n);
+      if (node == names_of_nodes_.end())
+        return BadPart("Control output node name must be not empty");
+      (*function_.mutable_control_ret())[name] = node->second;
+    }
+    for (const std::string& name : names) signature().add_control_output(name);
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+  const FunctionParts& parts_;
+  pb::FunctionDef function_;
+  NamesOfFunction names_;
+  absl::flat_hash_map<NodeId, std::string> names_of_nodes_;  // in the function
+  absl::flat_hash_map<Output, std::string> texts_;           // by which the function reads outputs
+  std::set<std::string> attr_names_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> GraphToFunction(const Graph& graph, const FunctionParts& parts) {
+  return FunctionMaker(graph, parts).Make();
+}
+
+}  // namespace tenon::api

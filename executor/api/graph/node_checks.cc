@@ -1,0 +1,176 @@
+#include "executor/api/graph/node_checks.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/api/base/attr_checks.h"
+#include "executor/api/base/op_text.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/tensor_summary.h"
+
+namespace tenon::api {
+namespace {
+
+std::string NodeDefText(const Graph& graph, NodeId n) {
+  return absl::StrCat("; NodeDef: ", NodeNameText(graph.name(n)));
+}
+
+absl::Status CheckGivenAttrs(const Graph& graph, NodeId n) {
+  const OpDef& op = *graph.op(n);
+  for (const Attr& a : graph.attrs(n).all()) {
+    // Names with '_' in front are notes that any node may have; newer producers write attributes
+    // that this version of the op does not know. The attributes of a call fill placeholders in.
+    const AttrDef* def = absl::StartsWith(a.name, "_") ? nullptr : op.FindAttr(a.name);
+    if (def == nullptr || a.value.kind() == AttrKind::kPlaceholder) continue;
+    const absl::Status status = CheckAttr(*def, a.value);
+    if (!status.ok())
+      return Annotate(status, "", absl::StrCat("\n\t", NodeDefText(graph, n), "; ", OpText(op)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMissingAttrs(const Graph& graph, NodeId n) {
+  const OpDef& op = *graph.op(n);
+  std::vector<std::string_view> missing;
+  for (const AttrDef& def : op.attrs) {
+    if (!def.has_default && graph.attrs(n).Find(def.name) == nullptr) missing.push_back(def.name);
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("NodeDef missing attr", missing.size() == 1 ? " '" : "s '",
+                   absl::StrJoin(missing, "', '"), "' from ", OpText(op), NodeDefText(graph, n)));
+}
+
+absl::Status CheckInputCount(const Graph& graph, NodeId n) {
+  const TypeVector& wanted = graph.kind(n).types.inputs;
+  if (wanted.size() == static_cast<size_t>(graph.num_inputs(n))) return absl::OkStatus();
+  const std::string types =
+      absl::StrJoin(wanted, ", ", [](std::string* out, DataType t) { out->append(TypeText(t)); });
+  return absl::InvalidArgumentError(
+      absl::StrCat("NodeDef expected inputs '", types, "' do not match ", graph.num_inputs(n),
+                   " inputs specified; ", OpText(*graph.op(n)), NodeDefText(graph, n)));
+}
+
+absl::Status CheckDeprecation(const OpDef& op, int producer) {
+  if (op.deprecated_since == 0 || producer < op.deprecated_since) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "Op ", op.name, " is not available in GraphDef version ", producer,
+      ". It has been removed in version ", op.deprecated_since, ". ", op.deprecation, "."));
+}
+
+// Merge, with TensorFlow's messages.
+absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b) {
+  if (!a.known_rank() || !b.known_rank()) return a.known_rank() ? a : b;
+  if (a.rank() != b.rank()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Shapes must be equal rank, but are ", a.rank(), " and ", b.rank()));
+  }
+  PartialShape merged = a;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Dimension ", i, " in both shapes must be equal, but are ", a.dim(i), " and ", b.dim(i),
+          ". Shapes are ", a.ToString(), " and ", b.ToString(), "."));
+    }
+    merged.set_dim(i, std::max(a.dim(i), b.dim(i)));
+  }
+  return merged;
+}
+
+// The shapes of a call follow from the function.
+absl::Status CheckShapeFn(const Graph& graph, NodeId n) {
+  if (graph.op(n)->shape_fn || graph.FindFunction(graph.op_name(n)) != nullptr)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("No shape inference function exists for op '",
+                                                 graph.op_name(n),
+                                                 "', did you forget to define it?"));
+}
+
+bool WasChecked(const TF_Graph& graph, const NodeKind& kind)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  return kind.index < graph.checked_kinds.size() && graph.checked_kinds[kind.index];
+}
+
+std::string ValueText(const Tensor& t) {
+  return absl::StrCat("<", cpu::SummarizeTensor(t.dtype(), t.shape(), t.data(), 256), ">");
+}
+
+// What the shape function has seen of its inputs besides their shapes.
+std::string ValuesReadText(const InferenceContext& context) {
+  std::vector<std::string> values, shapes;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    const Tensor* value = context.input_info(i).value.get();
+    if (context.reads_value(i) && value != nullptr)
+      values.push_back(absl::StrCat("input[", i, "] = ", ValueText(*value)));
+    if (!context.reads_as_shape(i)) continue;
+    const absl::StatusOr<PartialShape> shape = context.input_as_shape(i);
+    if (shape.ok() && shape->known_rank())
+      shapes.push_back(absl::StrCat("input[", i, "] = ", ShapeText(*shape)));
+  }
+  std::string out;
+  if (!values.empty())
+    absl::StrAppend(&out, " and with computed input tensors: ", absl::StrJoin(values, ", "));
+  if (!shapes.empty()) {
+    absl::StrAppend(
+        &out, " and with input tensors computed as partial shapes: ", absl::StrJoin(shapes, ","));
+  }
+  return out;
+}
+
+absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
+                                const absl::Status& status) {
+  std::vector<std::string> shapes;
+  for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(ShapeText(context.input(i)));
+  return Annotate(status, "",
+                  absl::StrCat(" for '", NodeText(graph, n), "' with input shapes: ",
+                               absl::StrJoin(shapes, ", "), ValuesReadText(context), "."));
+}
+
+}  // namespace
+
+absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer) {
+  const NodeKind& kind = graph.graph.kind(n);
+  if (!WasChecked(graph, kind)) {
+    TENON_RETURN_IF_ERROR(CheckGivenAttrs(graph.graph, n));
+    TENON_RETURN_IF_ERROR(CheckMissingAttrs(graph.graph, n));
+    TENON_RETURN_IF_ERROR(kind.types_status);
+    if (kind.index >= graph.checked_kinds.size())
+      graph.checked_kinds.resize(std::max<size_t>(kind.index + 1, graph.checked_kinds.size() * 2));
+    graph.checked_kinds[kind.index] = true;
+  }
+  TENON_RETURN_IF_ERROR(CheckInputCount(graph.graph, n));
+  return CheckDeprecation(*kind.op, producer);
+}
+
+absl::Status InferNewNode(TF_Graph& graph) {
+  KnowShapes(graph, graph.graph.num_node_ids() - 1);
+  ShapeOptions options;
+  options.describe = [&graph](NodeId node, const InferenceContext& context,
+                              const absl::Status& status) {
+    return DescribeShapeError(graph.graph, node, context, status);
+  };
+  return graph.shapes.Append(graph.graph, options);
+}
+
+absl::Status CheckNewNode(TF_Graph& graph, NodeId n) {
+  absl::Status status = CheckKindOf(graph, n, graph.graph.producer());
+  if (status.ok() && graph.require_shape_fns) status = CheckShapeFn(graph.graph, n);
+  if (status.ok()) status = InferNewNode(graph);
+  if (status.ok()) return status;
+  graph.graph.RemoveLastNode();
+  graph.shapes.Truncate(n);
+  return status;
+}
+
+absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape) {
+  KnowShapes(graph, graph.graph.num_node_ids());
+  TensorInfo info = graph.shapes.info(output);
+  TENON_ASSIGN_OR_RETURN(info.shape, MergeShapes(info.shape, shape));
+  graph.shapes.Set(output, std::move(info));
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::api

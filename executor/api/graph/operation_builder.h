@@ -1,0 +1,67 @@
+// Collects what a new node is to be, finds the attributes that follow from its inputs, and adds the
+// node.
+#pragma once
+
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/api/graph/tf_graph.h"
+#include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_def.h"
+
+namespace tenon::api {
+
+// Behaves as TensorFlow's NodeBuilder, errors and messages included: errors are collected, and
+// Finish returns all of them. Not thread-safe. The graph must outlive the builder. The constructor,
+// Finish and the methods that add inputs read the graph, for which they need its lock.
+class OperationBuilder {
+ public:
+  OperationBuilder(TF_Graph& graph, std::string_view op, std::string_view name);
+
+  // The next argument of the op: one tensor, or a list of tensors.
+  void AddInput(TF_Output input);
+  void AddInputList(absl::Span<const TF_Output> inputs);
+  void AddControlInput(const TF_Operation* input);
+  // `wire` is AttrValue bytes. An attribute that has another value already is an error.
+  void SetAttr(std::string_view name, std::string wire);
+  void SetDevice(std::string_view device) { device_ = device; }
+  // Finish is to fail with this message.
+  void Fail(std::string message) { node_errors_.push_back(std::move(message)); }
+  // The groups of colocation, "loc:@node", which become the attribute _class.
+  std::set<std::string>& colocation() { return colocation_; }
+
+  // Adds the node, checked, with its shapes inferred. INVALID_ARGUMENT for a name that is taken,
+  // for inputs and attributes that do not fit the op, and whatever the shape function finds. After
+  // an error the graph is as it was. Call it once.
+  absl::StatusOr<NodeId> Finish();
+
+ private:
+  const ArgDef* NextArg();
+  bool TypeOf(TF_Output input, DataType* type);
+  void AddNodeError(const TF_Operation* input, int index);
+  void CheckInputType(const ArgDef& arg, DataType wanted, DataType given);
+  void CheckInputRef(const ArgDef& arg, DataType given);
+  void InferFromOne(const ArgDef& arg, DataType type);
+  void InferFromList(const ArgDef& arg, absl::Span<const DataType> types);
+  std::string_view KeptName(std::string_view attr);
+  absl::Status Errors() const;
+
+  TF_Graph& graph_;
+  const OpDef* op_;
+  std::string op_name_, name_, device_;
+  absl::InlinedVector<Output, 8> inputs_;  // data inputs
+  absl::InlinedVector<Output, 4> control_;
+  NewAttrs attrs_;
+  std::deque<std::string> names_;  // of attributes that the op does not have
+  std::set<std::string> colocation_;
+  size_t args_given_ = 0;
+  std::vector<std::string> node_errors_, errors_;
+};
+
+}  // namespace tenon::api

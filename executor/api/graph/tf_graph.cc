@@ -1,0 +1,86 @@
+#include "executor/api/graph/tf_graph.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/wire/versions.h"
+#include "graph/wire/wire.h"
+
+TF_Graph::TF_Graph() {
+  std::string versions;
+  tenon::WireWriter(&versions).Varint(1, tenon::kGraphDefVersion);  // VersionDef.producer
+  graph.SetVersions(versions);
+}
+
+namespace tenon::api {
+namespace {
+
+// Whether the caller is to delete the graph: nobody has it any more.
+bool IsLastOwner(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  return graph.deleted && graph.sessions == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output) {
+  if (output.oper == nullptr) return absl::InvalidArgumentError("an output has no operation");
+  const NodeId n = output.oper->node;
+  if (output.oper->graph != &graph)
+    return absl::InvalidArgumentError("an output is of an operation of another graph");
+  if (output.index < 0 || output.index >= graph.graph.num_outputs(n)) {
+    return absl::OutOfRangeError(absl::StrCat("Node '", graph.graph.name(n), "' (type: '",
+                                              graph.graph.op_name(n),
+                                              "', num of outputs: ", graph.graph.num_outputs(n),
+                                              ") does not have output ", output.index));
+  }
+  return Output{n, output.index};
+}
+
+TF_Output OutputToC(TF_Graph& graph, Output output) {
+  if (output.node == kNoNode) return {nullptr, 0};
+  return {&graph.operations[output.node], output.port};
+}
+
+// The nodes have been verified: an error of a shape function can only come from a plug-in that has
+// changed its mind, and leaves the shapes unknown.
+void KnowShapes(TF_Graph& graph, int32_t nodes) {
+  while (graph.shapes.num_nodes() < nodes) graph.shapes.Append(graph.graph, {}).IgnoreError();
+}
+
+void NoteNewNodes(TF_Graph& graph) {
+  for (auto n = static_cast<NodeId>(graph.operations.size()); n < graph.graph.num_node_ids(); ++n)
+    graph.operations.emplace_back(&graph, n);
+  ++graph.version;
+}
+
+void AddSession(TF_Graph* graph) {
+  absl::MutexLock lock(&graph->mutex);
+  ++graph->sessions;
+}
+
+void DropSession(TF_Graph* graph) {
+  bool last;
+  {
+    absl::MutexLock lock(&graph->mutex);
+    --graph->sessions;
+    last = IsLastOwner(*graph);
+  }
+  if (last) delete graph;
+}
+
+}  // namespace tenon::api
+
+extern "C" {
+
+TF_Graph* TF_NewGraph(void) { return new TF_Graph; }
+
+void TF_DeleteGraph(TF_Graph* g) {
+  if (g == nullptr) return;
+  bool last;
+  {
+    absl::MutexLock lock(&g->mutex);
+    g->deleted = true;
+    last = tenon::api::IsLastOwner(*g);
+  }
+  if (last) delete g;
+}
+
+}  // extern "C"

@@ -1,0 +1,288 @@
+// TF_NewWhile, TF_FinishWhile and TF_AbortWhile: loops of version 1, with an Enter, Merge, Switch,
+// NextIteration and Exit for each variable. Condition and body are copied from the graphs in which
+// the caller has built them.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
+#include "executor/api/base/op_text.h"
+#include "executor/api/graph/graph_importer.h"
+#include "executor/api/graph/graph_mark.h"
+#include "executor/api/graph/operation_builder.h"
+#include "executor/api/graph/tf_graph.h"
+#include "graph/base/status_macros.h"
+#include "graph/io/io.h"
+#include "tensorflow/c/c_api.h"
+
+namespace tenon::api {
+namespace {
+
+using Outputs = std::vector<TF_Output>;
+
+// Builds the loop in the graph that gets it, whose lock must be held.
+class LoopBuilder {
+ public:
+  explicit LoopBuilder(const TF_WhileParams& params)
+      : params_(params),
+        owner_(*params.cond_graph->loop_owner),
+        graph_(*owner_.graph),
+        scope_(params.name) {}
+
+  absl::Status Build(Outputs* exits) {
+    const std::string frame = attr::String(params_.name);
+    Outputs merges, again, leave, next;
+    for (const TF_Output& input : owner_.inputs) {
+      TENON_ASSIGN_OR_RETURN(const TF_Output enter, Add("Enter", {input}, {{"frame_name", frame}}));
+      // The edge from the NextIteration comes when that is there.
+      TENON_ASSIGN_OR_RETURN(const TF_Output merge, AddMerge(enter));
+      merges.push_back(merge);
+    }
+    TENON_ASSIGN_OR_RETURN(const TF_Output go_on, Condition(merges));
+    for (const TF_Output& merge : merges) {
+      TENON_ASSIGN_OR_RETURN(const TF_Output stop, Add("Switch", {merge, go_on}));
+      leave.push_back(stop);
+      again.push_back({stop.oper, 1});
+    }
+    const Outputs body_outputs(params_.body_outputs, params_.body_outputs + params_.ninputs);
+    TENON_ASSIGN_OR_RETURN(const Outputs values, Copy(*params_.body_graph, "body",
+                                                      params_.body_inputs, again, body_outputs));
+    for (const TF_Output& value : values) {
+      TENON_ASSIGN_OR_RETURN(const TF_Output output, Add("NextIteration", {value}));
+      next.push_back(output);
+    }
+    for (size_t i = 0; i < next.size(); ++i)
+      TENON_RETURN_IF_ERROR(CloseLoop(static_cast<int>(i), merges[i], next[i]));
+    for (const TF_Output& stop : leave) {
+      TENON_ASSIGN_OR_RETURN(const TF_Output exit, Add("Exit", {stop}));
+      exits->push_back(exit);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string UniqueName(std::string_view op) const {
+    return graph_.graph.UniqueName(absl::StrCat(scope_, "/", op));
+  }
+
+  // The first output of a new node.
+  absl::StatusOr<TF_Output> Add(
+      std::string_view op, const Outputs& inputs,
+      const std::vector<std::pair<std::string_view, std::string>>& attrs = {}) {
+    OperationBuilder builder(graph_, op, UniqueName(op));
+    for (const TF_Output& input : inputs) builder.AddInput(input);
+    for (const auto& [name, wire] : attrs) builder.SetAttr(name, wire);
+    TENON_ASSIGN_OR_RETURN(const NodeId n, builder.Finish());
+    return TF_Output{&graph_.operations[n], 0};
+  }
+
+  // Nothing is known of a Merge in a loop before the body is there.
+  absl::StatusOr<TF_Output> AddMerge(TF_Output enter) {
+    OperationBuilder builder(graph_, "Merge", UniqueName("Merge"));
+    const TF_Output inputs[] = {enter, enter};
+    builder.AddInputList(inputs);
+    TENON_ASSIGN_OR_RETURN(const NodeId n, builder.Finish());
+    graph_.graph.SetInput(n, 1, {kNoNode, 0});
+    graph_.shapes.Set({n, 0}, TensorInfo());
+    return TF_Output{&graph_.operations[n], 0};
+  }
+
+  absl::StatusOr<TF_Output> Condition(const Outputs& merges) {
+    TENON_ASSIGN_OR_RETURN(
+        const Outputs result,
+        Copy(*params_.cond_graph, "cond", params_.cond_inputs, merges, {params_.cond_output}));
+    const DataType type = graph_.graph.output_type({result[0].oper->node, result[0].index});
+    if (type != DataType::kBool) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "BuildWhileLoop: 'cond' argument must return a boolean output, got ", TypeText(type)));
+    }
+    return Add("LoopCond", {result[0]});
+  }
+
+  // Copies a graph into the loop, with `values` in the place of its inputs, and returns what has
+  // become of `outputs`. Nodes without inputs run in the loop too: after its first variable.
+  absl::StatusOr<Outputs> Copy(const TF_Graph& from, std::string_view part, const TF_Output* inputs,
+                               const Outputs& values, const Outputs& outputs) {
+    TF_ImportGraphDefOptions options;
+    options.prefix = absl::StrCat(scope_, "/", part);
+    options.skip_mapped_nodes = true;
+    options.control_dependencies.push_back(values[0].oper);
+    std::string wire;
+    {
+      absl::ReaderMutexLock lock(&from.mutex);
+      for (size_t i = 0; i < values.size(); ++i) {
+        options.input_map[{std::string(from.graph.name(inputs[i].oper->node)), inputs[i].index}] =
+            values[i];
+      }
+      for (const TF_Output& output : outputs) {
+        TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(from, output));
+        options.return_outputs.emplace_back(std::string(from.graph.name(o.node)), o.port);
+      }
+      wire = ExportWithDefaults(from.graph);
+    }
+    TF_ImportGraphDefResults results;
+    TENON_RETURN_IF_ERROR(GraphImporter(graph_, options)
+                              .Run(std::make_shared<const std::string>(std::move(wire)), &results));
+    return results.outputs;
+  }
+
+  absl::Status CloseLoop(int variable, TF_Output merge, TF_Output next) {
+    const DataType wanted = graph_.graph.output_type({merge.oper->node, 0});
+    const DataType given = graph_.graph.output_type({next.oper->node, 0});
+    if (BaseType(wanted) != BaseType(given)) {
+      return absl::InvalidArgumentError(absl::StrCat("output ", variable, " of the body of loop '",
+                                                     params_.name, "' is ", TypeText(given),
+                                                     " where the variable is ", TypeText(wanted)));
+    }
+    graph_.graph.SetInput(merge.oper->node, 1, {next.oper->node, 0});
+    return absl::OkStatus();
+  }
+
+  const TF_WhileParams& params_;
+  const LoopOwner& owner_;
+  TF_Graph& graph_;
+  const std::string scope_;
+};
+
+// The params of a failed call.
+TF_WhileParams NoParams() {
+  return {0, nullptr, nullptr, {nullptr, 0}, nullptr, nullptr, nullptr, nullptr};
+}
+
+void FreeParams(const TF_WhileParams& params) {
+  TF_DeleteGraph(params.cond_graph);
+  TF_DeleteGraph(params.body_graph);
+  delete[] params.cond_inputs;
+  delete[] params.body_inputs;
+  delete[] params.body_outputs;
+}
+
+// Adds a placeholder for each variable to the graph of a part of the loop.
+absl::Status AddVariables(TF_Graph& graph, std::string_view name,
+                          const std::vector<DataType>& types, TF_Output* inputs) {
+  absl::MutexLock lock(&graph.mutex);
+  for (size_t i = 0; i < types.size(); ++i) {
+    OperationBuilder builder(graph, "Placeholder", absl::StrCat(name, i));
+    builder.SetAttr("dtype", attr::Type(types[i]));
+    TENON_ASSIGN_OR_RETURN(const NodeId n, builder.Finish());
+    inputs[i] = {&graph.operations[n], 0};
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DataType>> TypesOfInputs(const TF_Graph& graph, const Outputs& inputs) {
+  absl::ReaderMutexLock lock(&graph.mutex);
+  std::vector<DataType> types;
+  for (const TF_Output& input : inputs) {
+    TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(graph, input));
+    types.push_back(graph.graph.output_type(o));
+  }
+  return types;
+}
+
+TF_Graph* NewPart(TF_Graph* graph, const Outputs& inputs) {
+  TF_Graph* part = TF_NewGraph();
+  part->loop_owner = std::make_unique<LoopOwner>(LoopOwner{graph, inputs});
+  return part;
+}
+
+// Whether the params come from TF_NewWhile.
+bool AreOurs(const TF_WhileParams& params) {
+  return params.cond_graph != nullptr && params.body_graph != nullptr &&
+         params.cond_graph->loop_owner != nullptr && params.body_graph->loop_owner != nullptr &&
+         params.cond_graph->loop_owner->graph == params.body_graph->loop_owner->graph &&
+         params.ninputs > 0 && params.cond_inputs != nullptr && params.body_inputs != nullptr &&
+         params.body_outputs != nullptr;
+}
+
+absl::Status CheckIsSet(const TF_WhileParams& params) {
+  if (params.cond_output.oper == nullptr)
+    return absl::InvalidArgumentError("TF_WhileParams `cond_output` field isn't set");
+  for (int i = 0; i < params.ninputs; ++i) {
+    if (params.body_outputs[i].oper != nullptr) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("TF_WhileParams `body_outputs[", i, "]` field isn't set"));
+  }
+  if (params.name == nullptr)
+    return absl::InvalidArgumentError("TF_WhileParams `name` field is null");
+  return absl::OkStatus();
+}
+
+absl::Status FinishLoop(const TF_WhileParams& params, TF_Output* outputs) {
+  TENON_RETURN_IF_ERROR(CheckIsSet(params));
+  TF_Graph& graph = *params.cond_graph->loop_owner->graph;
+  absl::MutexLock lock(&graph.mutex);
+  GraphMark before(graph);
+  Outputs exits;
+  const absl::Status status = LoopBuilder(params).Build(&exits);
+  if (status.ok()) {
+    std::copy(exits.begin(), exits.end(), outputs);
+  } else {
+    before.Undo();
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace tenon::api
+
+using tenon::StatusToC;
+using tenon::api::AllGiven;
+
+extern "C" {
+
+TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Status* status) {
+  if (!AllGiven({{"g", g}}, status) || !tenon::api::IsArray("inputs", inputs, ninputs, status))
+    return tenon::api::NoParams();
+  if (ninputs == 0) {
+    StatusToC(absl::InvalidArgumentError("TF_NewWhile() must be passed at least one input"),
+              status);
+    return tenon::api::NoParams();
+  }
+  const tenon::api::Outputs variables(inputs, inputs + ninputs);
+  const auto types = tenon::api::TypesOfInputs(*g, variables);
+  if (!types.ok()) {
+    StatusToC(types.status(), status);
+    return tenon::api::NoParams();
+  }
+  TF_Output* const cond_inputs = new TF_Output[ninputs];
+  TF_Output* const body_inputs = new TF_Output[ninputs];
+  TF_Output* const body_outputs = new TF_Output[ninputs];
+  std::fill_n(body_outputs, ninputs, TF_Output{nullptr, -1});
+  const TF_WhileParams params = {ninputs,
+                                 tenon::api::NewPart(g, variables),
+                                 cond_inputs,
+                                 {nullptr, -1},
+                                 tenon::api::NewPart(g, variables),
+                                 body_inputs,
+                                 body_outputs,
+                                 nullptr};
+  absl::Status added =
+      tenon::api::AddVariables(*params.cond_graph, "cond_input", *types, cond_inputs);
+  if (added.ok())
+    added = tenon::api::AddVariables(*params.body_graph, "body_input", *types, body_inputs);
+  StatusToC(added, status);
+  if (added.ok()) return params;
+  tenon::api::FreeParams(params);
+  return tenon::api::NoParams();
+}
+
+void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status, TF_Output* outputs) {
+  if (!AllGiven({{"params", params}, {"outputs", outputs}}, status)) return;
+  if (!tenon::api::AreOurs(*params)) {
+    return StatusToC(absl::InvalidArgumentError(
+                         "TF_WhileParams must be created by successful TF_NewWhile() call"),
+                     status);
+  }
+  StatusToC(tenon::api::FinishLoop(*params, outputs), status);
+  tenon::api::FreeParams(*params);
+}
+
+void TF_AbortWhile(const TF_WhileParams* params) {
+  if (params != nullptr) tenon::api::FreeParams(*params);
+}
+
+}  // extern "C"

@@ -1,0 +1,45 @@
+#include "executor/api/session/run_table.h"
+
+#include "absl/hash/hash.h"
+
+namespace tenon::api {
+namespace {
+
+uint64_t WordOf(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+}  // namespace
+
+RunKey::RunKey(const RunEnds& ends) {
+  words_.reserve(2 + 2 * (ends.inputs.size() + ends.outputs.size()) + ends.targets.size());
+  words_.push_back(ends.inputs.size());
+  words_.push_back(ends.outputs.size());
+  for (const absl::Span<const TF_Output>& list : {ends.inputs, ends.outputs}) {
+    for (const TF_Output& o : list) {
+      words_.push_back(WordOf(o.oper));
+      words_.push_back(static_cast<uint64_t>(o.index));
+    }
+  }
+  for (const TF_Operation* target : ends.targets) words_.push_back(WordOf(target));
+  hash_ = absl::HashOf(absl::MakeConstSpan(words_));
+}
+
+Executable* RunTable::Find(const RunKey& key) const {
+  absl::ReaderMutexLock lock(&mutex_);
+  const auto found = entries_.find(key.hash());
+  if (found == entries_.end()) return nullptr;
+  for (const Entry& entry : found->second) {
+    if (entry.key == key) return entry.executable;
+  }
+  return nullptr;
+}
+
+void RunTable::Add(RunKey key, Executable* executable) {
+  absl::MutexLock lock(&mutex_);
+  std::vector<Entry>& entries = entries_[key.hash()];
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return;
+  }
+  entries.push_back({std::move(key), executable});
+}
+
+}  // namespace tenon::api

@@ -1,0 +1,149 @@
+#include "graph/functions/library_merge.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_fields.h"
+#include "graph/ir/library_access.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
+#include "proto/function.pb.h"
+
+namespace tenon {
+namespace {
+
+// GradientDef: the function and its gradient.
+std::pair<std::string_view, std::string_view> ParsePair(std::string_view wire) {
+  std::pair<std::string_view, std::string_view> pair;
+  WireReader reader(wire);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.type != WireType::kBytes) continue;
+    if (f.number == 1) pair.first = f.bytes;
+    if (f.number == 2) pair.second = f.bytes;
+  }
+  return pair;
+}
+
+// One form for all functions that say the same; nullopt-like empty text for bytes that do not
+// parse.
+std::string CanonicalFunction(std::string_view wire) {
+  pb::FunctionDef function;
+  if (!function.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return {};
+  std::sort(function.mutable_node_def()->pointer_begin(),
+            function.mutable_node_def()->pointer_end(),
+            [](const pb::NodeDef* a, const pb::NodeDef* b) { return a->name() < b->name(); });
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);
+  function.SerializeToCodedStream(&out);
+  out.Trim();
+  return bytes;
+}
+
+absl::Status CannotAdd(std::string_view name, std::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Cannot add function '", name, "' because ", why, "."));
+}
+
+}  // namespace
+
+LibraryState::LibraryState(const Graph& graph)
+    : functions_(graph.functions()), extra_(LibraryAccess::LibraryExtra(graph)) {}
+
+void LibraryState::Restore(Graph& graph) const {
+  const size_t had = functions_.size();
+  for (size_t i = had; i < graph.functions().size(); ++i)
+    LibraryAccess::ForgetKinds(graph, graph.functions()[i].name);
+  if (graph.functions().size() != had) LibraryAccess::SetFunctions(graph, functions_);
+  if (LibraryAccess::LibraryExtra(graph) != extra_) LibraryAccess::SetLibraryExtra(graph, extra_);
+}
+
+bool SameFunction(std::string_view wire, std::string_view other) {
+  return wire == other || CanonicalFunction(wire) == CanonicalFunction(other);
+}
+
+absl::Status AddFunction(Graph& graph, std::string_view wire) {
+  const FunctionEntry function =
+      LibraryAccess::ReadFunction(LibraryAccess::Keep(graph, wire), {}, graph);
+  if (function.signature == nullptr || function.name.empty())
+    return CannotAdd(function.name, "its signature is malformed");
+  if (const FunctionEntry* had = graph.FindFunction(function.name)) {
+    return SameFunction(had->wire, wire)
+               ? absl::OkStatus()
+               : CannotAdd(function.name, "a different function with the same name already exists");
+  }
+  if (OpRegistry::Global().Find(function.name) != nullptr)
+    return CannotAdd(function.name, "an op with the same name already exists");
+  LibraryAccess::PutFunction(graph, function);
+  return absl::OkStatus();
+}
+
+std::string_view GradientOf(const Graph& graph, std::string_view function) {
+  WireReader reader(LibraryAccess::LibraryExtra(graph));
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kGradient || f.type != WireType::kBytes) continue;
+    const auto [of, gradient] = ParsePair(f.bytes);
+    if (of == function) return gradient;
+  }
+  return {};
+}
+
+absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_view gradient) {
+  const std::string_view had = GradientOf(graph, function);
+  if (had == gradient) return absl::OkStatus();
+  if (!had.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Cannot assign gradient function '", gradient, "' to '", function,
+                     "' because it already has gradient function '", had, "'"));
+  }
+  std::string entry, extra(LibraryAccess::LibraryExtra(graph));
+  WireWriter writer(&entry);
+  writer.Bytes(1, function);
+  writer.Bytes(2, gradient);
+  WireWriter(&extra).Bytes(kGradient, entry);
+  LibraryAccess::SetLibraryExtra(graph, extra);
+  return absl::OkStatus();
+}
+
+absl::Status AddLibrary(Graph& graph, std::string_view library) {
+  WireReader reader(library);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number == 1 && f.type == WireType::kBytes) {
+      TENON_RETURN_IF_ERROR(AddFunction(graph, f.bytes));
+    } else if (f.number == kGradient && f.type == WireType::kBytes) {
+      const auto [function, gradient] = ParsePair(f.bytes);
+      TENON_RETURN_IF_ERROR(AddGradientOf(graph, function, gradient));
+    } else {
+      LibraryAccess::SetLibraryExtra(graph,
+                                     absl::StrCat(LibraryAccess::LibraryExtra(graph), f.raw));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void RemoveFunction(Graph& graph, std::string_view name) {
+  std::vector<FunctionEntry> kept = graph.functions();
+  const auto is_it = [name](const FunctionEntry& f) { return f.name == name; };
+  if (std::erase_if(kept, is_it) == 0) return;
+  std::string extra;
+  WireReader reader(LibraryAccess::LibraryExtra(graph));
+  WireField f;
+  while (reader.Next(&f)) {
+    const bool is_gradient = f.number == kGradient && f.type == WireType::kBytes;
+    if (!is_gradient || ParsePair(f.bytes).first != name) extra.append(f.raw);
+  }
+  LibraryAccess::ForgetKinds(graph, name);
+  LibraryAccess::SetFunctions(graph, std::move(kept));
+  LibraryAccess::SetLibraryExtra(graph, extra);
+}
+
+}  // namespace tenon

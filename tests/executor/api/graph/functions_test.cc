@@ -1,0 +1,443 @@
+// TF_Function: made of graphs, copied into graphs, called.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/protobuf/text_format.h"
+#include "proto/function.pb.h"
+#include "tensorflow/c/c_api_experimental.h"
+#include "tests/executor/api/c_api_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::IntsOf;
+using testing::IntTensor;
+using ::testing::IsEmpty;
+using testing::SessionRunner;
+using testing::TensorPtr;
+using ::testing::UnorderedElementsAre;
+
+using FunctionPtr = std::unique_ptr<TF_Function, testing::Deleter<TF_DeleteFunction>>;
+
+// What TF_GraphToFunction is asked for; defaults are those of most cases.
+struct Request {
+  std::vector<TF_Output> inputs, outputs;
+  int num_opers = -1;
+  std::vector<TF_Operation*> opers;
+  std::vector<const char*> output_names;
+  bool append_hash = false;
+  std::vector<TF_Operation*> control_outputs;
+  std::vector<const char*> control_output_names;
+  const char* description = nullptr;
+};
+
+class GraphFunctions : public testing::GraphFixture {
+ protected:
+  GraphFunctions() : host_(TF_NewGraph()) {}
+  TF_Graph* host() { return host_.get(); }
+
+  FunctionPtr Make(const Request& r, TF_Code wanted = TF_OK) {
+    FunctionPtr function(TF_GraphToFunctionWithControlOutputs(
+        g(), "MyFunc", r.append_hash, r.num_opers, r.opers.empty() ? nullptr : r.opers.data(),
+        static_cast<int>(r.inputs.size()), r.inputs.data(), static_cast<int>(r.outputs.size()),
+        r.outputs.data(), r.output_names.empty() ? nullptr : r.output_names.data(),
+        static_cast<int>(r.control_outputs.size()), r.control_outputs.data(),
+        r.control_output_names.empty() ? nullptr : r.control_output_names.data(), nullptr,
+        r.description, s()));
+    EXPECT_EQ(wanted, code()) << message();
+    EXPECT_EQ(wanted == TF_OK, function != nullptr);
+    return function;
+  }
+
+  pb::FunctionDef DefOf(const FunctionPtr& function) {
+    const testing::BufferPtr buffer(TF_NewBuffer());
+    TF_FunctionToFunctionDef(function.get(), buffer.get(), s());
+    ExpectOk();
+    pb::FunctionDef def;
+    EXPECT_TRUE(def.ParseFromString(testing::BytesOf(buffer.get())));
+    return def;
+  }
+
+  FunctionPtr FromText(const std::string& text) {
+    pb::FunctionDef def;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &def));
+    const std::string wire = def.SerializeAsString();
+    FunctionPtr function(TF_FunctionImportFunctionDef(wire.data(), wire.size(), s()));
+    ExpectOk();
+    return function;
+  }
+
+  void CopyTo(TF_Graph* graph, const FunctionPtr& function, const FunctionPtr& grad = nullptr,
+              TF_Code wanted = TF_OK) {
+    TF_GraphCopyFunction(graph, function.get(), grad.get(), s());
+    EXPECT_EQ(wanted, code()) << message();
+  }
+
+  // Calls the function in another graph with these values for its arguments.
+  std::vector<std::vector<int32_t>> Call(const FunctionPtr& function,
+                                         const std::vector<int32_t>& values) {
+    CopyTo(host(), function);
+    TF_OperationDescription* desc =
+        TF_NewOperation(host(), TF_FunctionName(function.get()), "call");
+    std::vector<TensorPtr> tensors;
+    SessionRunner::Feeds feeds;
+    for (size_t i = 0; i < values.size(); ++i) {
+      TF_OperationDescription* feed =
+          TF_NewOperation(host(), "Placeholder", absl::StrCat("feed", i).c_str());
+      TF_SetAttrType(feed, "dtype", TF_INT32);
+      TF_Operation* oper = TF_FinishOperation(feed, s());
+      ExpectOk();
+      TF_AddInput(desc, {oper, 0});
+      tensors.push_back(IntTensor({}, {values[i]}));
+      feeds.push_back({{oper, 0}, tensors.back().get()});
+    }
+    TF_Operation* call = TF_FinishOperation(desc, s());
+    ExpectOk();
+    std::vector<TF_Output> fetches;
+    for (int i = 0; i < TF_OperationNumOutputs(call); ++i) fetches.push_back({call, i});
+    SessionRunner session(host());
+    std::vector<std::vector<int32_t>> results;
+    for (const TensorPtr& t : session.Run(feeds, fetches, {call}))
+      results.push_back(IntsOf(t.get()));
+    return results;
+  }
+
+  static std::vector<std::string> ArgNames(
+      const google::protobuf::RepeatedPtrField<pb::OpDef::ArgDef>& args) {
+    std::vector<std::string> names;
+    for (const pb::OpDef::ArgDef& arg : args) names.push_back(arg.name());
+    return names;
+  }
+  // Each node of the body as "name(inputs)".
+  static std::vector<std::string> NodesOf(const pb::FunctionDef& def) {
+    std::vector<std::string> nodes;
+    for (const pb::NodeDef& node : def.node_def())
+      nodes.push_back(absl::StrCat(node.name(), "(", absl::StrJoin(node.input(), " "), ")"));
+    return nodes;
+  }
+
+ private:
+  testing::GraphPtr host_;
+};
+
+TEST_F(GraphFunctions, OneNodeWithoutInputs) {
+  TF_Operation* c = ScalarConst("scalar10", 10);
+  const FunctionPtr function = Make({.outputs = {{c, 0}}});
+  EXPECT_STREQ("MyFunc", TF_FunctionName(function.get()));
+  const pb::FunctionDef def = DefOf(function);
+  EXPECT_THAT(NodesOf(def), ElementsAre("scalar10_0()"));
+  EXPECT_EQ("scalar10_0:output:0", def.ret().at("scalar10"));
+  EXPECT_THAT(Call(function, {}), ElementsAre(ElementsAre(10)));
+}
+
+TEST_F(GraphFunctions, NodesWithInputs) {
+  TF_Operation *a = Placeholder("feed1"), *b = Placeholder("feed2");
+  TF_Operation* sum = AddN("add", {{a, 0}, {b, 0}});
+  TF_Operation* twice = AddN("add_1", {{sum, 0}, {a, 0}});
+  const FunctionPtr function =
+      Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{twice, 0}, {sum, 0}}});
+  const pb::FunctionDef def = DefOf(function);
+  EXPECT_THAT(ArgNames(def.signature().input_arg()), ElementsAre("feed1", "feed2"));
+  EXPECT_THAT(ArgNames(def.signature().output_arg()), ElementsAre("add_1", "add"));
+  EXPECT_THAT(NodesOf(def), ElementsAre("add_0(feed1 feed2)", "add_1_0(add_0:sum:0 feed1)"));
+  EXPECT_THAT(Call(function, {2, 3}), ElementsAre(ElementsAre(7), ElementsAre(5)));
+}
+
+TEST_F(GraphFunctions, ArgumentsMayBeResults) {
+  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
+  const FunctionPtr swap = Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{b, 0}, {a, 0}}});
+  const pb::FunctionDef def = DefOf(swap);
+  EXPECT_THAT(NodesOf(def), IsEmpty());
+  EXPECT_THAT(ArgNames(def.signature().input_arg()), ElementsAre("a_0", "b_0"));
+  EXPECT_THAT(ArgNames(def.signature().output_arg()), ElementsAre("b", "a"));
+  EXPECT_EQ("a_0", def.ret().at("a"));
+  EXPECT_THAT(Call(swap, {2, 3}), ElementsAre(ElementsAre(3), ElementsAre(2)));
+}
+
+TEST_F(GraphFunctions, NamesOfArgumentsAreMadeSmall) {
+  TF_Operation *a = Placeholder("A/b.C-1"), *b = Placeholder("9");
+  TF_Operation* sum = AddN("sum", {{a, 0}, {b, 0}});
+  const pb::FunctionDef def =
+      DefOf(Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{sum, 0}}, .output_names = {"result"}}));
+  EXPECT_THAT(ArgNames(def.signature().input_arg()), ElementsAre("a_b_c_1", "unknown"));
+  EXPECT_THAT(NodesOf(def), ElementsAre("sum(a_b_c_1 unknown)"));
+  EXPECT_EQ("sum:sum:0", def.ret().at("result"));
+}
+
+TEST_F(GraphFunctions, PartOfAGraph) {
+  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
+  TF_Operation* first = AddN("first", {{a, 0}, {b, 0}});
+  TF_Operation* second = Unary("Neg", "second", {first, 0});
+  const FunctionPtr function =
+      Make({.inputs = {{first, 0}}, .outputs = {{second, 0}}, .num_opers = 1, .opers = {second}});
+  EXPECT_THAT(NodesOf(DefOf(function)), ElementsAre("second_0(first)"));
+  EXPECT_THAT(Call(function, {4}), ElementsAre(ElementsAre(-4)));
+}
+
+TEST_F(GraphFunctions, ListsOfOutputsHaveRanges) {
+  TF_Operation* a = Placeholder("a");
+  TF_OperationDescription* desc = New("Split", "split");
+  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrInt(desc, "num_split", 3);
+  TF_Operation* split = Finish(desc);
+  TF_Operation* sum = AddN("sum", {{split, 0}, {split, 2}});
+  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{sum, 0}, {split, 1}}}));
+  EXPECT_THAT(NodesOf(def), ElementsAre("zero()", "split_0(zero:output:0 a)",
+                                        "sum_0(split_0:output:0 split_0:output:2)"));
+  EXPECT_EQ("split_0:output:1", def.ret().at("split"));
+}
+
+TEST_F(GraphFunctions, OutputsOfOneNodeMayBeArguments) {
+  TF_Operation* a = Placeholder("a");
+  TF_OperationDescription* desc = New("Split", "split");
+  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrInt(desc, "num_split", 3);
+  TF_Operation* split = Finish(desc);
+  TF_Operation* sum = AddN("sum", {{split, 0}, {split, 2}});
+  const FunctionPtr function = Make(
+      {.inputs = {{split, 0}, {split, 2}}, .outputs = {{sum, 0}}, .num_opers = 1, .opers = {sum}});
+  EXPECT_THAT(ArgNames(DefOf(function).signature().input_arg()), ElementsAre("split", "split_0"));
+  EXPECT_THAT(Call(function, {2, 3}), ElementsAre(ElementsAre(5)));
+  Make({.inputs = {{split, 0}, {split, 2}}, .outputs = {{sum, 0}}}, TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single output. "
+      "Node split has 3 outputs. Encountered while creating function 'MyFunc'",
+      message());
+}
+
+TEST_F(GraphFunctions, ControlEdgesStayInTheBody) {
+  TF_Operation *a = Placeholder("a"), *c = ScalarConst("c", 10);
+  TF_OperationDescription* desc = New("Neg", "neg");
+  TF_AddInput(desc, {a, 0});
+  TF_AddControlInput(desc, c);
+  TF_Operation* neg = Finish(desc);
+  EXPECT_THAT(NodesOf(DefOf(Make({.inputs = {{a, 0}}, .outputs = {{neg, 0}}}))),
+              ElementsAre("c()", "neg_0(a ^c)"));
+  Make({.inputs = {{a, 0}}, .outputs = {{neg, 0}}, .num_opers = 1, .opers = {neg}},
+       TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "The source of control edge [id=2 c:-1 -> neg:-1] is not in the body. Encountered while "
+      "creating function 'MyFunc'",
+      message());
+}
+
+TEST_F(GraphFunctions, ControlOutputsRun) {
+  TF_Operation* a = Placeholder("a");
+  TF_Operation* neg = Unary("Neg", "neg", {a, 0});
+  TF_Operation* other = Unary("Square", "other", {a, 0});
+  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}},
+                                          .outputs = {{neg, 0}},
+                                          .control_outputs = {other, neg},
+                                          .control_output_names = {"z", "y"}}));
+  EXPECT_THAT(def.signature().control_output(), ElementsAre("y", "z"));
+  EXPECT_EQ("other", def.control_ret().at("z"));
+  EXPECT_EQ("neg_0", def.control_ret().at("y"));
+  Make({.inputs = {{a, 0}},
+        .outputs = {{neg, 0}},
+        .control_outputs = {other, neg},
+        .control_output_names = {"z", "z"}},
+       TF_INVALID_ARGUMENT);
+  EXPECT_EQ("Repeated control output name: z", message());
+}
+
+TEST_F(GraphFunctions, StatefulBodiesMakeStatefulFunctions) {
+  TF_Operation* shape = Const("shape", IntTensor({1}, {2}).get());
+  TF_OperationDescription* desc = New("RandomUniform", "random");
+  TF_AddInput(desc, {shape, 0});
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_Operation* random = Finish(desc);
+  EXPECT_TRUE(DefOf(Make({.outputs = {{random, 0}}})).signature().is_stateful());
+  EXPECT_FALSE(DefOf(Make({.outputs = {{shape, 0}}, .num_opers = 1, .opers = {shape}}))
+                   .signature()
+                   .is_stateful());
+}
+
+TEST_F(GraphFunctions, PlaceholdersBecomeAttributesOfTheFunction) {
+  TF_OperationDescription* desc = New("Placeholder", "p");
+  TF_SetAttrPlaceholder(desc, "dtype", "T");
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  TF_Operation* a = Placeholder("a");
+  desc = New("Squeeze", "sq");
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "squeeze_dims", "dims");
+  TF_Operation* squeeze = Finish(desc);
+  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{squeeze, 0}}}));
+  ASSERT_EQ(1, def.signature().attr_size());
+  EXPECT_EQ("dims", def.signature().attr(0).name());
+  EXPECT_EQ("list(int)", def.signature().attr(0).type());
+}
+
+TEST_F(GraphFunctions, ShapesOfArgumentsAreKept) {
+  const std::vector<int64_t> dims = {2, 3};
+  TF_Operation* a = Placeholder("a", TF_INT32, &dims);
+  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{a, 0}}}));
+  EXPECT_EQ(3, def.arg_attr().at(0).attr().at("_output_shapes").list().shape(0).dim(1).size());
+}
+
+TEST_F(GraphFunctions, DescriptionAndHash) {
+  TF_Operation* c = ScalarConst("c", 10);
+  const FunctionPtr function =
+      Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"});
+  const std::string name = TF_FunctionName(function.get());
+  EXPECT_THAT(name, ::testing::MatchesRegex("MyFunc_[A-Za-z0-9]{11}"));
+  EXPECT_EQ(name, DefOf(function).signature().name());
+  EXPECT_EQ("ten", DefOf(function).signature().description());
+  EXPECT_EQ(name,
+            TF_FunctionName(
+                Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"}).get()));
+  EXPECT_NE(name, TF_FunctionName(Make({.outputs = {{c, 0}}, .append_hash = true}).get()));
+}
+
+TEST_F(GraphFunctions, RefusesPartsThatDoNotFit) {
+  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
+  TF_Operation* sum = AddN("sum", {{a, 0}, {b, 0}});
+  Make({.inputs = {{a, 0}, {a, 0}}, .outputs = {{sum, 0}}}, TF_INVALID_ARGUMENT);
+  EXPECT_EQ("TF_Output a:0 appears more than once in the input list", message());
+  Make({.inputs = {{a, 5}}, .outputs = {{sum, 0}}}, TF_OUT_OF_RANGE);
+  EXPECT_EQ(
+      "Node 'a' (type: 'Placeholder', num of outputs: 1) does not have output 5\n\tEncountered "
+      "while processing input 0 into function 'MyFunc'",
+      message());
+  Make({.inputs = {{nullptr, 0}}, .outputs = {{sum, 0}}}, TF_INVALID_ARGUMENT);
+  Make({.inputs = {{a, 0}}, .outputs = {{sum, 7}}}, TF_OUT_OF_RANGE);
+  EXPECT_THAT(message(), HasSubstr("\n\tEncountered while processing output 0 from function"));
+  Make({.inputs = {{a, 0}}, .outputs = {{sum, 0}}, .num_opers = 1, .opers = {sum}},
+       TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "Input 1, 'b:0', of node 'sum' in function 'MyFunc' is not available. You might need to "
+      "include it in inputs or include its source node in the body",
+      message());
+  Make({.inputs = {{a, 0}}, .outputs = {{sum, 0}}, .num_opers = 1, .opers = {b}},
+       TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "TF_Output sum:0 is neither in the function body nor among function inputs. Encountered "
+      "while creating function 'MyFunc'",
+      message());
+  Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{sum, 0}, {sum, 0}}, .output_names = {"x", "x"}},
+       TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "Cannot have duplicate output names. Name 'x' appears more than once in 'output_names' "
+      "array.",
+      message());
+}
+
+TEST_F(GraphFunctions, AttributesAreSetAndRead) {
+  TF_Operation* c = ScalarConst("c", 10);
+  const FunctionPtr function = Make({.outputs = {{c, 0}}});
+  pb::AttrValue value;
+  for (const bool b : {true, false}) {
+    value.set_b(b);
+    const std::string wire = value.SerializeAsString();
+    TF_FunctionSetAttrValueProto(function.get(), "_noinline", wire.data(), wire.size(), s());
+    ExpectOk();
+    const testing::BufferPtr buffer(TF_NewBuffer());
+    TF_FunctionGetAttrValueProto(function.get(), "_noinline", buffer.get(), s());
+    ExpectOk();
+    EXPECT_EQ(wire, testing::BytesOf(buffer.get()));
+  }
+  EXPECT_FALSE(DefOf(function).attr().at("_noinline").b());
+  TF_FunctionGetAttrValueProto(function.get(), "no", testing::BufferPtr(TF_NewBuffer()).get(), s());
+  EXPECT_EQ("Function 'MyFunc' has no attr named 'no'.", message());
+  TF_FunctionSetAttrValueProto(function.get(), "x", "\xff", 1, s());
+  EXPECT_EQ("Unparseable AttrValue proto", message());
+}
+
+TEST_F(GraphFunctions, ImportOfBytes) {
+  EXPECT_EQ(nullptr, TF_FunctionImportFunctionDef("\xff", 1, s()));
+  EXPECT_EQ("Invalid FunctionDef given to TF_FunctionImportFunctionDef", message());
+  TF_Operation *a = Placeholder("a"), *neg = Unary("Neg", "neg", {a, 0});
+  const FunctionPtr function = Make({.inputs = {{a, 0}}, .outputs = {{neg, 0}}});
+  const std::string wire = DefOf(function).SerializeAsString();
+  const FunctionPtr copy(TF_FunctionImportFunctionDef(wire.data(), wire.size(), s()));
+  EXPECT_THAT(Call(copy, {4}), ElementsAre(ElementsAre(-4)));
+}
+
+TEST_F(GraphFunctions, AGraphHasCopies) {
+  TF_Operation* c = ScalarConst("c", 10);
+  FunctionPtr function = Make({.outputs = {{c, 0}}});
+  EXPECT_EQ(0, TF_GraphNumFunctions(host()));
+  CopyTo(host(), function);
+  CopyTo(host(), function);
+  EXPECT_EQ(1, TF_GraphNumFunctions(host()));
+  const std::string wire = DefOf(function).SerializeAsString();
+  function.reset();
+  TF_Function* copies[2] = {};
+  EXPECT_EQ(1, TF_GraphGetFunctions(host(), copies, 2, s()));
+  ExpectOk();
+  EXPECT_STREQ("MyFunc", TF_FunctionName(copies[0]));
+  TF_DeleteFunction(copies[0]);
+  EXPECT_EQ(0, TF_GraphGetFunctions(host(), copies, 0, s()));
+  EXPECT_EQ(1, GraphDefOf(host()).library().function_size());
+}
+
+TEST_F(GraphFunctions, GradientsAreKeptBesides) {
+  const FunctionPtr f = FromText("signature { name: 'f' }"),
+                    g1 = FromText("signature { name: 'g' }"),
+                    h = FromText("signature { name: 'h' }");
+  CopyTo(host(), f, g1);
+  CopyTo(host(), f, g1);
+  pb::GraphDef def = GraphDefOf(host());
+  ASSERT_EQ(1, def.library().gradient_size());
+  EXPECT_EQ("f", def.library().gradient(0).function_name());
+  EXPECT_EQ("g", def.library().gradient(0).gradient_func());
+  CopyTo(host(), f, h, TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "Cannot assign gradient function 'h' to 'f' because it already has gradient function "
+      "'g'",
+      message());
+  EXPECT_EQ(2, TF_GraphNumFunctions(host()));
+}
+
+TEST_F(GraphFunctions, NamesThatAreTakenAreRefused) {
+  CopyTo(host(), FromText("signature { name: 'f' }"));
+  CopyTo(host(), FromText("signature { name: 'f' } node_def { name: 'n' op: 'NoOp' }"), nullptr,
+         TF_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      "Cannot add function 'f' because a different function with the same name already "
+      "exists.",
+      message());
+  CopyTo(host(), FromText("signature { name: 'Neg' }"), nullptr, TF_INVALID_ARGUMENT);
+  EXPECT_EQ("Cannot add function 'Neg' because an op with the same name already exists.",
+            message());
+  TF_GraphCopyFunction(host(), nullptr, nullptr, s());
+  EXPECT_EQ("'func' argument to TF_GraphCopyFunction cannot be null", message());
+}
+
+TEST_F(GraphFunctions, ARemovedFunctionMakesRoom) {
+  CopyTo(g(), FromText("signature { name: 'f' output_arg { name: 'y' type: DT_FLOAT } }"));
+  TF_Operation* before = Finish(New("f", "before"));
+  TF_GraphRemoveFunction(g(), "f", s());
+  ExpectOk();
+  EXPECT_EQ(0, TF_GraphNumFunctions(g()));
+  EXPECT_EQ(nullptr, TF_FinishOperation(New("f", "none"), s()));
+  CopyTo(g(), FromText("signature { name: 'f' output_arg { name: 'y' type: DT_INT32 } }"));
+  TF_Operation* after = Finish(New("f", "after"));
+  EXPECT_EQ(TF_FLOAT, TF_OperationOutputType({before, 0}));
+  EXPECT_EQ(TF_INT32, TF_OperationOutputType({after, 0}));
+  TF_GraphRemoveFunction(g(), "no", s());
+  EXPECT_EQ("Tried to remove non-existent function 'no'.", message());
+}
+
+TEST_F(GraphFunctions, NullPointersAreErrors) {
+  EXPECT_EQ(nullptr, TF_GraphToFunction(nullptr, "f", 0, -1, nullptr, 0, nullptr, 0, nullptr,
+                                        nullptr, nullptr, nullptr, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  EXPECT_EQ(nullptr, TF_GraphToFunction(g(), nullptr, 0, -1, nullptr, 0, nullptr, 0, nullptr,
+                                        nullptr, nullptr, nullptr, s()));
+  EXPECT_EQ(nullptr, TF_GraphToFunction(g(), "f", 0, 2, nullptr, 0, nullptr, 0, nullptr, nullptr,
+                                        nullptr, nullptr, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  EXPECT_EQ(nullptr, TF_FunctionName(nullptr));
+  TF_FunctionToFunctionDef(nullptr, nullptr, s());
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  EXPECT_EQ(0, TF_GraphNumFunctions(nullptr));
+  EXPECT_EQ(0, TF_GraphGetFunctions(g(), nullptr, 3, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_DeleteFunction(nullptr);
+}
+
+}  // namespace
+}  // namespace tenon
