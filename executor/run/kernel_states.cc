@@ -10,6 +10,12 @@ std::shared_ptr<NodeState> KernelStates::GetNodeState(
   return state;
 }
 
+void KernelStates::ForgetNodeStates() {
+  absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> old;
+  absl::MutexLock lock(&mutex_);
+  old.swap(nodes_);
+}
+
 std::shared_ptr<const void> KernelStates::GetPacked(
     const void* constant, std::string_view key,
     const std::function<std::shared_ptr<const void>()>& make) {

@@ -31,6 +31,8 @@ class KernelStates : public SessionState {
   std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) override;
+  // Later calls of GetNodeState make states anew.
+  void ForgetNodeStates();
 
  private:
   const uint64_t seed_;

@@ -15,8 +15,7 @@ namespace {
 // tells while it runs, and hands out inputs as tensors.
 class Collector : public RunStateOnDevice {
  public:
-  Collector(const PreparedKernel& kernel, InputFn input, Device* device,
-            std::vector<Tensor>& outputs)
+  Collector(const PreparedKernel& kernel, InputFn input, Device* device, absl::Span<Tensor> outputs)
       : kernel_(kernel), input_(input), device_(device), outputs_(outputs) {}
 
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override {
@@ -32,7 +31,7 @@ class Collector : public RunStateOnDevice {
   const PreparedKernel& kernel_;
   const InputFn input_;
   Device* const device_;
-  std::vector<Tensor>& outputs_;
+  const absl::Span<Tensor> outputs_;
 };
 
 }  // namespace
@@ -66,19 +65,34 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
                                                    InputFn input, Workers& workers,
                                                    Device* device) {
   std::vector<Tensor> outputs(kernel.outputs.size());
+  TENON_RETURN_IF_ERROR(ComputeInto(absl::MakeSpan(outputs), kernel, in, input, workers, device));
+  return outputs;
+}
+
+namespace {
+
+// Gives output i what the preparation has decided: a value, the buffer of an input, or memory.
+absl::Status MakeOutput(const PreparedKernel& kernel, size_t i, InputFn input, Tensor& output) {
+  const Prepare::PreparedOutput& o = kernel.outputs[i];
+  if (o.value.has_value()) {
+    output = *o.value;
+  } else if (o.alias.has_value()) {
+    if (kernel.aliases_planned) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias, InputUse::kKeep));
+    output = Tensor(kernel.output_types[i], o.shape, t.buffer());
+  } else if (!o.dynamic && !output.initialized()) {
+    return output.Become(kernel.output_types[i], o.shape);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ComputeInto(absl::Span<Tensor> outputs, const PreparedKernel& kernel, void* const* in,
+                         InputFn input, Workers& workers, Device* device) {
   absl::InlinedVector<void*, 4> out(outputs.size(), nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Prepare::PreparedOutput& o = kernel.outputs[i];
-    if (o.value.has_value()) {
-      outputs[i] = *o.value;
-    } else if (o.alias.has_value() && kernel.aliases_planned) {
-      continue;
-    } else if (o.alias.has_value()) {
-      TENON_ASSIGN_OR_RETURN(const Tensor t, input(*o.alias, InputUse::kKeep));
-      outputs[i] = Tensor(kernel.output_types[i], o.shape, t.buffer());
-    } else if (!o.dynamic) {
-      TENON_ASSIGN_OR_RETURN(outputs[i], Tensor::Allocate(kernel.output_types[i], o.shape));
-    }
+    TENON_RETURN_IF_ERROR(MakeOutput(kernel, i, input, outputs[i]));
     out[i] = outputs[i].data();
   }
   if (kernel.run != nullptr) {
@@ -97,7 +111,7 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
     if (!outputs[i].initialized() && !(kernel.aliases_planned && kernel.outputs[i].alias))
       return absl::InternalError(absl::StrCat("the kernel left output ", i, " without a value"));
   }
-  return outputs;
+  return absl::OkStatus();
 }
 
 }  // namespace tenon

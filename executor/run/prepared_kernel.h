@@ -8,6 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "plugin/device/device.h"
 #include "plugin/kernels/kernel.h"
 
@@ -57,5 +58,10 @@ using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel, void* const* in,
                                                    InputFn input, Workers& workers,
                                                    Device* device = nullptr);
+// The same into `outputs`, one for each output. A tensor that is initialized already, which must
+// have the type and shape of its output, lends its memory: the kernel writes there if it has
+// prepared no value, alias or dynamic output. After an error some may be set.
+absl::Status ComputeInto(absl::Span<Tensor> outputs, const PreparedKernel& kernel, void* const* in,
+                         InputFn input, Workers& workers, Device* device = nullptr);
 
 }  // namespace tenon

@@ -1,6 +1,5 @@
-// A KernelStep keeps the kernels that it has prepared, by the shapes of its inputs and the values
-// that the kernel needs. The list is in the order of use, the latest last, and its first entry
-// makes room.
+// A KernelStep finds the kernel that it has prepared by the shapes of its inputs and the values
+// that the kernel needs.
 
 #include "executor/run/slow_steps.h"
 
@@ -27,33 +26,16 @@ void KernelStep::set_prepared(PreparedKernel kernel) {
   fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
 }
 
-bool KernelStep::IsValueInput(int i) const {
-  // Bit 31 stands for input 31 and all inputs behind it.
-  return (node_.spec->value_inputs >> std::min(i, 31) & 1) != 0;
-}
-
-std::string KernelStep::Signature(const Frame& frame, const StepArgs& args) const {
-  std::string key;
-  key.reserve(4 * sizeof(int64_t) * inputs_.size());  // a rank and three dimensions each
-  auto append = [&key](const void* data, size_t bytes) {
-    key.append(static_cast<const char*>(data), bytes);
-  };
+PreparationKey KernelStep::KeyOf(const Frame& frame, const StepArgs& args) const {
+  PreparationKey key;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Shape& shape = frame.ShapeOf(inputs_[i]);
-    const int64_t rank = shape.rank();
-    append(&rank, sizeof(rank));
-    append(shape.dims().data(), shape.dims().size() * sizeof(int64_t));
-    if (!IsValueInput(static_cast<int>(i)) || constants_[i] != nullptr) continue;
-    const size_t count = static_cast<size_t>(shape.num_elements());
+    key.AddShape(shape);
+    if (!NeedsValue(*node_.spec, i) || constants_[i] != nullptr) continue;
     if (IsMemcpyable(inputs_[i].dtype)) {
-      append(args.in[i], count * DataTypeSize(inputs_[i].dtype));
-      continue;
-    }
-    const Tensor view = frame.View(inputs_[i]);
-    // Each string's length goes first: {"ab", "c"} and {"a", "bc"} must differ.
-    for (size_t k = 0; k < count && BaseType(inputs_[i].dtype) == DataType::kString; ++k) {
-      absl::StrAppend(&key, view.StringAt(static_cast<int64_t>(k)).size(), ":",
-                      view.StringAt(static_cast<int64_t>(k)));
+      key.AddElements(inputs_[i].dtype, shape, args.in[i]);
+    } else {
+      key.AddValue(frame.View(inputs_[i]));
     }
   }
   return key;
@@ -66,7 +48,7 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i].shape = frame.ShapeOf(inputs_[i]);
     inputs[i].value = constants_[i];
-    if (inputs[i].value != nullptr || !IsValueInput(static_cast<int>(i))) continue;
+    if (inputs[i].value != nullptr || !NeedsValue(*node_.spec, i)) continue;
     values[i] = frame.View(inputs_[i]);
     inputs[i].value = &values[i];
   }
@@ -76,46 +58,11 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
-std::shared_ptr<KernelStep::Entry> KernelStep::EntryOf(std::string key) const {
-  auto found = std::find_if(cache_.begin(), cache_.end(),
-                            [&](const auto& entry) { return entry->key == key; });
-  if (found != cache_.end()) {
-    std::rotate(found, found + 1, cache_.end());
-  } else {
-    if (cache_.size() == kMaxPrepared) cache_.erase(cache_.begin());
-    cache_.push_back(std::make_shared<Entry>(std::move(key)));
-  }
-  return cache_.back();
-}
-
-KernelStep::Prepared KernelStep::Reuse(const Entry& entry) const {
-  if (entry.prepared != nullptr) counts_.reused.fetch_add(1, std::memory_order_relaxed);
-  return entry.prepared;
-}
-
-// Preparing may take as long as many runs: weights are packed, primitives generated. So it is done
-// under the entry's lock and not under the step's.
 absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
                                                       const StepArgs& args) const {
   if (fixed_ != nullptr) return fixed_;
-  std::string key = Signature(frame, args);
-  std::shared_ptr<Entry> entry;
-  {
-    absl::MutexLock lock(&mutex_);
-    entry = EntryOf(std::move(key));
-    if (Prepared known = Reuse(*entry)) return known;
-  }
-  // Other threads with this key wait here, and then find what the first one has made.
-  absl::MutexLock making(&entry->making);
-  {
-    absl::MutexLock lock(&mutex_);
-    if (Prepared known = Reuse(*entry)) return known;
-  }
-  TENON_ASSIGN_OR_RETURN(Prepared prepared, PrepareFor(frame, args));
-  counts_.made.fetch_add(1, std::memory_order_relaxed);
-  absl::MutexLock lock(&mutex_);
-  entry->prepared = prepared;
-  return prepared;
+  return cache_.Get(
+      KeyOf(frame, args), [&] { return PrepareFor(frame, args); }, counts_);
 }
 
 absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/run/frame.h"
+#include "executor/run/preparation_cache.h"
 #include "executor/run/run_recorder.h"
 #include "graph/ir/graph.h"
 #include "plugin/kernels/run_fn.h"
@@ -66,18 +67,9 @@ class ErrorStep : public SlowStep {
   absl::Status status_;
 };
 
-// `made` counts the kernel preparations that runs made. `reused` counts how often a step took one
-// that another run or an earlier pass of a loop had made. Kernels that are prepared while planning
-// count in neither. All plans of an executable share the counts. Thread-safe.
-struct LatePreparations {
-  std::atomic<int64_t> made{0}, reused{0};
-};
-
 // Runs a CPU kernel that makes its output tensors in the run. The kernel is prepared while
-// planning; if shapes or values are not known then, it is prepared in the run. The step keeps the
-// kMaxPrepared preparations that were used last, by the shapes and the deciding values of the
-// inputs. Runs that need the same preparation at once wait until one of them has made it; if it
-// fails, the next one tries. No run waits for a preparation that it does not need.
+// planning; if shapes or values are not known then, it is prepared in the run, and the step keeps
+// the preparations of its runs (PreparationCache).
 //
 // Errors are those of PrepareKernel and ComputeOutputs; INTERNAL if an output has another shape
 // than promised.
@@ -118,24 +110,10 @@ class KernelStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
 
-  static constexpr size_t kMaxPrepared = 32;
-
  private:
-  using Prepared = std::shared_ptr<const PreparedKernel>;
-  struct Entry {
-    explicit Entry(std::string of) : key(std::move(of)) {}
-    const std::string key;  // of Signature
-    absl::Mutex making;     // held while it is prepared; locked before KernelStep::mutex_
-    Prepared prepared;      // guarded by KernelStep::mutex_; null until it is made
-  };
-  // Whether the kernel cannot be prepared without the value of input i.
-  bool IsValueInput(int i) const;
-  // The key of a preparation: the bytes of all shapes and of the deciding values.
-  std::string Signature(const Frame& frame, const StepArgs& args) const;
-  // The entry of a key, a new one if there is none; from now on the one that was used last.
-  std::shared_ptr<Entry> EntryOf(std::string key) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // What the entry has; null if nothing was made yet.
-  Prepared Reuse(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  using Prepared = PreparationCache::Prepared;
+  // The shapes and the deciding values of the inputs.
+  PreparationKey KeyOf(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
 
@@ -149,8 +127,7 @@ class KernelStep : public SlowStep {
   std::vector<bool> may_take_;
   Device* device_ = nullptr;
   Prepared fixed_;
-  mutable absl::Mutex mutex_;
-  mutable std::vector<std::shared_ptr<Entry>> cache_ ABSL_GUARDED_BY(mutex_);  // last used last
+  mutable PreparationCache cache_;
 };
 
 // Reads the value of a reference variable into a slot, for a node that takes the value and not the

@@ -178,7 +178,7 @@ PlanCacheReport Executable::plan_cache() const {
           .max_plans = plans_.max_size(),
           .late_builds = late_.made.load(),
           .late_hits = late_.reused.load(),
-          .max_late = KernelStep::kMaxPrepared};
+          .max_late = PreparationCache::kMaxPrepared};
 }
 
 }  // namespace tenon

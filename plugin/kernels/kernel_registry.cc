@@ -407,6 +407,23 @@ absl::StatusOr<std::shared_ptr<const KernelDef>> KernelRegistry::Find(
       "\n\t.  Registered:", ListText(kernels)));
 }
 
+std::string KernelRegistry::StrayConstraintText(std::string_view op, const AttrSet& attrs,
+                                                const OpDef* op_def) const {
+  impl_->EnsureBuiltin();
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  const auto it = impl_->by_op.find(op);
+  if (it == impl_->by_op.end()) return "";
+  return StrayConstraint(it->second, attrs, op_def);
+}
+
+std::string KernelRegistry::RegisteredText(std::string_view op) const {
+  impl_->EnsureBuiltin();
+  absl::ReaderMutexLock lock(&impl_->mutex);
+  const auto it = impl_->by_op.find(op);
+  return ListText(it == impl_->by_op.end() ? absl::Span<const KernelPtr>()
+                                           : absl::MakeConstSpan(it->second));
+}
+
 std::string KernelRegistry::NoKernelText(std::string_view node_name, std::string_view op,
                                          const AttrSet& attrs, const OpDef* op_def,
                                          absl::Span<const std::string_view> device_types) const {

@@ -110,6 +110,15 @@ class KernelRegistry {
                            const OpDef* op_def,
                            absl::Span<const std::string_view> device_types) const;
 
+  // The first line of that message if the node lacks an attribute that a kernel of the op
+  // constrains; else empty.
+  std::string StrayConstraintText(std::string_view op, const AttrSet& attrs,
+                                  const OpDef* op_def) const;
+
+  // The registrations of the op as TensorFlow's messages list them: a line each, which begins with
+  // two blanks; "  <no registered kernels>" without any.
+  std::string RegisteredText(std::string_view op) const;
+
   // Describes where kernels of a plug-in and kernels of another origin serve the same nodes at the
   // same priority, so that a rule beyond the priority has to decide. For each other origin one
   // sentence counts the pairs in which the plug-in's kernel goes first, and another one those in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # exports.sh BUILD_DIR: libtenon.so exports the functions of tests/abi/functions.inc, those of its C++
-# interface (with a version), and nothing by accident; the public headers declare the same functions; a C program that
+# interface (with a version), the names that TensorFlow gives dlpack.h's functions in C++, and nothing by accident; the public headers declare the same functions; a C program that
 # takes the address of each, compiled with these headers, links with the library and runs.
 set -euo pipefail
 build=$1
@@ -19,11 +19,12 @@ compare() {
 sed -nE 's/^F\((\w+)\)$/\1/p' tests/abi/functions.inc | sort >"$work/listed"
 
 nm -DC --defined-only "$build/lib/libtenon.so" | cut -d' ' -f3- |
-  grep -vE '^(tenon::(GraphRunMain|GraphRunEnds|GraphRunKeepsSignal)\(.*\)@@TENON_0\.1|TENON_0\.1)$' | sort >"$work/exported"
+  grep -vE '^(tenon::(GraphRunMain|GraphRunEnds|GraphRunKeepsSignal)\(.*\)@@TENON_0\.1|TENON_0\.1)$' |
+  grep -vE '^tensorflow::TFE_\w+\(.*\)@@TENON_0\.1$' | sort >"$work/exported"
 compare "what libtenon.so exports" "$work/exported"
 
 # Entry points are the plug-in's, strings are functions of the header itself.
-"${CC:-cc}" -E -P -I. -Igraph/include -Ioptimizer_api/include -Iplugin/include -x c tests/abi/headers.inc |
+"${CC:-cc}" -E -P -I. -Igraph/include -Ioptimizer_api/include -Iplugin/include -Iexecutor/include -x c tests/abi/headers.inc |
   grep -oE '\b(TF|TFE|TSL|TP)_\w+ ?\(' | tr -d ' (' | sort -u |
   grep -vE '^(TF_Init(Kernel|Graph|Profiler)|TF_TString_.*)$' >"$work/declared"
 compare "what the headers declare" "$work/declared"

@@ -13,11 +13,6 @@
 
 namespace tenon {
 
-bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
-  // The last bit of the mask stands for input 31 and all inputs behind it.
-  return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
-}
-
 const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i) {
   return v.graph_constant || NeedsValue(spec, i) ? v.constant : nullptr;
 }

@@ -10,14 +10,13 @@
 #include "absl/types/span.h"
 #include "executor/plan/base/plan_input.h"
 #include "executor/plan/base/step_graph.h"
+#include "executor/run/preparation_cache.h"
 
 namespace tenon {
 
 class Prepare;         // plugin/kernels/kernel.h
 struct CpuKernelSpec;  // plugin/kernels/kernel.h
 
-// Whether the kernel cannot be prepared without the value of this input.
-bool NeedsValue(const CpuKernelSpec& spec, size_t input);
 // The value of input i as a kernel may see it: if known, a value that the kernel needs or a
 // constant of the graph; else null. Not owned.
 const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i);

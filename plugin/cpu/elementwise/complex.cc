@@ -95,7 +95,7 @@ absl::Status RunComplex(const void* state, const StepArgs& args) {
 absl::Status PrepareComplex(Prepare& p) {
   const Shape shapes[] = {p.input_shape(0), p.input_shape(1)};
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
-  if (!plan.has_value()) return p.Invalid("incompatible shapes");
+  if (!plan.has_value()) return p.Invalid("Incompatible shapes");
   auto step = std::make_shared<ElementStep>();
   step->plan = *std::move(plan);
   step->loop = p.input_type(0) == DataType::kDouble ? &MakeComplex<double> : &MakeComplex<float>;

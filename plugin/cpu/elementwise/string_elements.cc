@@ -75,7 +75,7 @@ absl::Status RunStrings(const void* state, const StepArgs& args) {
 template <Visit kVisit>
 absl::Status SetStrings(Prepare& p, absl::Span<const Shape> shapes) {
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
-  if (!plan.has_value()) return p.Invalid("incompatible shapes");
+  if (!plan.has_value()) return p.Invalid("Incompatible shapes");
   p.set_output_shape(0, plan->shape);
   p.set_run(&RunStrings<kVisit>,
             std::make_shared<StringState>(StringState{

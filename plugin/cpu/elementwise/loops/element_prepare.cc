@@ -102,8 +102,8 @@ absl::Status PrepareElementwise(Prepare& p, const ElementSpec& spec,
   std::optional<BroadcastPlan> plan = BroadcastPlan::Make(shapes);
   if (!plan.has_value()) {
     return p.Invalid(
-        absl::StrCat("incompatible shapes ",
-                     absl::StrJoin(shapes, " and ", [](std::string* out, const Shape& s) {
+        absl::StrCat("Incompatible shapes: ",
+                     absl::StrJoin(shapes, " vs. ", [](std::string* out, const Shape& s) {
                        absl::StrAppend(out, s.ToString());
                      })));
   }

@@ -25,7 +25,7 @@ absl::Status ReadMatrices(const Prepare& p, MatMulProblem& problem) {
   const int64_t k = b.dim(problem.transpose_b ? rb - 1 : rb - 2);
   if (problem.k == k) return absl::OkStatus();
   return p.Invalid(
-      absl::StrCat("the inner dimensions must be equal, but are ", problem.k, " and ", k));
+      absl::StrCat("Matrix size-incompatible: In[0]: ", a.ToString(), ", In[1]: ", b.ToString()));
 }
 
 // A batch of matrices by one matrix is one product of more rows: one large product fills oneDNN's
@@ -59,8 +59,8 @@ absl::Status PrepareMatMul(Prepare& p) {
   MatMulProblem problem;
   for (int i = 0; i < 2; ++i) {
     if (p.input_shape(i).rank() != 2) {
-      return p.Invalid(
-          absl::StrCat("input ", i, " must be a matrix, not ", p.input_shape(i).ToString()));
+      return p.Invalid(absl::StrCat("In[", i, "] is not a matrix. Instead it has shape ",
+                                    p.input_shape(i).ToString()));
     }
   }
   TENON_ASSIGN_OR_RETURN(problem.transpose_a, p.AttrBool("transpose_a"));

@@ -1,0 +1,70 @@
+#include "executor/api/eager/call_node.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::eager {
+namespace {
+
+bool HasReference(const TypeVector& types) {
+  return std::any_of(types.begin(), types.end(), IsRef);
+}
+
+// Whether the attribute says the number or the types of arguments or results.
+bool DecidesTypes(const OpDef& def, const std::string& attr) {
+  const auto names = [&attr](const ArgDef& arg) {
+    return arg.type_attr == attr || arg.number_attr == attr || arg.type_list_attr == attr;
+  };
+  return std::any_of(def.inputs.begin(), def.inputs.end(), names) ||
+         std::any_of(def.outputs.begin(), def.outputs.end(), names);
+}
+
+}  // namespace
+
+CallNode::CallNode(const OpDef& op_def, const OpAttrs& given) : name(op_def.name), def(&op_def) {
+  for (auto& [attr, wire] : given.All()) values.emplace_back(attr, std::move(wire));
+  std::vector<Attr> views;
+  for (const auto& [attr, wire] : values) views.push_back({attr, AttrValue(wire)});
+  attrs = AttrSet(std::move(views));
+}
+
+absl::Status CallNode::Resolve() {
+  for (const AttrDef& attr : def->attrs) {
+    if (attr.has_default || attrs.Find(attr.name) != nullptr) continue;
+    if (DecidesTypes(*def, attr.name)) {
+      return absl::NotFoundError(
+          absl::StrCat("No attr named '", attr.name, "' in NodeDef:\n\t [[{{node ", name, "}}]]"));
+    }
+    return absl::InvalidArgumentError(absl::StrCat("NodeDef missing attr '", attr.name,
+                                                   "' from Op<name=", def->name,
+                                                   ">; NodeDef: {{node ", name, "}}"));
+  }
+  if (const std::vector<std::string> wrong = CheckAttrs(*def, attrs); !wrong.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(wrong.front(), "\n\t; NodeDef: {{node ", name,
+                                                   "}}; Op<name=", def->name, ">"));
+  }
+  TENON_ASSIGN_OR_RETURN(types, ResolveTypes(*def, attrs));
+  if (!HasReference(types.inputs) && !HasReference(types.outputs)) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      def->name,
+      " takes or gives references; an op that is executed alone takes and gives values"));
+}
+
+absl::Status CallNode::CheckInputs(Inputs inputs) const {
+  if (types.inputs.size() != inputs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected ", types.inputs.size(), " inputs, got ", inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (types.inputs[i] == inputs[i]->dtype) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot compute ", def->name, " as input #", i,
+                     "(zero-based) was expected to be a ", DataTypeSpecName(types.inputs[i]),
+                     " tensor but is a ", DataTypeSpecName(inputs[i]->dtype), " tensor"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon::eager

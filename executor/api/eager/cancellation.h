@@ -1,0 +1,45 @@
+// TFE_CancellationManager: lets a program cancel ops that run. Private to executor/api/eager/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
+
+namespace tenon::eager {
+
+// Thread-safe.
+class CancellationManager {
+ public:
+  // Calls the callbacks in any order, on this thread. A second call does nothing.
+  void Cancel();
+  bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  bool cancelling() const;
+  int64_t NewToken() { return next_token_.fetch_add(1); }
+  // False if Cancel was called.
+  bool Register(int64_t token, std::function<void()> callback);
+  // Takes the callback back. False if Cancel was called; with `wait` only after its callbacks have
+  // returned.
+  bool Deregister(int64_t token, bool wait);
+
+ private:
+  bool settled() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !cancelling_; }
+
+  mutable absl::Mutex mutex_;
+  bool cancelling_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> cancelled_{false};
+  std::atomic<int64_t> next_token_{0};
+  absl::flat_hash_map<int64_t, std::function<void()>> callbacks_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::eager
+
+struct TFE_CancellationManager {
+  std::shared_ptr<tenon::eager::CancellationManager> manager =
+      std::make_shared<tenon::eager::CancellationManager>();
+};

@@ -1,0 +1,129 @@
+#include "executor/api/eager/context.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "executor/session/config_proto.h"
+#include "graph/base/status_macros.h"
+#include "plugin/cpu/base/isa.h"
+#include "plugin/host/loading/loader.h"
+
+namespace tenon::eager {
+namespace {
+
+// hardware_concurrency() is 0 where the system does not tell.
+int ThreadsFor(const ContextOptions& options) {
+  if (options.session.threads > 0) return options.session.threads;
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Context>> Context::Make(const ContextOptions& options) {
+  TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
+  TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, PluginDevices());
+  return std::unique_ptr<Context>(new Context(options, std::move(devices)));
+}
+
+// Kernels may use any file: they do what the program asks for.
+Context::Context(const ContextOptions& options, std::vector<Device*> plugin_devices)
+    : options_(options),
+      soft_placement_(options.soft_placement),
+      log_placement_(options.log_placement),
+      host_(MakeCpuDevice()),
+      workers_(ThreadsFor(options)),
+      states_(options.session.seed, FileAccess::Anything()),
+      executor_(std::make_shared<Executor>(options.async, 0)),
+      executors_{executor_} {
+  options_.session.threads = workers_.threads();
+  options_.session.files = FileAccess::Anything();
+  devices_.push_back(host_.get());
+  devices_.insert(devices_.end(), plugin_devices.begin(), plugin_devices.end());
+  for (const Device* device : devices_) holds_.emplace_back(device->plugin());
+}
+
+absl::StatusOr<Device*> Context::DeviceOfName(const char* name) {
+  if (name == nullptr || *name == '\0') return nullptr;
+  const absl::StatusOr<const DeviceName*> parsed = device_names_.Find(name);
+  Device* const device = parsed.ok() ? FindDevice(**parsed, devices_) : nullptr;
+  if (device == nullptr) return absl::InvalidArgumentError(absl::StrCat(name, " unknown device."));
+  return device->is_host() ? nullptr : device;
+}
+
+Context::~Context() { WaitForAll().IgnoreError(); }
+
+TFE_ContextDevicePlacementPolicy Context::policy() const {
+  if (!has_threads_.load(std::memory_order_acquire)) return options_.policy;
+  absl::ReaderMutexLock lock(&mutex_);
+  const auto own = threads_.find(std::this_thread::get_id());
+  return own == threads_.end() ? options_.policy : own->second.policy.value_or(options_.policy);
+}
+
+void Context::SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy) {
+  absl::MutexLock lock(&mutex_);
+  threads_[std::this_thread::get_id()].policy = policy;
+  has_threads_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Executor> Context::executor() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  const auto own = threads_.find(std::this_thread::get_id());
+  return own == threads_.end() || own->second.executor == nullptr ? executor_
+                                                                  : own->second.executor;
+}
+
+void Context::SetThreadExecutor(std::shared_ptr<Executor> executor) {
+  absl::MutexLock lock(&mutex_);
+  if (executor != nullptr &&
+      std::find(executors_.begin(), executors_.end(), executor) == executors_.end())
+    executors_.push_back(executor);
+  threads_[std::this_thread::get_id()].executor = std::move(executor);
+  has_threads_.store(true, std::memory_order_release);
+}
+
+void Context::set_soft_placement(bool value) {
+  if (soft_placement_.exchange(value) != value) ops_.ClearCallables();
+}
+
+void Context::set_log_placement(bool value) {
+  if (log_placement_.exchange(value) != value) ops_.ClearCallables();
+}
+
+absl::Status Context::WaitForAll() const {
+  std::vector<std::shared_ptr<Executor>> executors;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    executors = executors_;
+  }
+  absl::Status first;
+  for (const std::shared_ptr<Executor>& executor : executors) first.Update(executor->Wait());
+  return first;
+}
+
+SessionParts Context::session_parts() {
+  return {options_.session, devices_, host_.get(), KernelRegistry::Global(),
+          workers_,         states_,  next_step_};
+}
+
+std::shared_ptr<const KernelSurroundings> Context::kernel_surroundings() {
+  auto surroundings = std::make_shared<KernelSurroundings>();
+  surroundings->resources = &states_.resources();
+  surroundings->config_proto = ConfigProto(options_.session, devices_);
+  return surroundings;
+}
+
+void Context::ClearCaches() {
+  ops_.ClearCallables();
+  functions_.ClearCallables();
+  states_.ForgetNodeStates();
+}
+
+absl::StatusOr<Context*> ContextOf(TFE_Context* shell) {
+  if (shell == nullptr) return absl::InvalidArgumentError("Invalid context");
+  Context* const context = shell->context.load(std::memory_order_acquire);
+  if (context == nullptr) return absl::InvalidArgumentError("Invalid context: it is deleted");
+  return context;
+}
+
+}  // namespace tenon::eager

@@ -1,0 +1,127 @@
+// TFE_Context: the devices, the state and the caches in which ops are executed.
+// Private to executor/api/eager/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/api/eager/context_options.h"
+#include "executor/api/eager/custom_device.h"
+#include "executor/api/eager/device_names.h"
+#include "executor/api/eager/executor_queue.h"
+#include "executor/api/eager/function_library.h"
+#include "executor/api/eager/graph_notes.h"
+#include "executor/api/eager/object_pool.h"
+#include "executor/api/eager/op_table.h"
+#include "executor/run/kernel_states.h"
+#include "executor/run/preparation_cache.h"
+#include "executor/session/executable.h"
+#include "graph/c_api/plugin_hold.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/device/device.h"
+
+namespace tenon::eager {
+
+// Thread-safe.
+class Context {
+ public:
+  // Makes the devices of plug-ins that are loaded. Errors are those of PluginDevices.
+  static absl::StatusOr<std::unique_ptr<Context>> Make(const ContextOptions& options);
+  // Waits for queued ops.
+  ~Context();
+
+  // The host first.
+  absl::Span<Device* const> devices() const { return devices_; }
+  bool only_host() const { return devices_.size() == 1; }
+  const ContextOptions& options() const { return options_; }
+  Workers& workers() { return workers_; }
+  KernelStates& states() { return states_; }
+  LatePreparations& preparations() { return preparations_; }
+  OpTable& ops() { return ops_; }
+  FunctionLibrary& functions() { return functions_; }
+  const FunctionLibrary& functions() const { return functions_; }
+  DeviceNames& device_names() { return device_names_; }
+  CustomDevices& custom_devices() { return custom_devices_; }
+  GraphNotes& graph_notes() { return graph_notes_; }
+  // The policy and the executor of the calling thread: those of the context, unless the thread has
+  // its own. A null `executor` is the context's.
+  TFE_ContextDevicePlacementPolicy policy() const;
+  void SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy);
+  std::shared_ptr<Executor> executor() const;
+  void SetThreadExecutor(std::shared_ptr<Executor> executor);
+  // Whether ops of the calling thread are executed within their calls. Cheaper than executor().
+  bool IsSync() const {
+    return !has_threads_.load(std::memory_order_acquire) ? !options_.async : !executor()->async();
+  }
+  bool soft_placement() const { return soft_placement_.load(std::memory_order_relaxed); }
+  bool log_placement() const { return log_placement_.load(std::memory_order_relaxed); }
+  // Both concern callables that are made later; those that exist are forgotten.
+  void set_soft_placement(bool value);
+  void set_log_placement(bool value);
+  // Waits for all executors that the context has had; returns the first error.
+  absl::Status WaitForAll() const;
+  // What executables of this context borrow from it.
+  SessionParts session_parts();
+  // What kernels of plug-ins are told of this context.
+  std::shared_ptr<const KernelSurroundings> kernel_surroundings();
+  int64_t NextStep() { return next_step_.fetch_add(1, std::memory_order_relaxed); }
+
+  // The device of this name, full or partial; null is the host, also for no name. INVALID_ARGUMENT
+  // if there is none.
+  absl::StatusOr<Device*> DeviceOfName(const char* name);
+  // Forgets callables, and the state of nodes that they keep.
+  void ClearCaches();
+
+ private:
+  Context(const ContextOptions& options, std::vector<Device*> plugin_devices);
+
+  ContextOptions options_;
+  std::atomic<bool> soft_placement_, log_placement_;
+  const std::unique_ptr<Device> host_;
+  std::vector<Device*> devices_;
+  std::deque<PluginHold> holds_;  // of the plug-ins of devices_
+  Workers workers_;
+  KernelStates states_;
+  std::atomic<int64_t> next_step_{1};
+  LatePreparations preparations_;
+  DeviceNames device_names_;
+  CustomDevices custom_devices_;
+  GraphNotes graph_notes_;
+  // Callables borrow from all of the above.
+  FunctionLibrary functions_;
+  OpTable ops_;
+  const std::shared_ptr<Executor> executor_;
+  struct OfThread {
+    std::optional<TFE_ContextDevicePlacementPolicy> policy;
+    std::shared_ptr<Executor> executor;  // null: the context's
+  };
+  mutable absl::Mutex mutex_;
+  std::atomic<bool> has_threads_{false};  // threads_ has ever had an entry
+  absl::flat_hash_map<std::thread::id, OfThread> threads_ ABSL_GUARDED_BY(mutex_);
+  // All that may have ops of this context, executor_ too.
+  std::vector<std::shared_ptr<Executor>> executors_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::eager
+
+// The shell of a context outlives it, so that a caller who uses a deleted context can be told.
+struct TFE_Context {
+  std::atomic<tenon::eager::Context*> context{nullptr};  // owned; null: deleted
+  std::atomic<uint64_t> generation{0};                   // counts the contexts of this shell
+  TFE_Context* next_idle = nullptr;                      // of ObjectPool
+};
+
+namespace tenon::eager {
+
+// The context behind the shell. INVALID_ARGUMENT for null and for a deleted one.
+absl::StatusOr<Context*> ContextOf(TFE_Context* shell);
+
+}  // namespace tenon::eager

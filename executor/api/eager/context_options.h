@@ -1,0 +1,28 @@
+// The options of a context. Private to executor/api/eager/.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "executor/compile/session_options.h"
+#include "tensorflow/c/eager/c_api.h"
+
+namespace tenon::eager {
+
+struct ContextOptions {
+  SessionOptions session;
+  bool async = false;
+  bool soft_placement = false;
+  bool log_placement = false;
+  TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
+};
+
+// Takes over what a serialized ConfigProto says. INVALID_ARGUMENT if the bytes do not parse; the
+// options are then as they were.
+absl::Status SetConfig(std::string_view proto, ContextOptions& options);
+
+}  // namespace tenon::eager
+
+struct TFE_ContextOptions {
+  tenon::eager::ContextOptions options;
+};

@@ -1,0 +1,16 @@
+// Sends ops to custom devices. Private to executor/api/eager/.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "executor/api/eager/eager_op.h"
+
+namespace tenon::eager {
+
+// Executes the op on the custom device that it asks for, or, if it asks for none, on that of its
+// inputs. Returns false if it belongs on a physical device: its inputs on custom devices are then
+// copied from there. INVALID_ARGUMENT for inputs on two custom devices. Other errors are the
+// device's.
+absl::StatusOr<bool> ExecuteOnCustomDevice(Context& context, TFE_Op& op, TFE_TensorHandle** results,
+                                           int* num_results);
+
+}  // namespace tenon::eager

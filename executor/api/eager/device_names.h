@@ -1,0 +1,40 @@
+// The names by which callers ask for devices. Private to executor/api/eager/.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "graph/ir/device_string.h"
+#include "plugin/device/device.h"
+
+namespace tenon::eager {
+
+// A name, full or partial, that parses. Equal names give one object.
+struct DeviceName {
+  std::string text;  // as TensorFlow writes it: "/device:GPU:0"
+  DeviceRequest request;
+};
+
+// Whether the device fits the name: "/device:CPU:*" fits each CPU of this process.
+bool Fits(const DeviceName& name, const Device& device);
+// The first of the devices that fits; null if none does.
+Device* FindDevice(const DeviceName& name, absl::Span<Device* const> devices);
+
+// All names that the callers of a context have used. Thread-safe.
+class DeviceNames {
+ public:
+  // The result lives as long as this object. INVALID_ARGUMENT for a name that does not parse.
+  absl::StatusOr<const DeviceName*> Find(std::string_view name);
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, const DeviceName*> by_text_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::unique_ptr<DeviceName>> names_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::eager

@@ -1,0 +1,91 @@
+#include "executor/api/eager/executor_queue.h"
+
+#include <utility>
+
+#include "graph/base/annotate.h"
+#include "graph/c_api/callback_scope.h"
+
+namespace tenon::eager {
+
+Executor::~Executor() {
+  std::thread thread;
+  {
+    absl::MutexLock lock(&mutex_);
+    closing_ = true;
+    thread.swap(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+absl::Status Executor::Add(std::unique_ptr<QueuedOp> op) {
+  absl::Status error;
+  {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &Executor::HasRoom));
+    if (status_.ok()) {
+      queue_.push_back(std::move(op));
+      ++added_;
+      if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+      return absl::OkStatus();
+    }
+    error = status_;
+  }
+  op->Discard(error);
+  return error;
+}
+
+void Executor::Work() {
+  MarkHostThread();
+  for (;;) {
+    std::unique_ptr<QueuedOp> op;
+    {
+      absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &Executor::HasWork));
+      if (queue_.empty()) return;
+      op = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    const absl::Status status = op->Run();
+    op.reset();
+    if (!status.ok()) Fail(status);
+    absl::MutexLock lock(&mutex_);
+    ++ended_;
+  }
+}
+
+// Ops behind one that failed may rely on it.
+void Executor::Fail(const absl::Status& error) {
+  std::deque<std::unique_ptr<QueuedOp>> discarded;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (status_.ok()) {
+      status_ =
+          Annotate(error, "",
+                   "\n\tEncountered when executing an operation using EagerExecutor. This error "
+                   "cancels all future operations and poisons their output tensors.");
+    }
+    discarded.swap(queue_);
+    ended_ += static_cast<int64_t>(discarded.size());
+  }
+  for (const std::unique_ptr<QueuedOp>& op : discarded) op->Discard(error);
+}
+
+absl::Status Executor::Wait() {
+  absl::MutexLock lock(&mutex_);
+  const int64_t target = added_;
+  const auto ended = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return ended_ >= target; };
+  mutex_.Await(absl::Condition(&ended));
+  return status_;
+}
+
+absl::Status Executor::status() const {
+  absl::MutexLock lock(&mutex_);
+  return status_;
+}
+
+void Executor::ClearError() {
+  absl::MutexLock lock(&mutex_);
+  status_ = absl::OkStatus();
+}
+
+}  // namespace tenon::eager

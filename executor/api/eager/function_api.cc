@@ -1,0 +1,77 @@
+// The functions of eager/c_api.h on the functions of a context.
+#include "absl/strings/str_cat.h"
+#include "executor/api/eager/context.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/c_api_internal.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
+
+namespace tenon::eager {
+namespace {
+
+absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size) {
+  TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
+  if (wire == nullptr) return absl::InvalidArgumentError("Invalid FunctionDef proto");
+  return context->functions().Add({wire, size});
+}
+
+absl::Status RemoveFunction(TFE_Context* shell, const char* name) {
+  TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
+  TENON_ASSIGN_OR_RETURN(const bool gone, context->functions().Remove(name == nullptr ? "" : name));
+  // Ops such as PartitionedCall may have planned it.
+  if (gone) context->ops().ClearCallables();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Function>> FindFunction(TFE_Context* shell, const char* name) {
+  TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
+  std::shared_ptr<Function> function = context->functions().Find(name == nullptr ? "" : name);
+  if (function != nullptr) return function;
+  return absl::NotFoundError(
+      absl::StrCat("Unable to find FunctionDef with name: ", name == nullptr ? "" : name));
+}
+
+absl::Status ExportFunction(TFE_Context* shell, const char* name, TF_Buffer* buffer) {
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<Function> function, FindFunction(shell, name));
+  if (buffer == nullptr) return absl::InvalidArgumentError("Invalid buffer");
+  return FillBuffer(function->wire, buffer);
+}
+
+// A FunctionDef does not say where in a program its nodes were made.
+absl::Status ExportDebugInfo(TFE_Context* shell, const char* name, TF_Buffer* buffer) {
+  TENON_RETURN_IF_ERROR(FindFunction(shell, name).status());
+  if (buffer == nullptr) return absl::InvalidArgumentError("Invalid buffer");
+  return FillBuffer("", buffer);
+}
+
+}  // namespace
+}  // namespace tenon::eager
+
+using tenon::StatusToC;
+
+extern "C" {
+
+void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function_def, size_t size,
+                               TF_Status* status) {
+  StatusToC(tenon::eager::AddFunction(ctx, serialized_function_def, size), status);
+}
+
+void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
+  StatusToC(tenon::eager::RemoveFunction(ctx, name), status);
+}
+
+unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char* name) {
+  const auto context = tenon::eager::ContextOf(ctx);
+  return context.ok() && name != nullptr && (*context)->functions().Find(name) != nullptr ? 1 : 0;
+}
+
+void TFE_ContextGetFunctionDef(TFE_Context* ctx, const char* function_name, TF_Buffer* buf,
+                               TF_Status* status) {
+  StatusToC(tenon::eager::ExportFunction(ctx, function_name, buf), status);
+}
+
+void TFE_ContextGetGraphDebugInfo(TFE_Context* ctx, const char* function_name, TF_Buffer* buf,
+                                  TF_Status* status) {
+  StatusToC(tenon::eager::ExportDebugInfo(ctx, function_name, buf), status);
+}
+
+}  // extern "C"

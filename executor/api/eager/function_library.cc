@@ -1,0 +1,145 @@
+#include "executor/api/eager/function_library.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
+#include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
+#include "proto/function.pb.h"
+
+namespace tenon::eager {
+namespace {
+
+// Fields of FunctionDef and NodeDef, and the value of a map's entry.
+constexpr uint32_t kSignature = 1, kNode = 3, kNodeOp = 2, kNodeAttr = 5, kEntryValue = 2;
+
+// Calls `visit` with the bytes of each field of this number.
+template <typename Visit>
+bool EachField(std::string_view message, uint32_t number, Visit visit) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number == number && field.type == WireType::kBytes) visit(field.bytes);
+  }
+  return reader.ok();
+}
+
+std::vector<std::string> CalledBy(std::string_view function) {
+  std::vector<std::string> called;
+  EachField(function, kNode, [&](std::string_view node) {
+    EachField(node, kNodeOp, [&](std::string_view op) { called.emplace_back(op); });
+    EachField(node, kNodeAttr, [&](std::string_view entry) {
+      EachField(entry, kEntryValue, [&](std::string_view value) {
+        for (const std::string_view name : FunctionsNamedBy(AttrValue(value)))
+          called.emplace_back(name);
+      });
+    });
+  });
+  std::sort(called.begin(), called.end());
+  called.erase(std::unique(called.begin(), called.end()), called.end());
+  return called;
+}
+
+// Whether the bytes are of one message: entries of maps may stand in any order.
+bool SameFunction(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const auto canonical = [](std::string_view wire) {
+    pb::FunctionDef message;
+    if (!message.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return std::string();
+    std::string bytes;
+    {
+      google::protobuf::io::StringOutputStream stream(&bytes);
+      google::protobuf::io::CodedOutputStream coded(&stream);
+      coded.SetSerializationDeterministic(true);
+      message.SerializeToCodedStream(&coded);
+    }
+    return bytes;
+  };
+  return canonical(a) == canonical(b);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire) {
+  auto function = std::make_shared<Function>();
+  function->wire = std::string(wire);
+  std::string_view signature;
+  pb::FunctionDef parsed;
+  if (!EachField(wire, kSignature, [&](std::string_view bytes) { signature = bytes; }) ||
+      !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
+    return absl::InvalidArgumentError("Invalid FunctionDef proto");
+  TENON_ASSIGN_OR_RETURN(function->signature, OpDefFromWire(signature));
+  function->called = CalledBy(wire);
+  function->entry = std::make_unique<OpEntry>(&function->signature, /*function=*/true);
+  return function;
+}
+
+absl::Status FunctionLibrary::Add(std::string_view wire) {
+  TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire));
+  const std::string& name = function->signature.name;
+  if (name.empty()) return absl::InvalidArgumentError("Invalid FunctionDef proto: it has no name");
+  if (OpRegistry::Global().Find(name) != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Cannot add function '", name, "' because an op with the same name already exists."));
+  }
+  absl::MutexLock lock(&mutex_);
+  const auto [entry, is_new] = functions_.try_emplace(name, Added{function});
+  if (is_new) return absl::OkStatus();
+  if (!SameFunction(entry->second.function->wire, wire)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Attempting to add a duplicate function with name: ", name,
+                     " where the previous and current definitions differ."));
+  }
+  ++entry->second.count;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> FunctionLibrary::Remove(std::string_view name) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto entry = functions_.find(name);
+    if (entry == functions_.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Tried to remove non-existent function '", name, "'."));
+    }
+    if (--entry->second.count > 0) return false;
+    functions_.erase(entry);
+  }
+  ClearCallables();
+  return true;
+}
+
+FunctionLibrary::FunctionPtr FunctionLibrary::Find(std::string_view name) const {
+  absl::ReaderMutexLock lock(&mutex_);
+  const auto found = functions_.find(name);
+  return found == functions_.end() ? nullptr : found->second.function;
+}
+
+std::vector<std::string> FunctionLibrary::Reachable(std::vector<std::string> names) const {
+  std::vector<std::string> wires;
+  absl::flat_hash_set<std::string> seen;
+  while (!names.empty()) {
+    const std::string name = std::move(names.back());
+    names.pop_back();
+    if (!seen.insert(name).second) continue;
+    const FunctionPtr function = Find(name);
+    if (function == nullptr) continue;
+    wires.push_back(function->wire);
+    names.insert(names.end(), function->called.begin(), function->called.end());
+  }
+  return wires;
+}
+
+void FunctionLibrary::ClearCallables() {
+  std::vector<FunctionPtr> functions;
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    for (const auto& [name, added] : functions_) functions.push_back(added.function);
+  }
+  for (const FunctionPtr& function : functions) function->entry->callables.Clear();
+}
+
+}  // namespace tenon::eager

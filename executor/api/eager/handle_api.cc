@@ -1,0 +1,196 @@
+// The functions of eager/c_api.h on tensor handles.
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/api/eager/context.h"
+#include "executor/api/eager/tensor_handle.h"
+#include "graph/base/status_macros.h"
+#include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/c_api/tensor_handles.h"
+#include "plugin/device/device_copy.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
+
+namespace tenon::eager {
+namespace {
+
+// The handle is there, and so is its value.
+absl::Status Ready(TFE_TensorHandle* h) {
+  TENON_RETURN_IF_ERROR(CheckHandle(h));
+  return h->Await();
+}
+
+// Sets `status` and returns whether it is OK.
+bool Holds(const absl::Status& result, TF_Status* status) {
+  StatusToC(result, status);
+  return result.ok();
+}
+
+// A copy that lives as long as the process: a name must outlive the devices of a context.
+const char* Kept(std::string text) {
+  static absl::Mutex mutex(absl::kConstInit);
+  static auto& texts = *new std::set<std::string>;
+  absl::MutexLock lock(&mutex);
+  return texts.insert(std::move(text)).first->c_str();
+}
+
+const char* FullName(const Device* device) {
+  if (device == nullptr) return "/job:localhost/replica:0/task:0/device:CPU:0";
+  return Kept(device->full_name());
+}
+
+// The value, or `other` if there is none; sets `status`.
+template <typename T>
+T ValueOr(const absl::StatusOr<T>& value, T other, TF_Status* status) {
+  return Holds(value.status(), status) ? *value : other;
+}
+
+absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_TensorHandle& handle, TFE_Context* shell,
+                                         const char* name) {
+  TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
+  const CustomDevices& customs = context->custom_devices();
+  const auto custom = name == nullptr || customs.empty() ? nullptr : customs.Find(name);
+  if (custom != nullptr) return custom->CopyTo(shell, &handle);
+  TENON_ASSIGN_OR_RETURN(Device* const to, context->DeviceOfName(name));
+  if (handle.custom != nullptr)
+    return handle.custom->device().CopyFrom(shell, &handle, FullName(to));
+  TENON_ASSIGN_OR_RETURN(Tensor value, CopyAcross(handle.tensor, handle.memory, to));
+  return TFE_TensorHandle::New(std::move(value), to, to);
+}
+
+}  // namespace
+}  // namespace tenon::eager
+
+struct TFE_TensorDebugInfo {
+  tenon::Shape shape;
+};
+
+using tenon::StatusToC;
+using tenon::eager::CheckHandle;
+using tenon::eager::FullName;
+using tenon::eager::Holds;
+using tenon::eager::Kept;
+using tenon::eager::Ready;
+using tenon::eager::ValueOr;
+
+extern "C" {
+
+TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
+  tenon::ClearStatus(status);
+  if (t == nullptr || t->buffer == nullptr) {
+    StatusToC(absl::InvalidArgumentError("Invalid tensor"), status);
+    return nullptr;
+  }
+  return TFE_TensorHandle::New(t->value(), nullptr, nullptr);
+}
+
+void TFE_DeleteTensorHandle(TFE_TensorHandle* h) {
+  if (h == nullptr) return;
+  if (!h->owned.load(std::memory_order_relaxed)) {
+    return tenon::WarnOf(
+        absl::InvalidArgumentError("TFE_DeleteTensorHandle: this handle is deleted already"));
+  }
+  h->owned.store(false, std::memory_order_relaxed);
+  h->Unref();
+}
+
+TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h) {
+  return CheckHandle(h).ok() ? tenon::DataTypeToC(h->dtype) : static_cast<TF_DataType>(0);
+}
+
+int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return -1;
+  return h->custom == nullptr ? h->tensor.shape().rank()
+                              : ValueOr(h->custom->NumDims(), -1, status);
+}
+
+int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return -1;
+  return h->custom == nullptr ? h->tensor.num_elements()
+                              : ValueOr<int64_t>(h->custom->NumElements(), -1, status);
+}
+
+int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return -1;
+  if (h->custom != nullptr) return ValueOr<int64_t>(h->custom->Dim(dim_index), -1, status);
+  const tenon::Shape& shape = h->tensor.shape();
+  if (dim_index >= 0 && dim_index < shape.rank()) return shape.dim(dim_index);
+  StatusToC(absl::InvalidArgumentError(absl::StrCat("there is no dimension ", dim_index,
+                                                    " in a tensor of rank ", shape.rank())),
+            status);
+  return -1;
+}
+
+const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(CheckHandle(h), status)) return nullptr;
+  return h->custom == nullptr ? FullName(h->device) : Kept(h->custom->device().name());
+}
+
+const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(CheckHandle(h), status)) return nullptr;
+  if (h->custom != nullptr) return Kept(h->custom->device().name());
+  return FullName(h->Await().ok() ? h->memory : h->device);
+}
+
+TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return nullptr;
+  TFE_TensorHandle* const copy = TFE_TensorHandle::New(h->tensor, h->memory, h->device);
+  copy->dtype = h->dtype;
+  copy->custom = h->custom;
+  return copy;
+}
+
+TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return nullptr;
+  absl::StatusOr<tenon::Tensor> value = tenon::eager::ValueOnHost(*h);
+  if (!Holds(value.status(), status)) return nullptr;
+  return tenon::NewTensorHandle(*std::move(value));
+}
+
+TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context* ctx,
+                                               const char* device_name, TF_Status* status) {
+  if (!Holds(Ready(h), status)) return nullptr;
+  const absl::StatusOr<TFE_TensorHandle*> copied = tenon::eager::CopyTo(*h, ctx, device_name);
+  return Holds(copied.status(), status) ? *copied : nullptr;
+}
+
+TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status) {
+  absl::Status ready = Ready(h);
+  if (ready.ok() && h->custom != nullptr)
+    ready = absl::UnimplementedError("a custom device does not tell the layout of its tensors");
+  return Holds(ready, status) ? new TFE_TensorDebugInfo{h->tensor.shape()} : nullptr;
+}
+
+void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { delete debug_info; }
+
+int TFE_TensorDebugInfoOnDeviceNumDims(TFE_TensorDebugInfo* debug_info) {
+  return debug_info == nullptr ? -1 : debug_info->shape.rank();
+}
+
+int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_index) {
+  const bool valid =
+      debug_info != nullptr && dim_index >= 0 && dim_index < debug_info->shape.rank();
+  return valid ? debug_info->shape.dim(dim_index) : -1;
+}
+
+const char* TFE_TensorHandleDeviceType(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(CheckHandle(h), status)) return nullptr;
+  if (h->custom != nullptr) return Kept(h->custom->device().type());
+  return h->device == nullptr ? "CPU" : Kept(std::string(h->device->type()));
+}
+
+int TFE_TensorHandleDeviceID(TFE_TensorHandle* h, TF_Status* status) {
+  if (!Holds(CheckHandle(h), status)) return -1;
+  if (h->custom != nullptr) return h->custom->device().ordinal();
+  return h->device == nullptr ? 0 : h->device->ordinal();
+}
+
+void TFE_TensorHandleGetStatus(TFE_TensorHandle* h, TF_Status* status) {
+  absl::Status result = CheckHandle(h);
+  if (result.ok() && h->pending != nullptr && h->pending->ended()) result = h->pending->Wait();
+  StatusToC(result, status);
+}
+
+}  // extern "C"

@@ -1,0 +1,158 @@
+// As TensorFlow places an op that is executed alone: on the device that it asks for; else where its
+// resources are; else on the device that is preferred among those with a kernel.
+
+#include "executor/api/eager/make_callable.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "executor/api/eager/call_node.h"
+#include "executor/api/eager/host_call.h"
+#include "executor/api/eager/plan_call.h"
+#include "executor/api/eager/plugin_call.h"
+#include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
+
+namespace tenon::eager {
+namespace {
+
+using KernelPtr = std::shared_ptr<const KernelDef>;
+
+// A device that can execute the op.
+struct Place {
+  Device* device;
+  KernelPtr kernel;
+};
+
+// A kernel keeps state by the name of its node: each callable is a node of its own.
+std::string OwnName(const OpDef& def) {
+  static std::atomic<int64_t> next{0};
+  return absl::StrCat(def.name, "_", next.fetch_add(1, std::memory_order_relaxed));
+}
+
+absl::Status NoSuchDevice(const Context& context, const DeviceName& name,
+                          absl::Span<const Place> places) {
+  std::set<std::string_view> types;
+  for (const Place& place : places) types.insert(place.device->type());
+  std::vector<std::string> names;
+  for (const Device* device : context.devices()) names.push_back(device->full_name());
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Could not satisfy device specification '", name.text,
+      "'. enable_soft_placement=", context.soft_placement() ? 1 : 0, ". Supported device types [",
+      absl::StrJoin(types, ", "), "]. All available devices [", absl::StrJoin(names, ", "), "]."));
+}
+
+// With TensorFlow's words: it looks for a kernel before it looks at the attributes.
+absl::Status NoKernel(const CallNode& node) {
+  const KernelRegistry& registry = KernelRegistry::Global();
+  const std::string& op = node.def->name;
+  if (node.def->facts->placeholder) {
+    const AttrValue* const dtype = node.attrs.Find("dtype");
+    const absl::StatusOr<DataType> type =
+        dtype == nullptr ? absl::NotFoundError("") : dtype->AsType();
+    return absl::InvalidArgumentError(
+        absl::StrCat("You must feed a value for placeholder tensor '", op, "' with dtype ",
+                     DataTypeSpecName(type.value_or(DataType::kInvalid))));
+  }
+  const std::string stray = registry.StrayConstraintText(op, node.attrs, node.def);
+  if (!stray.empty()) return absl::InvalidArgumentError(stray);
+  return absl::NotFoundError(absl::StrCat("Could not find device for node: {{node ", node.name,
+                                          "}} = ", op, "\nAll kernels registered for op ", op,
+                                          ":\n", registry.RegisteredText(op)));
+}
+
+// All devices with a kernel for the op, the best first: by the priority of the kernel, then by that
+// of the device, then in their order.
+absl::StatusOr<std::vector<Place>> PlacesFor(const Context& context, const CallNode& node) {
+  std::vector<Place> places;
+  for (Device* const device : context.devices()) {
+    absl::StatusOr<KernelPtr> kernel = KernelRegistry::Global().Find(
+        node.name, node.def->name, node.attrs, node.def, device->type(), device->plugin());
+    if (kernel.ok()) {
+      places.push_back({device, *std::move(kernel)});
+    } else if (!absl::IsNotFound(kernel.status())) {
+      return kernel.status();
+    }
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    const auto rank = [](const Place& p) {
+      return std::pair(p.kernel->priority, p.device->priority());
+    };
+    return rank(a) > rank(b);
+  });
+  return places;
+}
+
+absl::StatusOr<Place> Choose(const Context& context, const TFE_Op& op,
+                             absl::Span<const Place> places) {
+  const auto first = [&](auto fits) {
+    const auto place = std::find_if(places.begin(), places.end(), fits);
+    return place == places.end() ? nullptr : &*place;
+  };
+  if (op.device != nullptr) {
+    const Place* const asked =
+        first([&](const Place& place) { return Fits(*op.device, *place.device); });
+    if (asked != nullptr) return *asked;
+    if (!context.soft_placement()) return NoSuchDevice(context, *op.device, places);
+  }
+  if (Device* const device = DeviceOfResources(op); device != nullptr) {
+    const Place* const near = first([&](const Place& place) { return place.device == device; });
+    if (near != nullptr) return *near;
+  }
+  return places[0];
+}
+
+// Whether functions are called, which takes a plan, as do the few ops that only plans know.
+bool NeedsPlan(const TFE_Op& op, absl::Span<const Place> places) {
+  const OpFacts& facts = *op.entry->def->facts;
+  return op.entry->is_function || facts.calls != CallKind::kNone ||
+         (places.empty() && facts.in_plan && !facts.placeholder);
+}
+
+absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, CallNode node) {
+  Device* const device = place.device->is_host() ? nullptr : place.device;
+  if (place.kernel->cpu == nullptr)
+    return PluginCall::Make(context, std::move(node), std::move(place.kernel), device);
+  if (place.kernel->cpu->stateful || node.def->is_stateful) node.name = OwnName(*node.def);
+  return HostCall::Make(context, std::move(node), std::move(place.kernel), device);
+}
+
+}  // namespace
+
+Device* DeviceOfResources(const TFE_Op& op) {
+  for (TFE_TensorHandle* const input : op.inputs) {
+    if (input->dtype == DataType::kResource) return input->device;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const TFE_Op& op) {
+  CallNode node(*op.entry->def, op.attrs);
+  std::vector<Place> places;
+  if (!op.entry->is_function) {
+    TENON_ASSIGN_OR_RETURN(places, PlacesFor(context, node));
+  }
+  const bool plan = NeedsPlan(op, places);
+  if (places.empty() && !plan) return NoKernel(node);
+  TENON_RETURN_IF_ERROR(node.Resolve());
+  TENON_RETURN_IF_ERROR(node.CheckInputs(op.inputs));
+  if (plan) {
+    const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;
+    if (!there && !context.soft_placement()) return NoSuchDevice(context, *op.device, places);
+    return PlanCall::Make(context, std::move(node), op.device == nullptr ? "" : op.device->text);
+  }
+  TENON_ASSIGN_OR_RETURN(Place place, Choose(context, op, places));
+  if (context.log_placement()) {
+    std::fputs(absl::StrCat("Executing op ", node.def->name, " in device ",
+                            place.device->full_name(), "\n")
+                   .c_str(),
+               stderr);
+  }
+  return MakeAt(context, std::move(place), std::move(node));
+}
+
+}  // namespace tenon::eager

@@ -1,0 +1,68 @@
+// Counters, gauges and samplers that a program keeps by name. Private to executor/api/eager/.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace tenon::eager {
+
+// A text that is set and read as a whole. Thread-safe.
+class TextCell {
+ public:
+  void Set(std::string text);
+  std::string Get() const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::string text_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The values that were added, by buckets. Thread-safe.
+class Histogram {
+ public:
+  // `limits`: the upper end of each bucket, ascending. One bucket more has no end.
+  explicit Histogram(std::vector<double> limits);
+  void Add(double value);
+  // HistogramProto bytes.
+  std::string Wire() const;
+
+ private:
+  const std::vector<double> limits_;
+  mutable absl::Mutex mutex_;
+  std::vector<double> counts_ ABSL_GUARDED_BY(mutex_);
+  double min_ ABSL_GUARDED_BY(mutex_), max_ ABSL_GUARDED_BY(mutex_);
+  double number_ ABSL_GUARDED_BY(mutex_) = 0, sum_ ABSL_GUARDED_BY(mutex_) = 0,
+                 squares_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// The limits of `count` buckets: scale, scale * growth, and so on.
+std::vector<double> ExponentialLimits(double scale, double growth, int count);
+
+// The cells of a metric, by the values of its labels. Thread-safe.
+template <typename Cell>
+class Metric {
+ public:
+  using MakeFn = std::function<std::unique_ptr<Cell>()>;
+  explicit Metric(MakeFn make = [] { return std::make_unique<Cell>(); }) : make_(std::move(make)) {}
+  // Made at first use; lives as long as the metric.
+  Cell* Find(const std::vector<std::string>& labels) {
+    absl::MutexLock lock(&mutex_);
+    std::unique_ptr<Cell>& cell = cells_[labels];
+    if (cell == nullptr) cell = make_();
+    return cell.get();
+  }
+
+ private:
+  const MakeFn make_;
+  absl::Mutex mutex_;
+  std::map<std::vector<std::string>, std::unique_ptr<Cell>> cells_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::eager

@@ -1,0 +1,72 @@
+// What a context knows of an op or a function that its callers execute.
+// Private to executor/api/eager/.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/api/eager/callable.h"
+#include "executor/api/eager/op_attrs.h"
+#include "graph/op_defs/op_def.h"
+
+namespace tenon::eager {
+
+struct DeviceName;  // executor/api/eager/device_names.h
+
+// What decides which callable serves an execution.
+struct CallKey {
+  const OpAttrs& attrs;
+  Inputs inputs;
+  const DeviceName* device;  // that the op asks for; null: none
+  const Device* resources;   // of the first resource among the inputs, if there are several devices
+  uint64_t hash = 0;         // of all of the above; for Callables::Get to set
+};
+
+// The callables of one op. Thread-safe.
+class Callables {
+ public:
+  using Made = std::shared_ptr<Callable>;
+  Callables();
+  ~Callables();
+  // The callable for `key`; `make` makes one at first use, without a lock. Of two threads that make
+  // one at once, both get the first. Errors are those of `make`, which are not kept.
+  absl::StatusOr<Made> Get(CallKey key, absl::FunctionRef<absl::StatusOr<Made>()> make);
+  // Forgets all callables. Those that run go on.
+  void Clear();
+
+ private:
+  struct Entry;
+  using Map = absl::flat_hash_map<uint64_t, std::unique_ptr<Entry>>;  // by hash
+  // When so many were made, those that were not used since the last time go.
+  static constexpr size_t kMost = 1024;
+  Made Find(const CallKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns what was pushed out, for the caller to destroy without the lock.
+  Map Add(uint64_t hash, std::unique_ptr<Entry> entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::Mutex mutex_;
+  Map young_ ABSL_GUARDED_BY(mutex_), old_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The attributes that an argument of the op sets, as indices of OpDef::attrs; -1: none.
+struct ArgAttrs {
+  int type = -1, number = -1, list = -1;
+};
+
+struct OpEntry {
+  // `def` must outlive the entry.
+  OpEntry(const OpDef* def, bool is_function);
+
+  const OpDef* const def;
+  const bool is_function;
+  const std::vector<ArgAttrs> args;  // by input argument
+  Callables callables;
+};
+
+}  // namespace tenon::eager

@@ -1,0 +1,95 @@
+// The list of preparations is in the order of use, the latest last, and its first entry makes room.
+
+#include "executor/run/preparation_cache.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "executor/run/prepared_kernel.h"
+#include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+
+// Bit 31 of `value_inputs` stands for input 31 and all inputs behind it.
+bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
+  return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
+}
+
+void PreparationKey::Append(const void* data, size_t bytes) {
+  const char* const begin = static_cast<const char*>(data);
+  bytes_.insert(bytes_.end(), begin, begin + bytes);
+}
+
+void PreparationKey::AddShape(const Shape& shape) {
+  const int64_t rank = shape.rank();
+  Append(&rank, sizeof(rank));
+  Append(shape.dims().data(), shape.dims().size() * sizeof(int64_t));
+}
+
+void PreparationKey::AddElements(DataType dtype, const Shape& shape, const void* data) {
+  Append(data, static_cast<size_t>(shape.num_elements()) * DataTypeSize(dtype));
+}
+
+void PreparationKey::AddValue(const Tensor& value) {
+  if (IsMemcpyable(value.dtype())) return AddElements(value.dtype(), value.shape(), value.data());
+  if (BaseType(value.dtype()) != DataType::kString) return;
+  for (int64_t k = 0; k < value.num_elements(); ++k) {
+    // Each string's length goes first: {"ab", "c"} and {"a", "bc"} must differ.
+    const std::string_view text = value.StringAt(k);
+    const std::string length = absl::StrCat(text.size(), ":");
+    Append(length.data(), length.size());
+    Append(text.data(), text.size());
+  }
+}
+
+const std::shared_ptr<PreparationCache::Entry>& PreparationCache::EntryOf(std::string_view key) {
+  // From the end: the one that was used last is the likeliest.
+  const auto found = std::find_if(entries_.rbegin(), entries_.rend(),
+                                  [&](const auto& entry) { return entry->key == key; });
+  if (found == entries_.rend()) {
+    if (entries_.size() == kMaxPrepared) entries_.erase(entries_.begin());
+    entries_.push_back(std::make_shared<Entry>(key));
+  } else if (found != entries_.rbegin()) {
+    std::rotate(found.base() - 1, found.base(), entries_.end());
+  }
+  return entries_.back();
+}
+
+absl::StatusOr<PreparationCache::Prepared> PreparationCache::Get(const PreparationKey& key,
+                                                                 MakeFn make,
+                                                                 LatePreparations& counts) {
+  std::shared_ptr<Entry> entry;
+  {
+    absl::MutexLock lock(&mutex_);
+    const std::shared_ptr<Entry>& known = EntryOf(key.bytes());
+    if (known->prepared != nullptr) {
+      counts.reused.fetch_add(1, std::memory_order_relaxed);
+      return known->prepared;
+    }
+    entry = known;
+  }
+  return Make(*entry, make, counts);
+}
+
+// Preparing may take as long as many runs: weights are packed, primitives generated. So it is done
+// under the entry's lock and not under the cache's.
+absl::StatusOr<PreparationCache::Prepared> PreparationCache::Make(Entry& entry, MakeFn make,
+                                                                  LatePreparations& counts) {
+  // Other threads with this key wait here, and then find what the first one has made.
+  absl::MutexLock making(&entry.making);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (entry.prepared != nullptr) {
+      counts.reused.fetch_add(1, std::memory_order_relaxed);
+      return entry.prepared;
+    }
+  }
+  TENON_ASSIGN_OR_RETURN(Prepared prepared, make());
+  counts.made.fetch_add(1, std::memory_order_relaxed);
+  absl::MutexLock lock(&mutex_);
+  entry.prepared = prepared;
+  return prepared;
+}
+
+}  // namespace tenon

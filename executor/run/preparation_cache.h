@@ -1,0 +1,74 @@
+// Keeps what a kernel was prepared for, by the shapes and the deciding values of its inputs.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "graph/tensor/tensor.h"
+
+namespace tenon {
+
+struct CpuKernelSpec;   // plugin/kernels/kernel.h
+struct PreparedKernel;  // executor/run/prepared_kernel.h
+
+// Whether the kernel cannot be prepared without the value of this input.
+bool NeedsValue(const CpuKernelSpec& spec, size_t input);
+
+// `made` counts the kernel preparations that runs made. `reused` counts how often a run took one
+// that another run or an earlier pass of a loop had made. Kernels that are prepared while planning
+// count in neither. All plans of an executable share the counts. Thread-safe.
+struct LatePreparations {
+  std::atomic<int64_t> made{0}, reused{0};
+};
+
+// The bytes of shapes and values, in the order in which they are added.
+class PreparationKey {
+ public:
+  void AddShape(const Shape& shape);
+  // The plain elements of `dtype` at `data`, of which the shape says the number.
+  void AddElements(DataType dtype, const Shape& shape, const void* data);
+  // The elements of a host tensor; objects add nothing.
+  void AddValue(const Tensor& value);
+  std::string_view bytes() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  void Append(const void* data, size_t bytes);
+  absl::InlinedVector<char, 128> bytes_;  // three shapes of rank 4
+};
+
+// The preparations of one kernel for one list of types and attributes. Keeps the kMaxPrepared that
+// were used last. Those who need the same preparation at once wait until one of them has made it;
+// if it fails, the next one tries. Nobody waits for a preparation that he does not need.
+// Thread-safe.
+class PreparationCache {
+ public:
+  static constexpr size_t kMaxPrepared = 32;
+  using Prepared = std::shared_ptr<const PreparedKernel>;
+  using MakeFn = absl::FunctionRef<absl::StatusOr<Prepared>()>;
+
+  // The preparation for `key`; `make` makes it if there is none. Errors are those of `make`.
+  absl::StatusOr<Prepared> Get(const PreparationKey& key, MakeFn make, LatePreparations& counts);
+
+ private:
+  struct Entry {
+    explicit Entry(std::string_view of) : key(of) {}
+    const std::string key;
+    absl::Mutex making;  // held while it is prepared; locked before PreparationCache::mutex_
+    Prepared prepared;   // guarded by PreparationCache::mutex_; null until it is made
+  };
+  // The entry of a key, a new one if there is none; from now on the one that was used last.
+  const std::shared_ptr<Entry>& EntryOf(std::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Prepared> Make(Entry& entry, MakeFn make, LatePreparations& counts);
+
+  absl::Mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);  // last used last
+};
+
+}  // namespace tenon

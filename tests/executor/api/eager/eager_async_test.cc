@@ -1,0 +1,174 @@
+// Executors, cancellation, and several threads in one context.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tensorflow/c/eager/c_api_experimental.h"
+#include "tests/executor/api/eager/eager_util.h"
+
+namespace tenon::eager {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+ContextPointer NewAsyncContext() {
+  return NewContext([](TFE_ContextOptions* options) { TFE_ContextOptionsSetAsync(options, 1); });
+}
+
+struct ExecutorDeleter {
+  void operator()(TFE_Executor* executor) const { TFE_DeleteExecutor(executor); }
+};
+using ExecutorPointer = std::unique_ptr<TFE_Executor, ExecutorDeleter>;
+
+constexpr char kSticky[] =
+    "\n\tEncountered when executing an operation using EagerExecutor. This error cancels all "
+    "future "
+    "operations and poisons their output tensors.";
+
+TEST(EagerAsyncTest, ValuesComeLater) {
+  const ContextPointer context = NewAsyncContext();
+  Handle sum = Of<float>({2}, {1, 2});
+  for (int i = 0; i < 100; ++i) {
+    sum = RunOp(context.get(), "AddV2", {sum.get(), sum.get()});
+    ASSERT_NE(sum, nullptr);
+    EXPECT_EQ(TFE_TensorHandleDataType(sum.get()), TF_FLOAT);
+    if (i % 10 == 9) sum = RunOp(context.get(), "Sign", {sum.get()});
+  }
+  EXPECT_THAT(DimsOf(sum.get()), ElementsAre(2));
+  EXPECT_THAT(Values<float>(sum.get()), ElementsAre(1, 1));
+}
+
+TEST(EagerAsyncTest, ErrorsStayUntilTheyAreCleared) {
+  CheckedStatus status;
+  const ContextPointer context = NewAsyncContext();
+  const Handle two = Of<float>({2}, {1, 2}), three = Of<float>({3}, {1, 2, 3});
+  const Handle bad = RunOp(context.get(), "AddV2", {two.get(), three.get()});
+  ASSERT_NE(bad, nullptr);
+  EXPECT_EQ(TFE_TensorHandleNumDims(bad.get(), status), -1);
+  EXPECT_THAT(status.text(), StartsWith("3 Incompatible shapes: [2] vs. [3]"));
+  EXPECT_EQ(TFE_TensorHandleResolve(bad.get(), status), nullptr);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+  EXPECT_STREQ(TFE_TensorHandleDeviceName(bad.get(), status),
+               "/job:localhost/replica:0/task:0/device:CPU:0");
+
+  const ExecutorPointer executor(TFE_ContextGetExecutorForThread(context.get()));
+  EXPECT_TRUE(TFE_ExecutorIsAsync(executor.get()));
+  TFE_ExecutorWaitForAllPendingNodes(executor.get(), status);
+  EXPECT_THAT(status.text(), HasSubstr(kSticky));
+  EXPECT_THAT(ErrorOf(context.get(), "AddV2", {two.get(), two.get()}), HasSubstr(kSticky));
+  TFE_ContextAsyncWait(context.get(), status);
+  EXPECT_THAT(status.text(), HasSubstr(kSticky));
+
+  TFE_ExecutorClearError(executor.get());
+  TFE_ExecutorWaitForAllPendingNodes(executor.get(), status);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_THAT(Values<float>(RunOp(context.get(), "AddV2", {two.get(), two.get()}).get()),
+              ElementsAre(2, 4));
+  // A handle without a value stays so.
+  const Handle of_bad = RunOp(context.get(), "Neg", {bad.get()});
+  EXPECT_EQ(TFE_TensorHandleNumDims(of_bad.get(), status), -1);
+  EXPECT_THAT(status.text(), StartsWith("3 Incompatible shapes"));
+}
+
+TEST(EagerAsyncTest, ErrorsThatNeedNoValuesComeAtOnce) {
+  const ContextPointer context = NewAsyncContext();
+  const Handle floats = Of<float>({1}, {1}), ints = Of<int32_t>({1}, {1});
+  EXPECT_THAT(ErrorOf(context.get(), "AddV2", {floats.get(), ints.get()}),
+              StartsWith("3 cannot compute AddV2"));
+  EXPECT_THAT(Values<float>(RunOp(context.get(), "Neg", {floats.get()}).get()), ElementsAre(-1));
+}
+
+TEST(EagerAsyncTest, AnExecutorOfAThread) {
+  CheckedStatus status;
+  const ContextPointer context = NewContext();
+  const Handle two = Of<float>({2}, {1, 2}), three = Of<float>({3}, {1, 2, 3});
+  ExecutorPointer own(TFE_NewExecutor(true, false, 2));
+  TFE_ContextSetExecutorForThread(context.get(), own.get());
+  std::thread([&] {
+    const ExecutorPointer other(TFE_ContextGetExecutorForThread(context.get()));
+    EXPECT_FALSE(TFE_ExecutorIsAsync(other.get()));
+    EXPECT_THAT(ErrorOf(context.get(), "AddV2", {two.get(), three.get()}),
+                StartsWith("3 Incompatible"));
+  }).join();
+  std::vector<Handle> sums;  // more than the executor queues at once
+  for (int i = 0; i < 20; ++i)
+    sums.push_back(RunOp(context.get(), "AddV2", {two.get(), two.get()}));
+  own.reset();  // the context keeps it
+  for (const Handle& sum : sums) EXPECT_THAT(Values<float>(sum.get()), ElementsAre(2, 4));
+  TFE_ContextSetExecutorForThread(context.get(), nullptr);
+  const ExecutorPointer executor(TFE_ContextGetExecutorForThread(context.get()));
+  EXPECT_FALSE(TFE_ExecutorIsAsync(executor.get()));
+}
+
+// Deleting a context, or handles, must not lose queued work that uses them.
+TEST(EagerAsyncTest, DeletingDoesNotDisturbQueuedOps) {
+  Handle last;
+  {
+    const ContextPointer context = NewAsyncContext();
+    for (int i = 0; i < 200; ++i) {
+      const Handle x = Of<float>({1}, {static_cast<float>(i)});
+      last = RunOp(context.get(), "Neg", {x.get()});
+    }
+  }
+  EXPECT_THAT(Values<float>(last.get()), ElementsAre(-199));
+}
+
+TEST(EagerAsyncTest, ThreadsShareAContext) {
+  const ContextPointer context = NewContext();
+  const Handle x = Of<float>({2}, {1, 2});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const Handle shape = Of<int32_t>({2}, {1, 2});
+        const Handle y = RunOp(context.get(), i % 2 == 0 ? "AddV2" : "Mul", {x.get(), x.get()});
+        const Handle z = RunOp(context.get(), "Reshape", {y.get(), shape.get()});
+        EXPECT_THAT(Values<float>(z.get()), i % 2 == 0 ? ElementsAre(2, 4) : ElementsAre(1, 4));
+        if (t == 0 && i % 50 == 0) TFE_ContextClearCaches(context.get());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+void CountCall(void* count) { ++*static_cast<int*>(count); }
+
+TEST(CancellationTest, CallbacksAreCalledOnce) {
+  TFE_CancellationManager* const manager = TFE_NewCancellationManager();
+  int first = 0, second = 0;
+  const TFE_CancelCallback callbacks[] = {{CountCall, &first}, {CountCall, &second}};
+  const TFE_CancellationToken tokens[] = {TFE_CancellationManagerGetToken(manager),
+                                          TFE_CancellationManagerGetToken(manager)};
+  EXPECT_NE(tokens[0], tokens[1]);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(
+        TFE_CancellationManagerRegisterCallback(manager, tokens[i], &callbacks[i], "callback"));
+  }
+  EXPECT_FALSE(TFE_CancellationManagerIsCancelled(manager));
+  EXPECT_TRUE(TFE_CancellationManagerDeregisterCallback(manager, tokens[1]));
+  TFE_CancellationManagerStartCancel(manager);
+  TFE_CancellationManagerStartCancel(manager);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 0);
+  EXPECT_TRUE(TFE_CancellationManagerIsCancelled(manager));
+  EXPECT_FALSE(TFE_CancellationManagerIsCancelling(manager));
+  EXPECT_FALSE(TFE_CancellationManagerTryDeregisterCallback(manager, tokens[0]));
+  EXPECT_FALSE(TFE_CancellationManagerRegisterCallback(manager, tokens[1], &callbacks[1], "late"));
+  TFE_DeleteCancellationManager(manager);
+}
+
+TEST(CancellationTest, NullArguments) {
+  TFE_CancellationManagerStartCancel(nullptr);
+  TFE_DeleteCancellationManager(nullptr);
+  EXPECT_FALSE(TFE_CancellationManagerIsCancelled(nullptr));
+  EXPECT_FALSE(TFE_CancellationManagerRegisterCallback(nullptr, 0, nullptr, nullptr));
+  CheckedStatus status;
+  TFE_OpSetCancellationManager(nullptr, nullptr, status);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace tenon::eager

@@ -1,0 +1,205 @@
+// Functions of a context, and ops that call them, executed through the eager C API.
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "proto/function.pb.h"
+#include "tests/executor/api/eager/eager_util.h"
+
+namespace tenon::eager {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string FunctionBytes(const std::string& text) {
+  pb::FunctionDef function;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &function));
+  return function.SerializeAsString();
+}
+
+// y = x * x, in float.
+std::string Square(const std::string& name = "Squared", const std::string& op = "Mul") {
+  return FunctionBytes(R"(
+    signature {
+      name: ')" + name +
+                       R"('
+      input_arg { name: 'x' type: DT_FLOAT }
+      output_arg { name: 'y' type: DT_FLOAT }
+    }
+    node_def {
+      name: 'product' op: ')" +
+                       op + R"(' input: 'x' input: 'x'
+      attr { key: 'T' value { type: DT_FLOAT } }
+    }
+    ret { key: 'y' value: 'product:z:0' })");
+}
+
+class EagerFunctionsTest : public ::testing::Test {
+ protected:
+  std::string Add(const std::string& bytes) {
+    CheckedStatus status;
+    TFE_ContextAddFunctionDef(ctx_, bytes.data(), bytes.size(), status);
+    return status.text();
+  }
+  const ContextPointer context_ = NewContext();
+  TFE_Context* const ctx_ = context_.get();
+  const Handle x_ = Of<float>({2}, {2, 3});
+};
+
+TEST_F(EagerFunctionsTest, AFunctionIsAnOp) {
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, "Squared"), 0);
+  ASSERT_EQ(Add(Square()), "OK");
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, "Squared"), 1);
+  for (int round = 0; round < 2; ++round)
+    EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}).get()), ElementsAre(4, 9));
+  const Handle matrix = Of<float>({1, 1}, {5});
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {matrix.get()}).get()), ElementsAre(25));
+}
+
+TEST_F(EagerFunctionsTest, ArgumentsAreChecked) {
+  ASSERT_EQ(Add(Square()), "OK");
+  const Handle ints = Of<int32_t>({1}, {1});
+  EXPECT_EQ(
+      ErrorOf(ctx_, "Squared", {ints.get()}),
+      "3 cannot compute Squared as input #0(zero-based) was expected to be a float tensor but "
+      "is a int32 tensor");
+  EXPECT_EQ(ErrorOf(ctx_, "Squared", {}), "3 expected 1 inputs, got 0");
+}
+
+TEST_F(EagerFunctionsTest, OneNameOneFunction) {
+  ASSERT_EQ(Add(Square()), "OK");
+  EXPECT_EQ(Add(Square("Squared", "AddV2")),
+            "3 Attempting to add a duplicate function with name: Squared where the previous and "
+            "current definitions differ.");
+  EXPECT_EQ(Add(Square("AddV2")),
+            "3 Cannot add function 'AddV2' because an op with the same name already exists.");
+  EXPECT_EQ(Add("\xff\xff"), "3 Invalid FunctionDef proto");
+}
+
+TEST_F(EagerFunctionsTest, AFunctionIsRemovedAsOftenAsItWasAdded) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  ASSERT_EQ(Add(Square()), "OK");
+  for (const int left : {1, 0}) {
+    TFE_ContextRemoveFunction(ctx_, "Squared", status);
+    EXPECT_EQ(status.text(), "OK");
+    EXPECT_EQ(TFE_ContextHasFunction(ctx_, "Squared"), left);
+  }
+}
+
+TEST_F(EagerFunctionsTest, RemovedFunctions) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}).get()), ElementsAre(4, 9));
+  const Op op = NewOp(ctx_, "Squared", {x_.get()});
+  TFE_ContextRemoveFunction(ctx_, "Squared", status);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, "Squared"), 0);
+  Execute(op.get(), 1, status);
+  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  TFE_ContextRemoveFunction(ctx_, "Squared", status);
+  EXPECT_EQ(status.text(), "3 Tried to remove non-existent function 'Squared'.");
+  ASSERT_EQ(Add(Square("Squared", "AddV2")), "OK");
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}).get()), ElementsAre(4, 6));
+}
+
+void SetCall(TFE_Op* op, const char* function) {
+  const TF_DataType types[] = {TF_FLOAT};
+  TFE_OpSetAttrTypeList(op, "Tin", types, 1);
+  TFE_OpSetAttrTypeList(op, "Tout", types, 1);
+  TFE_OpSetAttrFunctionName(op, "f", function, strlen(function));
+}
+
+TEST_F(EagerFunctionsTest, CallsOfFunctions) {
+  ASSERT_EQ(Add(Square()), "OK");
+  const auto call = [](TFE_Op* op) { SetCall(op, "Squared"); };
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "PartitionedCall", {x_.get()}, call).get()),
+              ElementsAre(4, 9));
+  EXPECT_EQ(ErrorOf(ctx_, "PartitionedCall", {x_.get()}, [](TFE_Op* op) { SetCall(op, "none"); }),
+            "5 Failed to find definition for function \"none\"");
+}
+
+TEST_F(EagerFunctionsTest, BranchesAndLoops) {
+  ASSERT_EQ(Add(Square()), "OK");
+  ASSERT_EQ(Add(Square("Double", "AddV2")), "OK");
+  for (const float pred : {0.f, 1.f}) {
+    const Handle condition = Of<float>({}, {pred});
+    CheckedStatus status;
+    const Op op = NewOp(ctx_, "If", {condition.get()});
+    TFE_TensorHandle* inputs[] = {x_.get()};
+    TFE_OpAddInputList(op.get(), inputs, 1, status);
+    const TF_DataType types[] = {TF_FLOAT};
+    TFE_OpSetAttrTypeList(op.get(), "Tout", types, 1);
+    TFE_OpSetAttrFunctionName(op.get(), "then_branch", "Squared", 7);
+    TFE_OpSetAttrFunctionName(op.get(), "else_branch", "Double", 6);
+    const std::vector<Handle> result = Execute(op.get(), 1);
+    ASSERT_EQ(result.size(), 1u);
+    EXPECT_THAT(Values<float>(result[0].get()), pred != 0 ? ElementsAre(4, 9) : ElementsAre(4, 6));
+  }
+  ASSERT_EQ(Add(FunctionBytes(R"(
+    signature {
+      name: 'Small'
+      input_arg { name: 'x' type: DT_FLOAT }
+      output_arg { name: 'y' type: DT_BOOL }
+    }
+    node_def { name: 'limit' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+               attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 100 } } } }
+    node_def { name: 'less' op: 'Less' input: 'x' input: 'limit:output:0'
+               attr { key: 'T' value { type: DT_FLOAT } } }
+    ret { key: 'y' value: 'less:z:0' })")),
+            "OK");
+  CheckedStatus status;
+  const Handle three = Of<float>({}, {3});
+  const Op op = NewOp(ctx_, "While", {});
+  TFE_TensorHandle* inputs[] = {three.get()};
+  TFE_OpAddInputList(op.get(), inputs, 1, status);
+  TFE_OpSetAttrFunctionName(op.get(), "cond", "Small", 5);
+  TFE_OpSetAttrFunctionName(op.get(), "body", "Squared", 7);
+  const std::vector<Handle> result = Execute(op.get(), 1);
+  ASSERT_EQ(result.size(), 1u);
+  EXPECT_THAT(Values<float>(result[0].get()), ElementsAre(6561));
+}
+
+// A function gets a variable of the context as an argument.
+TEST_F(EagerFunctionsTest, FunctionsChangeVariables) {
+  ASSERT_EQ(Add(FunctionBytes(R"(
+    signature {
+      name: 'Count'
+      input_arg { name: 'v' type: DT_RESOURCE }
+      input_arg { name: 'x' type: DT_FLOAT }
+      output_arg { name: 'y' type: DT_FLOAT }
+      is_stateful: true
+    }
+    node_def { name: 'add' op: 'AssignAddVariableOp' input: 'v' input: 'x'
+               attr { key: 'dtype' value { type: DT_FLOAT } } }
+    node_def { name: 'read' op: 'ReadVariableOp' input: 'v' input: '^add'
+               attr { key: 'dtype' value { type: DT_FLOAT } } }
+    ret { key: 'y' value: 'read:value:0' })")),
+            "OK");
+  const Handle variable = RunOp(ctx_, "VarHandleOp", {}, [](TFE_Op* op) {
+    CheckedStatus status;
+    TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+    TFE_OpSetAttrShape(op, "shape", nullptr, -1, status);
+    TFE_OpSetAttrString(op, "shared_name", "count", 5);
+  });
+  Execute(NewOp(ctx_, "AssignVariableOp", {variable.get(), x_.get()}).get(), 0);
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Count", {variable.get(), x_.get()}).get()),
+              ElementsAre(4, 6));
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Count", {variable.get(), x_.get()}).get()),
+              ElementsAre(6, 9));
+}
+
+TEST_F(EagerFunctionsTest, ErrorsOfFunctions) {
+  ASSERT_EQ(Add(Square("Broken", "NoSuchOp")), "OK");
+  const std::string error = ErrorOf(ctx_, "Broken", {x_.get()});
+  EXPECT_THAT(error, HasSubstr("NoSuchOp"));
+  ASSERT_EQ(Add(Square("Product", "MatMul")), "OK");
+  EXPECT_THAT(ErrorOf(ctx_, "Product", {x_.get()}), StartsWith("3 "));
+}
+
+}  // namespace
+}  // namespace tenon::eager

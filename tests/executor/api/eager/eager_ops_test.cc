@@ -1,0 +1,290 @@
+// Ops that are made, filled and executed through the eager C API.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/executor/api/eager/eager_util.h"
+
+namespace tenon::eager {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class EagerOpsTest : public ::testing::Test {
+ protected:
+  const ContextPointer context_ = NewContext();
+  TFE_Context* const ctx_ = context_.get();
+  const Handle floats_ = Of<float>({2}, {1, 2}), ints_ = Of<int32_t>({2}, {3, 4});
+};
+
+TEST_F(EagerOpsTest, AddsTwoTensors) {
+  const Handle sum = RunOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
+  EXPECT_THAT(Values<float>(sum.get()), ElementsAre(2, 4));
+  EXPECT_THAT(DimsOf(sum.get()), ElementsAre(2));
+  EXPECT_EQ(TFE_TensorHandleDataType(sum.get()), TF_FLOAT);
+}
+
+TEST_F(EagerOpsTest, OneOpServesEachTypeAndShape) {
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(Values<float>(RunOp(ctx_, "AddV2", {floats_.get(), floats_.get()}).get()),
+                ElementsAre(2, 4));
+    EXPECT_THAT(Values<int32_t>(RunOp(ctx_, "AddV2", {ints_.get(), ints_.get()}).get()),
+                ElementsAre(6, 8));
+    const Handle scalar = Of<float>({}, {10});
+    EXPECT_THAT(Values<float>(RunOp(ctx_, "AddV2", {floats_.get(), scalar.get()}).get()),
+                ElementsAre(11, 12));
+  }
+}
+
+// The values of some inputs decide shapes: each value needs a preparation of its own.
+TEST_F(EagerOpsTest, ValuesThatDecideShapesCount) {
+  const Handle x = Of<float>({4}, {1, 2, 3, 4});
+  for (int round = 0; round < 2; ++round) {
+    for (const std::vector<int32_t>& dims : {std::vector<int32_t>{2, 2}, {4, 1}, {1, 4}}) {
+      const Handle shape = Of<int32_t>({2}, dims);
+      const Handle result = RunOp(ctx_, "Reshape", {x.get(), shape.get()});
+      EXPECT_THAT(DimsOf(result.get()), ElementsAre(dims[0], dims[1]));
+    }
+  }
+}
+
+TEST_F(EagerOpsTest, AttributesDecide) {
+  const Handle m = Of<float>({2, 2}, {1, 2, 3, 4});
+  const auto transposed = [](TFE_Op* op) { TFE_OpSetAttrBool(op, "transpose_a", 1); };
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "MatMul", {m.get(), m.get()}).get()),
+              ElementsAre(7, 10, 15, 22));
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "MatMul", {m.get(), m.get()}, transposed).get()),
+              ElementsAre(10, 14, 14, 20));
+}
+
+TEST_F(EagerOpsTest, TheFirstValueOfAnAttributeCounts) {
+  const Handle cast = RunOp(ctx_, "Cast", {floats_.get()}, [](TFE_Op* op) {
+    TFE_OpSetAttrType(op, "DstT", TF_INT32);
+    TFE_OpSetAttrType(op, "DstT", TF_INT64);
+    TFE_OpSetAttrType(op, "SrcT", TF_BOOL);  // the input has said float
+  });
+  EXPECT_THAT(Values<int32_t>(cast.get()), ElementsAre(1, 2));
+}
+
+TEST_F(EagerOpsTest, AttributesThatTheOpLacksAreIgnored) {
+  const Handle sum = RunOp(ctx_, "AddV2", {floats_.get(), floats_.get()}, [](TFE_Op* op) {
+    TFE_OpSetAttrType(op, "_of_the_caller", TF_FLOAT);
+    TFE_OpSetAttrInt(op, "no_such_attribute", 3);
+  });
+  EXPECT_THAT(Values<float>(sum.get()), ElementsAre(2, 4));
+}
+
+TEST_F(EagerOpsTest, AListOfInputsSetsItsLength) {
+  CheckedStatus status;
+  const Op op = NewOp(ctx_, "Pack", {});
+  TFE_TensorHandle* inputs[] = {floats_.get(), floats_.get(), floats_.get()};
+  TFE_OpAddInputList(op.get(), inputs, 3, status);
+  ASSERT_EQ(status.text(), "OK");
+  EXPECT_EQ(TFE_OpGetInputLength(op.get(), "values", status), 3);
+  EXPECT_EQ(TFE_OpGetOutputLength(op.get(), "output", status), 1);
+  EXPECT_EQ(TFE_OpGetFlatInputCount(op.get(), status), 3);
+  EXPECT_EQ(TFE_OpGetFlatInput(op.get(), 1, status), floats_.get());
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_EQ(TFE_OpGetInputLength(op.get(), "none", status), -1);
+  EXPECT_EQ(status.text(), "3 Input 'none' not found");
+  EXPECT_EQ(TFE_OpGetOutputLength(op.get(), "none", status), -1);
+  EXPECT_EQ(status.text(), "3 Output 'none' not found");
+  const std::vector<Handle> results = Execute(op.get(), 1);
+  EXPECT_THAT(DimsOf(results[0].get()), ElementsAre(3, 2));
+}
+
+// A caller that adds a list one by one sets its attributes himself, as with TensorFlow.
+TEST_F(EagerOpsTest, AListAddedOneByOneNeedsItsAttributes) {
+  const auto set = [](TFE_Op* op) {
+    TFE_OpSetAttrInt(op, "N", 2);
+    TFE_OpSetAttrType(op, "T", TF_FLOAT);
+  };
+  const Handle packed = RunOp(ctx_, "Pack", {floats_.get(), floats_.get()}, set);
+  EXPECT_THAT(DimsOf(packed.get()), ElementsAre(2, 2));
+  EXPECT_EQ(ErrorOf(ctx_, "Pack", {floats_.get(), floats_.get()}),
+            "5 No attr named 'N' in NodeDef:\n\t [[{{node Pack}}]]");
+}
+
+TEST_F(EagerOpsTest, AnOpGivesSeveralResults) {
+  const Handle x = Of<float>({4}, {1, 2, 3, 4}), axis = Of<int32_t>({}, {0});
+  const Op op = NewOp(ctx_, "Split", {axis.get(), x.get()});
+  TFE_OpSetAttrInt(op.get(), "num_split", 2);
+  const std::vector<Handle> parts = Execute(op.get(), 2);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_THAT(Values<float>(parts[0].get()), ElementsAre(1, 2));
+  EXPECT_THAT(Values<float>(parts[1].get()), ElementsAre(3, 4));
+}
+
+TEST_F(EagerOpsTest, RoomForResults) {
+  CheckedStatus status;
+  const Op op = NewOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
+  TFE_TensorHandle* results[2] = {};
+  int count = 0;
+  TFE_Execute(op.get(), results, &count, status);
+  EXPECT_EQ(status.text(), "3 Expecting 1 outputs, but *num_retvals is 0");
+  count = 2;  // more than needed
+  TFE_Execute(op.get(), results, &count, status);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_EQ(count, 1);
+  TFE_DeleteTensorHandle(results[0]);
+}
+
+TEST_F(EagerOpsTest, AnExecutedOpHasNoInputs) {
+  const Op op = NewOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
+  EXPECT_EQ(Execute(op.get(), 1).size(), 1u);
+  CheckedStatus status;
+  EXPECT_EQ(TFE_OpGetFlatInputCount(op.get(), status), 0);
+  Execute(op.get(), 1, status);
+  EXPECT_EQ(status.text(), "3 expected 2 inputs, got 0");
+  TFE_OpAddInput(op.get(), floats_.get(), status);
+  TFE_OpAddInput(op.get(), floats_.get(), status);
+  EXPECT_THAT(Values<float>(Execute(op.get(), 1)[0].get()), ElementsAre(2, 4));
+}
+
+TEST_F(EagerOpsTest, ErrorsHaveTensorFlowsWords) {
+  TFE_TensorHandle *f = floats_.get(), *i = ints_.get();
+  const Handle three = Of<float>({3}, {1, 2, 3}), m = Of<float>({2, 2}, {1, 2, 3, 4});
+  const Handle wide = Of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(ErrorOf(ctx_, "AddV2", {f, three.get()}),
+              StartsWith("3 Incompatible shapes: [2] vs. [3]"));
+  EXPECT_THAT(ErrorOf(ctx_, "MatMul", {m.get(), wide.get()}),
+              StartsWith("3 Matrix size-incompatible: In[0]: [2,2], In[1]: [3,2]"));
+  EXPECT_EQ(ErrorOf(ctx_, "AddV2", {f, i}),
+            "3 cannot compute AddV2 as input #1(zero-based) was expected to be a float tensor but "
+            "is a int32 tensor");
+  EXPECT_EQ(ErrorOf(ctx_, "AddV2", {f}), "3 expected 2 inputs, got 1");
+  EXPECT_EQ(ErrorOf(ctx_, "AddV2", {f, f, f}), "3 expected 2 inputs, got 3");
+  EXPECT_EQ(ErrorOf(ctx_, "Cast", {f}), "5 No attr named 'DstT' in NodeDef:\n\t [[{{node Cast}}]]");
+  CheckedStatus status;
+  EXPECT_EQ(TFE_NewOp(ctx_, "NoSuchOp", status), nullptr);
+  EXPECT_THAT(status.text(),
+              StartsWith("5 'NoSuchOp' is neither a type of a primitive operation nor a name of a "
+                         "function registered in binary running on "));
+}
+
+TEST_F(EagerOpsTest, TypesOfAttributes) {
+  CheckedStatus status;
+  unsigned char is_list = 2;
+  EXPECT_EQ(TFE_OpNameGetAttrType(ctx_, "Pack", "T", &is_list, status), TF_ATTR_TYPE);
+  EXPECT_EQ(is_list, 0);
+  EXPECT_EQ(TFE_OpNameGetAttrType(ctx_, "Squeeze", "squeeze_dims", &is_list, status), TF_ATTR_INT);
+  EXPECT_EQ(is_list, 1);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_EQ(TFE_OpNameGetAttrType(ctx_, "Pack", "none", &is_list, status), TF_ATTR_INT);
+  EXPECT_EQ(status.text(), "3 Attribute 'none' does not exist for this operation");
+  TFE_OpNameGetAttrType(ctx_, "NoSuchOp", "T", &is_list, status);
+  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+}
+
+TEST_F(EagerOpsTest, StringsAndTensorAttributes) {
+  const Handle joined = RunOp(ctx_, "StringJoin", {}, [](TFE_Op* op) {
+    CheckedStatus status;
+    const Handle a = OfStrings({}, {"ab"}), b = OfStrings({}, {"cd"});
+    TFE_TensorHandle* inputs[] = {a.get(), b.get()};
+    TFE_OpAddInputList(op, inputs, 2, status);
+    TFE_OpSetAttrString(op, "separator", "-", 1);
+  });
+  EXPECT_THAT(Strings(joined.get()), ElementsAre("ab-cd"));
+  const Handle constant = RunOp(ctx_, "Const", {}, [this](TFE_Op* op) {
+    CheckedStatus status;
+    TF_Tensor* const value = TFE_TensorHandleResolve(floats_.get(), status);
+    TFE_OpSetAttrTensor(op, "value", value, status);
+    TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+    TF_DeleteTensor(value);
+  });
+  EXPECT_THAT(Values<float>(constant.get()), ElementsAre(1, 2));
+}
+
+TEST_F(EagerOpsTest, DevicesOfOps) {
+  CheckedStatus status;
+  const Op op = NewOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
+  EXPECT_STREQ(TFE_OpGetDevice(op.get(), status), "");
+  TFE_OpSetDevice(op.get(), "/CPU:0", status);
+  EXPECT_STREQ(TFE_OpGetDevice(op.get(), status), "/device:CPU:0");
+  TFE_OpSetDevice(op.get(), "foo", status);
+  EXPECT_THAT(status.text(), StartsWith("3 Malformed device specification 'foo' in eager op"));
+  TFE_OpSetDevice(op.get(), "/GPU:0", status);
+  EXPECT_EQ(status.text(), "OK");
+  Execute(op.get(), 1, status);
+  EXPECT_THAT(status.text(),
+              StartsWith("3 Could not satisfy device specification '/device:GPU:0'. "
+                         "enable_soft_placement=0. Supported device types [CPU]. All available "
+                         "devices [/job:localhost/replica:0/task:0/device:CPU:0"));
+  TFE_OpSetDevice(op.get(), "/job:localhost/replica:0/task:0/device:CPU:0", status);
+  const std::vector<Handle> sum = Execute(op.get(), 1);
+  EXPECT_STREQ(TFE_TensorHandleDeviceName(sum[0].get(), status),
+               "/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+TEST_F(EagerOpsTest, SoftPlacementTakesWhatIsThere) {
+  const char config[] = {7 << 3, 1};  // allow_soft_placement
+  const ContextPointer soft = NewContext([&](TFE_ContextOptions* options) {
+    CheckedStatus status;
+    TFE_ContextOptionsSetConfig(options, config, sizeof(config), status);
+    EXPECT_EQ(status.text(), "OK");
+  });
+  const Handle sum = RunOp(soft.get(), "AddV2", {floats_.get(), floats_.get()}, [](TFE_Op* op) {
+    CheckedStatus status;
+    TFE_OpSetDevice(op, "/GPU:0", status);
+  });
+  EXPECT_THAT(Values<float>(sum.get()), ElementsAre(2, 4));
+}
+
+// An op that holds the last reference to an input may write its result there.
+TEST_F(EagerOpsTest, TheMemoryOfADeletedInputIsUsedAgain) {
+  CheckedStatus status;
+  for (const bool deleted : {true, false}) {
+    Handle x = RunOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
+    TF_Tensor* value = TFE_TensorHandleResolve(x.get(), status);
+    const void* const before = TF_TensorData(value);
+    TF_DeleteTensor(value);
+    const Op op = NewOp(ctx_, "AddV2", {x.get(), floats_.get()});
+    if (deleted) x.reset();
+    const std::vector<Handle> sum = Execute(op.get(), 1);
+    EXPECT_THAT(Values<float>(sum[0].get()), ElementsAre(3, 6));
+    value = TFE_TensorHandleResolve(sum[0].get(), status);
+    EXPECT_EQ(TF_TensorData(value) == before, deleted);
+    TF_DeleteTensor(value);
+  }
+}
+
+// As in TensorFlow: seeds make a sequence, which begins anew when caches are cleared.
+TEST_F(EagerOpsTest, RandomOpsKeepTheirStateUntilCachesAreCleared) {
+  const Handle shape = Of<int32_t>({1}, {4});
+  const auto draw = [&] {
+    return Values<float>(RunOp(ctx_, "RandomUniform", {shape.get()}, [](TFE_Op* op) {
+                           TFE_OpSetAttrInt(op, "seed", 1);
+                           TFE_OpSetAttrInt(op, "seed2", 2);
+                           TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+                         }).get());
+  };
+  const std::vector<float> first = draw(), second = draw();
+  EXPECT_NE(first, second);
+  TFE_ContextClearCaches(ctx_);
+  EXPECT_EQ(draw(), first);
+  EXPECT_EQ(draw(), second);
+}
+
+TEST_F(EagerOpsTest, VariablesKeepValues) {
+  const Handle variable = RunOp(ctx_, "VarHandleOp", {}, [](TFE_Op* op) {
+    CheckedStatus status;
+    TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+    TFE_OpSetAttrShape(op, "shape", nullptr, -1, status);
+    TFE_OpSetAttrString(op, "shared_name", "v", 1);
+  });
+  ASSERT_EQ(TFE_TensorHandleDataType(variable.get()), TF_RESOURCE);
+  const auto read = [&] {
+    return Values<float>(RunOp(ctx_, "ReadVariableOp", {variable.get()}, [](TFE_Op* op) {
+                           TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+                         }).get());
+  };
+  for (const char* const name : {"AssignVariableOp", "AssignAddVariableOp"}) {
+    const Op assign = NewOp(ctx_, name, {variable.get(), floats_.get()});
+    EXPECT_TRUE(Execute(assign.get(), 0).empty());
+  }
+  EXPECT_THAT(read(), ElementsAre(2, 4));
+}
+
+}  // namespace
+}  // namespace tenon::eager
