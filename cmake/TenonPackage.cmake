@@ -73,5 +73,9 @@ install(FILES LICENSE README.md CHANGELOG.md TYPE DOC COMPONENT tenon)
 install(DIRECTORY docs TYPE DOC COMPONENT tenon FILES_MATCHING PATTERN "*.md")
 install(FILES cmake/package/graph_run.bash
         DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME graph_run COMPONENT tenon)
+set(examples "${CMAKE_INSTALL_DOCDIR}/examples/c")
+install(DIRECTORY examples/c/ DESTINATION "${examples}" COMPONENT libtenon-dev)
+install(DIRECTORY tests/golden/saved_models/affine_state/model/
+        DESTINATION "${examples}/affine_state" COMPONENT libtenon-dev)
 
 include(TenonDebian)

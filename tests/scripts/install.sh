@@ -49,8 +49,13 @@ check_files() {
 }
 
 check_sonames() {
+  local shim
   [[ $(readelf -d "$lib/libtenon.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p') == libtenon.so.0 ]] ||
     complain "the library's soname is not libtenon.so.0"
+  # A shim stands before libtenon where a program's symbols are looked for.
+  for shim in "$lib"/tenon/*tensorflow*.so.2 "$lib"/tenon/_pywrap*; do
+    ! nm -D --defined-only "$shim" | grep -qE ' T (TF|TFE)_' || complain "$shim hides functions of libtenon"
+  done
   readelf -V "$root/bin/graph_run" | grep -q 'Name: TENON_0' || complain "graph_run asks for no version of libtenon"
 }
 

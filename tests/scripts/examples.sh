@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# examples.sh BUILD_DIR: the programs of examples/c, as an installation has them, are built against it, and print what
+# they should.
+set -euo pipefail
+build=$(realpath "$1")
+grep -qE '^CMAKE_BUILD_TYPE:STRING=(Asan|Tsan)$' "$build/CMakeCache.txt" && exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "examples: failed: $*"; exit 1; }; }
+
+quietly cmake --install "$build" --prefix "$work/installed"
+quietly cmake -S "$work/installed/share/doc/tenon/examples/c" -B "$work/made" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_C_FLAGS="-Werror -pedantic"
+quietly cmake --build "$work/made"
+# A program is left out only while a function that it calls is not there yet.
+for program in examples/c/*.c; do
+  name=$(basename "$program" .c)
+  [[ ! -e $work/made/$name ]] || continue
+  grep -oE '\bTFE?_[A-Za-z]+\(' "$program" | sed 's/^/F(/; s/($/)/' | sort -u >"$work/called"
+  grep -vxFf tests/abi/functions.inc "$work/called" >/dev/null ||
+    { echo "examples: $name was not built, and all functions that it calls are there"; exit 1; }
+done
+quietly ctest --test-dir "$work/made" --output-on-failure --no-tests=error
+for program in examples/c/*.c; do
+  lines=$(wc -l <"$program")
+  ((lines < 150)) || { echo "examples: $program has $lines lines"; exit 1; }
+done
