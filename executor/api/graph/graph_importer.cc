@@ -435,12 +435,16 @@ absl::Status GraphImporter::FillResults(TF_ImportGraphDefResults* results) const
   return absl::OkStatus();
 }
 
+// Of a node that was skipped all outputs count as there.
+bool GraphImporter::HasOutput(NodeId n, int port) const {
+  return n == kNoNode || port < graph_.graph.num_outputs(n);
+}
+
 void GraphImporter::FillUnused(TF_ImportGraphDefResults* results) const {
   for (const auto& [from, to] : options_.input_map) {
     if (used_mappings_.contains(from)) continue;
     const auto found = def_.by_name.find(from.first);
-    if (found != def_.by_name.end() && from.second < graph_.graph.num_outputs(ids_[found->second]))
-      continue;
+    if (found != def_.by_name.end() && HasOutput(ids_[found->second], from.second)) continue;
     results->unused_names.push_back(from.first);
     results->unused_indexes.push_back(from.second);
   }

@@ -65,6 +65,7 @@ class GraphImporter {
   absl::Status CloseLoops();
   void RenameColocation();
   absl::Status FillResults(TF_ImportGraphDefResults* results) const;
+  bool HasOutput(NodeId n, int port) const;
   void FillUnused(TF_ImportGraphDefResults* results) const;
 
   TF_Graph& graph_;
