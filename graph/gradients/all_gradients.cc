@@ -10,10 +10,29 @@ namespace tenon {
 namespace gradients {
 
 absl::Span<const absl::Span<const GradientRow>> AllGradients() {
-  static const std::array families = {
-      Arrays(),      ArraysDiagonals(),    ArraysSlices(), Basic(),        ControlFlow(),
-      Elementwise(), ElementwiseSpecial(), Linalg(),       LinalgEinsum(), Nn(),
-      NnBatchNorm(), NnWindows(),          Quantize(),     Reduction(),    Selection()};
+  static const std::array families = {Arrays(),
+                                      ArraysDiagonals(),
+                                      ArraysSlices(),
+                                      Basic(),
+                                      ControlFlow(),
+                                      Elementwise(),
+                                      ElementwiseSpecial(),
+                                      Image(),
+                                      Linalg(),
+                                      LinalgEinsum(),
+                                      LinalgFactorizations(),
+                                      LinalgFft(),
+                                      LinalgSolves(),
+                                      Nn(),
+                                      NnBatchNorm(),
+                                      NnSequences(),
+                                      NnWindows(),
+                                      Quantize(),
+                                      Ragged(),
+                                      Random(),
+                                      Reduction(),
+                                      Selection(),
+                                      Sparse()};
   return families;
 }
 

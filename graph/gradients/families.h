@@ -18,13 +18,21 @@ absl::Span<const GradientRow> Basic();
 absl::Span<const GradientRow> ControlFlow();
 absl::Span<const GradientRow> Elementwise();
 absl::Span<const GradientRow> ElementwiseSpecial();
+absl::Span<const GradientRow> Image();
 absl::Span<const GradientRow> Linalg();
 absl::Span<const GradientRow> LinalgEinsum();
+absl::Span<const GradientRow> LinalgFactorizations();
+absl::Span<const GradientRow> LinalgFft();
+absl::Span<const GradientRow> LinalgSolves();
 absl::Span<const GradientRow> Nn();
 absl::Span<const GradientRow> NnBatchNorm();
+absl::Span<const GradientRow> NnSequences();
 absl::Span<const GradientRow> NnWindows();
 absl::Span<const GradientRow> Quantize();
+absl::Span<const GradientRow> Ragged();
+absl::Span<const GradientRow> Random();
 absl::Span<const GradientRow> Reduction();
 absl::Span<const GradientRow> Selection();
+absl::Span<const GradientRow> Sparse();
 
 }  // namespace tenon::gradients

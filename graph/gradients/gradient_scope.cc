@@ -65,6 +65,11 @@ std::vector<int64_t> GradientScope::Ints(std::string_view name) {
   return Attr<std::vector<int64_t>>(name, [](const AttrValue& v) { return v.AsIntList(); });
 }
 
+std::vector<std::string_view> GradientScope::Strings(std::string_view name) {
+  return Attr<std::vector<std::string_view>>(name,
+                                             [](const AttrValue& v) { return v.AsStringList(); });
+}
+
 NewAttrs GradientScope::Attrs(std::initializer_list<std::string_view> names) {
   NewAttrs attrs;
   for (const std::string_view name : names) {

@@ -66,6 +66,7 @@ class GradientScope {
   std::string_view String(std::string_view name);
   DataType Type(std::string_view name);
   std::vector<int64_t> Ints(std::string_view name);
+  std::vector<std::string_view> Strings(std::string_view name);
   // The attributes of these names, or their defaults, for another node. All must exist.
   NewAttrs Attrs(std::initializer_list<std::string_view> names);
   // All of the node's own attributes that its op has.

@@ -1,6 +1,7 @@
 // Products of matrices. Einsum stands in linalg_einsum.cc.
 #include "graph/gradients/families.h"
 #include "graph/gradients/gradient_scope.h"
+#include "graph/gradients/matrices.h"
 
 namespace tenon::gradients {
 namespace {
@@ -29,26 +30,6 @@ void MatMulGradient(GradientScope& s) {
   if (db) s.Set(1, db);
 }
 
-bool HasBatches(const PartialShape& shape) { return !shape.known_rank() || shape.rank() > 2; }
-
-// All but the last two sizes, where they are known; a shape of unknown rank where not.
-PartialShape BatchesOf(const PartialShape& shape) {
-  if (!shape.known_rank() || shape.rank() < 2) return {};
-  return PartialShape(shape.dims().subspan(0, shape.rank() - 2));
-}
-
-Value BatchShapeOf(Value x) {
-  const Value shape = ShapeOf(x);
-  return Op("Slice", {shape, x.builder().Ints({0}), ExpandDims(RankOf(x) - 2.0, 0)});
-}
-
-// Sums over the batches along which x was repeated to meet `other`.
-Value SumBatches(Value dx, Value x, Value other) {
-  const NodeId axes =
-      x.builder().AddNode("BroadcastGradientArgs", {BatchShapeOf(x), BatchShapeOf(other)});
-  return ReshapeLike(Sum(dx, x.builder().At(axes, 0)), x);
-}
-
 void BatchMatMulGradient(GradientScope& s) {
   const auto product = [](Value p, Value q, bool turn_p, bool turn_q) {
     return Op("BatchMatMulV2", {p, q},
@@ -61,11 +42,9 @@ void BatchMatMulGradient(GradientScope& s) {
   }
   Value dx, dy;
   ProductGradients(s, x, y, s.Bool("adj_x"), s.Bool("adj_y"), product, dx, dy);
-  const PartialShape of_x = BatchesOf(x.shape()), of_y = BatchesOf(y.shape());
-  const bool repeats = (HasBatches(x.shape()) || HasBatches(y.shape())) &&
-                       !(of_x.fully_defined() && of_x == of_y) && s.op() != "BatchMatMul";
-  if (dx) s.Set(0, repeats ? SumBatches(dx, x, y) : dx);
-  if (dy) s.Set(1, repeats ? SumBatches(dy, y, x) : dy);
+  const bool may_repeat = s.op() != "BatchMatMul";
+  if (dx) s.Set(0, may_repeat ? SumBatches(dx, x, y) : dx);
+  if (dy) s.Set(1, may_repeat ? SumBatches(dy, y, x) : dy);
 }
 
 void CrossGradient(GradientScope& s) {

@@ -37,7 +37,8 @@ TEST_P(GoldenGradients, AreRight) {
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenGradients,
                          ::testing::Values("Slices", "UnknownShapes", "Models", "SecondDerivatives",
-                                           "Conventions"));
+                                           "Conventions", "Matrices", "SecondDerivativesOfMatrices",
+                                           "Transforms", "Images", "Sparse", "Sequences"));
 
 class GradientCases : public testing::FolderTest {
  protected:
