@@ -1,4 +1,4 @@
-// Ops that hand values on or make them.
+// Ops that hand values on, make them or add them up.
 #include "absl/strings/str_cat.h"
 #include "graph/gradients/families.h"
 #include "graph/gradients/gradient_scope.h"
@@ -8,6 +8,10 @@ namespace {
 
 void IdentityGradient(GradientScope& s) {
   for (int i = 0; i < s.num_inputs(); ++i) s.Pass(i, i);
+}
+
+void AddNGradient(GradientScope& s) {
+  for (int i = 0; i < s.num_inputs(); ++i) s.Pass(i, 0);
 }
 
 // Zeros flow on where nothing flows in, as for all ops of several results.
@@ -27,13 +31,13 @@ void PreventGradientGradient(GradientScope& s) {
 }
 
 constexpr GradientRow kBasic[] = {
-    {"Const", nullptr},
+    {"AccumulateNV2", AddNGradient},
+    {"AddN", AddNGradient},
+    {"DebugIdentityV2", IdentityGradient},
     {"EnsureShape", Unary<[](GradientScope& s) { return ReshapeLike(s.dy(), s.x()); }>},
     {"Identity", IdentityGradient},
     {"IdentityN", IdentityNGradient},
     {"OnesLike", nullptr},
-    {"Placeholder", nullptr},
-    {"PlaceholderV2", nullptr},
     {"PlaceholderWithDefault", IdentityGradient},
     {"PreventGradient", PreventGradientGradient},
     {"RefIdentity", IdentityGradient},

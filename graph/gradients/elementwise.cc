@@ -192,10 +192,6 @@ void NextAfterGradient(GradientScope& s) { SetBoth(s, s.dy(), ZerosLike(s.dy()))
 
 // --- More operands.
 
-void AddNGradient(GradientScope& s) {
-  for (int i = 0; i < s.num_inputs(); ++i) s.Pass(i, 0);
-}
-
 // The old form does not broadcast, but a vector may choose whole rows.
 void SelectGradient(GradientScope& s) {
   const Value zeros = ZerosLike(s.x(1));
@@ -226,7 +222,6 @@ constexpr GradientRow kElementwise[] = {
     {"Acos", Unary<[](S& s) { return -OfAsin(s); }>},
     {"Acosh", Unary<[](S& s) { return s.dy() / Op("Sinh", {Conj(s.y())}); }>},
     {"Add", AddGradient},
-    {"AddN", AddNGradient},
     {"AddV2", AddGradient},
     {"Angle", Unary<OfAngle>},
     {"ApproximateEqual", nullptr},

@@ -24,11 +24,14 @@ constexpr std::string_view kOpTypeAttr = "_gradient_op_type";
 
 // The op whose rule node n follows: a graph may name another one than its own. Calls keep theirs:
 // the name is then one that TensorFlow's Python made up while it traced.
-std::string_view OpOfRule(const Graph& graph, NodeId n) {
+std::string_view OpOfRule(const Graph& graph, NodeId n, bool ignore_unknown) {
   const AttrValue* const other = graph.attrs(n).Find(kOpTypeAttr);
   if (other == nullptr || IsFunctional(graph, n)) return graph.op_name(n);
-  return other->AsString().value_or(graph.op_name(n));
+  const std::string_view named = other->AsString().value_or(graph.op_name(n));
+  return ignore_unknown && FindGradientRow(named) == nullptr ? graph.op_name(n) : named;
 }
+
+bool IsEdge(const Output& in) { return in.node != kNoNode; }
 
 class Backward {
  public:
@@ -159,26 +162,27 @@ absl::Status Backward::Visit(NodeId n) {
   const std::vector<Gradient> incoming = Incoming(n);
   TENON_RETURN_IF_ERROR(builder_.status());
   const bool flows = std::ranges::any_of(incoming, [](const Gradient& g) { return !g.none(); });
-  if (flows && !ends_.contains(n)) TENON_RETURN_IF_ERROR(Apply(n, incoming));
+  // What has no inputs has none whose gradient could be asked for.
+  if (flows && !ends_.contains(n) && graph_.num_inputs(n) > 0)
+    TENON_RETURN_IF_ERROR(Apply(n, incoming));
   // Nodes that have got nothing count too: their inputs wait for them.
   for (const Output& in : graph_.data_inputs(n)) {
-    if (in.node < static_cast<NodeId>(pending_.size()) && --pending_[in.node] == 0 &&
-        between_.Has(in.node))
-      ready_.push_back(in.node);
+    if (IsEdge(in) && --pending_[in.node] == 0 && between_.Has(in.node)) ready_.push_back(in.node);
   }
   return absl::OkStatus();
 }
 
 absl::Status Backward::NoGradient(NodeId n) const {
-  const std::string_view op = OpOfRule(graph_, n);
+  const std::string_view op = OpOfRule(graph_, n, request_.ignore_unknown_rules);
   return absl::NotFoundError(absl::StrCat(
       "No gradient defined for op: ", op, ". Node '", graph_.name(n), "' (", graph_.op_name(n),
-      ") is on the way from the result to what it is differentiated by: ",
-      between_.PathThrough(n)));
+      ") ", op == graph_.op_name(n) ? "" : "asks for this gradient by _gradient_op_type, and ",
+      "is on the way from the result to what it is differentiated by: ", between_.PathThrough(n)));
 }
 
 absl::Status Backward::Apply(NodeId n, absl::Span<const Gradient> incoming) {
-  const GradientRow* const row = FindGradientRow(OpOfRule(graph_, n));
+  const GradientRow* const row =
+      FindGradientRow(OpOfRule(graph_, n, request_.ignore_unknown_rules));
   if (row == nullptr) return NoGradient(n);
   if (row->fn == nullptr) return absl::OkStatus();
   builder_.EnterScope(absl::StrCat(request_.prefix, "/", graph_.name(n), "_grad"));
@@ -193,6 +197,7 @@ absl::Status Backward::HandOn(NodeId n, absl::Span<const Gradient> results) {
     const Gradient& gradient = results[i];
     if (gradient.none()) continue;
     const Output in = graph_.inputs(n)[i];
+    if (!IsEdge(in)) continue;
     const Value x = builder_.At(in), dx = builder_.At(gradient.values);
     if (!gradient.is_slices() && x.dtype() != DataType::kResource &&
         !dx.shape().CompatibleWith(x.shape()))

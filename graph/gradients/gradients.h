@@ -36,6 +36,10 @@ struct GradientRequest {
   std::vector<Output> grad_ys;
   std::vector<Output> stop_gradients;  // tensors that count as constants
   std::string prefix = "gradients";    // of the names of all new nodes
+  // A node may ask, by the attribute _gradient_op_type, for the rule of another op. Programs that
+  // define gradients of their own (tf.custom_gradient) leave there a name that no graph explains.
+  // True: such a name counts for nothing, and what the node computes is differentiated.
+  bool ignore_unknown_rules = false;
 };
 
 // Adds the nodes, and returns the gradient for each of xs, in their order. `shapes` must be those

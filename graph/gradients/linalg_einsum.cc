@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "graph/gradients/families.h"
 #include "graph/gradients/gradient_scope.h"
@@ -22,11 +23,12 @@ struct Equation {
   std::string result;
 };
 
-Equation Parse(std::string_view text) {
+Equation Parse(std::string_view equation_text) {
+  const std::string text = absl::StrReplaceAll(equation_text, {{" ", ""}});
   const size_t arrow = text.find("->");
   Equation equation;
   equation.operands = absl::StrSplit(text.substr(0, arrow), ',');
-  if (arrow != text.npos) equation.result = std::string(text.substr(arrow + 2));
+  if (arrow != text.npos) equation.result = text.substr(arrow + 2);
   if (!HasEllipsis(equation.result)) return equation;
   for (std::string& operand : equation.operands) {
     if (!HasEllipsis(operand)) operand += kEllipsis;

@@ -49,10 +49,23 @@ Value OfLrn(GradientScope& s) {
   return Op("LRNGrad", {s.dy(), s.x(), s.y()}, s.Attrs({"depth_radius", "bias", "alpha", "beta"}));
 }
 
+// Each element of a row has the mean of its segment. Segments of all rows are numbered through.
+Value OfIsotonicRegression(GradientScope& s) {
+  GraphBuilder& b = s.builder();
+  const Value flat = b.Ints({-1}), dy = Reshape(s.dy(), flat), size = SizeOf(s.x());
+  const Value rows = DimOf(s.x(), 0), columns = DimOf(s.x(), 1);
+  const Value first = Range(b.Scalar(DataType::kInt32, 0), rows) * columns;
+  const Value segments = Reshape(s.y(1) + ExpandDims(first, 1), flat);
+  const auto sum = [&](Value v) { return Op("UnsortedSegmentSum", {v, segments, size}); };
+  const Value means = sum(dy) / sum(OnesLike(dy));
+  return Cast(ReshapeLike(Gather(means, segments), s.x()), s.x().dtype());
+}
+
 constexpr GradientRow kNn[] = {
     {"BiasAdd", BiasAddGradient},
     {"BiasAddGrad", Unary<OfBiasAddGrad>},
     {"BiasAddV1", BiasAddV1Gradient},
+    {"IsotonicRegression", Unary<OfIsotonicRegression>},
     {"L2Loss", Unary<[](GradientScope& s) { return s.x() * s.dy(); }>},
     {"LRN", Unary<OfLrn>},
     {"LogSoftmax", Unary<OfLogSoftmax>},

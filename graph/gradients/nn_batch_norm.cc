@@ -47,7 +47,9 @@ void FusedBatchNormGradient(GradientScope& s) {
 // --- The gradient of FusedBatchNormGrad, which computes from g (what flows into y), x and the
 // scale, with c = x - mean and r = rsqrt(variance + epsilon),
 //   dx = scale r (g - mean(g) - c r^2 mean(g c)),   dscale = r sum(g c),   doffset = sum(g)
-// or, with fixed statistics, dx = scale r g and the same sums. A, B and C flow into the three.
+// where the mean within the variance counts as a constant: as c sums to 0 that changes nothing
+// here, but derivatives of this gradient are then those of TensorFlow's; or, with fixed statistics,
+// dx = scale r g and the same sums. A, B and C flow into the three.
 class SecondDerivative {
  public:
   explicit SecondDerivative(GradientScope& s)
@@ -58,8 +60,10 @@ class SecondDerivative {
         scale_(PerChannel(s.x(2))),
         a_(Cast(s.dy(0), DataType::kFloat)),
         b_(PerChannel(s.dy(1))) {
-    c_ = x_ - (training_ ? Mean(x_) : PerChannel(s.x(3)));
-    const Value variance = training_ ? Mean(Square(c_)) : PerChannel(s.x(4));
+    const Value mean = training_ ? Mean(x_) : PerChannel(s.x(3));
+    c_ = x_ - mean;
+    c_of_variance_ = x_ - Op("StopGradient", {mean});
+    const Value variance = training_ ? Mean(Square(c_of_variance_)) : PerChannel(s.x(4));
     r_ = Op("Rsqrt", {variance + double{s.Float("epsilon")}});
   }
 
@@ -94,12 +98,13 @@ class SecondDerivative {
     const Value by_c = b_ * r_ * g_ - scale_ * r_ * rr * (gc * a_ + ac * g_);
     const Value covariance = Mean(a_ * g_) - Mean(a_) * Mean(g_);
     const Value by_r = scale_ * (covariance - 3.0 * rr * ac * gc) + b_ * gc;
-    return by_c - Mean(by_c) - r_ * rr * c_ * by_r;
+    return by_c - Mean(by_c) - r_ * rr * c_of_variance_ * by_r;
   }
 
   GradientScope& s_;
   bool training_;
   Value g_, x_, scale_, a_, b_, c_, r_;
+  Value c_of_variance_;
 };
 
 void FusedBatchNormGradGradient(GradientScope& s) { SecondDerivative(s).Set(); }

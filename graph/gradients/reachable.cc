@@ -29,7 +29,9 @@ std::vector<bool> ReachedFrom(const Graph& graph, std::vector<NodeId> from) {
     if (reached[n]) continue;
     reached[n] = true;
     for (const Fanouts::Use& use : fanouts.of(n)) {
-      if (use.port != kControlPort && CarriesGradient(graph.output_type({n, use.port})))
+      // A defect may have given a port that the node lacks.
+      if (use.port >= 0 && use.port < graph.num_outputs(n) &&
+          CarriesGradient(graph.output_type({n, use.port})))
         from.push_back(use.node);
     }
   }
@@ -53,10 +55,14 @@ Between::Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<con
     if (!reached[n] || between_[n]) continue;
     between_[n] = true;
     found.push_back(n);
-    for (const Output& in : graph.data_inputs(n)) todo.push_back(in.node);
+    for (const Output& in : graph.data_inputs(n)) {
+      if (in.node != kNoNode) todo.push_back(in.node);
+    }
   }
   for (const NodeId n : found) {
-    for (const Output& in : graph.data_inputs(n)) edges_[in.node] += between_[in.node] ? 1 : 0;
+    for (const Output& in : graph.data_inputs(n)) {
+      if (Has(in.node)) ++edges_[in.node];
+    }
   }
 }
 

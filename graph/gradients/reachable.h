@@ -19,7 +19,10 @@ class Between {
  public:
   Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<const Output> xs);
 
-  bool Has(NodeId n) const { return n < static_cast<NodeId>(between_.size()) && between_[n]; }
+  // False for kNoNode and for nodes that were added since.
+  bool Has(NodeId n) const {
+    return n >= 0 && n < static_cast<NodeId>(between_.size()) && between_[n];
+  }
   // For each node how many edges lead from it to such nodes, by input: a node that reads one output
   // twice counts twice.
   const std::vector<int32_t>& edges() const { return edges_; }

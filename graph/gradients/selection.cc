@@ -144,16 +144,36 @@ void DynamicStitchGradient(GradientScope& s) {
 
 // --- The largest elements of rows.
 
-Value OfTopK(GradientScope& s) {
-  GraphBuilder& b = s.builder();
-  const Value x = s.x(0), last = RankOf(x) - 1.0, flat = b.Ints({-1});
-  const DataType type = s.y(1).dtype() == DataType::kInt64 ? DataType::kInt64 : DataType::kInt32;
-  const Value size = Volume(x, last, RankOf(x)), rows = Volume(x, Int32(s, 0), last);
-  const Value indices = Reshape(Cast(s.y(1), type), Stack({rows, Int32(s, -1)}));
-  const Value at = Reshape(indices + ExpandDims(Cast(Range(Int32(s, 0), rows) * size, type), 1),
-                           b.Ints({-1, 1}));
+// dy put back into rows of the size of x's last axis, where `indices` say.
+Value ScatterIntoRows(Value dy, Value indices, Value x) {
+  GraphBuilder& b = x.builder();
+  const auto number = [&](double n) { return b.Scalar(DataType::kInt32, n); };
+  const DataType type = indices.dtype() == DataType::kInt64 ? DataType::kInt64 : DataType::kInt32;
+  const Value last = RankOf(x) - 1.0;
+  const Value size = Volume(x, last, RankOf(x)), rows = Volume(x, number(0), last);
+  const Value within = Reshape(Cast(indices, type), Stack({rows, number(-1)}));
+  const Value first = Cast(Range(number(0), rows) * size, type);
+  const Value at = Reshape(within + ExpandDims(first, 1), b.Ints({-1, 1}));
   const Value total = ExpandDims(Cast(rows * size, type), 0);
-  return ReshapeLike(Op("ScatterNd", {at, Reshape(s.dy(), flat), total}), x);
+  return ReshapeLike(Op("ScatterNd", {at, Reshape(dy, b.Ints({-1})), total}), x);
+}
+
+Value OfTopK(GradientScope& s) { return ScatterIntoRows(s.dy(), s.y(1), s.x(0)); }
+
+// Along any axis: it is swapped with the last.
+void ApproxTopKGradient(GradientScope& s) {
+  const int rank = s.x().rank();
+  if (rank < 0) {
+    s.Unimplemented("an input of unknown rank");
+    return;
+  }
+  const int64_t axis = s.Int("reduction_dimension");
+  std::vector<int64_t> order(rank);
+  for (int i = 0; i < rank; ++i) order[i] = i;
+  std::swap(order[axis < 0 ? axis + rank : axis], order[rank - 1]);
+  const Value swap = s.builder().Ints(order);
+  const auto swapped = [&](Value v) { return Transpose(v, swap); };
+  s.Set(0, swapped(ScatterIntoRows(swapped(s.dy()), swapped(s.y(1)), swapped(s.x()))));
 }
 
 // All that equal the element share the gradient.
@@ -164,6 +184,7 @@ Value OfNthElement(GradientScope& s) {
 }
 
 constexpr GradientRow kSelection[] = {
+    {"ApproxTopK", ApproxTopKGradient},
     {"DynamicPartition", Unary<OfDynamicPartition>},
     {"DynamicStitch", DynamicStitchGradient},
     {"Gather", GatherGradient},

@@ -54,6 +54,17 @@ TEST(Grad, NamesTheGradientOfAnOutput) {
             json::parse(R"([{"of":"two:1","node":"grad/two_1"},{"of":"two","node":null}])"));
 }
 
+// The second derivative of exp: the first one's graph is differentiated again.
+TEST(Grad, OfAGradient) {
+  const std::string first = TempPath("first.pb"), second = TempPath("second.pb");
+  Document({"grad", Product(), "--of", "first", "--wrt", "x", "-o", first});
+  const json doc = Document({"grad", first, "--of", "grad/x", "--wrt", "x", "-o", second});
+  EXPECT_EQ(doc["gradients"], json::parse(R"([{"of":"x","node":"grad/x_1"}])"));
+  const Finished run =
+      GraphRun({"run", second, "--input", "x=2xf32=5,0", "--expect", "grad/x_1=2xf32=0,1"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
 TEST(Grad, SaysThatThereIsNone) {
   const Finished run = GraphRun(
       {"grad", Product(), "--of", "first", "--wrt", "w", "-o", TempPath("none.pb"), "--json"});

@@ -21,6 +21,7 @@ namespace {
 struct GradFlags : CompileFlags {
   std::string of, grad_of, written;
   std::vector<std::string> wrt;
+  bool ignore_custom = false;
 
   void Declare(Declarer& d);
 };
@@ -30,6 +31,8 @@ void GradFlags::Declare(Declarer& d) {
   d.Text("--of", of, "LOSS", "the result to differentiate; if it is no scalar, its sum");
   d.List("--wrt", wrt, "A,B", "the tensors to differentiate by: nodes, outputs, variables");
   d.Text("--grad-of", grad_of, "LOSS=NAME", "what flows into LOSS in place of ones: an output");
+  d.Flag("--ignore-custom-gradients", ignore_custom,
+         "differentiate what nodes compute whose gradient the program defined that made the graph");
   d.Text("-o", written, "OUT", "where to write the graph: .pb or .pbtxt, .xz or .gz after it",
          RefuseExportName);
   DeclareSignature(d);
@@ -61,6 +64,7 @@ absl::StatusOr<Output> GradientOfLoss(const GradFlags& flags, const Names& names
 absl::StatusOr<GradientRequest> RequestOf(const GradFlags& flags, const Model& model) {
   const Names names(model.graph, model.signature);
   GradientRequest request;
+  request.ignore_unknown_rules = flags.ignore_custom;
   TENON_ASSIGN_OR_RETURN(request.ys.emplace_back(), names.Result("--of", flags.of));
   TENON_ASSIGN_OR_RETURN(request.grad_ys.emplace_back(), GradientOfLoss(flags, names));
   for (const std::string& name : flags.wrt) {
@@ -69,10 +73,11 @@ absl::StatusOr<GradientRequest> RequestOf(const GradFlags& flags, const Model& m
   return request;
 }
 
-// The gradient of w is the node grad/w, that of w:1 the node grad/w_1.
+// The gradient of w is the node grad/w, that of w:1 the node grad/w_1. If there is such a node, as
+// in a graph that has gradients already, a number follows.
 absl::StatusOr<std::string> NameGradient(Graph& graph, Output x, Output gradient) {
-  const std::string name = absl::StrCat("grad/", graph.name(x.node), x.port == 0 ? "" : "_",
-                                        x.port == 0 ? "" : absl::StrCat(x.port));
+  const std::string port = x.port == 0 ? "" : absl::StrCat("_", x.port);
+  const std::string name = graph.UniqueName(absl::StrCat("grad/", graph.name(x.node), port));
   const DataType type = BaseType(graph.output_type(gradient));
   TENON_RETURN_IF_ERROR(
       graph.AddNode(name, "Identity", std::array{gradient}, {{"T", attr::Type(type)}}).status());

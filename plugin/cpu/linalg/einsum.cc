@@ -1,6 +1,6 @@
 // Einsum of one or two operands: diagonals and sums of single operands, then one batched matrix
-// product, then a transpose. Labels are letters; dimensions of an ellipsis get labels of their own,
-// aligned at the right.
+// product, then diagonals of the output and a transpose. Labels are letters; dimensions of an
+// ellipsis get labels of their own, aligned at the right.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -242,6 +242,39 @@ absl::StatusOr<Operand> Multiply(Prepare& p, SubKernels& parts, Operand a, Opera
   return result;
 }
 
+// A label that the output repeats, and the label of its own that the repetition gets meanwhile.
+struct Repetition {
+  int label, alias;
+};
+constexpr int kAlias = 256;  // above the letters
+
+// Gives each repetition in `out` an alias.
+std::vector<Repetition> NameRepetitions(Labels& out) {
+  std::vector<Repetition> repetitions;
+  for (size_t d = 0; d < out.size(); ++d) {
+    if (std::find(out.begin(), out.begin() + d, out[d]) == out.begin() + d) continue;
+    repetitions.push_back({out[d], kAlias + static_cast<int>(d)});
+    out[d] = repetitions.back().alias;
+  }
+  return repetitions;
+}
+
+// Puts what lies along each repeated label on a diagonal, with zeros beside it.
+absl::Status SpreadDiagonals(SubKernels& parts, Operand& o,
+                             const std::vector<Repetition>& repetitions) {
+  for (const Repetition& r : repetitions) {
+    Labels order = o.labels;
+    order.erase(std::find(order.begin(), order.end(), r.label));
+    order.push_back(r.label);
+    Arrange(parts, o, order);
+    const DataType type = o.tensor.type;
+    TENON_ASSIGN_OR_RETURN(o.tensor,
+                           parts.Call("MatrixDiag", {{"T", attr::Type(type)}}, type, {o.tensor}));
+    o.labels.push_back(r.alias);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status PrepareEinsum(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const std::string_view equation_attr, p.AttrString("equation"));
   std::string equation(equation_attr);
@@ -273,14 +306,13 @@ absl::Status PrepareEinsum(Prepare& p) {
     }
     all.insert(all.end(), labels.begin(), labels.end());
   }
-  TENON_ASSIGN_OR_RETURN(const Labels out, ParseTerm(p, sides[1], -1, ellipsis));
-  for (size_t d = 0; d < out.size(); ++d) {
-    if (!Has(all, out[d]))
+  TENON_ASSIGN_OR_RETURN(Labels out, ParseTerm(p, sides[1], -1, ellipsis));
+  for (const int label : out) {
+    if (!Has(all, label))
       return p.Invalid(
           absl::StrCat("the output of '", equation, "' has a label that no input has"));
-    if (std::find(out.begin(), out.begin() + d, out[d]) != out.begin() + d)
-      return p.Unimplemented("a repeated output label");
   }
+  const std::vector<Repetition> repetitions = NameRepetitions(out);
   for (size_t i = 0; i < operands.size(); ++i) {
     TakeDiagonals(parts, operands[i]);
     // Before the product, so that it has fewer terms.
@@ -291,6 +323,7 @@ absl::Status PrepareEinsum(Prepare& p) {
   if (operands.size() == 2) {
     TENON_ASSIGN_OR_RETURN(result, Multiply(p, parts, operands[0], operands[1], out));
   }
+  TENON_RETURN_IF_ERROR(SpreadDiagonals(parts, result, repetitions));
   Arrange(parts, result, out);
   parts.Finish({result.tensor});
   return absl::OkStatus();

@@ -269,6 +269,27 @@ TEST(AddGradients, KeepsShapes) {
   EXPECT_EQ(shapes->shape(gradients->front().values).ToString(), "[2,3]");
 }
 
+// A graph may ask for the rule of another op, or for one that only a program had.
+TEST(AddGradients, AsksForOtherRules) {
+  Differentiated d;
+  const Output x = d.Input("x", kScalar);
+  const Graph::NewAttr t = {"T", attr::Type(DataType::kFloat)};
+  const Output as_neg =
+      d.Add("as_neg", "Identity", {x}, {t, {"_gradient_op_type", attr::String("Neg")}});
+  const Output custom = d.Add("custom", "Identity", {x},
+                              {t, {"_gradient_op_type", attr::String("CustomGradient-1")}});
+  ASSERT_TRUE(d.Run({as_neg}, {x}).ok());
+  EXPECT_EQ(d.Formula(0), "Neg(Const)");
+  const absl::Status status = d.Run({custom}, {x});
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr("No gradient defined for op: CustomGradient-1. Node 'custom' (Identity) asks"));
+  d.request.ignore_unknown_rules = true;
+  ASSERT_TRUE(d.Run({custom}, {x}).ok());
+  EXPECT_EQ(d.Formula(0), "Const");
+}
+
 TEST(HasGradient, KnowsRows) {
   EXPECT_TRUE(HasGradient("Mul"));
   EXPECT_TRUE(HasGradient("Shape"));
