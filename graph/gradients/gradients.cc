@@ -47,6 +47,7 @@ class Backward {
   Gradient Of(Output x) const;
   // Makes the gradients dense, in place.
   absl::Status MakeDense(std::vector<Gradient>& gradients);
+  void SyncShapes() { builder_.SyncShapes(); }
 
  private:
   void EnterRoot() { builder_.EnterScope(request_.prefix); }
@@ -266,6 +267,7 @@ absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& s
   for (NodeId n = before; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n)) graph.RemoveNode(n);
   }
+  backward.SyncShapes();
   return status;
 }
 

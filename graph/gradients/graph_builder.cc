@@ -135,10 +135,16 @@ void GraphBuilder::Fail(absl::Status status) {
 }
 
 void GraphBuilder::SyncShapes() {
+  const size_t errors = options_.errors == nullptr ? 0 : options_.errors->size();
   while (shapes_.num_nodes() < graph_.num_node_ids()) {
     absl::Status status = shapes_.Append(graph_, options_);
     if (!status.ok()) Fail(std::move(status));
   }
+  // Errors that are collected concern nodes that were there before, and are no reason to go on
+  // here.
+  if (options_.errors == nullptr || options_.errors->size() == errors) return;
+  Fail(std::move((*options_.errors)[errors].second));
+  options_.errors->resize(errors);
 }
 
 NodeId GraphBuilder::Add(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs) {

@@ -31,6 +31,7 @@ class Differentiated {
   }
 
   absl::Status Run(std::vector<Output> ys, std::vector<Output> xs) {
+    gradients.clear();
     request.ys = std::move(ys);
     request.xs = std::move(xs);
     absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(graph);
