@@ -1,11 +1,12 @@
 // The time of one op that is executed alone, through TensorFlow's C API. The source uses nothing
-// else, so that the same program can be linked to TensorFlow (tests/oracle/README.md says how).
+// else, so that benchmarks/eager_ratios.sh links it to TensorFlow too.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <string>
 
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -112,5 +113,42 @@ void BM_NewTensorAddResolve(benchmark::State& state) {
   Check();
 }
 BENCHMARK(BM_NewTensorAddResolve);
+
+// FunctionDef bytes: fields with a length, and with a small number.
+std::string Field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string Number(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+// y = x + x, in float.
+std::string Twice() {
+  const auto arg = [](const char* name) { return Field(1, name) + Number(3, TF_FLOAT); };
+  const std::string signature = Field(1, "Twice") + Field(2, arg("x")) + Field(3, arg("y"));
+  const std::string type = Field(5, Field(1, "T") + Field(2, Number(6, TF_FLOAT)));
+  const std::string node =
+      Field(1, "sum") + Field(2, "AddV2") + Field(3, "x") + Field(3, "x") + type;
+  return Field(1, signature) + Field(3, node) + Field(4, Field(1, "y") + Field(2, "sum:z:0"));
+}
+
+void BM_FunctionCall(benchmark::State& state) {
+  const std::string function = Twice();
+  TFE_ContextAddFunctionDef(Context(), function.data(), function.size(), status);
+  Check();
+  TFE_TensorHandle* const x = Floats({});
+  for (auto _ : state) {
+    TFE_Op* const op = TFE_NewOp(Context(), "Twice", status);
+    TFE_OpAddInput(op, x, status);
+    TFE_TensorHandle* result = nullptr;
+    int count = 1;
+    TFE_Execute(op, &result, &count, status);
+    TFE_DeleteOp(op);
+    TFE_DeleteTensorHandle(result);
+  }
+  Check();
+  TFE_DeleteTensorHandle(x);
+}
+BENCHMARK(BM_FunctionCall);
 
 }  // namespace

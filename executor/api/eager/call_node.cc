@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/attr_checks.h"
+#include "executor/api/base/op_text.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::eager {
@@ -31,19 +34,20 @@ CallNode::CallNode(const OpDef& op_def, const OpAttrs& given) : name(op_def.name
 }
 
 absl::Status CallNode::Resolve() {
+  const std::string node = api::NodeNameText(name);
   for (const AttrDef& attr : def->attrs) {
-    if (attr.has_default || attrs.Find(attr.name) != nullptr) continue;
-    if (DecidesTypes(*def, attr.name)) {
+    const AttrValue* const value = attrs.Find(attr.name);
+    if (value == nullptr && !attr.has_default && DecidesTypes(*def, attr.name)) {
       return absl::NotFoundError(
-          absl::StrCat("No attr named '", attr.name, "' in NodeDef:\n\t [[{{node ", name, "}}]]"));
+          absl::StrCat("No attr named '", attr.name, "' in NodeDef:\n\t [[", node, "]]"));
     }
-    return absl::InvalidArgumentError(absl::StrCat("NodeDef missing attr '", attr.name,
-                                                   "' from Op<name=", def->name,
-                                                   ">; NodeDef: {{node ", name, "}}"));
-  }
-  if (const std::vector<std::string> wrong = CheckAttrs(*def, attrs); !wrong.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(wrong.front(), "\n\t; NodeDef: {{node ", name,
-                                                   "}}; Op<name=", def->name, ">"));
+    if (value == nullptr && !attr.has_default) {
+      return absl::InvalidArgumentError(absl::StrCat("NodeDef missing attr '", attr.name, "' from ",
+                                                     api::OpText(*def), "; NodeDef: ", node));
+    }
+    if (value == nullptr) continue;
+    if (const absl::Status wrong = api::CheckAttr(attr, *value); !wrong.ok())
+      return Annotate(wrong, "", absl::StrCat("\n\t; NodeDef: ", node, "; ", api::OpText(*def)));
   }
   TENON_ASSIGN_OR_RETURN(types, ResolveTypes(*def, attrs));
   if (!HasReference(types.inputs) && !HasReference(types.outputs)) return absl::OkStatus();

@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/process.h"
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/isa.h"
-#include "plugin/host/loading/loader.h"
 
 namespace tenon::eager {
 namespace {
@@ -22,24 +22,22 @@ int ThreadsFor(const ContextOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Context>> Context::Make(const ContextOptions& options) {
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
-  TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, PluginDevices());
+  TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, api::ProcessDevices());
   return std::unique_ptr<Context>(new Context(options, std::move(devices)));
 }
 
 // Kernels may use any file: they do what the program asks for.
-Context::Context(const ContextOptions& options, std::vector<Device*> plugin_devices)
+Context::Context(const ContextOptions& options, std::vector<Device*> devices)
     : options_(options),
       soft_placement_(options.soft_placement),
       log_placement_(options.log_placement),
-      host_(MakeCpuDevice()),
+      devices_(std::move(devices)),
       workers_(ThreadsFor(options)),
       states_(options.session.seed, FileAccess::Anything()),
       executor_(std::make_shared<Executor>(options.async, 0)),
       executors_{executor_} {
   options_.session.threads = workers_.threads();
   options_.session.files = FileAccess::Anything();
-  devices_.push_back(host_.get());
-  devices_.insert(devices_.end(), plugin_devices.begin(), plugin_devices.end());
   for (const Device* device : devices_) holds_.emplace_back(device->plugin());
 }
 
@@ -102,7 +100,7 @@ absl::Status Context::WaitForAll() const {
 }
 
 SessionParts Context::session_parts() {
-  return {options_.session, devices_, host_.get(), KernelRegistry::Global(),
+  return {options_.session, devices_, devices_[0], KernelRegistry::Global(),
           workers_,         states_,  next_step_};
 }
 

@@ -33,7 +33,7 @@ namespace tenon::eager {
 // Thread-safe.
 class Context {
  public:
-  // Makes the devices of plug-ins that are loaded. Errors are those of PluginDevices.
+  // With the devices of the process. Errors are those of ProcessDevices.
   static absl::StatusOr<std::unique_ptr<Context>> Make(const ContextOptions& options);
   // Waits for queued ops.
   ~Context();
@@ -81,12 +81,11 @@ class Context {
   void ClearCaches();
 
  private:
-  Context(const ContextOptions& options, std::vector<Device*> plugin_devices);
+  Context(const ContextOptions& options, std::vector<Device*> devices);
 
   ContextOptions options_;
   std::atomic<bool> soft_placement_, log_placement_;
-  const std::unique_ptr<Device> host_;
-  std::vector<Device*> devices_;
+  const std::vector<Device*> devices_;
   std::deque<PluginHold> holds_;  // of the plug-ins of devices_
   Workers workers_;
   KernelStates states_;

@@ -61,6 +61,7 @@ class CustomTensor {
 
   TFE_Context* context() const { return context_; }
   const CustomDevice& device() const { return *device_; }
+  void* data() const { return data_; }  // the device's own
   absl::StatusOr<int> NumDims() const;
   absl::StatusOr<int64_t> Dim(int i) const;
   absl::StatusOr<int64_t> NumElements() const;

@@ -1,6 +1,7 @@
 // The functions of eager/c_api.h on the functions of a context.
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/context.h"
+#include "executor/api/graph/tf_function.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
@@ -53,6 +54,17 @@ extern "C" {
 void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function_def, size_t size,
                                TF_Status* status) {
   StatusToC(tenon::eager::AddFunction(ctx, serialized_function_def, size), status);
+}
+
+void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) {
+  if (function == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid function"), status);
+  StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size()), status);
+}
+
+TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
+  const auto function = tenon::eager::FindFunction(ctx, name);
+  StatusToC(function.status(), status);
+  return function.ok() ? new TF_Function{(*function)->signature.name, (*function)->wire} : nullptr;
 }
 
 void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) {

@@ -98,6 +98,7 @@ absl::Status FunctionLibrary::Add(std::string_view wire) {
 }
 
 absl::StatusOr<bool> FunctionLibrary::Remove(std::string_view name) {
+  FunctionPtr removed;
   {
     absl::MutexLock lock(&mutex_);
     const auto entry = functions_.find(name);
@@ -106,8 +107,10 @@ absl::StatusOr<bool> FunctionLibrary::Remove(std::string_view name) {
           absl::StrCat("Tried to remove non-existent function '", name, "'."));
     }
     if (--entry->second.count > 0) return false;
+    removed = std::move(entry->second.function);
     functions_.erase(entry);
   }
+  removed->entry->callables.Clear();
   ClearCallables();
   return true;
 }

@@ -47,7 +47,7 @@ absl::Status NoSuchDevice(const Context& context, const DeviceName& name,
 }
 
 // With TensorFlow's words: it looks for a kernel before it looks at the attributes.
-absl::Status NoKernel(const CallNode& node) {
+absl::Status NoKernel(CallNode& node) {
   const KernelRegistry& registry = KernelRegistry::Global();
   const std::string& op = node.def->name;
   if (node.def->facts->placeholder) {
@@ -60,6 +60,7 @@ absl::Status NoKernel(const CallNode& node) {
   }
   const std::string stray = registry.StrayConstraintText(op, node.attrs, node.def);
   if (!stray.empty()) return absl::InvalidArgumentError(stray);
+  TENON_RETURN_IF_ERROR(node.Resolve());
   return absl::NotFoundError(absl::StrCat("Could not find device for node: {{node ", node.name,
                                           "}} = ", op, "\nAll kernels registered for op ", op,
                                           ":\n", registry.RegisteredText(op)));
@@ -143,6 +144,7 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
   if (plan) {
     const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;
     if (!there && !context.soft_placement()) return NoSuchDevice(context, *op.device, places);
+    node.name = OwnName(*node.def);
     return PlanCall::Make(context, std::move(node), op.device == nullptr ? "" : op.device->text);
   }
   TENON_ASSIGN_OR_RETURN(Place place, Choose(context, op, places));

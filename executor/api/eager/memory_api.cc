@@ -73,7 +73,7 @@ absl::Status ReadyAndPlain(TFE_TensorHandle* handle) {
   TENON_RETURN_IF_ERROR(CheckHandle(handle));
   TENON_RETURN_IF_ERROR(handle->Await());
   if (handle->custom != nullptr)
-    return absl::InvalidArgumentError("a tensor of a custom device has no address");
+    return absl::InvalidArgumentError("a tensor of a custom device has no size in bytes");
   return CheckPlain(DataTypeToC(handle->dtype));
 }
 
@@ -86,6 +86,10 @@ using tenon::eager::ReadyAndPlain;
 extern "C" {
 
 void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status) {
+  if (tenon::eager::CheckHandle(h).ok() && h->custom != nullptr) {
+    tenon::ClearStatus(status);
+    return h->custom->data();
+  }
   const absl::Status ready = ReadyAndPlain(h);
   StatusToC(ready, status);
   return ready.ok() ? h->tensor.data() : nullptr;

@@ -82,28 +82,41 @@ absl::Status RunConcat(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareConcatOf(Prepare& p, std::shared_ptr<Concat> s, int axis) {
-  const int n = (p.num_inputs() - 1) / 3;
-  const Shape& first = p.input_shape(s->first);
-  s->type = p.input_type(s->first);
-  s->outer = DimProduct(first, 0, axis);
+// Fills `s` for tensors of these shapes, and returns the shape of the result. Errors are without
+// the op's name.
+absl::StatusOr<Shape> PlanConcat(absl::Span<const Shape> shapes, int axis, Concat& s) {
+  const Shape& first = shapes[0];
+  s.outer = DimProduct(first, 0, axis);
   Dims dims(first.dims().begin(), first.dims().end());
   dims[axis] = 0;
-  for (int i = 0; i < n; ++i) {
-    const Shape& shape = p.input_shape(s->first + i);
+  for (const Shape& shape : shapes) {
     bool fits = shape.rank() == first.rank();
     for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape.dim(d) == first.dim(d);
     if (!fits) {
-      return p.Invalid(absl::StrCat("the shapes ", first.ToString(), " and ", shape.ToString(),
-                                    " must agree but in dimension ", axis));
+      return absl::InvalidArgumentError(absl::StrCat("the shapes ", first.ToString(), " and ",
+                                                     shape.ToString(),
+                                                     " must agree but in dimension ", axis));
     }
-    s->widths.push_back(DimProduct(shape, axis, shape.rank()));
+    s.widths.push_back(DimProduct(shape, axis, shape.rank()));
     if (__builtin_add_overflow(dims[axis], shape.dim(axis), &dims[axis]))
-      return p.Invalid("the result is too long");
+      return absl::InvalidArgumentError("the result is too long");
   }
-  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1 + n, p.num_inputs()));
-  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
-  SetQuantizedOutput(p, output);
+  return Shape::Make(dims);
+}
+
+std::vector<Shape> TensorShapes(const Prepare& p, int first) {
+  std::vector<Shape> shapes;
+  for (int i = 0; i < (p.num_inputs() - 1) / 3; ++i) shapes.push_back(p.input_shape(first + i));
+  return shapes;
+}
+
+absl::Status PrepareConcatOf(Prepare& p, std::shared_ptr<Concat> s, int axis) {
+  const std::vector<Shape> shapes = TensorShapes(p, s->first);
+  s->type = p.input_type(s->first);
+  const absl::StatusOr<Shape> output = PlanConcat(shapes, axis, *s);
+  if (!output.ok()) return p.Invalid(output.status().message());
+  TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1 + static_cast<int>(shapes.size()), p.num_inputs()));
+  SetQuantizedOutput(p, *output);
   p.set_run(&RunConcat, std::move(s));
   return absl::OkStatus();
 }
@@ -118,11 +131,47 @@ absl::Status PrepareConcat(Prepare& p) {
   return PrepareConcatOf(p, std::move(s), static_cast<int>(axis));
 }
 
+// The axis is known only when the step runs.
+struct LateConcat {
+  std::vector<Shape> shapes;
+  DataType type;
+  bool axis64;
+};
+
+absl::Status RunLateConcat(const void* state, const StepArgs& args) {
+  const auto& late = *static_cast<const LateConcat*>(state);
+  const int rank = late.shapes[0].rank();
+  int64_t axis = LoadIndex(args.in[late.shapes.size()], late.axis64, 0);
+  if (axis < -rank || axis >= rank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("axis ", axis, " is outside of [", -rank, ", ", rank, ")"));
+  }
+  if (axis < 0) axis += rank;
+  Concat s;
+  s.type = late.type;
+  s.from_zero = true;
+  TENON_ASSIGN_OR_RETURN(const Shape shape, PlanConcat(late.shapes, static_cast<int>(axis), s));
+  TENON_ASSIGN_OR_RETURN(void* const data, args.run_state->AllocateOutput(0, shape));
+  void* const out[] = {data, args.out[1], args.out[2]};
+  StepArgs inner = args;
+  inner.out = out;
+  return RunConcat(&s, inner);
+}
+
 absl::Status PrepareConcatV2(Prepare& p) {
+  const int axis_input = (p.num_inputs() - 1) / 3;
+  if (p.input_value(axis_input) == nullptr) {
+    if (p.input_shape(axis_input).rank() != 0) return p.Invalid("the axis must be a scalar");
+    TENON_RETURN_IF_ERROR(CheckSingleValues(p, 1 + axis_input, p.num_inputs()));
+    SetQuantizedOutput(p, Shape());
+    p.set_dynamic_output(0);
+    p.set_run(&RunLateConcat, std::make_shared<const LateConcat>(
+                                  LateConcat{TensorShapes(p, 0), p.input_type(0),
+                                             p.input_type(axis_input) == DataType::kInt64}));
+    return absl::OkStatus();
+  }
   auto s = std::make_shared<Concat>();
   s->from_zero = true;
-  const int axis_input = (p.num_inputs() - 1) / 3;
-  if (p.input_value(axis_input) == nullptr) return p.Unimplemented("the axis must be a constant");
   TENON_ASSIGN_OR_RETURN(const int64_t axis, InputInt(p, axis_input));
   TENON_ASSIGN_OR_RETURN(const int dim, NormalizeAxis(p, axis, p.input_shape(0).rank()));
   return PrepareConcatOf(p, std::move(s), dim);

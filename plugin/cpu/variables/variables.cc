@@ -11,10 +11,34 @@
 namespace tenon::cpu {
 namespace {
 
+// TensorFlow's name for a variable that nobody keeps but the tensors with its handle: each run of
+// the op makes another one.
+constexpr std::string_view kAnonymousName = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+
+class AnonymousVariable final : public Variable {
+ public:
+  explicit AnonymousVariable(DataType dtype) : Variable(kAnonymousName, dtype) {}
+  bool anonymous() const override { return true; }
+};
+
+absl::Status RunAnonymous(const void* state, const StepArgs& args) {
+  const DataType dtype = *static_cast<const DataType*>(state);
+  TENON_ASSIGN_OR_RETURN(
+      Tensor handle,
+      HandleTensor(DataType::kResource, ObjectRef<Object>::Adopt(new AnonymousVariable(dtype))));
+  args.run_state->SetOutput(0, std::move(handle));
+  return absl::OkStatus();
+}
+
 absl::Status SetVariable(Prepare& p, bool by_reference) {
   TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
   TENON_ASSIGN_OR_RETURN(const std::string_view shared_name, p.AttrString("shared_name"));
   TENON_ASSIGN_OR_RETURN(const DataType dtype, p.AttrType("dtype"));
+  if (!by_reference && shared_name == kAnonymousName) {
+    p.set_dynamic_output(0, Shape());
+    p.set_run(&RunAnonymous, std::make_shared<const DataType>(dtype));
+    return absl::OkStatus();
+  }
   const VariableName name = NameOfVariable(by_reference, container, shared_name, p.node_name());
   // A variable without a name is of whatever type is assigned to it.
   const DataType only = name.name.empty() ? DataType::kInvalid : dtype;
@@ -203,6 +227,7 @@ absl::Status RunDestroy(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Object * object, ObjectInput(args, 0));
   bool was_there = false;
   auto* resource = dynamic_cast<Resource*>(object);
+  if (resource != nullptr && resource->anonymous()) return absl::OkStatus();  // others may have it
   if (auto* variable = ObjectAs<Variable>(object)) {
     TENON_RETURN_IF_ERROR(variable->Assign(Tensor(), nullptr, [&](const Tensor& old) {
       was_there = old.initialized();
@@ -251,7 +276,7 @@ absl::Status RunIsRefCounting(const void*, const StepArgs& args) {
 
 absl::Span<const CpuKernelSpec> VariableKernels() {
   static const CpuKernelSpec specs[] = {
-      {"VarHandleOp", {}, PrepareVarHandle, 0, true},
+      {"VarHandleOp", {}, PrepareVarHandle, 0, /*stateful=*/true, false, /*copies_objects=*/true},
       {"Variable", {}, PrepareVariable, 0, true},
       {"VariableV2", {}, PrepareVariable, 0, true},
       WholeTensorKernel("AssignVariableOp", PrepareAssign),

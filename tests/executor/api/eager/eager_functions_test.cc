@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "proto/function.pb.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 #include "tests/executor/api/eager/eager_util.h"
 
 namespace tenon::eager {
@@ -105,6 +106,51 @@ TEST_F(EagerFunctionsTest, RemovedFunctions) {
   EXPECT_EQ(status.text(), "3 Tried to remove non-existent function 'Squared'.");
   ASSERT_EQ(Add(Square("Squared", "AddV2")), "OK");
   EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}).get()), ElementsAre(4, 6));
+}
+
+TEST_F(EagerFunctionsTest, FunctionsGoFromContextToContext) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  TF_Function* const function = TFE_ContextGetFunction(ctx_, "Squared", status);
+  ASSERT_EQ(status.text(), "OK");
+  EXPECT_STREQ(TF_FunctionName(function), "Squared");
+  const ContextPointer other = NewContext();
+  TFE_ContextAddFunction(other.get(), function, status);
+  EXPECT_EQ(status.text(), "OK");
+  TF_DeleteFunction(function);
+  EXPECT_THAT(Values<float>(RunOp(other.get(), "Squared", {x_.get()}).get()), ElementsAre(4, 9));
+  TF_Buffer* const buffer = TF_NewBuffer();
+  TFE_ContextGetFunctionDef(ctx_, "Squared", buffer, status);
+  EXPECT_EQ(std::string(static_cast<const char*>(buffer->data), buffer->length), Square());
+  TF_DeleteBuffer(buffer);
+  EXPECT_EQ(TFE_ContextGetFunction(ctx_, "none", status), nullptr);
+  EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  TFE_ContextAddFunction(ctx_, nullptr, status);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+}
+
+// Run metadata hold the graphs of functions that are compiled meanwhile.
+TEST_F(EagerFunctionsTest, GraphsAreNoted) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  const auto length = [&] {
+    TF_Buffer* const buffer = TF_NewBuffer();
+    TFE_ContextExportRunMetadata(ctx_, buffer, status);
+    EXPECT_EQ(status.text(), "OK");
+    const size_t bytes = buffer->length;
+    TF_DeleteBuffer(buffer);
+    return bytes;
+  };
+  TFE_ContextEnableRunMetadata(ctx_);
+  RunOp(ctx_, "Squared", {x_.get()});
+  EXPECT_GT(length(), 0u);
+  EXPECT_EQ(length(), 0u);
+  RunOp(ctx_, "Squared", {x_.get()});  // compiled before
+  EXPECT_EQ(length(), 0u);
+  TFE_ContextClearCaches(ctx_);
+  TFE_ContextDisableRunMetadata(ctx_);
+  RunOp(ctx_, "Squared", {x_.get()});
+  EXPECT_EQ(length(), 0u);
 }
 
 void SetCall(TFE_Op* op, const char* function) {

@@ -286,5 +286,29 @@ TEST_F(EagerOpsTest, VariablesKeepValues) {
   EXPECT_THAT(read(), ElementsAre(2, 4));
 }
 
+// TensorFlow's name for variables that only their handles keep.
+TEST_F(EagerOpsTest, AnonymousVariablesAreAllDifferent) {
+  const auto make = [&] {
+    return RunOp(ctx_, "VarHandleOp", {}, [](TFE_Op* op) {
+      CheckedStatus status;
+      TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+      TFE_OpSetAttrShape(op, "shape", nullptr, -1, status);
+      TFE_OpSetAttrString(op, "shared_name", "cd2c89b7-88b7-44c8-ad83-06c2a9158347", 36);
+    });
+  };
+  const auto read = [&](const Handle& variable) {
+    return Values<float>(RunOp(ctx_, "ReadVariableOp", {variable.get()}, [](TFE_Op* op) {
+                           TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+                         }).get());
+  };
+  const Handle a = make(), b = make(), other = Of<float>({1}, {7});
+  Execute(NewOp(ctx_, "AssignVariableOp", {a.get(), floats_.get()}).get(), 0);
+  Execute(NewOp(ctx_, "AssignVariableOp", {b.get(), other.get()}).get(), 0);
+  EXPECT_THAT(read(a), ElementsAre(1, 2));
+  EXPECT_THAT(read(b), ElementsAre(7));
+  Execute(NewOp(ctx_, "DestroyResourceOp", {a.get()}).get(), 0);
+  EXPECT_THAT(read(a), ElementsAre(1, 2));  // it goes with its last handle
+}
+
 }  // namespace
 }  // namespace tenon::eager

@@ -246,8 +246,10 @@ TF_CAPI_EXPORT extern void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, i
 TF_CAPI_EXPORT extern void TFE_ContextAddFunctionDef(TFE_Context* ctx,
                                                      const char* serialized_function_def,
                                                      size_t size, TF_Status* status);
-// TF_INVALID_ARGUMENT if the context has no such function. Ops that would execute a removed function
-// fail, and so do ops that name it or a function that calls it.
+TF_CAPI_EXPORT extern void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function,
+                                                  TF_Status* status);
+// TF_INVALID_ARGUMENT if the context has no such function. Ops that would execute a removed
+// function fail, and so do ops that name it or a function that calls it.
 TF_CAPI_EXPORT extern void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name,
                                                      TF_Status* status);
 // 1 if the context has the function, else 0.

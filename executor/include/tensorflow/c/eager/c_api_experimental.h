@@ -336,7 +336,8 @@ TF_CAPI_EXPORT extern void TFE_HostAddressSpace(TFE_Context* ctx, TF_Buffer* buf
 
 // The address of the tensor in the memory of its device, and the size of that memory in bytes. Wait
 // for the value. The address is valid until the handle is deleted. Only for types of plain
-// elements: TF_INVALID_ARGUMENT for strings, resources and variants.
+// elements: TF_INVALID_ARGUMENT for strings, resources and variants. On a custom device the address
+// is the `data` of TFE_NewCustomDeviceTensorHandle, and there is no size.
 TF_CAPI_EXPORT extern void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status);
 TF_CAPI_EXPORT extern size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* h,
                                                               TF_Status* status);
@@ -427,6 +428,10 @@ TF_CAPI_EXPORT extern void TFE_ContextGetFunctionDef(TFE_Context* ctx, const cha
 // It is empty, since a FunctionDef has no such places.
 TF_CAPI_EXPORT extern void TFE_ContextGetGraphDebugInfo(TFE_Context* ctx, const char* function_name,
                                                         TF_Buffer* buf, TF_Status* status);
+
+// The function, which the caller deletes with TF_DeleteFunction.
+TF_CAPI_EXPORT extern TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name,
+                                                          TF_Status* status);
 
 // --- Tensors ---
 

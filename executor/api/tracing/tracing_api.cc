@@ -1,0 +1,157 @@
+// The functions of eager/c_api_unified_experimental.h.
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "executor/api/tracing/engine.h"
+
+namespace tenon::tracing {
+
+void Fail(TF_Status* status, TF_Code code, const std::string& message) {
+  if (status != nullptr) TF_SetStatus(status, code, message.c_str());
+}
+
+bool Ok(TF_Status* status) { return status == nullptr || TF_GetCode(status) == TF_OK; }
+
+namespace {
+
+// Sets `status` to OK, or to an error if an argument is missing.
+bool Given(bool all, TF_Status* status) {
+  Fail(status, all ? TF_OK : TF_INVALID_ARGUMENT, all ? "" : "an argument is NULL");
+  return all;
+}
+
+// Nothing may be NULL in a list of inputs either.
+bool GivenInputs(int count, TF_AbstractTensor* const* inputs) {
+  if (count < 0 || (count > 0 && inputs == nullptr)) return false;
+  for (int i = 0; i < count; ++i) {
+    if (inputs[i] == nullptr) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace tenon::tracing
+
+using tenon::tracing::EnginePtr;
+using tenon::tracing::Fail;
+using tenon::tracing::Given;
+using tenon::tracing::GivenInputs;
+using tenon::tracing::Ok;
+
+extern "C" {
+
+void TF_SetTracingImplementation(const char* name, TF_Status* status) {
+  if (!Given(name != nullptr, status)) return;
+  if (std::string_view(name) == "graphdef") return;
+  if (std::string_view(name) == "mlir")
+    return Fail(status, TF_UNIMPLEMENTED, "tracing to MLIR is not built; use 'graphdef'");
+  Fail(status, TF_INVALID_ARGUMENT,
+       absl::StrCat("No tracing engine factory has been registered with the key '", name,
+                    "' (available: graphdef)"));
+}
+
+TF_ExecutionContext* TF_CreateFunction(const char* fn_name, TF_Status* status) {
+  if (!Given(fn_name != nullptr, status)) return nullptr;
+  return new TF_ExecutionContext{tenon::tracing::NewTrace(fn_name)};
+}
+
+TF_ExecutionContext* TF_NewEagerExecutionContext(TFE_ContextOptions* options, TF_Status* s) {
+  const EnginePtr engine = tenon::tracing::NewEagerEngine(options, s);
+  return engine == nullptr ? nullptr : new TF_ExecutionContext{engine};
+}
+
+void TF_DeleteExecutionContext(TF_ExecutionContext* context) { delete context; }
+
+TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionContext* func, TF_DataType dtype,
+                                           TF_Shape shape, TF_Status* s) {
+  if (!Given(func != nullptr, s)) return nullptr;
+  return func->engine->AddParameter(dtype, shape, s);
+}
+
+TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx) {
+  return ctx == nullptr ? nullptr : new TF_AbstractOp{ctx->engine, nullptr, "", "", {}};
+}
+
+void TF_DeleteAbstractOp(TF_AbstractOp* op) {
+  if (op != nullptr) TFE_DeleteOp(op->eager);
+  delete op;
+}
+
+void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type, TF_Status* s) {
+  if (Given(op != nullptr && op_type != nullptr, s)) op->engine->SetType(*op, op_type, s);
+}
+
+void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char* const op_name, TF_Status* s) {
+  if (Given(op != nullptr && op_name != nullptr, s)) op->engine->SetName(*op, op_name, s);
+}
+
+void TF_AbstractOpSetAttrType(TF_AbstractOp* op, const char* const attr_name, TF_DataType value,
+                              TF_Status* s) {
+  if (Given(op != nullptr && attr_name != nullptr, s))
+    op->engine->SetAttrType(*op, attr_name, value, s);
+}
+
+void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor) {
+  if (tensor != nullptr) TFE_DeleteTensorHandle(tensor->eager);
+  delete tensor;
+}
+
+TF_OutputList* TF_NewOutputList(void) { return new TF_OutputList; }
+void TF_DeleteOutputList(TF_OutputList* o) { delete o; }
+
+void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs, TF_Status* status) {
+  if (Given(o != nullptr && num_outputs >= 0, status)) o->outputs.resize(num_outputs);
+}
+
+int TF_OutputListNumOutputs(TF_OutputList* o) {
+  return o == nullptr ? 0 : static_cast<int>(o->outputs.size());
+}
+
+TF_AbstractTensor* TF_OutputListGet(TF_OutputList* o, int i) {
+  return i >= 0 && i < TF_OutputListNumOutputs(o) ? o->outputs[i] : nullptr;
+}
+
+void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTensor* tensor, TF_Status* status) {
+  if (Given(o != nullptr && tensor != nullptr, status)) o->outputs.push_back(tensor);
+}
+
+void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs, TF_AbstractTensor* const* inputs,
+                         TF_OutputList* o, TF_Status* s) {
+  if (!Given(op != nullptr && o != nullptr && GivenInputs(num_inputs, inputs), s)) return;
+  op->engine->Execute(*op, {inputs, inputs + num_inputs}, *o, s);
+}
+
+TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList* outputs,
+                                         TF_Status* status) {
+  if (!Given(ctx != nullptr && outputs != nullptr, status)) return nullptr;
+  TF_AbstractFunction* const function = ctx->engine->Finalize(*outputs, status);
+  if (ctx->engine->traces()) TF_DeleteExecutionContext(ctx);
+  return function;
+}
+
+void TF_DeleteAbstractFunction(TF_AbstractFunction* function) {
+  if (function != nullptr) TF_DeleteFunction(function->function);
+  delete function;
+}
+
+void TF_ExecutionContextRegisterFunction(TF_ExecutionContext* context,
+                                         TF_AbstractFunction* function, TF_Status* status) {
+  if (Given(context != nullptr && function != nullptr, status))
+    context->engine->Register(*function, status);
+}
+
+TF_AbstractTensor* TF_CreateAbstractTensorFromEagerTensor(TFE_TensorHandle* t, TF_Status* s) {
+  return Given(t != nullptr, s) ? new TF_AbstractTensor{t, {}, 0} : nullptr;
+}
+
+TFE_TensorHandle* TF_AbstractTensorGetEagerTensor(TF_AbstractTensor* at, TF_Status* s) {
+  if (!Given(at != nullptr, s)) return nullptr;
+  if (at->eager == nullptr) Fail(s, TF_INVALID_ARGUMENT, "Not an eager tensor handle.");
+  return at->eager;
+}
+
+TFE_Context* TF_ExecutionContextGetTFEContext(TF_ExecutionContext* context, TF_Status* s) {
+  return Given(context != nullptr, s) ? context->engine->eager(s) : nullptr;
+}
+
+}  // extern "C"
