@@ -26,13 +26,15 @@ absl::Span<const absl::Span<const GradientRow>> AllGradients() {
                                       Nn(),
                                       NnBatchNorm(),
                                       NnSequences(),
+
                                       NnWindows(),
                                       Quantize(),
                                       Ragged(),
                                       Random(),
                                       Reduction(),
                                       Selection(),
-                                      Sparse()};
+                                      Sparse(),
+                                      SparseCsr()};
   return families;
 }
 

@@ -34,5 +34,6 @@ absl::Span<const GradientRow> Random();
 absl::Span<const GradientRow> Reduction();
 absl::Span<const GradientRow> Selection();
 absl::Span<const GradientRow> Sparse();
+absl::Span<const GradientRow> SparseCsr();
 
 }  // namespace tenon::gradients

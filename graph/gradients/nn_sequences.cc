@@ -26,8 +26,10 @@ void BlockLstmGradient(GradientScope& s) {
 }
 
 constexpr GradientRow kSequences[] = {
-    {"BlockLSTM", BlockLstmGradient},  {"BlockLSTMV2", BlockLstmGradient},
-    {"CTCBeamSearchDecoder", nullptr}, {"CTCGreedyDecoder", nullptr},
+    {"BlockLSTM", BlockLstmGradient},
+    {"BlockLSTMV2", BlockLstmGradient},
+    {"CTCBeamSearchDecoder", nullptr},
+    {"CTCGreedyDecoder", nullptr},
     {"CTCLoss", Unary<OfCtcLoss>},
 };
 

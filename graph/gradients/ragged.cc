@@ -41,6 +41,12 @@ void RaggedTensorToTensorGradient(GradientScope& s) {
   s.Set(2, SumToShapeOf(of_default, dflt, of_default));
 }
 
+void RaggedFillEmptyRowsGradient(GradientScope& s) {
+  const NodeId both = s.builder().AddNode("RaggedFillEmptyRowsGrad", {s.y(3), s.dy(1)});
+  s.Set(1, s.builder().At(both, 0));
+  s.Set(3, s.builder().At(both, 1));
+}
+
 void RaggedTensorToSparseGradient(GradientScope& s) {
   const int at_values = s.num_inputs() - 1;
   s.Set(at_values, ReshapeLike(s.dy(1), s.x(at_values)));
@@ -67,6 +73,7 @@ Value OfRaggedTensorFromVariant(GradientScope& s) {
 }
 
 constexpr GradientRow kRagged[] = {
+    {"RaggedFillEmptyRows", RaggedFillEmptyRowsGradient},
     {"RaggedGather", RaggedGatherGradient},
     {"RaggedTensorFromVariant", Unary<OfRaggedTensorFromVariant>},
     {"RaggedTensorToSparse", RaggedTensorToSparseGradient},

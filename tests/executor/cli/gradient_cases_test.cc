@@ -38,7 +38,8 @@ TEST_P(GoldenGradients, AreRight) {
 INSTANTIATE_TEST_SUITE_P(All, GoldenGradients,
                          ::testing::Values("Slices", "UnknownShapes", "Models", "SecondDerivatives",
                                            "Conventions", "Matrices", "SecondDerivativesOfMatrices",
-                                           "Transforms", "Images", "Sparse", "Sequences"));
+                                           "Transforms", "Images", "Sparse", "Sequences",
+                                           "SparseMatrices"));
 
 class GradientCases : public testing::FolderTest {
  protected:
