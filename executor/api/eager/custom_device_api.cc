@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/context.h"
 #include "executor/api/eager/custom_device.h"
+#include "executor/api/eager/report.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -84,17 +85,13 @@ TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(TFE_Context* ctx, const char* 
                                                   TF_DataType dtype, void* data,
                                                   TFE_CustomDeviceTensorHandle methods,
                                                   TF_Status* status) {
-  const absl::StatusOr<TFE_TensorHandle*> handle =
-      tenon::eager::NewHandle(ctx, device_name, dtype, data, methods);
-  StatusToC(handle.status(), status);
-  return handle.ok() ? *handle : nullptr;
+  return tenon::eager::Report(tenon::eager::NewHandle(ctx, device_name, dtype, data, methods),
+                              nullptr, status);
 }
 
 TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context* ctx, TFE_TensorHandle** handles,
                                                int* num_handles, TF_Status* status) {
-  const absl::StatusOr<TFE_TensorHandle*> packed = tenon::eager::Pack(ctx, handles, num_handles);
-  StatusToC(packed.status(), status);
-  return packed.ok() ? *packed : nullptr;
+  return tenon::eager::Report(tenon::eager::Pack(ctx, handles, num_handles), nullptr, status);
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/context.h"
+#include "executor/api/eager/report.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -184,9 +185,7 @@ void* TFE_HandleToDLPack(TFE_TensorHandle* h, TF_Status* status) {
 }
 
 TFE_TensorHandle* TFE_HandleFromDLPack(void* dlm, TF_Status* status, TFE_Context* ctx) {
-  const absl::StatusOr<TFE_TensorHandle*> handle = tenon::eager::HandleOf(dlm, ctx);
-  StatusToC(handle.status(), status);
-  return handle.ok() ? *handle : nullptr;
+  return tenon::eager::Report(tenon::eager::HandleOf(dlm, ctx), nullptr, status);
 }
 
 void TFE_CallDLManagedTensorDeleter(void* dlm_ptr) {

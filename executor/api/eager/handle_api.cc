@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/api/eager/context.h"
+#include "executor/api/eager/report.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -22,12 +23,6 @@ absl::Status Ready(TFE_TensorHandle* h) {
   return h->Await();
 }
 
-// Sets `status` and returns whether it is OK.
-bool Holds(const absl::Status& result, TF_Status* status) {
-  StatusToC(result, status);
-  return result.ok();
-}
-
 // A copy that lives as long as the process: a name must outlive the devices of a context.
 const char* Kept(std::string text) {
   static absl::Mutex mutex(absl::kConstInit);
@@ -39,12 +34,6 @@ const char* Kept(std::string text) {
 const char* FullName(const Device* device) {
   if (device == nullptr) return "/job:localhost/replica:0/task:0/device:CPU:0";
   return Kept(device->full_name());
-}
-
-// The value, or `other` if there is none; sets `status`.
-template <typename T>
-T ValueOr(const absl::StatusOr<T>& value, T other, TF_Status* status) {
-  return Holds(value.status(), status) ? *value : other;
 }
 
 absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_TensorHandle& handle, TFE_Context* shell,
@@ -70,10 +59,9 @@ struct TFE_TensorDebugInfo {
 using tenon::StatusToC;
 using tenon::eager::CheckHandle;
 using tenon::eager::FullName;
-using tenon::eager::Holds;
 using tenon::eager::Kept;
 using tenon::eager::Ready;
-using tenon::eager::ValueOr;
+using tenon::eager::Report;
 
 extern "C" {
 
@@ -101,20 +89,19 @@ TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h) {
 }
 
 int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return -1;
-  return h->custom == nullptr ? h->tensor.shape().rank()
-                              : ValueOr(h->custom->NumDims(), -1, status);
+  if (!Report(Ready(h), status)) return -1;
+  return h->custom == nullptr ? h->tensor.shape().rank() : Report(h->custom->NumDims(), -1, status);
 }
 
 int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return -1;
+  if (!Report(Ready(h), status)) return -1;
   return h->custom == nullptr ? h->tensor.num_elements()
-                              : ValueOr<int64_t>(h->custom->NumElements(), -1, status);
+                              : Report<int64_t>(h->custom->NumElements(), -1, status);
 }
 
 int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return -1;
-  if (h->custom != nullptr) return ValueOr<int64_t>(h->custom->Dim(dim_index), -1, status);
+  if (!Report(Ready(h), status)) return -1;
+  if (h->custom != nullptr) return Report<int64_t>(h->custom->Dim(dim_index), -1, status);
   const tenon::Shape& shape = h->tensor.shape();
   if (dim_index >= 0 && dim_index < shape.rank()) return shape.dim(dim_index);
   StatusToC(absl::InvalidArgumentError(absl::StrCat("there is no dimension ", dim_index,
@@ -124,18 +111,18 @@ int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* statu
 }
 
 const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(CheckHandle(h), status)) return nullptr;
+  if (!Report(CheckHandle(h), status)) return nullptr;
   return h->custom == nullptr ? FullName(h->device) : Kept(h->custom->device().name());
 }
 
 const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(CheckHandle(h), status)) return nullptr;
+  if (!Report(CheckHandle(h), status)) return nullptr;
   if (h->custom != nullptr) return Kept(h->custom->device().name());
   return FullName(h->Await().ok() ? h->memory : h->device);
 }
 
 TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return nullptr;
+  if (!Report(Ready(h), status)) return nullptr;
   TFE_TensorHandle* const copy = TFE_TensorHandle::New(h->tensor, h->memory, h->device);
   copy->dtype = h->dtype;
   copy->custom = h->custom;
@@ -143,24 +130,23 @@ TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h, TF_Stat
 }
 
 TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return nullptr;
+  if (!Report(Ready(h), status)) return nullptr;
   absl::StatusOr<tenon::Tensor> value = tenon::eager::ValueOnHost(*h);
-  if (!Holds(value.status(), status)) return nullptr;
+  if (!Report(value.status(), status)) return nullptr;
   return tenon::NewTensorHandle(*std::move(value));
 }
 
 TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context* ctx,
                                                const char* device_name, TF_Status* status) {
-  if (!Holds(Ready(h), status)) return nullptr;
-  const absl::StatusOr<TFE_TensorHandle*> copied = tenon::eager::CopyTo(*h, ctx, device_name);
-  return Holds(copied.status(), status) ? *copied : nullptr;
+  if (!Report(Ready(h), status)) return nullptr;
+  return Report(tenon::eager::CopyTo(*h, ctx, device_name), nullptr, status);
 }
 
 TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status) {
   absl::Status ready = Ready(h);
   if (ready.ok() && h->custom != nullptr)
     ready = absl::UnimplementedError("a custom device does not tell the layout of its tensors");
-  return Holds(ready, status) ? new TFE_TensorDebugInfo{h->tensor.shape()} : nullptr;
+  return Report(ready, status) ? new TFE_TensorDebugInfo{h->tensor.shape()} : nullptr;
 }
 
 void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { delete debug_info; }
@@ -176,13 +162,13 @@ int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_
 }
 
 const char* TFE_TensorHandleDeviceType(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(CheckHandle(h), status)) return nullptr;
+  if (!Report(CheckHandle(h), status)) return nullptr;
   if (h->custom != nullptr) return Kept(h->custom->device().type());
   return h->device == nullptr ? "CPU" : Kept(std::string(h->device->type()));
 }
 
 int TFE_TensorHandleDeviceID(TFE_TensorHandle* h, TF_Status* status) {
-  if (!Holds(CheckHandle(h), status)) return -1;
+  if (!Report(CheckHandle(h), status)) return -1;
   if (h->custom != nullptr) return h->custom->device().ordinal();
   return h->device == nullptr ? 0 : h->device->ordinal();
 }

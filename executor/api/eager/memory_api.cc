@@ -1,6 +1,7 @@
 // The functions of eager/c_api_experimental.h on the memory of tensors, and on host tensors.
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/context.h"
+#include "executor/api/eager/report.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -109,10 +110,10 @@ TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
   auto buffer = tenon::BufferRef::Adopt(
       tenon::Buffer::Wrap(data, len, tenon::eager::Deallocate,
                           new tenon::eager::GivenMemory{deallocator, deallocator_arg}));
-  const absl::StatusOr<TFE_TensorHandle*> handle = tenon::eager::HandleOnMemory(
-      ctx, device_name, {dtype, dims, num_dims, data, len}, std::move(buffer));
-  StatusToC(handle.status(), status);
-  return handle.ok() ? *handle : nullptr;
+  return tenon::eager::Report(
+      tenon::eager::HandleOnMemory(ctx, device_name, {dtype, dims, num_dims, data, len},
+                                   std::move(buffer)),
+      nullptr, status);
 }
 
 TF_Tensor* TFE_AllocateHostTensor(TFE_Context* ctx, TF_DataType dtype, const int64_t* dims,

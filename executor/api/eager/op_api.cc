@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/eager_op.h"
 #include "executor/api/eager/execute.h"
+#include "executor/api/eager/report.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"
@@ -16,11 +17,6 @@ namespace tenon::eager {
 namespace {
 
 using OpPool = ObjectPool<TFE_Op>;
-
-bool Succeeds(const absl::Status& result, TF_Status* status) {
-  StatusToC(result, status);
-  return result.ok();
-}
 
 absl::Status CheckHandles(TFE_TensorHandle* const* handles, int count) {
   if (count < 0 || (handles == nullptr && count > 0))
@@ -56,7 +52,7 @@ using tenon::eager::CheckHandle;
 using tenon::eager::CheckHandles;
 using tenon::eager::CheckOp;
 using tenon::eager::OpPool;
-using tenon::eager::Succeeds;
+using tenon::eager::Report;
 
 extern "C" {
 
@@ -85,20 +81,19 @@ void TFE_DeleteOp(TFE_Op* op) {
 }
 
 const char* TFE_OpGetName(const TFE_Op* op, TF_Status* status) {
-  return Succeeds(CheckOp(op), status) ? op->entry->def->name.c_str() : nullptr;
+  return Report(CheckOp(op), status) ? op->entry->def->name.c_str() : nullptr;
 }
 
 TFE_Context* TFE_OpGetContext(const TFE_Op* op, TF_Status* status) {
-  return Succeeds(CheckOp(op), status) ? op->shell : nullptr;
+  return Report(CheckOp(op), status) ? op->shell : nullptr;
 }
 
 void TFE_OpSetDevice(TFE_Op* op, const char* device_name, TF_Status* status) {
-  if (Succeeds(CheckOp(op), status))
-    StatusToC(tenon::eager::AskForDevice(*op, device_name), status);
+  if (Report(CheckOp(op), status)) StatusToC(tenon::eager::AskForDevice(*op, device_name), status);
 }
 
 const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status) {
-  if (!Succeeds(CheckOp(op), status)) return nullptr;
+  if (!Report(CheckOp(op), status)) return nullptr;
   return op->device == nullptr ? "" : op->device->text.c_str();
 }
 
@@ -112,16 +107,16 @@ void TFE_OpAddInput(TFE_Op* op, TFE_TensorHandle* input, TF_Status* status) {
 }
 
 void TFE_OpAddInputList(TFE_Op* op, TFE_TensorHandle** inputs, int num_inputs, TF_Status* status) {
-  if (!Succeeds(CheckOp(op), status) || !Succeeds(CheckHandles(inputs, num_inputs), status)) return;
+  if (!Report(CheckOp(op), status) || !Report(CheckHandles(inputs, num_inputs), status)) return;
   StatusToC(tenon::eager::AddInputs(*op, absl::MakeSpan(inputs, num_inputs)), status);
 }
 
 int TFE_OpGetFlatInputCount(const TFE_Op* op, TF_Status* status) {
-  return Succeeds(CheckOp(op), status) ? static_cast<int>(op->inputs.size()) : 0;
+  return Report(CheckOp(op), status) ? static_cast<int>(op->inputs.size()) : 0;
 }
 
 TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int index, TF_Status* status) {
-  if (!Succeeds(CheckOp(op), status)) return nullptr;
+  if (!Report(CheckOp(op), status)) return nullptr;
   if (index >= 0 && index < static_cast<int>(op->inputs.size())) return op->inputs[index];
   StatusToC(absl::InvalidArgumentError(
                 absl::StrCat("there is no input ", index, " among ", op->inputs.size())),
@@ -130,17 +125,15 @@ TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int index, TF_Status* sta
 }
 
 int TFE_OpGetInputLength(TFE_Op* op, const char* input_name, TF_Status* status) {
-  if (!Succeeds(CheckOp(op), status)) return -1;
-  const absl::StatusOr<int> length =
-      tenon::eager::LengthOf(*op, op->entry->def->inputs, input_name, "Input");
-  return Succeeds(length.status(), status) ? *length : -1;
+  if (!Report(CheckOp(op), status)) return -1;
+  return Report(tenon::eager::LengthOf(*op, op->entry->def->inputs, input_name, "Input"), -1,
+                status);
 }
 
 int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status) {
-  if (!Succeeds(CheckOp(op), status)) return -1;
-  const absl::StatusOr<int> length =
-      tenon::eager::LengthOf(*op, op->entry->def->outputs, output_name, "Output");
-  return Succeeds(length.status(), status) ? *length : -1;
+  if (!Report(CheckOp(op), status)) return -1;
+  return Report(tenon::eager::LengthOf(*op, op->entry->def->outputs, output_name, "Output"), -1,
+                status);
 }
 
 void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status) {
