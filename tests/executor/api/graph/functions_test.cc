@@ -255,40 +255,11 @@ TEST_F(GraphFunctions, StatefulBodiesMakeStatefulFunctions) {
                    .is_stateful());
 }
 
-TEST_F(GraphFunctions, PlaceholdersBecomeAttributesOfTheFunction) {
-  TF_OperationDescription* desc = New("Placeholder", "p");
-  TF_SetAttrPlaceholder(desc, "dtype", "T");
-  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
-  TF_Operation* a = Placeholder("a");
-  desc = New("Squeeze", "sq");
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrPlaceholder(desc, "squeeze_dims", "dims");
-  TF_Operation* squeeze = Finish(desc);
-  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{squeeze, 0}}}));
-  ASSERT_EQ(1, def.signature().attr_size());
-  EXPECT_EQ("dims", def.signature().attr(0).name());
-  EXPECT_EQ("list(int)", def.signature().attr(0).type());
-}
-
 TEST_F(GraphFunctions, ShapesOfArgumentsAreKept) {
   const std::vector<int64_t> dims = {2, 3};
   TF_Operation* a = Placeholder("a", TF_INT32, &dims);
   const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{a, 0}}}));
   EXPECT_EQ(3, def.arg_attr().at(0).attr().at("_output_shapes").list().shape(0).dim(1).size());
-}
-
-TEST_F(GraphFunctions, DescriptionAndHash) {
-  TF_Operation* c = ScalarConst("c", 10);
-  const FunctionPtr function =
-      Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"});
-  const std::string name = TF_FunctionName(function.get());
-  EXPECT_THAT(name, ::testing::MatchesRegex("MyFunc_[A-Za-z0-9]{11}"));
-  EXPECT_EQ(name, DefOf(function).signature().name());
-  EXPECT_EQ("ten", DefOf(function).signature().description());
-  EXPECT_EQ(name,
-            TF_FunctionName(
-                Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"}).get()));
-  EXPECT_NE(name, TF_FunctionName(Make({.outputs = {{c, 0}}, .append_hash = true}).get()));
 }
 
 TEST_F(GraphFunctions, RefusesPartsThatDoNotFit) {
