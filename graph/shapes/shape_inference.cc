@@ -213,7 +213,7 @@ absl::Status CallShapeFn(InferenceContext& c) {
 }
 
 absl::Status RunShapeFn(InferenceContext& c, std::string_view node_name) {
-  const absl::Status status = CallShapeFn(c);
+  absl::Status status = CallShapeFn(c);
   if (status.ok()) return status;
   std::string where = absl::StrCat(", in op ", c.op().name);
   if (!node_name.empty()) absl::StrAppend(&where, " of node '", node_name, "'");

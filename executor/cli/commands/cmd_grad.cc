@@ -77,7 +77,7 @@ absl::StatusOr<GradientRequest> RequestOf(const GradFlags& flags, const Model& m
 // in a graph that has gradients already, a number follows.
 absl::StatusOr<std::string> NameGradient(Graph& graph, Output x, Output gradient) {
   const std::string port = x.port == 0 ? "" : absl::StrCat("_", x.port);
-  const std::string name = graph.UniqueName(absl::StrCat("grad/", graph.name(x.node), port));
+  std::string name = graph.UniqueName(absl::StrCat("grad/", graph.name(x.node), port));
   const DataType type = BaseType(graph.output_type(gradient));
   TENON_RETURN_IF_ERROR(
       graph.AddNode(name, "Identity", std::array{gradient}, {{"T", attr::Type(type)}}).status());
