@@ -26,15 +26,16 @@ absl::Span<const absl::Span<const GradientRow>> AllGradients() {
                                       Nn(),
                                       NnBatchNorm(),
                                       NnSequences(),
-
                                       NnWindows(),
+                                      Nothing(),
                                       Quantize(),
                                       Ragged(),
                                       Random(),
                                       Reduction(),
                                       Selection(),
                                       Sparse(),
-                                      SparseCsr()};
+                                      SparseCsr(),
+                                      TensorArrays()};
   return families;
 }
 

@@ -28,6 +28,7 @@ absl::Span<const GradientRow> Nn();
 absl::Span<const GradientRow> NnBatchNorm();
 absl::Span<const GradientRow> NnSequences();
 absl::Span<const GradientRow> NnWindows();
+absl::Span<const GradientRow> Nothing();
 absl::Span<const GradientRow> Quantize();
 absl::Span<const GradientRow> Ragged();
 absl::Span<const GradientRow> Random();
@@ -35,5 +36,6 @@ absl::Span<const GradientRow> Reduction();
 absl::Span<const GradientRow> Selection();
 absl::Span<const GradientRow> Sparse();
 absl::Span<const GradientRow> SparseCsr();
+absl::Span<const GradientRow> TensorArrays();
 
 }  // namespace tenon::gradients

@@ -44,7 +44,10 @@ class Value {
 class GraphBuilder {
  public:
   GraphBuilder(Graph& graph, GraphShapes& shapes, const ShapeOptions& options)
-      : graph_(graph), shapes_(shapes), options_(options) {}
+      : graph_(graph),
+        shapes_(shapes),
+        options_(options),
+        label_("gradients_" + std::to_string(graph.num_node_ids())) {}
   GraphBuilder(const GraphBuilder&) = delete;
 
   // The graph may also be edited directly, if SyncShapes is called afterwards. Old nodes stay as
@@ -56,6 +59,9 @@ class GraphBuilder {
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status);
+
+  // A name that no other builder of this graph had: for what nodes find by name in a run.
+  const std::string& label() const { return label_; }
 
   // Nodes that are added from now on have names that begin with `scope` and '/'.
   void EnterScope(std::string scope) { scope_ = std::move(scope); }
@@ -86,6 +92,7 @@ class GraphBuilder {
   Graph& graph_;
   GraphShapes& shapes_;
   const ShapeOptions& options_;
+  const std::string label_;
   absl::Status status_;
   std::string scope_;
   absl::flat_hash_map<std::string, NodeId> constants_;  // by attributes

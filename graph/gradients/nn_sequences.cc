@@ -26,10 +26,8 @@ void BlockLstmGradient(GradientScope& s) {
 }
 
 constexpr GradientRow kSequences[] = {
-    {"BlockLSTM", BlockLstmGradient},
-    {"BlockLSTMV2", BlockLstmGradient},
-    {"CTCBeamSearchDecoder", nullptr},
-    {"CTCGreedyDecoder", nullptr},
+    {"BlockLSTM", BlockLstmGradient},  {"BlockLSTMV2", BlockLstmGradient},
+    {"CTCBeamSearchDecoder", nullptr}, {"CTCGreedyDecoder", nullptr},
     {"CTCLoss", Unary<OfCtcLoss>},
 };
 
