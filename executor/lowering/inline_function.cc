@@ -360,10 +360,10 @@ class FunctionCopy {
 };
 
 const FunctionBody& Lowering::BodyOf(const FunctionEntry& function) {
-  const auto it = bodies_.find(&function);
+  const auto it = bodies_.find(function.name);
   if (it != bodies_.end()) return *it->second;
   return *bodies_
-              .emplace(&function,
+              .emplace(function.name,
                        std::make_unique<FunctionBody>(ParseFunctionBody(graph_, function)))
               .first->second;
 }

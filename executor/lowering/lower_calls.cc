@@ -12,6 +12,8 @@
 #include "executor/lowering/lowering.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
+#include "graph/gradients/gradients.h"
+#include "graph/ir/new_attrs.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/written_memory.h"
@@ -124,6 +126,19 @@ absl::Status Lowering::LowerCall(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const NodeId done, Add(n, "done", "NoOp", std::move(waits)));
   Replace({n, kControlPort}, {done, kControlPort});
   return absl::OkStatus();
+}
+
+// The node becomes a call of the function's gradient, which the library gets if it lacks it.
+absl::Status Lowering::LowerGradient(NodeId n) {
+  TENON_ASSIGN_OR_RETURN(const FuncAttr function, FunctionAttr(n, "f"));
+  std::string& gradient = gradients_[function.name];
+  if (gradient.empty()) {
+    TENON_ASSIGN_OR_RETURN(gradient, AddGradientFunction(graph_, function.name));
+  }
+  NewAttrs attrs = AllAttrs(graph_, n);
+  PutAttr(attrs, "f", attr::Func(gradient));
+  graph_.SetKind(n, "PartitionedCall", std::move(attrs));
+  return LowerCall(n);
 }
 
 // Lets readers of the call's outputs read the results of the body.

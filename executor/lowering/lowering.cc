@@ -139,7 +139,7 @@ absl::Status Lowering::LowerNode(NodeId n) {
     case CallKind::kFor:
       return LowerFor(n);
     case CallKind::kGradient:
-      return unimplemented("gradients of functions");
+      return LowerGradient(n);
     case CallKind::kRemote:
       return unimplemented("calls on other tasks");
     case CallKind::kFunction:

@@ -127,6 +127,7 @@ class Lowering {
 
   // lower_calls.cc
   absl::Status LowerCall(NodeId n);
+  absl::Status LowerGradient(NodeId n);
   absl::Status ReplaceResults(NodeId n, const Instance& body);
   absl::Status BecomeIdentity(NodeId n, absl::Span<const Output> results);
   // A node for which stateful nodes of a loose body wait; kNoNode: they need not wait.
@@ -194,7 +195,8 @@ class Lowering {
   absl::flat_hash_set<Output> read_;  // outputs of functional nodes
   std::vector<bool> idle_;            // by node id: no node that runs needs it
   NodeId noted_ = 0;                  // NoteNewNodes has seen the nodes before this one
-  absl::flat_hash_map<const FunctionEntry*, std::unique_ptr<FunctionBody>> bodies_;
+  absl::flat_hash_map<std::string_view, std::unique_ptr<FunctionBody>> bodies_;
+  absl::flat_hash_map<std::string, std::string> gradients_;  // of functions, by function
   std::optional<CallsOnly> calls_only_;
   bool strict_ = false;  // some value may be dead, change, or belong to a loop
   bool inlined_ = false;

@@ -14,6 +14,8 @@ inline constexpr uint32_t kArgAttrsAttr = 1;
 inline constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
 // OpDef.
 inline constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
+// ArgDef.
+inline constexpr uint32_t kArgName = 1, kArgType = 3;
 // NodeDef.
 inline constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
 inline constexpr uint32_t kNodeAttr = 5;

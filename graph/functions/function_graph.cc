@@ -5,6 +5,7 @@
 #include "graph/functions/function_graph.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -48,6 +49,41 @@ absl::StatusOr<FunctionGraph> FunctionGraph::Make(const Graph& owner, const Func
   TENON_RETURN_IF_ERROR(made.AddNodes(body));
   made.attrs = AttrSet(body.attrs);
   return made;
+}
+
+FunctionGraph FunctionGraph::New(const Graph& owner, std::shared_ptr<SharedFunctions> functions) {
+  if (functions == nullptr) functions = SharedFunctions::Of(owner);
+  return FunctionGraph(owner, {}, std::move(functions));
+}
+
+absl::StatusOr<NodeId> FunctionGraph::AddArgument(std::string_view name, DataType type) {
+  TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(graph.UniqueName(name), "Placeholder", {},
+                                                       {{"dtype", attr::Type(type)}}));
+  args.push_back(n);
+  return n;
+}
+
+absl::Status FunctionGraph::AddResult(std::string_view name, Output from) {
+  TENON_ASSIGN_OR_RETURN(
+      const NodeId n,
+      graph.AddNode(graph.UniqueName(absl::StrCat(name, "/result")), "Identity", {&from, 1},
+                    {{"T", attr::Type(BaseType(graph.output_type(from)))}}));
+  std::string free_name(name);
+  const auto taken = [&](size_t i) { return ResultName(i) == free_name; };
+  const auto numbers = std::views::iota(size_t{0}, NumOldResults() + added_results_.size());
+  for (int i = 1; std::ranges::any_of(numbers, taken); ++i) free_name = absl::StrCat(name, "_", i);
+  added_results_.push_back(std::move(free_name));
+  results.push_back(n);
+  return absl::OkStatus();
+}
+
+size_t FunctionGraph::NumOldResults() const {
+  return function_.signature == nullptr ? 0 : function_.signature->outputs.size();
+}
+
+std::string_view FunctionGraph::ResultName(size_t i) const {
+  const size_t old = NumOldResults();
+  return i < old ? std::string_view(function_.signature->outputs[i].name) : added_results_[i - old];
 }
 
 absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
@@ -183,7 +219,7 @@ class FunctionGraph::Writer {
       const Output source = roles_[n] == Role::kResult ? graph_.data_inputs(n)[0] : Output{n, 0};
       std::string entry;
       WireWriter fields(&entry);
-      fields.Bytes(kKey, from_.function_.signature->outputs[i].name);
+      fields.Bytes(kKey, from_.ResultName(i));
       fields.Bytes(kValue, SourceText(source));
       writer.Bytes(kFunctionRet, entry);
     }
@@ -193,7 +229,7 @@ class FunctionGraph::Writer {
  private:
   enum class Role : uint8_t { kNode, kArg, kResult };
 
-  // Without the arguments and results that are gone.
+  // Without the arguments and results that are gone, with those that were added.
   std::string Signature(std::string_view wire, std::string_view name) const {
     std::string out;
     WireWriter(&out).Bytes(kOpName, name);
@@ -208,6 +244,29 @@ class FunctionGraph::Writer {
            (f.number == kOutputArg && from_.results[result++] == kNoNode));
       if (!gone) out.append(f.raw);
     }
+    AppendAdded(&out);
+    return out;
+  }
+
+  void AppendAdded(std::string* out) const {
+    const OpDef* const old = from_.function_.signature;
+    for (size_t i = old == nullptr ? 0 : old->inputs.size(); i < from_.args.size(); ++i) {
+      const NodeId n = from_.args[i];
+      if (n != kNoNode)
+        WireWriter(out).Bytes(kInputArg, ArgWire(graph_.name(n), graph_.output_type({n, 0})));
+    }
+    for (size_t i = from_.NumOldResults(); i < from_.results.size(); ++i) {
+      const NodeId n = from_.results[i];
+      if (n != kNoNode)
+        WireWriter(out).Bytes(kOutputArg, ArgWire(from_.ResultName(i), graph_.output_type({n, 0})));
+    }
+  }
+
+  static std::string ArgWire(std::string_view name, DataType type) {
+    std::string out;
+    WireWriter writer(&out);
+    writer.Bytes(kArgName, name);
+    writer.Varint(kArgType, static_cast<uint64_t>(type));
     return out;
   }
 

@@ -31,6 +31,16 @@ class FunctionGraph {
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,
                                             std::shared_ptr<SharedFunctions> functions = nullptr);
 
+  // A function without arguments, results and nodes, whose nodes may call the functions of
+  // `functions`; null as for Make. `owner` must outlive the result.
+  static FunctionGraph New(const Graph& owner,
+                           std::shared_ptr<SharedFunctions> functions = nullptr);
+
+  // Add an argument, or a result that `from` fills, behind those that are there. A number is added
+  // to a name that a node, or for results another result, has. AddArgument returns the Placeholder.
+  absl::StatusOr<NodeId> AddArgument(std::string_view name, DataType type);
+  absl::Status AddResult(std::string_view name, Output from);
+
   // The nodes of the body under their names. Edits must keep the nodes in `args`, `results` and
   // `effects`, and the names of arguments and control outputs. To remove an argument or a result
   // from the function, remove its node and set the entry to kNoNode. Wire leaves out an Identity
@@ -67,7 +77,13 @@ class FunctionGraph {
   absl::Status AddEnds(const FunctionBody& body, const BodySources& sources,
                        absl::Span<const NodeId> nodes);
 
+  // The number and the names of results that the function had when Make was called, and of those
+  // that AddResult has added.
+  size_t NumOldResults() const;
+  std::string_view ResultName(size_t i) const;
+
   FunctionEntry function_;
+  std::vector<std::string> added_results_;
 };
 
 }  // namespace tenon

@@ -14,9 +14,11 @@ absl::Span<const absl::Span<const GradientRow>> AllGradients() {
                                       ArraysDiagonals(),
                                       ArraysSlices(),
                                       Basic(),
+                                      Containers(),
                                       ControlFlow(),
                                       Elementwise(),
                                       ElementwiseSpecial(),
+                                      Functions(),
                                       Image(),
                                       Linalg(),
                                       LinalgEinsum(),
@@ -35,7 +37,8 @@ absl::Span<const absl::Span<const GradientRow>> AllGradients() {
                                       Selection(),
                                       Sparse(),
                                       SparseCsr(),
-                                      TensorArrays()};
+                                      TensorArrays(),
+                                      Variables()};
   return families;
 }
 

@@ -15,9 +15,11 @@ absl::Span<const GradientRow> Arrays();
 absl::Span<const GradientRow> ArraysDiagonals();
 absl::Span<const GradientRow> ArraysSlices();
 absl::Span<const GradientRow> Basic();
+absl::Span<const GradientRow> Containers();
 absl::Span<const GradientRow> ControlFlow();
 absl::Span<const GradientRow> Elementwise();
 absl::Span<const GradientRow> ElementwiseSpecial();
+absl::Span<const GradientRow> Functions();
 absl::Span<const GradientRow> Image();
 absl::Span<const GradientRow> Linalg();
 absl::Span<const GradientRow> LinalgEinsum();
@@ -37,5 +39,6 @@ absl::Span<const GradientRow> Selection();
 absl::Span<const GradientRow> Sparse();
 absl::Span<const GradientRow> SparseCsr();
 absl::Span<const GradientRow> TensorArrays();
+absl::Span<const GradientRow> Variables();
 
 }  // namespace tenon::gradients

@@ -1,19 +1,24 @@
 // The view of one node that rules for gradients have.
 #include "graph/gradients/gradient_scope.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/gradients/summing.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon::gradients {
 namespace {
 
-// Zeros of the shape of a tensor, or of the variable behind a handle.
-Value ZerosFor(Value y, const Graph& graph) {
-  if (y.dtype() != DataType::kResource) return ZerosLike(y);
-  const AttrValue* const type = graph.attr(y.output().node, "dtype");
-  const DataType dtype =
-      type == nullptr ? DataType::kFloat : type->AsType().value_or(DataType::kFloat);
-  return Op("Fill", {Op("VariableShape", {y}), y.builder().Scalar(dtype, 0)});
+// Where node n has the output `port` from, if it hands on an input; no output if it does not.
+Output HandedOn(const Graph& graph, NodeId n, int port) {
+  const std::string_view op = graph.op_name(n);
+  const auto inputs = graph.data_inputs(n);
+  const bool is_loop = graph.facts(n).calls == CallKind::kWhile;
+  if (is_loop || op == "IdentityN")
+    return port < static_cast<int>(inputs.size()) ? inputs[port] : Output();
+  const bool hands_on = op == "Identity" || op == "Enter" || op == "Switch" || op == "Exit" ||
+                        op == "NextIteration" || op == "Merge";
+  return hands_on && !inputs.empty() ? inputs[0] : Output();
 }
 
 }  // namespace
@@ -29,7 +34,7 @@ std::vector<Value> GradientScope::xs(int first) const {
 Value GradientScope::dy(int i) {
   if (dense_.empty()) dense_.resize(num_outputs());
   if (dense_[i]) return dense_[i];
-  if (incoming_[i].none()) return dense_[i] = ZerosFor(y(i), graph());
+  if (incoming_[i].none()) return dense_[i] = ZeroGradientOf(y(i));
   return dense_[i] = in_slices(i) ? Densify(slices(i)) : builder_.At(incoming_[i].values);
 }
 
@@ -103,6 +108,39 @@ void GradientScope::Set(int i, const Slices& gradient) {
 void GradientScope::Pass(int to, int from) { results_[to] = incoming_[from]; }
 
 void GradientScope::Unimplemented(std::string_view what) { Fail(absl::UnimplementedError(what)); }
+
+DataType TypeOfVariable(const Graph& graph, Output handle) {
+  absl::flat_hash_set<NodeId> seen;
+  while (handle.node != kNoNode && seen.insert(handle.node).second) {
+    const bool makes = graph.op_name(handle.node) == "VarHandleOp";
+    const AttrValue* const type = graph.attr(handle.node, makes ? "dtype" : kHandleTypeAttr);
+    if (type != nullptr) return type->AsType().value_or(DataType::kInvalid);
+    handle = HandedOn(graph, handle.node, handle.port);
+  }
+  return DataType::kInvalid;
+}
+
+Value ShapeOfVariable(Value handle, DataType type) {
+  GraphBuilder& b = handle.builder();
+  const auto& known = b.shapes().info(handle.output()).handle_shape;
+  if (const std::optional<Shape> shape = known == nullptr ? std::nullopt : known->ToShape())
+    return b.Ints(shape->dims(), type);
+  return Op("VariableShape", {handle}, {{"out_type", attr::Type(type)}});
+}
+
+Value ZeroGradientOf(Value x) {
+  GraphBuilder& b = x.builder();
+  if (x.dtype() == DataType::kVariant) return ZerosLike(x);
+  if (x.dtype() != DataType::kResource) return Fill(ShapeOf(x), Number(x, 0));
+  const DataType type = TypeOfVariable(b.graph(), x.output());
+  if (type == DataType::kInvalid) {
+    b.Fail(absl::UnimplementedError(absl::StrCat("zeros for the gradient of '",
+                                                 b.graph().OutputName(x.output()),
+                                                 "', a handle of a variable of unknown type")));
+    return b.At(kNoNode, 0);
+  }
+  return Fill(ShapeOfVariable(x), b.Scalar(type, 0));
+}
 
 Value Densify(const Slices& slices) {
   GraphBuilder& b = slices.values.builder();

@@ -103,7 +103,26 @@ void Unary(GradientScope& s) {
   s.Set(0, kFn(s));
 }
 
+// An attribute that gives the type of its variable to a handle from outside of a function's body.
+inline constexpr std::string_view kHandleTypeAttr = "_handle_dtype";
+// The type of the variable that `handle`, a resource, stands for; kInvalid if the graph does not
+// say: the handle must come from a VarHandleOp or from a node with kHandleTypeAttr, by way of nodes
+// that hand it on.
+DataType TypeOfVariable(const Graph& graph, Output handle);
+// The shape of the variable behind a handle: a constant if it is fully known.
+Value ShapeOfVariable(Value handle, DataType type = DataType::kInt32);
+
+// Zeros of the shape of x; for the handle of a variable, of the variable's type and shape.
+Value ZeroGradientOf(Value x);
+
 // The sum over slices as a dense tensor. Fails if the dense shape is not known.
 Value Densify(const Slices& slices);
+
+// AddGradients, or AddDenseGradients if `dense`, where the graph is the body of the functions of
+// `nesting`; null if it is none. For rules that look into functions.
+absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
+                                                    const ShapeOptions& options,
+                                                    const GradientRequest& request, bool dense,
+                                                    const Nesting* nesting);
 
 }  // namespace tenon::gradients

@@ -36,10 +36,10 @@ bool IsEdge(const Output& in) { return in.node != kNoNode; }
 class Backward {
  public:
   Backward(Graph& graph, GraphShapes& shapes, const ShapeOptions& options,
-           const GradientRequest& request)
+           const GradientRequest& request, const Nesting* nesting)
       : graph_(graph),
         request_(request),
-        builder_(graph, shapes, options),
+        builder_(graph, shapes, options, nesting),
         between_(graph, request.ys, request.xs),
         pending_(between_.edges()) {}
 
@@ -47,7 +47,8 @@ class Backward {
   Gradient Of(Output x) const;
   // Makes the gradients dense, in place.
   absl::Status MakeDense(std::vector<Gradient>& gradients);
-  void SyncShapes() { builder_.SyncShapes(); }
+  // Makes the graph what it was before the nodes from `first` on came.
+  void Undo(NodeId first) { builder_.Undo(first); }
 
  private:
   void EnterRoot() { builder_.EnterScope(request_.prefix); }
@@ -120,6 +121,7 @@ void Backward::Start() {
 }
 
 absl::Status Backward::Run() {
+  builder_.set_ignore_unknown_rules(request_.ignore_unknown_rules);
   EnterRoot();
   for (size_t i = 0; i < request_.ys.size(); ++i) TENON_RETURN_IF_ERROR(Seed(i));
   FindEnds();
@@ -168,7 +170,9 @@ absl::Status Backward::Visit(NodeId n) {
     TENON_RETURN_IF_ERROR(Apply(n, incoming));
   // Nodes that have got nothing count too: their inputs wait for them.
   for (const Output& in : graph_.data_inputs(n)) {
-    if (IsEdge(in) && --pending_[in.node] == 0 && between_.Has(in.node)) ready_.push_back(in.node);
+    // A loop may have got inputs from new nodes.
+    const bool is_old = IsEdge(in) && in.node < static_cast<NodeId>(pending_.size());
+    if (is_old && --pending_[in.node] == 0 && between_.Has(in.node)) ready_.push_back(in.node);
   }
   return absl::OkStatus();
 }
@@ -182,8 +186,10 @@ absl::Status Backward::NoGradient(NodeId n) const {
 }
 
 absl::Status Backward::Apply(NodeId n, absl::Span<const Gradient> incoming) {
-  const GradientRow* const row =
-      FindGradientRow(OpOfRule(graph_, n, request_.ignore_unknown_rules));
+  // A function that is an op itself is called as any other.
+  const bool is_function = graph_.FindFunction(graph_.op_name(n)) != nullptr;
+  const std::string_view op = OpOfRule(graph_, n, request_.ignore_unknown_rules);
+  const GradientRow* const row = FindGradientRow(is_function ? "PartitionedCall" : op);
   if (row == nullptr) return NoGradient(n);
   if (row->fn == nullptr) return absl::OkStatus();
   builder_.EnterScope(absl::StrCat(request_.prefix, "/", graph_.name(n), "_grad"));
@@ -251,12 +257,15 @@ absl::Status CheckRequest(const Graph& graph, const GradientRequest& request) {
   return check(request.stop_gradients, "stop gradient", false);
 }
 
+}  // namespace
+
 absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
                                                     const ShapeOptions& options,
-                                                    const GradientRequest& request, bool dense) {
+                                                    const GradientRequest& request, bool dense,
+                                                    const Nesting* nesting) {
   TENON_RETURN_IF_ERROR(CheckRequest(graph, request));
   const NodeId before = graph.num_node_ids();
-  Backward backward(graph, shapes, options, request);
+  Backward backward(graph, shapes, options, request, nesting);
   std::vector<Gradient> gradients;
   absl::Status status = backward.Run();
   if (status.ok()) {
@@ -264,14 +273,10 @@ absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& s
     if (dense) status = backward.MakeDense(gradients);
   }
   if (status.ok()) return gradients;
-  for (NodeId n = before; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) graph.RemoveNode(n);
-  }
-  backward.SyncShapes();
+  backward.Undo(before);
   return status;
 }
 
-}  // namespace
 }  // namespace gradients
 
 bool CarriesGradient(DataType type) {
@@ -283,14 +288,15 @@ bool CarriesGradient(DataType type) {
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
                                                    const ShapeOptions& options,
                                                    const GradientRequest& request) {
-  return gradients::Differentiate(graph, shapes, options, request, /*dense=*/false);
+  return gradients::Differentiate(graph, shapes, options, request, /*dense=*/false, nullptr);
 }
 
 absl::StatusOr<std::vector<Output>> AddDenseGradients(Graph& graph, GraphShapes& shapes,
                                                       const ShapeOptions& options,
                                                       const GradientRequest& request) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients,
-                         gradients::Differentiate(graph, shapes, options, request, /*dense=*/true));
+  TENON_ASSIGN_OR_RETURN(
+      const std::vector<Gradient> gradients,
+      gradients::Differentiate(graph, shapes, options, request, /*dense=*/true, nullptr));
   std::vector<Output> outputs;
   for (const Gradient& g : gradients) outputs.push_back(g.values);
   return outputs;

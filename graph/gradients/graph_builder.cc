@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
 #include "graph/tensor/small_float.h"
 
 namespace tenon::gradients {
@@ -174,6 +175,55 @@ NodeId GraphBuilder::AddNode(std::string_view op, absl::Span<const Value> inputs
   const OpDef* const def = graph_.FindOp(op);
   if (def != nullptr) InferAttrs(*def, types, attrs);
   return Add(op, outputs, std::move(attrs));
+}
+
+void GraphBuilder::Rewrite(NodeId n, std::string_view op, NewAttrs attrs,
+                           absl::Span<const Value> more) {
+  if (!ok()) return;
+  const auto data = graph_.data_inputs(n), control = graph_.control_inputs(n);
+  Before before = {n,
+                   std::string(graph_.op_name(n)),
+                   AllAttrs(graph_, n),
+                   {data.begin(), data.end()},
+                   {control.begin(), control.end()}};
+  std::vector<Output> inputs = before.data;
+  for (const Value& value : more) inputs.push_back(value.output());
+  graph_.SetKind(n, op, std::move(attrs));
+  graph_.SetInputs(n, inputs, before.control);
+  rewritten_.push_back(std::move(before));
+  Fail(CheckInputs(graph_, n));
+  if (ok()) Fail(shapes_.Update(graph_, options_, n));
+}
+
+void GraphBuilder::AddFunctions(absl::Span<const std::string> wires) {
+  if (!library_) library_.emplace(graph_);
+  PutFunctions(graph_, wires);
+}
+
+std::string FreeFunctionName(const Graph& graph, std::string_view base) {
+  std::string name(base);
+  for (int i = 1; graph.FindOp(name) != nullptr || graph.FindFunction(name) != nullptr; ++i)
+    name = absl::StrCat(base, "_", i);
+  return name;
+}
+
+std::string GraphBuilder::FreeFunctionName(std::string_view base) const {
+  return gradients::FreeFunctionName(graph_, base);
+}
+
+void GraphBuilder::Undo(NodeId first) {
+  for (; !rewritten_.empty(); rewritten_.pop_back()) {
+    Before& before = rewritten_.back();
+    graph_.SetKind(before.node, before.op, std::move(before.attrs));
+    graph_.SetInputs(before.node, before.data, before.control);
+    // The node was inferred without an error before.
+    (void)shapes_.Update(graph_, options_, before.node);
+  }
+  for (NodeId n = first; n < graph_.num_node_ids(); ++n) {
+    if (graph_.alive(n)) graph_.RemoveNode(n);
+  }
+  if (library_) library_->Restore(graph_);
+  SyncShapes();
 }
 
 Value GraphBuilder::Constant(const Tensor& value) {

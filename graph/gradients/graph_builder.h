@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "graph/functions/library_merge.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/shapes/shape_inference.h"
@@ -16,6 +19,15 @@
 namespace tenon::gradients {
 
 class GraphBuilder;
+
+// The functions whose bodies are being differentiated, the innermost first: the graph of a builder
+// is the body of `function`. Null: it is no body.
+struct Nesting {
+  const Nesting* outer = nullptr;
+  std::string_view function;
+  int depth = 1;
+  std::string label;  // of the builder of the outermost graph
+};
 
 // An output of the graph that a builder grows. Free functions (math.h) add nodes that compute with
 // it. A value from a builder that has failed has no node, and nodes are no longer added for it.
@@ -39,15 +51,21 @@ class Value {
   Output output_;
 };
 
+// A name that no function and no op has: `base`, else base_1, base_2 …
+std::string FreeFunctionName(const Graph& graph, std::string_view base);
+
 // Grows one graph. The first error is kept, and after it nothing is added. Not thread-safe. Graph,
 // shapes and options must outlive the builder; `shapes` must be those of the graph.
 class GraphBuilder {
  public:
-  GraphBuilder(Graph& graph, GraphShapes& shapes, const ShapeOptions& options)
+  GraphBuilder(Graph& graph, GraphShapes& shapes, const ShapeOptions& options,
+               const Nesting* nesting = nullptr)
       : graph_(graph),
         shapes_(shapes),
         options_(options),
-        label_("gradients_" + std::to_string(graph.num_node_ids())) {}
+        label_(nesting != nullptr ? nesting->label
+                                  : "gradients_" + std::to_string(graph.num_node_ids())),
+        nesting_(nesting) {}
   GraphBuilder(const GraphBuilder&) = delete;
 
   // The graph may also be edited directly, if SyncShapes is called afterwards. Old nodes stay as
@@ -55,12 +73,17 @@ class GraphBuilder {
   Graph& graph() { return graph_; }
   const GraphShapes& shapes() const { return shapes_; }
   void SyncShapes();
+  const Nesting* nesting() const { return nesting_; }
+  // GradientRequest::ignore_unknown_rules, for the bodies of functions.
+  bool ignore_unknown_rules() const { return ignore_unknown_rules_; }
+  void set_ignore_unknown_rules(bool ignore) { ignore_unknown_rules_ = ignore; }
 
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status);
 
-  // A name that no other builder of this graph had: for what nodes find by name in a run.
+  // A name that no other builder of this graph had, but for those of functions that it calls: for
+  // what nodes find by name in a run.
   const std::string& label() const { return label_; }
 
   // Nodes that are added from now on have names that begin with `scope` and '/'.
@@ -74,6 +97,16 @@ class GraphBuilder {
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {
     return At(AddNode(op, inputs, std::move(attrs)), 0);
   }
+  // Gives node n this op, these attributes and `more` inputs behind those that it has. Its old
+  // outputs keep their numbers and types.
+  void Rewrite(NodeId n, std::string_view op, NewAttrs attrs, absl::Span<const Value> more);
+  // Adds functions to the library, as bytes of FunctionDefs of names that are free.
+  void AddFunctions(absl::Span<const std::string> wires);
+  // FreeFunctionName in this graph.
+  std::string FreeFunctionName(std::string_view base) const;
+  // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on.
+  void Undo(NodeId first);
+
   Value At(NodeId node, int port) { return {*this, {node, node == kNoNode ? 0 : port}}; }
   Value At(Output output) { return {*this, output}; }
 
@@ -89,10 +122,22 @@ class GraphBuilder {
   Value IntTensor(absl::Span<const int64_t> values, Shape shape, DataType type);
   NodeId Add(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs);
 
+  // A node before Rewrite.
+  struct Before {
+    NodeId node;
+    std::string op;
+    NewAttrs attrs;
+    std::vector<Output> data, control;
+  };
+
   Graph& graph_;
   GraphShapes& shapes_;
   const ShapeOptions& options_;
   const std::string label_;
+  const Nesting* nesting_;
+  bool ignore_unknown_rules_ = false;
+  std::vector<Before> rewritten_;
+  std::optional<LibraryState> library_;  // before the first AddFunctions
   absl::Status status_;
   std::string scope_;
   absl::flat_hash_map<std::string, NodeId> constants_;  // by attributes

@@ -331,6 +331,11 @@ std::string FloatList(absl::Span<const float> v) {
 }
 std::string BoolList(absl::Span<const bool> v) { return PackedList(kFieldB, v); }
 std::string TypeList(absl::Span<const DataType> v) { return PackedList(kFieldType, v); }
+std::string FuncList(absl::Span<const std::string_view> names) {
+  return List<std::string_view>(names, [](WireWriter& w, std::string_view name) {
+    w.Bytes(kFieldListFunc, OneBytes(1, name));
+  });
+}
 std::string ShapeList(absl::Span<const PartialShape> v) {
   return List<PartialShape>(
       v, [](WireWriter& w, const PartialShape& s) { w.Bytes(kFieldShape, ShapeToWire(s)); });

@@ -99,6 +99,7 @@ std::string IntList(absl::Span<const int64_t> v);
 std::string FloatList(absl::Span<const float> v);
 std::string BoolList(absl::Span<const bool> v);
 std::string TypeList(absl::Span<const DataType> v);
+std::string FuncList(absl::Span<const std::string_view> names);
 std::string ShapeList(absl::Span<const PartialShape> v);
 }  // namespace attr
 

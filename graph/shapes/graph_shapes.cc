@@ -126,6 +126,14 @@ absl::Status GraphShapes::Append(const Graph& graph, const ShapeOptions& options
   return InferNode(graph, options, n).status();
 }
 
+absl::Status GraphShapes::Update(const Graph& graph, const ShapeOptions& options, NodeId n) {
+  Range& range = ranges_[n];
+  const auto count = static_cast<uint32_t>(graph.num_outputs(n));
+  if (range.count < count) Grow(range, count);
+  range = {range.first, count, nullptr, MarkOf(graph.data_inputs(n))};
+  return InferNode(graph, options, n).status();
+}
+
 GraphShapes::Question GraphShapes::QuestionOf(const Graph& graph, NodeId n) const {
   Question q = {&graph.kind(n), {}};
   for (const Output& in : graph.data_inputs(n)) q.inputs.push_back(IdOfInput(graph, n, in));

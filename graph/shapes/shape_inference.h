@@ -182,10 +182,13 @@ class GraphShapes {
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
   // Append infers the node with the id num_nodes(), in a time that depends on its inputs alone; a
-  // default GraphShapes knows no node. Changes to older nodes are not looked at. Returns the error of
-  // the node's shape function unless `options.errors` collects it; the outputs of the node are then
-  // unknown.
+  // default GraphShapes knows no node. Changes to older nodes are not looked at. Returns the error
+  // of the node's shape function unless `options.errors` collects it; the outputs of the node are
+  // then unknown.
   absl::Status Append(const Graph& graph, const ShapeOptions& options);
+  // Update infers one node again, which may have other inputs and outputs than before. Nodes that
+  // read it keep what they know. Errors are those of Append.
+  absl::Status Update(const Graph& graph, const ShapeOptions& options, NodeId n);
   // Forgets the nodes from id `nodes` on.
   void Truncate(int32_t nodes) {
     if (nodes < num_nodes()) ranges_.resize(nodes);

@@ -39,7 +39,8 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenGradients,
                          ::testing::Values("Slices", "UnknownShapes", "Models", "SecondDerivatives",
                                            "Conventions", "Matrices", "SecondDerivativesOfMatrices",
                                            "Transforms", "Images", "Sparse", "Sequences",
-                                           "SparseMatrices"));
+                                           "SparseMatrices", "Calls", "Branches", "Loops",
+                                           "FunctionSecondDerivatives"));
 
 class GradientCases : public testing::FolderTest {
  protected:

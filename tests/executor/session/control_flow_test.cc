@@ -162,16 +162,24 @@ TEST(Functions, OutputsOfACallMayBeFed) {
   EXPECT_THAT(Values((*whole)[0]), ElementsAre(9));
 }
 
-TEST(Functions, GradientsOfFunctionsAreRefused) {
-  auto session = MakeSession(
-      Placeholder("x", "") +
-      Node("g", "SymbolicGradient", {"x", "x"},
-           Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) + Types("Tout", {"DT_FLOAT"}) + Func("f", "f"),
-           "") +
-      Library({Function("f", {"a"}, {"r"}, Node("n", "Neg", {"a"}), Ret("r", "n:y:0"))}));
-  const auto out = session->Run({{"x", Floats({1}, {})}}, {"g"});
-  EXPECT_EQ(out.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(out.status().message()), HasSubstr("'g' (SymbolicGradient)"));
+// 3 flows into the square of 3; the rest is an op that has no gradient.
+TEST(Functions, GradientsOfFunctions) {
+  const auto graph = [](std::string_view body, std::string_view result) {
+    return Placeholder("x", "") +
+           Node("g", "SymbolicGradient", {"x", "x"},
+                Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) + Types("Tout", {"DT_FLOAT"}) +
+                    Func("f", "f"),
+                "") +
+           Library({Function("f", {"a"}, {"r"}, std::string(body), Ret("r", std::string(result)))});
+  };
+  const auto out =
+      MakeSession(graph(Node("n", "Square", {"a"}), "n:y:0"))->Run({{"x", Floats({3}, {})}}, {"g"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(Values((*out)[0]), ElementsAre(18));
+  const auto odd = MakeSession(graph(Node("n", "TruncateMod", {"a", "a"}), "n:z:0"))
+                       ->Run({{"x", Floats({3}, {})}}, {"g"});
+  EXPECT_THAT(std::string(odd.status().message()),
+              HasSubstr("No gradient defined for op: TruncateMod"));
 }
 
 // A plug-in's kernel is told which pass it works for.

@@ -1,0 +1,100 @@
+// The body of a function with its gradient, to be parted into a forward function, which also gives
+// what the gradient needs, and a backward function. Private to graph/gradients/functional/.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/functions/function_graph.h"
+#include "graph/gradients/gradient_scope.h"
+
+namespace tenon::gradients {
+
+// Where an output of a body comes from, as the caller sees it.
+struct Origin {
+  enum Kind { kArgument, kResult, kInside } kind = kInside;
+  int index = 0;  // of the argument or result
+};
+
+// Use: Make, Differentiate, perhaps FillZeros, Part; then CopyBackward, RemoveBackward, and what
+// the forward function needs besides.
+class DifferentiatedBody {
+ public:
+  // The body of `function`, of which `known` says what is known of each argument, and
+  // `handle_types` the types of variables behind handles (kInvalid: not known, or no handle).
+  // `caller` must outlive the result.
+  // UNIMPLEMENTED: the function calls itself, or is nested too deep; errors of FunctionGraph::Make.
+  static absl::StatusOr<std::unique_ptr<DifferentiatedBody>> Make(
+      GraphBuilder& caller, std::string_view function, std::vector<TensorInfo> known,
+      absl::Span<const DataType> handle_types);
+  DifferentiatedBody(const DifferentiatedBody&) = delete;
+
+  FunctionGraph& body() { return body_; }
+  GraphBuilder& builder() { return *builder_; }
+  Value arg(int i) { return builder_->At({body_.args[i], 0}); }
+  int num_results() const { return static_cast<int>(body_.results.size()); }
+  // What fills result i.
+  Output result(int i) const { return body_.graph.data_inputs(body_.results[i])[0]; }
+  std::string_view name() const { return name_; }
+  Origin OriginOf(Output o) const;
+
+  // What flows into a result: its number, and the type and shape of what flows.
+  struct Seed {
+    int result;
+    DataType type;
+    PartialShape shape;
+  };
+  // Adds the gradients of the seeds' results with respect to the arguments `xs`. Functions that the
+  // gradients of nested calls need go to the library of the caller.
+  absl::Status Differentiate(absl::Span<const Seed> seeds, absl::Span<const int> xs);
+  // What flows into the body for each seed: a Placeholder.
+  absl::Span<const Output> seeds() const { return seeds_; }
+  // The gradient for each of xs. Without a node: none, unless FillZeros was called.
+  absl::Span<const Output> gradients() const { return gradients_; }
+  // Makes gradient i zeros if there is none. `type` is that of the zeros for a handle.
+  void FillZeros(size_t i, DataType type);
+
+  // Decides which nodes belong to the gradient alone: those that the engine has added, but for what
+  // nested calls need and for shapes of the body's tensors, which cost little to keep.
+  absl::Status Part();
+  // The outputs of the body that the gradient reads, in a fixed order.
+  absl::Span<const Output> captured() const { return captured_; }
+  // Adds the nodes of the gradient to `to`, where `as` has the outputs that stand for seeds and
+  // captured outputs. Returns what stands for each of gradients(): no output for none.
+  absl::StatusOr<std::vector<Output>> CopyBackward(FunctionGraph& to,
+                                                   absl::flat_hash_map<Output, Output> as) const;
+  // Removes the nodes of the gradient.
+  void RemoveBackward();
+
+ private:
+  DifferentiatedBody(GraphBuilder& caller, std::string_view name, FunctionGraph body);
+  bool IsBackward(NodeId n) const {
+    return n >= first_new_ && n < static_cast<NodeId>(kept_.size()) && !kept_[n];
+  }
+  bool IsCheapToCopy(NodeId n) const;
+  void Keep(std::vector<NodeId> roots);
+  void KeepWhatTheBodyNeeds();
+  void KeepShapes();
+  void Capture();
+
+  GraphBuilder& caller_;
+  const std::string name_;
+  const Nesting nesting_;
+  FunctionGraph body_;
+  ShapeOptions options_;
+  GraphShapes shapes_;
+  std::optional<GraphBuilder> builder_;
+  NodeId first_new_ = 0;
+  absl::flat_hash_map<Output, Origin> origins_;
+  std::vector<int> xs_;
+  std::vector<Output> seeds_, gradients_, captured_;
+  std::vector<bool> kept_;        // by node: stays in the body though it is new
+  std::vector<NodeId> backward_;  // what CopyBackward adds
+};
+
+}  // namespace tenon::gradients
