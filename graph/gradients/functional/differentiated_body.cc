@@ -78,8 +78,8 @@ absl::StatusOr<std::unique_ptr<DifferentiatedBody>> DifferentiatedBody::Make(
   made->builder_->EnterScope("gradients");
   for (size_t i = made->body_.results.size(); i-- > 0;) {
     const Origin origin = {Origin::kResult, static_cast<int>(i)};
-    made->origins_[{made->body_.results[i], 0}] =
-        made->origins_[made->result(static_cast<int>(i))] = origin;
+    made->origins_[{made->body_.results[i], 0}] = origin;
+    made->origins_[made->result(static_cast<int>(i))] = origin;
   }
   for (size_t i = 0; i < known.size(); ++i)
     made->origins_[{made->body_.args[i], 0}] = {Origin::kArgument, static_cast<int>(i)};
