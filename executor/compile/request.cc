@@ -3,7 +3,10 @@
 
 #include "executor/compile/request.h"
 
+#include <optional>
+
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
@@ -11,6 +14,17 @@
 
 namespace tenon {
 namespace {
+
+// The payload of the error for a placeholder that is not fed: the placeholder's name.
+constexpr char kUnfedKey[] = "tenon/unfed_placeholder";
+
+absl::Status Unfed(const Graph& graph, NodeId n) {
+  absl::Status status = absl::FailedPreconditionError(absl::StrCat(
+      graph.Locate(n), ": nothing is fed to placeholder '", graph.name(n), "' (", graph.op_name(n),
+      "), which the fetches need; feed a value of its dtype and shape"));
+  status.SetPayload(kUnfedKey, absl::Cord(graph.name(n)));
+  return status;
+}
 
 absl::Status Named(std::string_view role, std::string_view name, const absl::Status& status) {
   return Annotate(status, absl::StrCat(role, " '", name, "': "));
@@ -92,14 +106,15 @@ absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request) {
   while (!stack.empty()) {
     const NodeId n = stack.back();
     stack.pop_back();
-    if (IsPlaceholder(graph, n)) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          graph.Locate(n), ": nothing is fed to placeholder '", graph.name(n), "' (",
-          graph.op_name(n), "), which the fetches need; feed a value of its dtype and shape"));
-    }
+    if (IsPlaceholder(graph, n)) return Unfed(graph, n);
     for (const Output& from : graph.inputs(n)) need(from);
   }
   return set;
+}
+
+NodeId UnfedPlaceholder(const Graph& graph, const absl::Status& status) {
+  const std::optional<absl::Cord> name = status.GetPayload(kUnfedKey);
+  return name.has_value() ? graph.FindNode(std::string(*name)) : kNoNode;
 }
 
 absl::StatusOr<std::vector<NodeId>> OrderOf(const Graph& graph, const RunSet& set) {

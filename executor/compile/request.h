@@ -41,6 +41,9 @@ struct RunSet {
 // edge from a node that a feed stands for. FAILED_PRECONDITION names a placeholder that is needed
 // and not fed.
 absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request);
+// The placeholder of that error, also once the error has been annotated; kNoNode for any other
+// status.
+NodeId UnfedPlaceholder(const Graph& graph, const absl::Status& status);
 
 // The needed nodes, fed_only ones too, producers first; an edge into a fed node counts like any
 // other. INVALID_ARGUMENT if the graph has a cycle other than through a NextIteration, among needed

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "executor/place/placer.h"
 #include "grappler_lite/pipeline/pipeline.h"
 #include "plugin/kernels/file_access.h"
 
 namespace tenon {
+
+class Workers;  // plugin/cpu/base/workers.h
 
 struct SessionOptions {
   // Neither of these may be negative.
@@ -25,6 +28,9 @@ struct SessionOptions {
   // with RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write; by default none
+  // CPU threads that the session shares with others, in the place of `threads` of its own. Of runs
+  // that want them at once one has them, and the others compute on their own threads.
+  std::shared_ptr<Workers> workers;
 };
 
 }  // namespace tenon

@@ -110,6 +110,7 @@ absl::Status LoopStep::Run(Frame& frame, const StepArgs& args) const {
       return absl::ResourceExhaustedError(absl::StrCat("the loops of this run have made ",
                                                        frame.context().max_loop_passes, " passes"));
     }
+    TENON_RETURN_IF_ERROR(frame.CheckLimits());
     TENON_RETURN_IF_ERROR(RunSteps(frame, steps_.begin, steps_.end));
     // An error between two passes is the loop's, not that of the last step of its body.
     frame.set_node(node);

@@ -14,6 +14,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/ir/nodes.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon {
 namespace {
@@ -101,6 +102,10 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
     Patch(Row(plan_.fetch_uses, static_cast<int32_t>(i)), fetch_buffers_[i].data());
   }
   return absl::OkStatus();
+}
+
+absl::Status Frame::CheckLimits() const {
+  return context_.limits == nullptr ? absl::OkStatus() : context_.limits->Check();
 }
 
 absl::Status Frame::Synchronize() {

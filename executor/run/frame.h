@@ -19,6 +19,7 @@ namespace tenon {
 
 class AsyncStep;
 struct Plan;
+struct RunLimits;  // plugin/kernels/run_limits.h
 class RunRecording;
 
 // The surroundings of a run. Pointers are not owned.
@@ -28,6 +29,9 @@ struct RunContext {
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;                              // null: the run is not recorded
+  const RunLimits* limits = nullptr;                              // null: the defaults
+  // Whether something is to be done after each step: the run is recorded, or has a deadline.
+  bool is_watched = false;
 };
 
 // An input of a step that works on tensors instead of raw memory.
@@ -81,6 +85,8 @@ class Frame : public RunState {
   void set_pass(Pass pass) { pass_ = pass; }
   // Counts one more pass. False if the run has used up RunContext::max_loop_passes.
   bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
+  // The error of a run that is to end before it is done (RunLimits::Check), else OK.
+  absl::Status CheckLimits() const;
 
   // The node of the step that runs, for errors; kNoNode if the step has none. After an error, the
   // node of the step that failed; if a loop fails between two passes, that of its LoopStep.

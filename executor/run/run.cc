@@ -1,6 +1,8 @@
 // The dispatch loop.
 #include "executor/run/run.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "executor/run/run_recorder.h"
 #include "executor/run/slow_steps.h"
@@ -10,14 +12,21 @@
 #include "graph/c_api/tensor_guards.h"
 #include "graph/ir/nodes.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon {
 namespace {
 
 constexpr uint64_t kLine = 64;
 
-// Two instances, so that a run without a recorder does not even ask for one.
-template <bool kRecorded>
+// After each step of a run that is recorded or has a deadline.
+absl::Status AfterStep(Frame& frame, size_t step, absl::Status status) {
+  if (frame.context().recording != nullptr) frame.context().recording->EndStep(step);
+  return status.ok() ? frame.CheckLimits() : status;
+}
+
+// Two instances, so that other runs do not even ask for what is to be done after a step.
+template <bool kWatched>
 absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   void* const* const table = frame.table();
   char* const arena = frame.arena();
@@ -29,7 +38,7 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
     args.out = args.in + step->num_inputs;
     args.scratch = arena + step->scratch * kLine;
     absl::Status status = step->fn(step->state, args);
-    if constexpr (kRecorded) frame.context().recording->EndStep(step - steps);
+    if constexpr (kWatched) status = AfterStep(frame, step - steps, std::move(status));
     if (!status.ok()) [[unlikely]] {
       frame.set_failed_step(static_cast<uint32_t>(step - steps));
       return status;
@@ -70,6 +79,7 @@ absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
   const WorkScope work(NodeOfStep, &frame);
+  const LimitsScope limits(frame.context().limits);
   absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
   if (!status.ok() && !plan.places.empty() && frame.node() != kNoNode)
     status = RunEarlierNodes(plan, frame, std::move(status));
@@ -130,8 +140,8 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
 }  // namespace
 
 absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end) {
-  return frame.context().recording == nullptr ? RunRow<false>(frame, begin, end)
-                                              : RunRow<true>(frame, begin, end);
+  return frame.context().is_watched ? RunRow<true>(frame, begin, end)
+                                    : RunRow<false>(frame, begin, end);
 }
 
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,

@@ -13,6 +13,7 @@
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
 #include "graph/wire/wire.h"
+#include "plugin/kernels/run_limits.h"
 #include "plugin/kernels/session_state.h"
 
 namespace tenon {
@@ -59,7 +60,7 @@ KernelSurroundings Executable::Surroundings() const {
   return surroundings;
 }
 
-absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(const std::vector<Tensor>& feeds) {
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds) {
   std::shared_ptr<CachedPlan> plan = plans_.Find(feeds);
   if (plan != nullptr) {
     hits_.fetch_add(1, std::memory_order_relaxed);
@@ -74,7 +75,7 @@ absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(const std::vecto
   return plans_.Add(feeds, std::move(built));
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<Tensor>& feeds) {
+absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const Tensor> feeds) {
   const Runnable& runnable = *compiled_.runnable;
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
@@ -99,13 +100,17 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(const std::vector<
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
-absl::StatusOr<std::vector<Tensor>> Executable::Run(const std::vector<Tensor>& feeds,
-                                                    RunRecorder* recorder) {
+absl::StatusOr<std::vector<Tensor>> Executable::Run(absl::Span<const Tensor> feeds,
+                                                    RunRecorder* recorder,
+                                                    const RunLimits* limits) {
   TENON_RETURN_IF_ERROR(compiled_.runnable.status());
   TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
-  absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder);
+  absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder, limits);
   // Ends: each repetition takes one promise of a shape function away.
-  while (!values.ok() && OtherPlansMayDo(values.status())) values = RunOnce(feeds, recorder);
+  while (!values.ok() && OtherPlansMayDo(values.status()))
+    values = RunOnce(feeds, recorder, limits);
+  // Whatever else went wrong: the caller asked for an answer until then.
+  if (limits != nullptr && limits->is_late()) return limits->Check();
   return values;
 }
 
@@ -118,17 +123,21 @@ bool Executable::OtherPlansMayDo(const absl::Status& status) {
   return true;
 }
 
-absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(const std::vector<Tensor>& feeds,
-                                                        RunRecorder* recorder) {
+absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(absl::Span<const Tensor> feeds,
+                                                        RunRecorder* recorder,
+                                                        const RunLimits* limits) {
   std::optional<RunRecording> recording;
   if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
   if (recording.has_value()) recording->BeginRun(cached->plan);
-  const RunContext context = {.workers = &parts_.workers,
-                              .device_timeout_s = parts_.options.device_timeout_s,
-                              .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
-                              .max_loop_passes = parts_.options.max_loop_passes,
-                              .recording = recording.has_value() ? &*recording : nullptr};
+  const RunContext context = {
+      .workers = &parts_.workers,
+      .device_timeout_s = parts_.options.device_timeout_s,
+      .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+      .max_loop_passes = parts_.options.max_loop_passes,
+      .recording = recording.has_value() ? &*recording : nullptr,
+      .limits = limits,
+      .is_watched = recording.has_value() || (limits != nullptr && limits->has_deadline())};
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values =
         RunPlan(*cached->plan, cached->frames, feeds, context);

@@ -48,8 +48,10 @@ class Executable {
   // CheckFeeds, BuildPlan and RunPlan, and that of Compiled::runnable. `recorder` may be null. If a
   // plug-in's shape function proves wrong, the run is repeated with a plan that does not rely on
   // it. That happens only if no node of the run has a lasting effect (ShapePromises); the recorder
-  // gets each repetition.
-  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& feeds, RunRecorder* recorder);
+  // gets each repetition. `limits` may be null, which stands for the defaults. DEADLINE_EXCEEDED if
+  // the run has not ended at its deadline, CANCELLED if it was cancelled while it waited or looped.
+  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
+                                          const RunLimits* limits = nullptr);
 
   // The reports of executor/session/reports.h, which says what they hold.
   const Optimized& optimized() const { return compiled_.optimized; }
@@ -66,11 +68,11 @@ class Executable {
 
   KernelSurroundings Surroundings() const;
   // The plan for these feeds, built if the cache has none.
-  absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(const std::vector<Tensor>& feeds);
-  absl::StatusOr<std::shared_ptr<const Plan>> Build(const std::vector<Tensor>& feeds);
+  absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(absl::Span<const Tensor> feeds);
+  absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const Tensor> feeds);
   // A run that is not repeated.
-  absl::StatusOr<std::vector<Tensor>> RunOnce(const std::vector<Tensor>& feeds,
-                                              RunRecorder* recorder);
+  absl::StatusOr<std::vector<Tensor>> RunOnce(absl::Span<const Tensor> feeds, RunRecorder* recorder,
+                                              const RunLimits* limits);
   // Whether the error shows that a shape function was wrong. Drops all plans then, so that the next
   // run gets one without it.
   bool OtherPlansMayDo(const absl::Status& status);

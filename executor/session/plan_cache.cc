@@ -12,7 +12,7 @@ constexpr auto kUsedBefore = [](const auto& a, const auto& b) { return a->used <
 
 }  // namespace
 
-std::shared_ptr<CachedPlan> PlanCache::Find(const std::vector<Tensor>& feeds) {
+std::shared_ptr<CachedPlan> PlanCache::Find(absl::Span<const Tensor> feeds) {
   absl::ReaderMutexLock lock(&mutex_);
   // A list, not a map: the cache is small, and a comparison in place allocates no key.
   for (const auto& entry : entries_) {
@@ -27,7 +27,7 @@ std::shared_ptr<CachedPlan> PlanCache::Find(const std::vector<Tensor>& feeds) {
   return nullptr;
 }
 
-std::shared_ptr<CachedPlan> PlanCache::Add(const std::vector<Tensor>& feeds,
+std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds,
                                            std::shared_ptr<const Plan> plan) {
   auto entry = std::make_shared<CachedPlan>();
   for (const Tensor& t : feeds) entry->shapes.push_back(t.shape());

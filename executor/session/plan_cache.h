@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "executor/run/frame_pool.h"
 #include "executor/run/plan.h"
 
@@ -31,11 +32,10 @@ class PlanCache {
 
   // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan. Types
   // are not compared, since the graph fixes them.
-  std::shared_ptr<CachedPlan> Find(const std::vector<Tensor>& feeds);
+  std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds);
   // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
   // entry. Counts as a use. A full cache first drops the plan that was least recently used.
-  std::shared_ptr<CachedPlan> Add(const std::vector<Tensor>& feeds,
-                                  std::shared_ptr<const Plan> plan);
+  std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan);
   // Drops all plans.
   void Clear();
 

@@ -28,7 +28,7 @@ absl::StatusOr<Tensor> PathTensor(const fs::path& path) {
 absl::StatusOr<std::vector<Tensor>> Run(Session& session,
                                         const std::vector<Session::NamedTensor>& feeds,
                                         const std::vector<std::string>& fetches,
-                                        const BeforeRun& before_run) {
+                                        const RestoreRuns& runs) {
   std::vector<std::string> names;
   std::vector<Tensor> values;
   for (const auto& [name, value] : feeds) {
@@ -36,18 +36,18 @@ absl::StatusOr<std::vector<Tensor>> Run(Session& session,
     values.push_back(value);
   }
   TENON_ASSIGN_OR_RETURN(Executable * executable, session.Prepare(names, fetches));
-  if (before_run) TENON_RETURN_IF_ERROR(before_run(*executable));
-  return session.Run(executable, values);
+  if (runs.before_run) TENON_RETURN_IF_ERROR(runs.before_run(*executable));
+  return session.Run(executable, values, nullptr, runs.limits);
 }
 
 // Runs a node for its effects. `what` names the step in errors.
 absl::Status RunNode(Session& session, std::string_view what, const std::string& node,
-                     const std::vector<Session::NamedTensor>& feeds, const BeforeRun& before_run) {
+                     const std::vector<Session::NamedTensor>& feeds, const RestoreRuns& runs) {
   const NodeId n = NodeOfOutput(session.graph(), node);
   if (n == kNoNode)
     return absl::NotFoundError(absl::StrCat(what, ": no node is named '", node, "'"));
   const absl::Status status =
-      Run(session, feeds, {absl::StrCat("^", session.graph().name(n))}, before_run).status();
+      Run(session, feeds, {absl::StrCat("^", session.graph().name(n))}, runs).status();
   return Annotate(status, absl::StrCat(what, ": "));
 }
 
@@ -61,7 +61,7 @@ struct EmptyVariable {
 
 absl::StatusOr<std::vector<EmptyVariable>> FindEmptyVariables(Session& session,
                                                               const SavedModel& model,
-                                                              const BeforeRun& before_run) {
+                                                              const RestoreRuns& runs) {
   absl::StatusOr<std::vector<CapturedVariable>> captured =
       CapturedVariables(session.graph(), model.meta().objects.bytes);
   if (!captured.ok()) return WithPath(model.file, captured.status());
@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<EmptyVariable>> FindEmptyVariables(Session& session,
     fetches.emplace_back(session.graph().name(variable.handle));
   std::vector<EmptyVariable> empty;
   if (fetches.empty()) return empty;
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> handles, Run(session, {}, fetches, before_run));
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> handles, Run(session, {}, fetches, runs));
   for (size_t i = 0; i < handles.size(); ++i) {
     const auto* variable = ObjectAs<Variable>(handles[i].ObjectAt(0));
     if (variable != nullptr && !variable->Peek().initialized())
@@ -104,10 +104,9 @@ absl::Status Restore(const EmptyVariable& empty, const std::string& key, BundleR
 // Gives each variable that is still empty the value that the object graph names. Keras saves values
 // under other objects than the variables that its functions read, so the restore node of the graph
 // does not reach all of them.
-absl::Status RestoreByObjects(Session& session, const SavedModel& model,
-                              const BeforeRun& before_run) {
+absl::Status RestoreByObjects(Session& session, const SavedModel& model, const RestoreRuns& runs) {
   TENON_ASSIGN_OR_RETURN(const std::vector<EmptyVariable> empty,
-                         FindEmptyVariables(session, model, before_run));
+                         FindEmptyVariables(session, model, runs));
   if (empty.empty()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(
       BundleReader reader,
@@ -150,12 +149,12 @@ absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& m
 }
 
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
-                            const BeforeRun& before_run) {
+                            const RestoreRuns& runs) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Session::NamedTensor> paths, AssetPaths(model));
-  return RunNode(session, "running the initializer", node, paths, before_run);
+  return RunNode(session, "running the initializer", node, paths, runs);
 }
 
-absl::Status RestoreState(Session& session, const SavedModel& model, const BeforeRun& before_run) {
+absl::Status RestoreState(Session& session, const SavedModel& model, const RestoreRuns& runs) {
   const MetaGraph& meta = model.meta();
   const fs::path folder(model.folder);
   std::error_code error;
@@ -163,12 +162,12 @@ absl::Status RestoreState(Session& session, const SavedModel& model, const Befor
   if (!meta.restore_op.empty() && fs::exists(folder / "variables", error)) {
     TENON_ASSIGN_OR_RETURN(Tensor path, PathTensor(folder / "variables" / "variables"));
     TENON_RETURN_IF_ERROR(RunNode(session, "restoring the variables", meta.restore_op,
-                                  {{meta.filename_tensor, std::move(path)}}, before_run));
+                                  {{meta.filename_tensor, std::move(path)}}, runs));
   }
   // The checkpoint says how large tensors are: too large is an error, not the end of the process.
-  TENON_RETURN_IF_ERROR(WithinMemory([&] { return RestoreByObjects(session, model, before_run); }));
+  TENON_RETURN_IF_ERROR(WithinMemory([&] { return RestoreByObjects(session, model, runs); }));
   return meta.init_op.empty() ? absl::OkStatus()
-                              : RunInitializer(session, model, meta.init_op, before_run);
+                              : RunInitializer(session, model, meta.init_op, runs);
 }
 
 }  // namespace tenon

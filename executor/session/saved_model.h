@@ -24,11 +24,17 @@ absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& m
 // or the initializer. May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
+// How the runs go that a restoration takes.
+struct RestoreRuns {
+  BeforeRun before_run;
+  const RunLimits* limits = nullptr;  // null: the defaults
+};
+
 // Runs `node` ("node", "node:0" or "^node") for its effects and feeds the result of AssetPaths.
 // `session` must be a session of the model's graph. NOT_FOUND if the graph has no such node. Errors
 // start with "running the initializer: ".
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
-                            const BeforeRun& before_run = {});
+                            const RestoreRuns& runs = {});
 
 // In this order: runs the graph's own restore node, if the model has one and its folder has a
 // folder `variables`; gives each variable that functions have captured (CapturedVariables) and that
@@ -39,7 +45,6 @@ absl::Status RunInitializer(Session& session, const SavedModel& model, const std
 // have values. Errors of the restore node start with "restoring the variables: ", those of the
 // initializer as in RunInitializer; errors of the checkpoint name its file. RESOURCE_EXHAUSTED
 // without memory.
-absl::Status RestoreState(Session& session, const SavedModel& model,
-                          const BeforeRun& before_run = {});
+absl::Status RestoreState(Session& session, const SavedModel& model, const RestoreRuns& runs = {});
 
 }  // namespace tenon

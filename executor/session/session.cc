@@ -33,14 +33,15 @@ struct Session::Impl {
       : graph(std::move(g)),
         devices(std::move(d)),
         options(std::move(o)),
-        workers(options.threads),
+        workers(options.workers != nullptr ? options.workers
+                                           : std::make_shared<Workers>(options.threads)),
         states(options.seed, options.files) {
     for (const Device* device : devices) holds.emplace_back(device->plugin());
   }
 
   SessionParts Parts(Device* host) {
-    return {options, devices, host,      KernelRegistry::Global(),
-            workers, states,  next_step, fixed.load()};
+    return {options,  devices, host,      KernelRegistry::Global(),
+            *workers, states,  next_step, fixed.load()};
   }
 
   // Executables that read a constant would not see the change.
@@ -65,7 +66,7 @@ struct Session::Impl {
   // of the plug-ins of `devices`; PluginHold cannot move, so no vector
   std::deque<PluginHold> holds;
   const SessionOptions options;
-  Workers workers;
+  const std::shared_ptr<Workers> workers;
   KernelStates states;
   std::unique_ptr<Device> own_host;
   Device* host = nullptr;
@@ -77,6 +78,7 @@ struct Session::Impl {
   absl::Mutex mutex;
   // Last, so that executables go first: they borrow from all of the above.
   std::map<Key, std::unique_ptr<Executable>> executables ABSL_GUARDED_BY(mutex);
+  std::vector<std::unique_ptr<Executable>> others ABSL_GUARDED_BY(mutex);  // of PrepareOther
 };
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vector<Device*> devices,
@@ -86,6 +88,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
         absl::StrCat("the number of threads cannot be ", options.threads));
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
   // hardware_concurrency() is 0 where the system does not tell.
+  if (options.workers != nullptr) options.threads = options.workers->threads();
   if (options.threads == 0)
     options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));
@@ -125,7 +128,7 @@ void Session::SetGraph(Graph graph) {
 }
 
 const Graph& Session::graph() const { return impl_->graph; }
-int Session::threads() const { return impl_->workers.threads(); }
+int Session::threads() const { return impl_->workers->threads(); }
 const FileAccess& Session::files() const { return impl_->options.files; }
 ResourceManager& Session::resources() { return impl_->states.resources(); }
 
@@ -148,10 +151,20 @@ absl::StatusOr<Executable*> Session::Prepare(const std::vector<std::string>& fee
   return impl_->executables.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
+absl::StatusOr<Executable*> Session::PrepareOther(const Graph& graph,
+                                                  const std::vector<std::string>& feeds,
+                                                  const std::vector<std::string>& fetches) {
+  absl::MutexLock prepare(&impl_->prepare_mutex);
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
+                         Executable::Make(graph, feeds, fetches, impl_->Parts(impl_->host)));
+  absl::MutexLock lock(&impl_->mutex);
+  return impl_->others.emplace_back(std::move(made)).get();
+}
+
 absl::StatusOr<std::vector<Tensor>> Session::Run(Executable* executable,
-                                                 const std::vector<Tensor>& feeds,
-                                                 RunRecorder* recorder) {
-  return executable->Run(feeds, recorder);
+                                                 absl::Span<const Tensor> feeds,
+                                                 RunRecorder* recorder, const RunLimits* limits) {
+  return executable->Run(feeds, recorder, limits);
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::Run(const std::vector<NamedTensor>& feeds,

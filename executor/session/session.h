@@ -22,6 +22,7 @@ class Executable;
 class FixedVariables;   // executor/state/fixed_variables.h
 class ResourceManager;  // plugin/kernels/resource.h
 class RunRecorder;      // executor/run/run_recorder.h
+struct RunLimits;       // plugin/kernels/run_limits.h
 
 // Thread-safe: many runs may go on at once, each with its own frame of buffers. No call may be in
 // progress when the session is destroyed.
@@ -53,12 +54,20 @@ class Session {
   // value or with a type or shape that contradicts the graph, and for a fetch in a branch that was
   // not taken. UNIMPLEMENTED if the graph was optimized for TensorFlow and cannot run here. Errors
   // of nodes name the node; of several nodes that fail, the first one in the graph's order.
-  // `recorder` may be null; otherwise it records when each step ran.
-  absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, const std::vector<Tensor>& feeds,
-                                          RunRecorder* recorder = nullptr);
+  // `recorder` may be null; otherwise it records when each step ran. `limits` may be null, which
+  // stands for the defaults; DEADLINE_EXCEEDED and CANCELLED are as Executable::Run says.
+  absl::StatusOr<std::vector<Tensor>> Run(Executable* executable, absl::Span<const Tensor> feeds,
+                                          RunRecorder* recorder = nullptr,
+                                          const RunLimits* limits = nullptr);
   // Prepare and Run in one call. Looks the executable up by name in each call.
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);
+
+  // Prepares for `graph` in the place of the session's graph. A node has the state of the session's
+  // node of its name. Each call makes an executable, which the session owns, too.
+  absl::StatusOr<Executable*> PrepareOther(const Graph& graph,
+                                           const std::vector<std::string>& feeds,
+                                           const std::vector<std::string>& fetches);
 
   // `entries`: all nodes or outputs that will run ("node", "node:1" or "^node"); unknown names are
   // skipped. Fixes the variables that a run of them needs and does not change (UseOfVariables), at

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <climits>
 #include <filesystem>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -49,6 +50,7 @@ struct ModelBytes {
 
 // A MetaGraphDef in parts.
 struct MetaBytes {
+  std::string_view whole;
   std::vector<std::string_view> graphs, objects;  // pieces of one message each
   std::string rest;                               // all other fields
 };
@@ -101,6 +103,7 @@ FileBytes Joined(const ModelBytes& model, const std::vector<std::string_view>& p
 absl::StatusOr<MetaBytes> SplitMetaGraph(const ModelBytes& model, std::string_view wire,
                                          std::vector<std::string>& tags) {
   MetaBytes parts;
+  parts.whole = wire;
   WireReader reader(wire);
   WireField f;
   while (reader.Next(&f)) {
@@ -340,6 +343,50 @@ absl::StatusOr<Imported> ImportGraph(const ModelBytes& model, const MetaBytes& p
   return ImportSource(std::move(source), limits);
 }
 
+// Reads all MetaGraphDefs into `saved`, and returns their parts.
+absl::StatusOr<std::vector<MetaBytes>> ReadMetaGraphs(const ModelBytes& model,
+                                                      const std::string& folder,
+                                                      SavedModel& saved) {
+  saved.folder = folder;
+  saved.file = model.name;
+  std::vector<MetaBytes> parts;
+  WireReader reader(model.file.bytes);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kMetaGraphs || f.type != WireType::kBytes) continue;
+    MetaGraph& meta = saved.meta_graphs.emplace_back();
+    TENON_ASSIGN_OR_RETURN(MetaBytes split, SplitMetaGraph(model, f.bytes, meta.tags));
+    const absl::Status read = MetaGraphReader(meta).Read(split.rest);
+    if (!read.ok()) {
+      return absl::InvalidArgumentError(
+          Printable(absl::StrCat(Locate(model, f.bytes.data()), ": ", read.message())));
+    }
+    meta.objects = Joined(model, split.objects);
+    parts.push_back(std::move(split));
+  }
+  if (!reader.ok())
+    return Malformed(model, model.file.bytes.data() + reader.offset(), "SavedModel");
+  return parts;
+}
+
+std::string SpacedTags(const std::set<std::string>& tags) {
+  return absl::StrCat("{ ", absl::StrJoin(tags, " "), " }");
+}
+
+absl::StatusOr<size_t> FindTags(const std::vector<MetaGraph>& graphs,
+                                const std::vector<std::string>& tags) {
+  const std::set<std::string> wanted(tags.begin(), tags.end());
+  std::vector<std::string> there;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const std::set<std::string> has(graphs[i].tags.begin(), graphs[i].tags.end());
+    if (has == wanted) return i;
+    there.push_back(SpacedTags(has));
+  }
+  return absl::NotFoundError(Printable(
+      absl::StrCat("Could not find meta graph def matching supplied tags: ", SpacedTags(wanted),
+                   ". The SavedModel has the tag-sets ", absl::StrJoin(there, ", "), ".")));
+}
+
 }  // namespace
 
 const Signature* MetaGraph::FindSignature(std::string_view name) const {
@@ -358,29 +405,26 @@ absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
                                                     const ImportLimits& limits) {
   TENON_ASSIGN_OR_RETURN(const ModelBytes model, ReadModelFile(folder, limits));
   ImportedSavedModel result;
-  result.model.folder = folder;
-  result.model.file = model.name;
-  std::vector<MetaBytes> parts;
-  WireReader reader(model.file.bytes);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.number != kMetaGraphs || f.type != WireType::kBytes) continue;
-    MetaGraph& meta = result.model.meta_graphs.emplace_back();
-    TENON_ASSIGN_OR_RETURN(MetaBytes split, SplitMetaGraph(model, f.bytes, meta.tags));
-    const absl::Status read = MetaGraphReader(meta).Read(split.rest);
-    if (!read.ok()) {
-      return absl::InvalidArgumentError(
-          Printable(absl::StrCat(Locate(model, f.bytes.data()), ": ", read.message())));
-    }
-    meta.objects = Joined(model, split.objects);
-    parts.push_back(std::move(split));
-  }
-  if (!reader.ok())
-    return Malformed(model, model.file.bytes.data() + reader.offset(), "SavedModel");
+  TENON_ASSIGN_OR_RETURN(const std::vector<MetaBytes> parts,
+                         ReadMetaGraphs(model, folder, result.model));
   TENON_ASSIGN_OR_RETURN(result.model.chosen, ChooseGraph(model.name, result.model.meta_graphs));
   TENON_ASSIGN_OR_RETURN(
       result.imported, ImportGraph(model, parts[result.model.chosen], result.model.chosen, limits));
   ReferenceChecker(model.name, result.model.meta(), result.imported).Run();
+  return result;
+}
+
+absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
+                                               const std::vector<std::string>& tags,
+                                               const ImportLimits& limits) {
+  TENON_ASSIGN_OR_RETURN(const ModelBytes model, ReadModelFile(folder, limits));
+  SavedModelBytes result;
+  TENON_ASSIGN_OR_RETURN(const std::vector<MetaBytes> parts,
+                         ReadMetaGraphs(model, folder, result.model));
+  TENON_ASSIGN_OR_RETURN(result.model.chosen, FindTags(result.model.meta_graphs, tags));
+  const MetaBytes& chosen = parts[result.model.chosen];
+  result.meta_graph = Joined(model, {chosen.whole});
+  result.graph = Joined(model, chosen.graphs);
   return result;
 }
 

@@ -92,4 +92,19 @@ bool IsSavedModel(const std::string& folder);
 absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
                                                     const ImportLimits& limits = {});
 
+// A SavedModel whose graph is still bytes: views of the file, or of memory that they own.
+struct SavedModelBytes {
+  SavedModel model;
+  FileBytes meta_graph;  // the MetaGraphDef that was chosen
+  FileBytes graph;       // its GraphDef
+};
+
+// Reads the same files, imports nothing, and chooses the only graph that has all of `tags` and no
+// other tag; their order and repetitions do not count. NOT_FOUND, with TensorFlow's message and the
+// tags of each graph, if there is none. Names of tensors and nodes are not checked. Other errors
+// are those of ImportSavedModel for malformed files.
+absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
+                                               const std::vector<std::string>& tags,
+                                               const ImportLimits& limits = {});
+
 }  // namespace tenon

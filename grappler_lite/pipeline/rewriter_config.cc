@@ -70,8 +70,11 @@ bool IsToggle(const std::string& name) {
 
 class Reader {
  public:
+  // `lenient`: a mistake in the message is a setting without effect.
+  explicit Reader(bool lenient) : lenient_(lenient) {}
+
   absl::StatusOr<RewriterSettings> Read(const pb::RewriterConfig& config) {
-    TENON_RETURN_IF_ERROR(CheckEnums(config));
+    if (!lenient_) TENON_RETURN_IF_ERROR(CheckEnums(config));
     settings_.no_passes = config.disable_meta_optimizer();
     settings_.use_plugins = config.use_plugin_optimizers() != pb::RewriterConfig::OFF;
     settings_.fail_on_errors = config.fail_on_optimizer_errors();
@@ -182,7 +185,12 @@ class Reader {
         Ignore(absl::StrCat("optimizer '", listed, "'"), "there is no such pass");
         continue;
       }
-      TENON_RETURN_IF_ERROR(CheckPassName(name));
+      const absl::Status known = CheckPassName(name);
+      if (!known.ok() && lenient_) {
+        Ignore(absl::StrCat("optimizer '", listed, "'"), known.message());
+        continue;
+      }
+      TENON_RETURN_IF_ERROR(known);
       settings_.passes.push_back({std::string(name), {}});
     }
     // A list of passes names none of a plug-in. use_plugin_optimizers alone decides about those.
@@ -190,6 +198,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  const bool lenient_;
   RewriterSettings settings_;
 };
 
@@ -204,7 +213,11 @@ absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat(errors.text, " (a RewriterConfig as text, such as 'remapping: OFF')"));
   }
-  return Reader().Read(config);
+  return Reader(/*lenient=*/false).Read(config);
+}
+
+RewriterSettings SettingsOf(const pb::RewriterConfig& config) {
+  return *Reader(/*lenient=*/true).Read(config);
 }
 
 void Apply(const RewriterSettings& settings, PipelineOptions& options) {

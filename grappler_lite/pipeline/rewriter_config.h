@@ -1,4 +1,4 @@
-// Translates the text of a TensorFlow RewriterConfig into options of the pipeline.
+// Translates a TensorFlow RewriterConfig into options of the pipeline.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,10 @@
 #include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon {
+
+namespace pb {
+class RewriterConfig;
+}
 
 // The settings of one RewriterConfig. The comments name its fields. Passes have our names.
 struct RewriterSettings {
@@ -35,6 +39,10 @@ struct RewriterSettings {
 // position for a number that is no value of its field's enum, and for a name in `optimizers` that
 // is neither a pass here nor a toggle; for a name the message has the closest one if one is close.
 absl::StatusOr<RewriterSettings> ParseRewriterConfig(std::string_view text);
+// The settings of a message that a program brings. As in TensorFlow it need not be right: numbers
+// that are no value of their enum count as the default or as ON, and names in `optimizers` that are
+// unknown are in without_effect.
+RewriterSettings SettingsOf(const pb::RewriterConfig& config);
 
 // Puts the settings into `options`:
 // - `passes` only if options.passes is empty.

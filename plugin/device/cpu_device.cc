@@ -16,8 +16,9 @@ absl::Status NoStreams(std::string_view what) {
 
 class CpuDevice : public Device {
  public:
+  explicit CpuDevice(int ordinal) : ordinal_(ordinal) {}
   std::string_view type() const override { return "CPU"; }
-  int ordinal() const override { return 0; }
+  int ordinal() const override { return ordinal_; }
   std::string_view plugin() const override { return {}; }
   int priority() const override { return 60; }  // TensorFlow's number for CPU devices
   // The machine's memory, all of it.
@@ -55,6 +56,9 @@ class CpuDevice : public Device {
   absl::Status HostCallback(StreamHandle, std::function<absl::Status()>) override {
     return NoStreams("a callback");
   }
+
+ private:
+  const int ordinal_;
 };
 
 }  // namespace
@@ -67,6 +71,6 @@ std::string Device::physical_name() const {
   return absl::StrCat("/physical_device:", type(), ":", ordinal());
 }
 
-std::unique_ptr<Device> MakeCpuDevice() { return std::make_unique<CpuDevice>(); }
+std::unique_ptr<Device> MakeCpuDevice(int ordinal) { return std::make_unique<CpuDevice>(ordinal); }
 
 }  // namespace tenon

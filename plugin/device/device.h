@@ -89,7 +89,8 @@ class Device {
                                     std::function<absl::Status()> callback) = 0;
 };
 
-// The host itself.
-std::unique_ptr<Device> MakeCpuDevice();
+// The host itself. A program may want several devices of it, which it tells apart by their
+// ordinals.
+std::unique_ptr<Device> MakeCpuDevice(int ordinal = 0);
 
 }  // namespace tenon

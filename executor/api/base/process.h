@@ -1,16 +1,29 @@
 // What all sessions and contexts of this process share. Thread-safe.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "plugin/device/device.h"
 
+namespace tenon {
+class Workers;  // plugin/cpu/base/workers.h
+}
+
 namespace tenon::api {
 
 // The CPU, then the devices of all plug-ins that are loaded now; creates those of newly loaded
-// plug-ins. The pointers stay valid until the plug-in is unloaded; the CPU is never destroyed.
-// Errors are those of PluginDevices.
-absl::StatusOr<std::vector<Device*>> ProcessDevices();
+// plug-ins. `most` has, by device type, the most devices to return; for "CPU" it is the number of
+// devices that the CPU is to be, of one by default. The pointers stay valid until the plug-in is
+// unloaded; those of the CPU are never destroyed. NOT_FOUND without a CPU device, INVALID_ARGUMENT
+// for more than 1,024; other errors are those of PluginDevices.
+absl::StatusOr<std::vector<Device*>> ProcessDevices(const std::map<std::string, int>& most = {});
+
+// CPU threads for all who want this number of them; 0: as many as the machine has. They last as
+// long as somebody has them, and at least until somebody wants another number.
+std::shared_ptr<Workers> ProcessWorkers(int threads);
 
 }  // namespace tenon::api

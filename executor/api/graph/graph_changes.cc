@@ -31,8 +31,10 @@ absl::Status CheckIsOf(const TF_Operation* op, const TF_Graph* graph) {
                          : absl::InvalidArgumentError("the operation is none of the graph");
 }
 
-// Lists that were made of the edges are of no use any more.
-void NoteChange(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+// Lists that were made of the edges are of no use any more. Sessions that have taken the node keep
+// it as it was.
+void NoteChange(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  if (graph.sessions > 0) graph.changed.push_back(n);
   ++graph.version;
   graph.consumers.Clear();
 }
@@ -76,7 +78,7 @@ absl::Status UpdateEdge(TF_Graph& graph, TF_Output source, TF_Input input)
                      ShapeText(old_shape), "."));
   }
   graph.graph.SetInput(to, input.index, next);
-  NoteChange(graph);
+  NoteChange(graph, to);
   return absl::OkStatus();
 }
 
@@ -102,7 +104,7 @@ absl::Status ChangeAttr(TF_Graph& graph, const TF_Operation& op, std::string_vie
     }
     return absl::InvalidArgumentError(types.message());
   }
-  NoteChange(graph);
+  NoteChange(graph, op.node);
   return absl::OkStatus();
 }
 
@@ -132,7 +134,7 @@ void SetFullType(TF_Graph& graph, NodeId n, std::string_view type)
   }
   WireWriter(&extra).Bytes(kFullTypeField, type);
   graph.graph.SetExtra(n, extra);
-  NoteChange(graph);
+  NoteChange(graph, n);
 }
 
 absl::Status AddWhileInput(TF_Graph& graph, TF_Output source, const TF_Operation* dst)
@@ -160,7 +162,7 @@ absl::Status AddWhileInput(TF_Graph& graph, TF_Output source, const TF_Operation
   const std::vector<Output> control(g.control_inputs(n).begin(), g.control_inputs(n).end());
   data.push_back(from);
   g.SetInputs(n, data, control);
-  NoteChange(graph);
+  NoteChange(graph, n);
   return absl::OkStatus();
 }
 
@@ -183,7 +185,7 @@ void TF_AddOperationControlInput(TF_Graph* graph, TF_Operation* op, TF_Operation
   if (!IsOf(op, graph) || !IsOf(input, graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->graph.AddControlInput(op->node, input->node);
-  tenon::api::NoteChange(*graph);
+  tenon::api::NoteChange(*graph, op->node);
 }
 
 void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
@@ -217,14 +219,14 @@ void TF_SetRequestedDevice(TF_Graph* graph, TF_Operation* op, const char* device
   absl::MutexLock lock(&graph->mutex);
   graph->graph.SetDevice(op->node, absl::NullSafeStringView(device));
   op->device.store(nullptr, std::memory_order_release);
-  tenon::api::NoteChange(*graph);
+  tenon::api::NoteChange(*graph, op->node);
 }
 
 void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op) {
   if (!IsOf(op, graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->graph.SetInputs(op->node, graph->graph.data_inputs(op->node), {});
-  tenon::api::NoteChange(*graph);
+  tenon::api::NoteChange(*graph, op->node);
 }
 
 void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/graph/graph_import.h"
 #include "executor/api/graph/graph_importer.h"
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
@@ -71,6 +72,12 @@ bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED
   return true;
 }
 
+absl::Status Import(TF_Graph& graph, std::string_view wire, const TF_ImportGraphDefOptions& options,
+                    TF_ImportGraphDefResults* results) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  if (AsksForNothing(options) && Adopt(graph, wire)) return absl::OkStatus();
+  return GraphImporter(graph, options).Run(std::make_shared<const std::string>(wire), results);
+}
+
 std::unique_ptr<TF_ImportGraphDefResults> ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
                                                      const TF_ImportGraphDefOptions* options,
                                                      TF_Status* status) {
@@ -79,15 +86,18 @@ std::unique_ptr<TF_ImportGraphDefResults> ImportInto(TF_Graph* graph, const TF_B
     return nullptr;
   auto results = std::make_unique<TF_ImportGraphDefResults>();
   absl::MutexLock lock(&graph->mutex);
-  const std::string_view wire = BufferBytes(*graph_def);
-  if (AsksForNothing(*options) && Adopt(*graph, wire)) return results;
-  const absl::Status imported =
-      GraphImporter(*graph, *options).Run(std::make_shared<const std::string>(wire), results.get());
+  const absl::Status imported = Import(*graph, BufferBytes(*graph_def), *options, results.get());
   StatusToC(imported, status);
   return imported.ok() ? std::move(results) : nullptr;
 }
 
 }  // namespace
+
+absl::Status ImportGraphDef(TF_Graph& graph, std::string_view wire) {
+  TF_ImportGraphDefResults results;
+  return Import(graph, wire, TF_ImportGraphDefOptions(), &results);
+}
+
 }  // namespace tenon::api
 
 extern "C" {

@@ -52,6 +52,9 @@ struct TF_Graph {
   std::deque<TF_Operation> operations ABSL_GUARDED_BY(mutex);  // by node id
   // Grows with each change of the graph, so that a session knows whether it has the whole graph.
   int64_t version ABSL_GUARDED_BY(mutex) = 0;
+  // The nodes that were changed after they were added, while the graph had sessions; in the order
+  // of the changes.
+  std::vector<tenon::NodeId> changed ABSL_GUARDED_BY(mutex);
   tenon::api::Consumers consumers ABSL_GUARDED_BY(mutex);
   tenon::api::NamePrefixes prefixes ABSL_GUARDED_BY(mutex);
   // By NodeKind::index: op and attributes have been checked and are right.

@@ -24,22 +24,26 @@ RunKey::RunKey(const RunEnds& ends) {
 }
 
 Executable* RunTable::Find(const RunKey& key) const {
+  const Entry* const last = last_.load(std::memory_order_acquire);
+  if (last != nullptr && last->key == key) return last->executable;
   absl::ReaderMutexLock lock(&mutex_);
   const auto found = entries_.find(key.hash());
   if (found == entries_.end()) return nullptr;
-  for (const Entry& entry : found->second) {
-    if (entry.key == key) return entry.executable;
+  for (const std::unique_ptr<const Entry>& entry : found->second) {
+    if (!(entry->key == key)) continue;
+    last_.store(entry.get(), std::memory_order_release);
+    return entry->executable;
   }
   return nullptr;
 }
 
 void RunTable::Add(RunKey key, Executable* executable) {
   absl::MutexLock lock(&mutex_);
-  std::vector<Entry>& entries = entries_[key.hash()];
-  for (const Entry& entry : entries) {
-    if (entry.key == key) return;
+  std::vector<std::unique_ptr<const Entry>>& entries = entries_[key.hash()];
+  for (const std::unique_ptr<const Entry>& entry : entries) {
+    if (entry->key == key) return;
   }
-  entries.push_back({std::move(key), executable});
+  entries.push_back(std::make_unique<const Entry>(Entry{std::move(key), executable}));
 }
 
 }  // namespace tenon::api

@@ -1,6 +1,7 @@
 // Finds the compiled form of a run by the addresses of its inputs, outputs and targets.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,7 +27,9 @@ class RunKey {
  public:
   explicit RunKey(const RunEnds& ends);
   uint64_t hash() const { return hash_; }
-  friend bool operator==(const RunKey& a, const RunKey& b) { return a.words_ == b.words_; }
+  friend bool operator==(const RunKey& a, const RunKey& b) {
+    return a.hash_ == b.hash_ && a.words_ == b.words_;
+  }
 
  private:
   absl::InlinedVector<uint64_t, 16> words_;
@@ -36,7 +39,7 @@ class RunKey {
 // Thread-safe. Entries stay as long as the table.
 class RunTable {
  public:
-  // Null if there is none.
+  // Null if there is none. Takes no lock if the key is that of the last call.
   Executable* Find(const RunKey& key) const;
   // The key may have an entry already, which then stays.
   void Add(RunKey key, Executable* executable);
@@ -46,9 +49,11 @@ class RunTable {
     RunKey key;
     Executable* executable;
   };
+  mutable std::atomic<const Entry*> last_{nullptr};
   mutable absl::Mutex mutex_;
   // By the hash of the key; entries of one hash are rare.
-  absl::flat_hash_map<uint64_t, std::vector<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, std::vector<std::unique_ptr<const Entry>>> entries_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon::api

@@ -1,86 +1,50 @@
-// TF_SessionRun. A repeated run finds its compiled form by addresses alone; the names of nodes are
-// made once, when the run is prepared.
-#include <string>
-#include <vector>
+// TF_SessionRun and the functions for partial runs. A repeated run finds its compiled form by
+// addresses alone; the names of nodes are made once, when the run is prepared.
+#include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/session/run_call.h"
 #include "executor/api/session/tf_session.h"
-#include "graph/base/status_macros.h"
-#include "graph/c_api/tensor_handles.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
-namespace {
 
-// The names that ResolveRequest reads. The port is always there: a node's name may have a colon.
-absl::Status NameOutputs(const TF_Graph& graph, absl::Span<const TF_Output> outputs,
-                         std::vector<std::string>* names) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
-  for (const TF_Output& output : outputs) {
-    TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(graph, output));
-    names->push_back(absl::StrCat(graph.graph.name(o.node), ":", o.port));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status NameTargets(const TF_Graph& graph, absl::Span<const TF_Operation* const> targets,
-                         std::vector<std::string>* names) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
-  for (const TF_Operation* target : targets) {
-    if (target == nullptr || target->graph != &graph)
-      return absl::InvalidArgumentError("a target is no operation of the session's graph");
-    names->push_back(absl::StrCat("^", graph.graph.name(target->node)));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Executable*> PrepareRun(TF_Session& session, const RunEnds& ends, RunKey key) {
-  absl::MutexLock lock(&session.mutex);
-  if (Executable* made = session.runs.Find(key)) return made;
-  std::vector<std::string> feeds, fetches;
-  {
-    absl::ReaderMutexLock graph_lock(&session.graph->mutex);
-    TENON_RETURN_IF_ERROR(NameOutputs(*session.graph, ends.inputs, &feeds));
-    TENON_RETURN_IF_ERROR(NameOutputs(*session.graph, ends.outputs, &fetches));
-    TENON_RETURN_IF_ERROR(NameTargets(*session.graph, ends.targets, &fetches));
-    if (session.version != session.graph->version) {
-      session.session->SetGraph(session.graph->graph.Snapshot());
-      session.version = session.graph->version;
-    }
-  }
-  TENON_ASSIGN_OR_RETURN(Executable* const executable, session.session->Prepare(feeds, fetches));
-  session.runs.Add(std::move(key), executable);
-  return executable;
-}
-
-absl::Status Run(TF_Session& session, const RunEnds& ends, TF_Tensor* const* input_values,
-                 TF_Tensor** output_values) {
-  if (session.closed) return absl::CancelledError("Session has been closed.");
-  RunKey key(ends);
-  Executable* executable = session.runs.Find(key);
-  if (executable == nullptr) {
-    TENON_ASSIGN_OR_RETURN(executable, PrepareRun(session, ends, std::move(key)));
-  }
-  std::vector<Tensor> feeds;
-  feeds.reserve(ends.inputs.size());
-  for (size_t i = 0; i < ends.inputs.size(); ++i) feeds.push_back(input_values[i]->value());
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, session.session->Run(executable, feeds));
-  for (size_t i = 0; i < ends.outputs.size(); ++i)
-    output_values[i] = NewTensorHandle(std::move(values[i]));
-  return absl::OkStatus();
-}
-
-bool IsArrayOfGiven(const char* name, TF_Tensor* const* values, int count, TF_Status* status) {
-  if (!IsArray(name, values, count, status)) return false;
-  for (int i = 0; i < count; ++i) {
-    if (values[i] == nullptr) return AllGiven({{name, nullptr}}, status);
+bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status) {
+  if (call.output_values != nullptr)
+    std::fill_n(call.output_values, std::max(call.num_outputs, 0), nullptr);
+  if (!IsArray("inputs", call.inputs, call.num_inputs, status) ||
+      !IsArray("input_values", call.input_values, call.num_inputs, status) ||
+      !IsArray("outputs", call.outputs, call.num_outputs, status) ||
+      !IsArray("output_values", call.output_values, call.num_outputs, status) ||
+      !IsArray("target_opers", call.targets, call.num_targets, status))
+    return false;
+  arguments->inputs = absl::MakeConstSpan(call.input_values, call.num_inputs);
+  arguments->outputs = absl::MakeSpan(call.output_values, call.num_outputs);
+  for (size_t i = 0; i < arguments->inputs.size(); ++i) {
+    const TF_Tensor* const input = arguments->inputs[i];
+    if (input != nullptr && !input->deleted) continue;
+    StatusToC(
+        absl::InvalidArgumentError(absl::StrCat("element ", i, " of argument 'input_values' ",
+                                                input == nullptr ? "is NULL" : "was deleted")),
+        status);
+    return false;
   }
   return true;
 }
 
-}  // namespace
+const char* NewHandleText(const std::string& handle) {
+  char* const text = new char[handle.size() + 1];
+  std::memcpy(text, handle.c_str(), handle.size() + 1);
+  return text;
+}
+
 }  // namespace tenon::api
 
 using tenon::api::IsArray;
+using tenon::api::RunArguments;
+using tenon::api::RunEnds;
 
 extern "C" {
 
@@ -88,23 +52,52 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options, const TF_O
                    TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
                    TF_Tensor** output_values, int noutputs, const TF_Operation* const* target_opers,
                    int ntargets, TF_Buffer* run_metadata, TF_Status* status) {
-  if (output_values != nullptr) std::fill_n(output_values, std::max(noutputs, 0), nullptr);
-  if (!tenon::api::AllGiven({{"session", session}}, status) ||
-      !IsArray("inputs", inputs, ninputs, status) ||
-      !tenon::api::IsArrayOfGiven("input_values", input_values, ninputs, status) ||
-      !IsArray("outputs", outputs, noutputs, status) ||
-      !IsArray("output_values", output_values, noutputs, status) ||
-      !IsArray("target_opers", target_opers, ntargets, status))
+  RunArguments arguments{.options = run_options, .metadata = run_metadata};
+  if (!tenon::api::ReadRunCall(
+          {inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets},
+          &arguments, status) ||
+      !tenon::api::IsSession(session, status))
     return;
-  if (run_options != nullptr || run_metadata != nullptr) {
-    return tenon::StatusToC(absl::UnimplementedError("RunOptions and RunMetadata are not read yet"),
-                            status);
-  }
-  const tenon::api::RunEnds ends{absl::MakeConstSpan(inputs, ninputs),
-                                 absl::MakeConstSpan(outputs, noutputs),
-                                 absl::MakeConstSpan(target_opers, ntargets)};
-  const absl::Status run = tenon::api::Run(*session, ends, input_values, output_values);
+  const RunEnds ends{absl::MakeConstSpan(inputs, ninputs), absl::MakeConstSpan(outputs, noutputs),
+                     absl::MakeConstSpan(target_opers, ntargets)};
+  const absl::Status run = session->made->Run(ends, arguments);
   if (!run.ok()) tenon::StatusToC(run, status);
 }
+
+void TF_SessionPRunSetup(TF_Session* session, const TF_Output* inputs, int ninputs,
+                         const TF_Output* outputs, int noutputs,
+                         const TF_Operation* const* target_opers, int ntargets, const char** handle,
+                         TF_Status* status) {
+  if (handle != nullptr) *handle = nullptr;
+  if (!tenon::api::IsSession(session, status) ||
+      !tenon::api::AllGiven({{"handle", handle}}, status) ||
+      !IsArray("inputs", inputs, ninputs, status) ||
+      !IsArray("outputs", outputs, noutputs, status) ||
+      !IsArray("target_opers", target_opers, ntargets, status))
+    return;
+  const absl::StatusOr<std::string> set_up = session->made->SetUpPartialRun(
+      {absl::MakeConstSpan(inputs, ninputs), absl::MakeConstSpan(outputs, noutputs),
+       absl::MakeConstSpan(target_opers, ntargets)});
+  tenon::StatusToC(set_up.status(), status);
+  if (set_up.ok()) *handle = tenon::api::NewHandleText(*set_up);
+}
+
+void TF_SessionPRun(TF_Session* session, const char* handle, const TF_Output* inputs,
+                    TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
+                    TF_Tensor** output_values, int noutputs,
+                    const TF_Operation* const* target_opers, int ntargets, TF_Status* status) {
+  RunArguments arguments;
+  if (!tenon::api::ReadRunCall(
+          {inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets},
+          &arguments, status) ||
+      !tenon::api::IsSession(session, status) ||
+      !tenon::api::AllGiven({{"handle", handle}}, status))
+    return;
+  const RunEnds ends{absl::MakeConstSpan(inputs, ninputs), absl::MakeConstSpan(outputs, noutputs),
+                     absl::MakeConstSpan(target_opers, ntargets)};
+  tenon::StatusToC(session->made->ContinuePartialRun(handle, ends, arguments), status);
+}
+
+void TF_DeletePRunHandle(const char* handle) { delete[] handle; }
 
 }  // extern "C"

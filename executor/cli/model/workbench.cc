@@ -210,7 +210,7 @@ absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
 absl::Status RestoreVariables(Session& session, const Workbench& bench,
                               const BeforeRun& before_run) {
   if (!bench.saved.has_value()) return absl::OkStatus();
-  const absl::Status status = RestoreState(session, *bench.saved, before_run);
+  const absl::Status status = RestoreState(session, *bench.saved, {before_run});
   return status.ok() ? status : FaultOfFiles(status);
 }
 

@@ -9,7 +9,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "graph/base/status_macros.h"
 #include "plugin/kernels/kernel.h"
 
@@ -95,10 +94,6 @@ absl::Status RunClose(const void* state, const StepArgs& args) {
   closed->Close(static_cast<const CloseState*>(state)->cancel_pending);
   return absl::OkStatus();
 }
-
-// The longest time that a run waits for an action of another run, e.g. for an element in a queue.
-// After this time the wait fails with DEADLINE_EXCEEDED. TensorFlow waits without end.
-inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
 // Returns a scalar of type `type`, resource or variant, that shares ownership of `object`.
 // RESOURCE_EXHAUSTED if memory is short.

@@ -1,6 +1,7 @@
 #include "plugin/cpu/containers/accumulator.h"
 
 #include "plugin/cpu/base/element.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 
@@ -34,7 +35,9 @@ absl::Status Accumulator::Take(int64_t required,
     return absl::InvalidArgumentError(absl::StrCat("'num_required' must be positive: ", required));
   absl::MutexLock lock(&mutex_);
   const auto are_there = [&] { return count_ >= required; };
-  if (!mutex_.AwaitWithTimeout(absl::Condition(&are_there), kPatience)) {
+  TENON_ASSIGN_OR_RETURN(const bool came,
+                         AwaitOtherRun(mutex_, absl::Condition(&are_there), "TakeGrad"));
+  if (!came) {
     return absl::DeadlineExceededError(absl::StrCat("accumulator '", name(), "' has ", count_,
                                                     " gradients where ", required,
                                                     " are wanted, and too few came within 60 "

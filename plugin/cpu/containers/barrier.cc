@@ -8,6 +8,7 @@
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 namespace {
@@ -116,7 +117,8 @@ absl::StatusOr<Barrier::Elements> Barrier::Take(const Wanted& wanted) {
   const auto may_go_on = [&] {
     return has() >= wanted.count || IsOver() || (closed_ && !wanted.incomplete && !wanted.fewer);
   };
-  mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
+  TENON_RETURN_IF_ERROR(
+      AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "Barrier take").status());
   int64_t count = wanted.count;
   if (has() < count && closed_ && wanted.fewer && has() > 0) count = has();
   if (has() < count) {

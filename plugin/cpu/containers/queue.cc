@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/random/philox.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 namespace {
@@ -75,8 +76,9 @@ absl::Status Queue::Put(std::vector<Tuple> tuples) {
   if (closed_) return absl::CancelledError(absl::StrCat("queue '", name(), "' is closed"));
   const auto may_go_on = [&] { return cancelled_ || HasRoom(count); };
   ++waiting_to_put_;
-  mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
+  const absl::StatusOr<bool> waited = AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "Enqueue");
   --waiting_to_put_;
+  TENON_RETURN_IF_ERROR(waited.status());
   if (cancelled_) return absl::CancelledError(absl::StrCat("queue '", name(), "' is closed"));
   if (!HasRoom(count)) {
     return absl::DeadlineExceededError(
@@ -92,7 +94,7 @@ absl::StatusOr<std::vector<Tuple>> Queue::Take(int64_t count, bool up_to) {
   const auto may_go_on = [&] { return Has(count) || (closed_ && waiting_to_put_ == 0); };
   // All tuples come out at once. TensorFlow takes tuples as they come, so that two takers of many
   // can starve each other.
-  mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience);
+  TENON_RETURN_IF_ERROR(AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "Dequeue").status());
   if (!Has(count) && closed_ && up_to && tuples_->size() > 0) count = tuples_->size();
   if (!Has(count)) {
     const std::string has = absl::StrCat(

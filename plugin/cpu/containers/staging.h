@@ -30,8 +30,8 @@ struct StagingLimits {
 
 // Returns the bytes of the components that are initialized.
 int64_t BytesOf(const StagedTuple& tuple);
-// Returns the error of an area without room after a wait of kPatience: DEADLINE_EXCEEDED, with the
-// area's name.
+// Returns the error of an area without room for which the run has no more patience:
+// DEADLINE_EXCEEDED, with the area's name.
 absl::Status IsFull(std::string_view name);
 
 // Returns the tensors of inputs [begin, end), which the caller then owns (RunState::TakeInput).

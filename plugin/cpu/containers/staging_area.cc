@@ -4,6 +4,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/containers/staging.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 namespace {
@@ -21,7 +22,9 @@ class StagingArea : public Resource {
     TENON_RETURN_IF_ERROR(limits_.Check(name(), bytes));
     // A tuple that fits alone waits until what lies before it has left.
     const auto may_go_on = [&] { return limits_.HaveRoom(size(), bytes_, bytes); };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience)) return IsFull(name());
+    TENON_ASSIGN_OR_RETURN(const bool has_room,
+                           AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "Stage"));
+    if (!has_room) return IsFull(name());
     tuples_.push_back(std::move(tuple));
     bytes_ += bytes;
     return absl::OkStatus();
@@ -59,7 +62,9 @@ class StagingArea : public Resource {
   }
   absl::Status WaitFor(int64_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto is_there = [&] { return size() > i; };
-    if (mutex_.AwaitWithTimeout(absl::Condition(&is_there), kPatience)) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const bool came,
+                           AwaitOtherRun(mutex_, absl::Condition(&is_there), "Unstage"));
+    if (came) return absl::OkStatus();
     return absl::DeadlineExceededError(
         absl::StrCat("staging area '", name(), "' has ", size(), " elements where ", i + 1,
                      " are wanted, and too few came within 60 seconds"));

@@ -5,6 +5,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/containers/staging.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 namespace {
@@ -26,7 +27,9 @@ class StagingMap : public Resource {
     const auto may_go_on = [&] {
       return limits_.HaveRoom(static_cast<int64_t>(complete_.size()), bytes_, bytes);
     };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&may_go_on), kPatience)) return IsFull(name());
+    TENON_ASSIGN_OR_RETURN(const bool has_room,
+                           AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "MapStage"));
+    if (!has_room) return IsFull(name());
     const auto known = incomplete_.find(key);
     StagedTuple merged = known == incomplete_.end() ? StagedTuple(components_) : known->second;
     for (size_t i = 0; i < indices.size(); ++i) {
@@ -94,7 +97,9 @@ class StagingMap : public Resource {
     const auto is_there = [&] {
       return key == nullptr ? !complete_.empty() : complete_.contains(*key);
     };
-    if (mutex_.AwaitWithTimeout(absl::Condition(&is_there), kPatience)) return absl::OkStatus();
+    TENON_ASSIGN_OR_RETURN(const bool came,
+                           AwaitOtherRun(mutex_, absl::Condition(&is_there), "MapUnstage"));
+    if (came) return absl::OkStatus();
     return absl::DeadlineExceededError(
         absl::StrCat("staging area '", name(), "' has no complete element",
                      key == nullptr ? "" : absl::StrCat(" of key ", *key),

@@ -2,6 +2,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {
 namespace {
@@ -16,7 +17,9 @@ class GraphMutex : public Resource {
   absl::Status Take() {
     absl::MutexLock lock(&mutex_);
     const auto is_free = [&] { return !taken_; };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_free), kPatience)) {
+    TENON_ASSIGN_OR_RETURN(const bool free,
+                           AwaitOtherRun(mutex_, absl::Condition(&is_free), "Lock"));
+    if (!free) {
       return absl::DeadlineExceededError(
           absl::StrCat("mutex '", name(), "' has been taken for 60 seconds"));
     }

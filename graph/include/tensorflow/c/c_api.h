@@ -60,9 +60,28 @@ typedef struct TF_SessionOptions TF_SessionOptions;
 
 TF_CAPI_EXPORT extern TF_SessionOptions* TF_NewSessionOptions(void);
 
-// Where the session is to run: "" or "local" for this process. Another target makes TF_NewSession
-// fail.
+// Where the session is to run: "" for this process. Another target makes TF_NewSession fail:
+// TF_UNIMPLEMENTED for "grpc://…", TF_NOT_FOUND for any other.
 TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* target);
+
+// Replaces the settings by those of a serialized ConfigProto. TF_INVALID_ARGUMENT if the bytes do
+// not parse; the settings then stay. These fields count:
+// * intra_op_parallelism_threads: CPU threads inside of a kernel; 0: as many as the machine has.
+//   Sessions that ask for the same number share them, but for use_per_session_threads.
+// * device_count: by device type, the most devices. "CPU" may be up to 1,024.
+// * allow_soft_placement: an operation for a device that there is not runs elsewhere. Off at first.
+// * log_device_placement: TF_NewSession lists the devices, and runs list the device of each
+//   operation that is new to the session, on stderr.
+// * graph_options.rewrite_options: the passes. optimizer_options.opt_level L0: no pass but those
+//   that rewrite_options switches on, or that the options beside it name.
+// * operation_timeout_in_ms: the limit of runs whose RunOptions have none.
+// * session_inter_op_thread_pool: RunOptions.inter_op_thread_pool must name one of them.
+// * experimental.session_metadata: comes back in RunMetadata.
+// TF_NewSession warns on stderr, once a process, of other fields that a program may count on: of
+// inter_op_parallelism_threads, as the operations of a run follow each other on the thread of the
+// caller; and of gpu_options, as plug-ins decide about the memory of their devices.
+TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions* options, const void* proto,
+                                        size_t proto_len, TF_Status* status);
 
 TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions*);
 
@@ -589,22 +608,44 @@ TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_O
 typedef struct TF_Session TF_Session;
 
 // A session of `graph`, which stays alive as long as the session, and may grow meanwhile. `opts`
-// may be NULL. NULL on an error.
+// may be NULL. Its devices are the CPU and those of the plug-ins that are loaded now. NULL on an
+// error.
 TF_CAPI_EXPORT extern TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
                                                 TF_Status* status);
 
-// Ends the session: calls of TF_SessionRun fail from now on.
+// Reads a SavedModel, adds its graph to `graph`, which must be empty, and returns a session in
+// which the variables are restored, the paths of assets fed and the initializers run. `export_dir`
+// is the folder. `tags` are those of the wanted MetaGraphDef, all of them, in any order.
+// `run_options` (a serialized RunOptions, or NULL) counts for the runs that this takes.
+// `meta_graph_def`, if it is not NULL, gets the serialized MetaGraphDef. On an error the result is
+// NULL and the graph is empty: TF_NOT_FOUND for a folder without a model, and for tags that no
+// MetaGraphDef has, whose message lists the tags that there are; TF_INVALID_ARGUMENT for a graph
+// that is not empty and for a model that does not parse.
+TF_CAPI_EXPORT extern TF_Session* TF_LoadSessionFromSavedModel(
+    const TF_SessionOptions* session_options, const TF_Buffer* run_options, const char* export_dir,
+    const char* const* tags, int tags_len, TF_Graph* graph, TF_Buffer* meta_graph_def,
+    TF_Status* status);
+
+// Ends the session: runs fail from now on with TF_CANCELLED, and so do those that wait for another
+// run, or are in a loop. A second call does nothing.
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session*, TF_Status* status);
 
-// Releases the session, whatever the status says. No call for it may be in progress.
+// Releases the session. No call for it may be in progress. A call with a deleted session is
+// TF_INVALID_ARGUMENT, until the address is that of a new one.
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
 
-// Computes `outputs`, and runs `target_opers`, with `input_values` in the place of `inputs`.
-// `run_options` (a serialized RunOptions) and `run_metadata` (gets a serialized RunMetadata) may be
-// NULL. The caller keeps `input_values`, whose elements must not change during the call, and owns
-// the tensors in `output_values`. These may share memory with inputs and constants: they must not
-// be written. On an error all of `output_values` are NULL. A first call with these inputs, outputs
-// and targets plans the run; later ones repeat it. TF_CANCELLED after TF_CloseSession.
+// Computes `outputs`, and runs `target_opers`, with `input_values` in the place of `inputs`. Any
+// output may be fed, once, but not also fetched: TF_INVALID_ARGUMENT. So is a call that fetches and
+// runs nothing, and a placeholder that is needed and not fed.
+// The caller keeps `input_values`, whose elements must not change during the call, and owns the
+// tensors in `output_values`. These may share memory with inputs and constants: they must not be
+// written. On an error all of `output_values` are NULL. A first call with these inputs, outputs and
+// targets plans the run; later ones repeat it. TF_CANCELLED after TF_CloseSession.
+// `run_options` (a serialized RunOptions) may be NULL. timeout_in_ms: TF_DEADLINE_EXCEEDED if the
+// run takes longer; it ends after the kernel that runs then, and at once while it waits for another
+// run. trace_level: the metadata get the times of operations, from HARDWARE_TRACE on those of
+// streams, too. output_partition_graphs: the metadata get the graphs that run, one for each device.
+// `run_metadata`, an empty buffer, gets a serialized RunMetadata; NULL: none is wanted.
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
                                          const TF_Output* inputs, TF_Tensor* const* input_values,
                                          int ninputs, const TF_Output* outputs,
@@ -614,14 +655,97 @@ TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* r
 
 // ---------------------------------------------------------------- sessions without a TF_Graph
 
+// Begins a run that gets its inputs in several calls of TF_SessionPRun. `*handle` becomes the name
+// of the run, which the caller frees with TF_DeletePRunHandle; NULL on an error. Errors are those
+// of TF_SessionRun for what it names.
+TF_CAPI_EXPORT extern void TF_SessionPRunSetup(TF_Session*, const TF_Output* inputs, int ninputs,
+                                               const TF_Output* outputs, int noutputs,
+                                               const TF_Operation* const* target_opers,
+                                               int ntargets, const char** handle, TF_Status*);
+
+// Gives a run some of its inputs, and computes all that they and earlier ones allow, each operation
+// once. Hands out `outputs`. Each input and each output of the setup has one call; targets need
+// none. The run ends when all have been given and taken, and with an operation that fails.
+// TF_INVALID_ARGUMENT for a handle without a run, for an input or output that was not set up or
+// that a call had before, and for an output that needs inputs which are missing; the run then goes
+// on as if there had been no call. Calls for one handle take turns.
+TF_CAPI_EXPORT extern void TF_SessionPRun(TF_Session*, const char* handle, const TF_Output* inputs,
+                                          TF_Tensor* const* input_values, int ninputs,
+                                          const TF_Output* outputs, TF_Tensor** output_values,
+                                          int noutputs, const TF_Operation* const* target_opers,
+                                          int ntargets, TF_Status*);
+
+// Frees the name of a run. The run itself lasts until it ends, or its session is deleted.
+TF_CAPI_EXPORT extern void TF_DeletePRunHandle(const char* handle);
+
+// ---------------------------------------------------------------- sessions without a TF_Graph
+
 // A session that has the graph for itself and names its nodes by strings: "node", "node:1". Kept
-// for old programs.
+// for old programs. What is said of TF_Session, TF_SessionRun and the functions for partial runs
+// holds here, too; an array of names must hold no NULL.
 typedef struct TF_DeprecatedSession TF_DeprecatedSession;
+
+TF_CAPI_EXPORT extern TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions*,
+                                                                    TF_Status* status);
+TF_CAPI_EXPORT extern void TF_CloseDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_DeleteDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
+
+// Closes all sessions of the process, of both kinds. `containers` names what they are to forget;
+// with sessions that are closed nobody can see it, so it is only checked.
+TF_CAPI_EXPORT extern void TF_Reset(const TF_SessionOptions* opt, const char** containers,
+                                    int ncontainers, TF_Status* status);
+
+// Adds the nodes and functions of a serialized GraphDef, whose inputs may be nodes of earlier
+// calls. On an error nothing is added: TF_INVALID_ARGUMENT for bytes that do not parse, for a name
+// that is taken, for an input that there is not; TF_NOT_FOUND for an unknown op.
+TF_CAPI_EXPORT extern void TF_ExtendGraph(TF_DeprecatedSession*, const void* proto,
+                                          size_t proto_len, TF_Status*);
+
+// TF_INVALID_ARGUMENT before the first TF_ExtendGraph.
+TF_CAPI_EXPORT extern void TF_Run(TF_DeprecatedSession*, const TF_Buffer* run_options,
+                                  const char** input_names, TF_Tensor** inputs, int ninputs,
+                                  const char** output_names, TF_Tensor** outputs, int noutputs,
+                                  const char** target_oper_names, int ntargets,
+                                  TF_Buffer* run_metadata, TF_Status*);
+TF_CAPI_EXPORT extern void TF_PRunSetup(TF_DeprecatedSession*, const char** input_names,
+                                        int ninputs, const char** output_names, int noutputs,
+                                        const char** target_oper_names, int ntargets,
+                                        const char** handle, TF_Status*);
+TF_CAPI_EXPORT extern void TF_PRun(TF_DeprecatedSession*, const char* handle,
+                                   const char** input_names, TF_Tensor** inputs, int ninputs,
+                                   const char** output_names, TF_Tensor** outputs, int noutputs,
+                                   const char** target_oper_names, int ntargets, TF_Status*);
 
 // ---------------------------------------------------------------- devices
 
-// The devices of a session, as they were when the list was made.
+// The devices of a session, in the order in which they serve: first the CPU.
 typedef struct TF_DeviceList TF_DeviceList;
+
+TF_CAPI_EXPORT extern TF_DeviceList* TF_SessionListDevices(TF_Session* session, TF_Status* status);
+TF_CAPI_EXPORT extern TF_DeviceList* TF_DeprecatedSessionListDevices(TF_DeprecatedSession* session,
+                                                                     TF_Status* status);
+TF_CAPI_EXPORT extern void TF_DeleteDeviceList(TF_DeviceList* list);
+
+// -1 for NULL.
+TF_CAPI_EXPORT extern int TF_DeviceListCount(const TF_DeviceList* list);
+
+// "/job:localhost/replica:0/task:0/device:CPU:0" and "CPU". The texts belong to the list. For these
+// and the next two functions: TF_INVALID_ARGUMENT, and NULL, -1 or 0, for an index that there is
+// not.
+TF_CAPI_EXPORT extern const char* TF_DeviceListName(const TF_DeviceList* list, int index,
+                                                    TF_Status* status);
+TF_CAPI_EXPORT extern const char* TF_DeviceListType(const TF_DeviceList* list, int index,
+                                                    TF_Status* status);
+
+// The most bytes that tensors can take there; 0 if a plug-in does not say. For the CPU the memory
+// of the machine, where TensorFlow says 256 MiB whatever there is.
+TF_CAPI_EXPORT extern int64_t TF_DeviceListMemoryBytes(const TF_DeviceList* list, int index,
+                                                       TF_Status* status);
+
+// A random number, not 0, that tells a device of this session from one of the same name in another
+// one.
+TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList* list, int index,
+                                                        TF_Status* status);
 
 // ---------------------------------------------------------------- libraries, ops and kernels
 
@@ -682,9 +806,8 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, 
 
 // Makes `new_src` feed the input `dst`, in the place of what feeds it now. TF_OUT_OF_RANGE for an
 // input or output that there is not, TF_INVALID_ARGUMENT for another type or a shape that does not
-// fit. For this function and for those at the end of this header that change operations: runs that
-// a session has planned stay as they are, and the next run of a session that has run the operation
-// fails with TF_FAILED_PRECONDITION.
+// fit. For this function and for those at the end of this header that change operations: a session
+// that has taken the operation in a run before does not see the change, and warns on stderr.
 TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
                                          TF_Status* status);
 

@@ -1,0 +1,81 @@
+// Runs that get their inputs and hand out their outputs in several calls.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "executor/api/session/run_phases.h"
+#include "executor/api/session/session_core.h"
+
+namespace tenon::api {
+
+// The inputs of a run, and what it fetches and runs, in names: "node:0", "^node".
+struct EndNames {
+  std::vector<std::string> feeds, fetches;
+  friend auto operator<=>(const EndNames&, const EndNames&) = default;
+};
+
+// The partial runs of a session. As in TensorFlow, each call computes all that the inputs so far
+// allow, and a run ends with its last output, or with an error of a node. Thread-safe; calls for
+// one handle take turns.
+class PartialRuns {
+ public:
+  explicit PartialRuns(SessionCore& core) : core_(core) {}
+
+  // Begins a run over the graph that the session has, and returns its handle. INVALID_ARGUMENT with
+  // TensorFlow's messages if the names contradict each other, else the errors of ResolveRequest.
+  absl::StatusOr<std::string> SetUp(const EndNames& ends);
+  // Goes on with a run: `inputs` are values of `ends.feeds`, `outputs` get those of `ends.fetches`.
+  // INVALID_ARGUMENT with TensorFlow's messages for a handle without a run, and for an input or
+  // output that was not set up or that a call before had; the run then stays as it was.
+  absl::Status Continue(const std::string& handle, const EndNames& ends,
+                        absl::Span<TF_Tensor* const> inputs, absl::Span<TF_Tensor*> outputs);
+
+ private:
+  // The phases of all runs that are set up alike.
+  struct Setup {
+    explicit Setup(std::unique_ptr<RunPhases> p) : phases(std::move(p)) {}
+    absl::Mutex mutex;
+    const std::unique_ptr<RunPhases> phases ABSL_PT_GUARDED_BY(mutex);
+  };
+  struct Run {
+    Run(std::shared_ptr<Setup> s, const EndNames& ends);
+    const std::shared_ptr<Setup> setup;
+    absl::Mutex mutex;
+    absl::Status status ABSL_GUARDED_BY(mutex);  // why the run cannot go on
+    bool has_begun ABSL_GUARDED_BY(mutex) = false;
+    FedSet fed ABSL_GUARDED_BY(mutex);
+    std::vector<bool> fetched ABSL_GUARDED_BY(mutex);                   // by fetch of the request
+    absl::flat_hash_map<Output, Tensor> values ABSL_GUARDED_BY(mutex);  // fed and computed
+  };
+  // What one call brings, in places of the request, and the outputs that these are.
+  struct Call {
+    std::vector<size_t> feeds, fetches;
+    std::vector<Output> fed, fetched;
+  };
+
+  absl::StatusOr<std::shared_ptr<Setup>> SetupFor(const EndNames& ends)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<Run> Find(const std::string& handle);
+  void End(const std::string& handle, Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
+  static absl::StatusOr<Call> Read(Run& run, const EndNames& ends)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
+  absl::Status RunPhase(Run& run, const FedSet& fed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
+
+  SessionCore& core_;
+  absl::Mutex mutex_;
+  int64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<EndNames, std::shared_ptr<Setup>> setups_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::shared_ptr<Run>> runs_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::api

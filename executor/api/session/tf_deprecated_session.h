@@ -1,0 +1,59 @@
+// The struct behind TF_DeprecatedSession.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/api/session/partial_runs.h"
+#include "executor/api/session/session_core.h"
+#include "tensorflow/c/c_api.h"
+
+namespace tenon::api {
+
+// A session that has a graph for itself. Names are those of the C API: "node", "node:1".
+// Thread-safe.
+class NamedSession {
+ public:
+  explicit NamedSession(std::unique_ptr<SessionCore> core)
+      : core_(std::move(core)), partial_runs_(*core_) {}
+
+  SessionCore& core() { return *core_; }
+
+  // The functions of c_api.h, with arguments that were checked for nulls. `targets` are names, too.
+  struct Names {
+    absl::Span<const char*const> inputs, outputs, targets;
+  };
+  absl::Status Extend(std::string_view graph_def);
+  absl::Status Run(const Names& names, const RunArguments& arguments);
+  absl::StatusOr<std::string> SetUpPartialRun(const Names& names);
+  absl::Status ContinuePartialRun(const std::string& handle, const Names& names,
+                                  const RunArguments& arguments);
+
+ private:
+  absl::StatusOr<EndNames> Resolve(const Names& names) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckNew(std::string_view graph_def) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::unique_ptr<SessionCore> core_;
+  PartialRuns partial_runs_;
+  absl::Mutex mutex_;  // one run is prepared at a time
+  bool has_graph_ ABSL_GUARDED_BY(mutex_) = false;
+  // The bytes of all calls of Extend: protobuf merges messages that stand one behind the other.
+  std::string graph_def_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenon::api
+
+// Null: the session was deleted.
+struct TF_DeprecatedSession {
+  std::unique_ptr<tenon::api::NamedSession> made;
+};
+
+namespace tenon::api {
+
+// As for a TF_Session.
+bool IsSession(const TF_DeprecatedSession* session, TF_Status* status);
+
+}  // namespace tenon::api

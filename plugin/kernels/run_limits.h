@@ -1,0 +1,50 @@
+// What ends a run before it is done: a deadline, and a switch that another thread throws.
+#pragma once
+
+#include <atomic>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace tenon {
+
+// The limits of one run. Thread-safe.
+struct RunLimits {
+  // True once the run is to end; null: nobody ends it. Not owned.
+  const std::atomic<bool>* cancelled = nullptr;
+  absl::Time deadline = absl::InfiniteFuture();
+  // The longest wait of a kernel for an action of another run, e.g. for an element in a queue.
+  // TensorFlow waits without end.
+  absl::Duration patience = absl::Seconds(60);
+
+  bool has_deadline() const { return deadline != absl::InfiniteFuture(); }
+  bool is_late() const { return has_deadline() && absl::Now() >= deadline; }
+  bool is_cancelled() const { return cancelled != nullptr && cancelled->load(); }
+  // OK as long as the run may go on; else CANCELLED, or DEADLINE_EXCEEDED with TensorFlow's
+  // message.
+  absl::Status Check() const;
+};
+
+// Makes `limits` those of the run on this thread, until the scope ends. Null stands for the
+// defaults. `limits` must outlive the scope. Scopes may be nested.
+class LimitsScope {
+ public:
+  explicit LimitsScope(const RunLimits* limits);
+  ~LimitsScope();
+  LimitsScope(const LimitsScope&) = delete;
+  LimitsScope& operator=(const LimitsScope&) = delete;
+
+ private:
+  const RunLimits* const outer_;
+};
+
+// Waits, in a kernel, until an action of another run makes `condition` true. The caller holds
+// `mutex`, which guards what the condition reads. Returns true then, and false once the patience of
+// the run on this thread is used up. CANCELLED "`action` operation was cancelled" or
+// DEADLINE_EXCEEDED if the run is to end. Sees within some milliseconds that the run is cancelled.
+absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& condition,
+                                   std::string_view action) ABSL_SHARED_LOCKS_REQUIRED(mutex);
+
+}  // namespace tenon

@@ -1,0 +1,282 @@
+// TF_SessionPRunSetup and TF_SessionPRun.
+#include "absl/strings/str_cat.h"
+#include "tests/executor/api/session/session_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::Int;
+using testing::IntsOf;
+using testing::OpenSession;
+
+class CPartialRun : public testing::GraphFixture {
+ protected:
+  void TearDown() override { End(); }
+
+  void SetUpRun(TF_Session* session, const std::vector<TF_Output>& inputs,
+                const std::vector<TF_Output>& outputs,
+                const std::vector<const TF_Operation*>& targets = {}) {
+    End();
+    session_ = session;
+    TF_SessionPRunSetup(session, inputs.data(), static_cast<int>(inputs.size()), outputs.data(),
+                        static_cast<int>(outputs.size()), targets.data(),
+                        static_cast<int>(targets.size()), &handle_, s());
+    EXPECT_EQ(code() == TF_OK, handle_ != nullptr);
+  }
+  void End() {
+    TF_DeletePRunHandle(handle_);
+    handle_ = nullptr;
+  }
+  // The fetched values; sets code and message.
+  std::vector<testing::TensorPtr> Continue(const OpenSession::Feeds& feeds,
+                                           const std::vector<TF_Output>& outputs) {
+    std::vector<TF_Output> inputs;
+    std::vector<TF_Tensor*> values, results(outputs.size());
+    for (const auto& [input, value] : feeds) {
+      inputs.push_back(input);
+      values.push_back(const_cast<TF_Tensor*>(value));
+    }
+    TF_SessionPRun(session_, handle_, inputs.data(), values.data(), static_cast<int>(inputs.size()),
+                   outputs.data(), results.data(), static_cast<int>(outputs.size()), nullptr, 0,
+                   s());
+    std::vector<testing::TensorPtr> owned;
+    for (TF_Tensor* result : results) owned.emplace_back(result);
+    return owned;
+  }
+  void ExpectError(TF_Code wanted, const std::string& text) {
+    EXPECT_EQ(wanted, code());
+    EXPECT_EQ(text, message());
+  }
+
+  TF_Session* session_ = nullptr;
+  const char* handle_ = nullptr;
+};
+
+// a + 2 and a + 2 + b.
+class CPartialSum : public CPartialRun {
+ protected:
+  void SetUp() override {
+    a_ = {Placeholder("A"), 0};
+    b_ = {Placeholder("B"), 0};
+    plus2_ = {Binary("AddV2", "plus2", a_, {ScalarConst("two", 2), 0}), 0};
+    plus_b_ = {Binary("AddV2", "plusB", plus2_, b_), 0};
+  }
+  TF_Output a_, b_, plus2_, plus_b_;
+};
+
+TEST_F(CPartialSum, OutputsComeWithTheInputsThatTheyNeed) {
+  OpenSession session(g());
+  for (int i = 0; i < 3; ++i) {
+    SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+    ExpectOk();
+    EXPECT_THAT(IntsOf(Continue({{a_, Int(i).get()}}, {plus2_})[0].get()), ElementsAre(i + 2));
+    EXPECT_THAT(IntsOf(Continue({{b_, Int(4).get()}}, {plus_b_})[0].get()), ElementsAre(i + 6));
+  }
+}
+
+TEST_F(CPartialSum, OutputsWaitForTheirCall) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  Continue({{b_, Int(4).get()}}, {});
+  ExpectOk();
+  Continue({{a_, Int(1).get()}}, {});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({}, {plus_b_})[0].get()), ElementsAre(7));
+  EXPECT_THAT(IntsOf(Continue({}, {plus2_})[0].get()), ElementsAre(3));
+}
+
+TEST_F(CPartialSum, OneCallMayBeAll) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  const auto out = Continue({{a_, Int(1).get()}, {b_, Int(1).get()}}, {plus_b_, plus2_});
+  EXPECT_THAT(IntsOf(out[0].get()), ElementsAre(4));
+  EXPECT_THAT(IntsOf(out[1].get()), ElementsAre(3));
+}
+
+TEST_F(CPartialSum, MistakesLeaveTheRunAsItWas) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  Continue({}, {plus2_});
+  ExpectError(TF_INVALID_ARGUMENT,
+              "Fetch A:0 can't be computed from the feeds that have been fed so far.");
+  Continue({{b_, Int(1).get()}}, {plus2_});
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  Continue({{{Find("two"), 0}, Int(1).get()}}, {});
+  ExpectError(TF_INVALID_ARGUMENT, "The feed two:0 was not specified in partial_run_setup.");
+  Continue({}, {{Find("two"), 0}});
+  ExpectError(TF_INVALID_ARGUMENT, "The fetch two:0 was not specified in partial_run_setup.");
+  EXPECT_THAT(IntsOf(Continue({{a_, Int(1).get()}}, {plus2_})[0].get()), ElementsAre(3));
+  Continue({}, {plus2_});
+  ExpectError(TF_INVALID_ARGUMENT, "The fetch plus2:0 has already been fetched.");
+  Continue({{a_, Int(1).get()}}, {});
+  ExpectError(TF_INVALID_ARGUMENT, "The feed A:0 has already been fed.");
+  EXPECT_THAT(IntsOf(Continue({{b_, Int(1).get()}}, {plus_b_})[0].get()), ElementsAre(4));
+  Continue({}, {plus_b_});
+  ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");
+}
+
+TEST_F(CPartialSum, RunsAtOnceHaveValuesOfTheirOwn) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  const std::string first = handle_;
+  Continue({{a_, Int(1).get()}}, {plus2_});
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  EXPECT_NE(first, handle_);
+  Continue({{a_, Int(10).get()}}, {plus2_});
+  EXPECT_THAT(IntsOf(Continue({{b_, Int(1).get()}}, {plus_b_})[0].get()), ElementsAre(13));
+  End();
+  char* const text = new char[first.size() + 1];
+  std::copy_n(first.c_str(), first.size() + 1, text);
+  handle_ = text;
+  EXPECT_THAT(IntsOf(Continue({{b_, Int(1).get()}}, {plus_b_})[0].get()), ElementsAre(4));
+}
+
+TEST_F(CPartialSum, SetupsAreChecked) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {});
+  ExpectError(TF_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
+  SetUpRun(session.get(), {a_, a_}, {plus2_});
+  ExpectError(TF_INVALID_ARGUMENT, "Endpoint \"A:0\" fed more than once.");
+  SetUpRun(session.get(), {a_, b_}, {a_});
+  ExpectError(TF_INVALID_ARGUMENT, "A:0 is both fed and fetched.");
+  SetUpRun(session.get(), {b_}, {plus_b_});
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  EXPECT_THAT(message(), HasSubstr("You must feed a value for placeholder tensor 'A'"));
+  SetUpRun(nullptr, {a_}, {plus2_});
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_SessionPRunSetup(session.get(), &a_, 1, &plus2_, 1, nullptr, 0, nullptr, s());
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_SessionPRun(session.get(), nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, s());
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_SessionPRun(session.get(), "nope", nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, s());
+  ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");
+}
+
+TEST_F(CPartialSum, AClosedSessionGoesOnWithNone) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  TF_CloseSession(session.get(), s());
+  Continue({{a_, Int(1).get()}}, {plus2_});
+  ExpectError(TF_CANCELLED, "Session has been closed.");
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  ExpectError(TF_CANCELLED, "Session has been closed.");
+}
+
+TEST_F(CPartialSum, AnErrorEndsTheRun) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  Continue({{a_, testing::Float(1).get()}}, {plus2_});
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code()) << message();
+  Continue({{a_, Int(1).get()}}, {plus2_});
+  ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");
+}
+
+// Each node with an effect runs once, in the call in which it comes due.
+TEST_F(CPartialRun, EffectsHappenOnce) {
+  TF_OperationDescription* desc = New("VarHandleOp", "v");
+  TF_SetAttrType(desc, "dtype", TF_INT32);
+  TF_SetAttrShape(desc, "shape", nullptr, 0);
+  TF_Operation* v = Finish(desc);
+  TF_Operation* zero = ScalarConst("zero", 0);
+  TF_Operation* init = Binary("AssignVariableOp", "init", {v, 0}, {zero, 0});
+  const TF_Output a{Placeholder("a"), 0}, b{Placeholder("b"), 0};
+  TF_Operation* add = Binary("AssignAddVariableOp", "add", {v, 0}, a);
+  desc = New("ReadVariableOp", "read");
+  TF_AddInput(desc, {v, 0});
+  TF_SetAttrType(desc, "dtype", TF_INT32);
+  TF_AddControlInput(desc, add);
+  TF_Operation* read = Finish(desc);
+  const TF_Output sum{Binary("AddV2", "sum", {read, 0}, b), 0};
+  TF_Operation* add_b = Binary("AssignAddVariableOp", "add_b", {v, 0}, b);
+  OpenSession session(g());
+  session.Run({{}, {}, {init}});
+  for (int i = 1; i <= 3; ++i) {
+    SetUpRun(session.get(), {a, b}, {{read, 0}, sum}, {add_b});
+    ExpectOk();
+    // Each run adds 1 and 10.
+    const int before = (i - 1) * 11;
+    EXPECT_THAT(IntsOf(Continue({{a, Int(1).get()}}, {{read, 0}})[0].get()),
+                ElementsAre(before + 1));
+    EXPECT_THAT(IntsOf(Continue({{b, Int(10).get()}}, {sum})[0].get()), ElementsAre(before + 11));
+  }
+  EXPECT_THAT(IntsOf(session.Run({{}, {{read, 0}}, {}})[0].get()), ElementsAre());  // a is missing
+}
+
+// A conditional of version 1 whose branches need inputs that come later.
+TEST_F(CPartialRun, BranchesComeDueAsAWhole) {
+  const TF_Output choice{Placeholder("choice", TF_BOOL), 0};
+  const TF_Output x{Placeholder("x"), 0}, late{Placeholder("late"), 0};
+  TF_Operation* sw = Binary("Switch", "switch", x, choice);
+  const TF_Output on_true{Unary("Neg", "neg", {sw, 1}), 0};
+  const TF_Output on_false{Binary("AddV2", "add", {sw, 0}, late), 0};
+  TF_OperationDescription* desc = New("Merge", "merge");
+  const TF_Output branches[] = {on_false, on_true};
+  TF_AddInputList(desc, branches, 2);
+  const TF_Output merged{Finish(desc), 0};
+  const TF_Output before{Unary("Square", "before", x), 0};
+  OpenSession session(g());
+  for (const bool taken : {false, true}) {
+    SetUpRun(session.get(), {choice, x, late}, {before, merged});
+    ExpectOk();
+    const testing::TensorPtr flag(TF_AllocateTensor(TF_BOOL, nullptr, 0, 1));
+    *static_cast<bool*>(TF_TensorData(flag.get())) = taken;
+    EXPECT_THAT(IntsOf(Continue({{choice, flag.get()}, {x, Int(5).get()}}, {before})[0].get()),
+                ElementsAre(25));
+    EXPECT_THAT(IntsOf(Continue({{late, Int(100).get()}}, {merged})[0].get()),
+                ElementsAre(taken ? -5 : 105))
+        << message();
+  }
+}
+
+// The loop adds `step` until it has reached `limit`, which comes later.
+TEST_F(CPartialRun, LoopsComeDueAsAWhole) {
+  const TF_Output start{Placeholder("start"), 0}, limit{Placeholder("limit"), 0};
+  TF_Output inputs[] = {start, limit}, outputs[2];
+  TF_WhileParams params = TF_NewWhile(g(), inputs, 2, s());
+  TF_OperationDescription* desc = TF_NewOperation(params.cond_graph, "Less", "less");
+  TF_AddInput(desc, params.cond_inputs[0]);
+  TF_AddInput(desc, params.cond_inputs[1]);
+  params.cond_output = {TF_FinishOperation(desc, s()), 0};
+  desc = TF_NewOperation(params.body_graph, "AddV2", "twice");
+  TF_AddInput(desc, params.body_inputs[0]);
+  TF_AddInput(desc, params.body_inputs[0]);
+  params.body_outputs[0] = {TF_FinishOperation(desc, s()), 0};
+  params.body_outputs[1] = params.body_inputs[1];
+  params.name = "loop";
+  TF_FinishWhile(&params, s(), outputs);
+  ExpectOk();
+  const TF_Output doubled{Binary("AddV2", "doubled", start, start), 0};
+  const TF_Output last{Unary("Neg", "last", outputs[0]), 0};
+  OpenSession session(g());
+  SetUpRun(session.get(), {start, limit}, {doubled, last});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({{start, Int(3).get()}}, {doubled})[0].get()), ElementsAre(6));
+  Continue({}, {last});
+  ExpectError(TF_INVALID_ARGUMENT,
+              "Fetch limit:0 can't be computed from the feeds that have been fed so far.");
+  EXPECT_THAT(IntsOf(Continue({{limit, Int(20).get()}}, {last})[0].get()), ElementsAre(-24))
+      << message();
+}
+
+TEST_F(CPartialRun, LongChainsOfCalls) {
+  constexpr int kCalls = 20;
+  std::vector<TF_Output> inputs, outputs;
+  for (int i = 0; i < kCalls; ++i) {
+    inputs.push_back({Placeholder(absl::StrCat("in", i).c_str()), 0});
+    const TF_Output before = i == 0 ? inputs[0] : outputs.back();
+    outputs.push_back({Binary("AddV2", absl::StrCat("sum", i).c_str(), before, inputs[i]), 0});
+  }
+  OpenSession session(g());
+  SetUpRun(session.get(), inputs, outputs);
+  int sum = 1;
+  for (int i = 0; i < kCalls; ++i) {
+    sum += 1;
+    EXPECT_THAT(IntsOf(Continue({{inputs[i], Int(1).get()}}, {outputs[i]})[0].get()),
+                ElementsAre(sum));
+  }
+}
+
+}  // namespace
+}  // namespace tenon
