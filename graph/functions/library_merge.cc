@@ -11,6 +11,7 @@
 #include "graph/functions/function_fields.h"
 #include "graph/ir/library_access.h"
 #include "graph/op_defs/op_registry.h"
+#include "graph/wire/versions.h"
 #include "graph/wire/wire.h"
 #include "proto/function.pb.h"
 
@@ -54,6 +55,15 @@ absl::Status CannotAdd(std::string_view name, std::string_view why) {
 
 }  // namespace
 
+// Readers of GraphDefs know functions from version 12 on.
+void NeedReaderOfFunctions(Graph& graph) {
+  constexpr int kFirst = 12;
+  Versions versions = ParseVersions(graph.versions_wire());
+  if (versions.min_consumer >= kFirst) return;
+  versions.min_consumer = kFirst;
+  graph.SetVersions(VersionsToWire(versions));
+}
+
 LibraryState::LibraryState(const Graph& graph)
     : functions_(graph.functions()), extra_(LibraryAccess::LibraryExtra(graph)) {}
 
@@ -82,6 +92,7 @@ absl::Status AddFunction(Graph& graph, std::string_view wire) {
   if (OpRegistry::Global().Find(function.name) != nullptr)
     return CannotAdd(function.name, "an op with the same name already exists");
   LibraryAccess::PutFunction(graph, function);
+  NeedReaderOfFunctions(graph);
   return absl::OkStatus();
 }
 

@@ -22,10 +22,14 @@ class LibraryState {
   std::string extra_;
 };
 
+// Makes the graph ask for a reader of GraphDefs that knows functions.
+void NeedReaderOfFunctions(Graph& graph);
+
 // Whether two FunctionDefs say the same, whatever the order of their nodes and map entries.
 bool SameFunction(std::string_view wire, std::string_view other);
 
-// Adds the function of these FunctionDef bytes, which are copied. Does nothing if the graph has the
+// Adds the function of these FunctionDef bytes, which are copied, and makes the graph ask for a
+// reader that knows functions. Does nothing if the graph has the
 // same function. INVALID_ARGUMENT if it has another function of the name, if an op is registered
 // under it, or if the bytes are no function with a signature. Does not check the body.
 absl::Status AddFunction(Graph& graph, std::string_view wire);

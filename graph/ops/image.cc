@@ -14,7 +14,7 @@ constexpr OpSpec kImageOps[] = {
      kPure,
      {},
      2,
-     "use AdjustContrastv2"},
+     "Use AdjustContrastv2 instead"},
     {"AdjustContrastv2", "images: T; contrast_factor: float", "output: T",
      "T: {half, float} = DT_FLOAT", AtLeastImageShape},
     {"AdjustHue", "images: T; delta: float", "output: T", "T: {half, float} = DT_FLOAT",

@@ -44,7 +44,7 @@ constexpr OpSpec kNnOps[] = {
      kPure,
      {},
      9,
-     "use tf"},
+     "Use tf.nn.batch_normalization()"},
     {"BiasAdd", "value: T; bias: T", "output: T",
      "T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'", BiasAddShape, kPure,
      OpFacts{.safe = Safe::kIfShapesKnown,
@@ -159,7 +159,7 @@ constexpr OpSpec kNnOps[] = {
      "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1, 1]",
      LikeInput1Shape, kPure, OpFacts{.cost = {CostRule::kWindowOfFilter}}, 10,
-     "use Conv3DBackpropFilterV2"},
+     "Use Conv3DBackpropFilterV2"},
     {"Conv3DBackpropFilterV2", "input: T; filter_sizes: int32; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
@@ -169,7 +169,7 @@ constexpr OpSpec kNnOps[] = {
      "T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "dilations: list(int) = [1, 1, 1, 1, 1]",
      LikeInput0Rank5Shape, kPure, OpFacts{.cost = {CostRule::kWindowOfInput}}, 10,
-     "use Conv3DBackpropInputV2"},
+     "Use Conv3DBackpropInputV2"},
     {"Conv3DBackpropInputV2", "input_sizes: Tshape; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]; "
@@ -544,7 +544,7 @@ constexpr OpSpec kNnOps[] = {
      SparseSoftmaxCrossEntropyShape, kPure, OpFacts{.precision = Precision::kDeny}},
     {"TopK", "input: T", "values: T; indices: int32",
      "k: int >= 0; sorted: bool = true; T: realnumbertype", TopKV2Shape, kPure,
-     OpFacts{.precision = Precision::kClear, .cost = {CostRule::kSort}}, 7, "use TopKV2"},
+     OpFacts{.precision = Precision::kClear, .cost = {CostRule::kSort}}, 7, "Use TopKV2 instead"},
     {"TopKUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
     {"TopKWithUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
 };

@@ -16,7 +16,7 @@ constexpr OpSpec kPreprocessOps[] = {
      kPure,
      {},
      9,
-     "use tf"},
+     "Use tf.nn.batch_normalization()"},
     {"DecodeBmp", "contents: string", "image: uint8", "channels: int = 0", DecodeImageShape},
     {"DecodeCSV", "records: string; record_defaults: OUT_TYPE", "output: OUT_TYPE",
      "OUT_TYPE: list({float, double, int32, int64, string}); field_delim: string = ','; "

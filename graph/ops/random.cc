@@ -85,7 +85,7 @@ constexpr OpSpec kRandomOps[] = {
      kStateful,
      {},
      29,
-     "use StatefulStandardNormalV2"},
+     "Use StatefulStandardNormalV2 instead"},
     {"StatefulStandardNormalV2", "resource: resource; algorithm: int64; shape: shape_dtype",
      "output: dtype", "dtype: type = DT_FLOAT; shape_dtype: type = DT_INT64", StatefulRandomShape,
      kStateful},

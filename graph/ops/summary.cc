@@ -14,7 +14,7 @@ constexpr OpSpec kSummaryOps[] = {
      kPure,
      {},
      15,
-     "use AudioSummaryV2"},
+     "Use AudioSummaryV2."},
     {"AudioSummaryV2", "tag: string; tensor: float; sample_rate: float", "summary: string",
      "max_outputs: int >= 1 = 3", ScalarShape},
     {"BoostedTreesBucketize",

@@ -54,7 +54,7 @@ absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialSha
   if (!b.known_rank()) return a;
   if (a.rank() != b.rank()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("shapes must be equal rank, but are ", a.rank(), " and ", b.rank()));
+        absl::StrCat("Shapes must be equal rank, but are ", a.rank(), " and ", b.rank()));
   }
   PartialShape merged = a;
   for (int i = 0; i < a.rank(); ++i) {
@@ -62,7 +62,8 @@ absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialSha
       merged.set_dim(i, b.dim(i));
     } else if (b.dim(i) >= 0 && b.dim(i) != a.dim(i)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "dimension ", i, " in both shapes must be equal, but are ", a.dim(i), " and ", b.dim(i)));
+          "Dimension ", i, " in both shapes must be equal, but are ", a.dim(i), " and ", b.dim(i),
+          ". Shapes are ", a.ToString(), " and ", b.ToString(), "."));
     }
   }
   return merged;

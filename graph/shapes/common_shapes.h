@@ -25,8 +25,8 @@ absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b);
 absl::StatusOr<int64_t> DivideDim(int64_t a, int64_t divisor, bool evenly);
 
 // MergeShapes returns the rank and dimensions that either knows; INVALID_ARGUMENT where the two
-// contradict each other: "dimension 1 in both shapes must be equal, but are 2 and 3". Concatenate
-// returns the dimensions of a, then those of b; unknown if either rank is.
+// contradict each other, in TensorFlow's words: "Dimension 1 in both shapes must be equal".
+// Concatenate returns the dimensions of a, then those of b; unknown if either rank is.
 absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b);
 PartialShape Concatenate(const PartialShape& a, const PartialShape& b);
 // Returns dimensions [begin, end) of s. Both ends are clamped to the rank; negative ones count from

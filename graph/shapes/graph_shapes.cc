@@ -33,7 +33,7 @@ uint64_t MarkOf(std::span<const Output> inputs) {
 
 bool Same(const TensorInfo& a, const TensorInfo& b) {
   return a.shape == b.shape && a.value == b.value && a.partial_value == b.partial_value &&
-         a.handle_shape == b.handle_shape;
+         a.handle_shape == b.handle_shape && a.handle_type == b.handle_type;
 }
 
 // What is known of an output that is fed; null if it is not.

@@ -10,13 +10,13 @@ namespace {
 // [height, width] in a constant vector of two.
 absl::StatusOr<PartialShape> SizeOf(InferenceContext& c, int input) {
   TENON_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(c.input(input), 1));
-  TENON_RETURN_IF_ERROR(c.MergeDim(vector.dim(0), 2).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(vector.dim(0), 2).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape size, AtRunTime(c.input_as_shape(input)));
   return c.WithRank(size, 2);
 }
 
 absl::Status CheckBoxes(InferenceContext& c, const PartialShape& boxes) {
-  return c.MergeDim(boxes.dim(-1), 4).status();
+  return c.WithSize(boxes.dim(-1), 4).status();
 }
 
 // boxes [n, 4] and scores [n].
@@ -61,7 +61,7 @@ absl::Status AdjustContrastShape(InferenceContext& c) {
 absl::Status ColorSpaceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 1));
   if (s.known_rank()) {
-    TENON_ASSIGN_OR_RETURN(const int64_t channels, c.MergeDim(s.dim(-1), 3));
+    TENON_ASSIGN_OR_RETURN(const int64_t channels, c.WithSize(s.dim(-1), 3));
     s = ReplaceDim(std::move(s), -1, channels);
   }
   c.set_output(0, std::move(s));
@@ -204,7 +204,7 @@ absl::Status ResizeLikeShape(InferenceContext& c) {
 absl::Status ProjectiveTransformShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(ResizeLikeShape(c));
   TENON_ASSIGN_OR_RETURN(const PartialShape transforms, AtRunTime(c.WithRank(c.input(1), 2)));
-  return AtRunTime(c.MergeDim(transforms.dim(1), 8).status());
+  return AtRunTime(c.WithSize(transforms.dim(1), 8).status());
 }
 
 // image, glimpse size, offsets [batch, 2].
@@ -212,7 +212,7 @@ absl::Status ExtractGlimpseShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 4));
   TENON_ASSIGN_OR_RETURN(const PartialShape offsets, c.WithRank(c.input(2), 2));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(in.dim(0), offsets.dim(0)));
-  TENON_RETURN_IF_ERROR(c.MergeDim(offsets.dim(1), 2).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(offsets.dim(1), 2).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape size, SizeOf(c, 1));
   c.set_output(0, PartialShape({batch, size.dim(0), size.dim(1), in.dim(3)}));
   return absl::OkStatus();
@@ -220,7 +220,7 @@ absl::Status ExtractGlimpseShape(InferenceContext& c) {
 
 absl::Status SampleDistortedBoundingBoxShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 3, 0}));
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(0).dim(0), 3).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(c.input(0).dim(0), 3).status());
   TENON_RETURN_IF_ERROR(CheckBoxes(c, c.input(1)));
   return SetOutputs(c, {Vector(3), Vector(3), PartialShape({1, 1, 4})});
 }

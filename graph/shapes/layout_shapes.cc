@@ -14,7 +14,7 @@ std::optional<int64_t> PairAt(const std::optional<Dims>& pairs, int row, int col
 // Input `i` as a [rank, 2] matrix; gives the other input's shape with that rank where it is known.
 absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
   TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(i), 2));
-  const absl::Status pairs = c.MergeDim(pads.dim(1), 2).status();
+  const absl::Status pairs = c.WithSize(pads.dim(1), 2).status();
   // TensorFlow's function of the gradient looks at the pairs only once it knows how many there are.
   const bool may_run = c.op().name == "MirrorPadGrad" && pads.dim(0) < 0;
   if (!pairs.ok()) return may_run ? AtRunTime(pairs) : pairs;

@@ -60,7 +60,7 @@ absl::Status MergeInto(InferenceContext& c, int rank) {
 absl::Status RealFft(InferenceContext& c, int rank, bool forward) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), rank));
   TENON_ASSIGN_OR_RETURN(const PartialShape lengths, c.WithRank(c.input(1), 1));
-  TENON_RETURN_IF_ERROR(c.MergeDim(lengths.dim(0), rank).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(lengths.dim(0), rank).status());
   if (!s.known_rank()) return absl::OkStatus();
   const std::optional<Dims> n = ConstantInts(c, 1);
   for (int i = 0; i < rank; ++i) {
@@ -131,7 +131,7 @@ absl::Status TridiagonalSolveShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims lhs, MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const MatrixDims rhs, MatrixDimsOf(c, 1));
   TENON_RETURN_IF_ERROR(MergeShapes(lhs.batch, rhs.batch).status());
-  TENON_RETURN_IF_ERROR(c.MergeDim(lhs.rows, 3).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(lhs.rows, 3).status());
   TENON_RETURN_IF_ERROR(c.MergeDim(lhs.columns, rhs.rows).status());
   c.set_output(0, c.input(1));
   return absl::OkStatus();
@@ -182,7 +182,7 @@ absl::Status LuShape(InferenceContext& c) {
 absl::Status CrossShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, MergeShapes(c.input(0), c.input(1)));
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(s, 1).status());
-  if (s.known_rank()) TENON_RETURN_IF_ERROR(c.MergeDim(s.dim(-1), 3).status());
+  if (s.known_rank()) TENON_RETURN_IF_ERROR(c.WithSize(s.dim(-1), 3).status());
   c.set_output(0, std::move(s));
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ absl::Status DecodeImageShape(InferenceContext& c) {
 absl::Status DecodeCroppedImageShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t channels, DecodedChannels(c));
   TENON_ASSIGN_OR_RETURN(const PartialShape window, c.WithRank(c.input(1), 1));
-  TENON_RETURN_IF_ERROR(c.MergeDim(window.dim(0), 4).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(window.dim(0), 4).status());
   PartialShape out({kUnknownDim, kUnknownDim, channels});
   if (const std::optional<Dims> values = c.input_as_ints(1);
       values.has_value() && values->size() == 4) {

@@ -14,7 +14,7 @@ absl::Status FromShapeInput(InferenceContext& c, int i) {
 // Seeds of stateless ops: two numbers.
 absl::Status CheckSeed(InferenceContext& c, int i) {
   TENON_ASSIGN_OR_RETURN(const PartialShape seed, c.WithRank(c.input(i), 1));
-  return c.MergeDim(seed.dim(0), 2).status();
+  return c.WithSize(seed.dim(0), 2).status();
 }
 
 }  // namespace
@@ -35,14 +35,14 @@ absl::Status StatelessRandomShape(InferenceContext& c) {
 // shape, key [1], counter, algorithm.
 absl::Status StatelessRandomV2Shape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), 1).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 1).status());
   return FromShapeInput(c, 0);
 }
 
 // The input, key [1], counter, algorithm.
 absl::Status StochasticCastShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), 1).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 1).status());
   return UnchangedShape(c);
 }
 

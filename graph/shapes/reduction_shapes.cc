@@ -98,7 +98,7 @@ absl::Status DenseBincountShape(InferenceContext& c) {
 
 absl::Status HistogramShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(1).dim(0), 2).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 2).status());
   TENON_ASSIGN_OR_RETURN(const int64_t bins, DimFromScalar(c, 2));
   if (bins == 0) return absl::InvalidArgumentError("nbins must be positive but is 0");
   c.set_output(0, Vector(bins));

@@ -95,17 +95,19 @@ std::optional<Dims> InferenceContext::AsInts(const TensorInfo& info) {
 absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
   shapes_read_ |= Bit(i);
   const std::optional<Dims> dims = AsInts(input_info(i));
-  if (input(i).rank() == 0) {
-    // One -1 stands for any shape at all.
-    if (!dims || dims->empty() || dims->front() == -1) return PartialShape();
-    return absl::InvalidArgumentError("a shape must be a vector, or a scalar of -1");
-  }
   TENON_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(input(i), 1));
   // A known -1 of a constant means any size, as an unknown element does: both are kUnknownDim.
   if (dims) return PartialShape::Make(*dims);
   const int64_t rank = vector.dim(0);
   if (rank > kMaxRank) return RankLimitError(rank);
   return rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank)) : PartialShape();
+}
+
+absl::StatusOr<PartialShape> InferenceContext::input_as_any_shape(int i) const {
+  if (input(i).rank() != 0) return input_as_shape(i);
+  const std::optional<Dims> value = input_as_ints(i);
+  if (!value || value->empty() || value->front() == -1) return PartialShape();
+  return absl::InvalidArgumentError("a shape must be a vector, or a scalar of -1");
 }
 
 bool InferenceContext::HasAttr(std::string_view name) const {
@@ -175,12 +177,17 @@ absl::StatusOr<int64_t> InferenceContext::MergeDim(int64_t a, int64_t b) const {
       absl::StrCat("Dimensions must be equal, but are ", a, " and ", b));
 }
 
+absl::StatusOr<int64_t> InferenceContext::WithSize(int64_t dim, int64_t size) const {
+  if (dim < 0 || dim == size) return size;
+  return absl::InvalidArgumentError(absl::StrCat("Dimension must be ", size, " but is ", dim));
+}
+
 absl::StatusOr<PartialShape> InferenceContext::Broadcast(const PartialShape& a,
                                                          const PartialShape& b) const {
   if (!a.known_rank() || !b.known_rank()) return PartialShape();
   const int rank = std::max(a.rank(), b.rank());
   PartialShape out = PartialShape::UnknownOfRank(rank);
-  for (int i = 1; i <= rank; ++i) {
+  for (int i = rank; i > 0; --i) {
     const int64_t x = i <= a.rank() ? a.dim(-i) : 1;
     const int64_t y = i <= b.rank() ? b.dim(-i) : 1;
     int64_t dim;

@@ -26,8 +26,9 @@ struct TensorInfo {
   // rest). So a shape stays known on its way from Shape through StridedSlice, Pack, Concat and
   // arithmetic to Reshape. A scalar has one element.
   std::optional<Dims> partial_value;
-  // For a resource handle: the shape of its variable, where it is known.
+  // For a resource handle: the shape of its variable, where it is known, and then its type.
   std::shared_ptr<const PartialShape> handle_shape;
+  DataType handle_type = DataType::kInvalid;
 };
 
 // Bounds what inference computes with values: shapes and axes are far shorter.
@@ -76,10 +77,12 @@ class InferenceContext {
   // known, and for a constant of another type. A constant's own -1 looks like an unknown element:
   // input_value tells the two apart.
   std::optional<Dims> input_as_ints(int i) const;
-  // Input i read as a shape: a vector of sizes, with -1 for unknown, or a scalar of -1 for any
-  // shape. If no size is known, the rank is the length of the vector, where that is known.
-  // INVALID_ARGUMENT for another scalar, an input of higher rank or an invalid shape.
+  // Input i read as a shape: a vector of sizes, with -1 for unknown. If no size is known, the rank
+  // is the length of the vector, where that is known. INVALID_ARGUMENT for an input of another rank
+  // or an invalid shape. With input_as_any_shape the input may be a scalar too, which stands for
+  // any shape and has the value -1; INVALID_ARGUMENT for another value.
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
+  absl::StatusOr<PartialShape> input_as_any_shape(int i) const;
 
   // Whether the shape function has asked for the value of input i, and whether as a shape, by
   // input_as_shape; false for inputs behind the 64th.
@@ -109,11 +112,13 @@ class InferenceContext {
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
   // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown; it then
   // refuses a `rank` above kMaxRank. WithRankAtLeast and WithRankAtMost return `s`, of unknown rank
-  // too. MergeDim returns the size that either knows. Broadcast follows NumPy's rules.
+  // too. MergeDim returns the size that either knows, WithSize `size`, which `dim` must be able to
+  // be. Broadcast follows NumPy's rules.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
   absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b) const;
+  absl::StatusOr<int64_t> WithSize(int64_t dim, int64_t size) const;
   absl::StatusOr<PartialShape> Broadcast(const PartialShape& a, const PartialShape& b) const;
 
  private:

@@ -232,7 +232,7 @@ absl::Status UnpackShape(InferenceContext& c) {
   if (!in.known_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
   TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, in.rank()));
-  TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(at), c.num_outputs()).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(in.dim(at), c.num_outputs()).status());
   const PartialShape out = Concatenate(Subshape(in, 0, at), Subshape(in, at + 1, in.rank()));
   const std::optional<Dims> value = in.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
   for (int i = 0; i < c.num_outputs(); ++i) {
@@ -271,7 +271,7 @@ absl::Status SplitVShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   const std::optional<int64_t> axis = ScalarValue(c, 2);
   const std::optional<Dims> sizes = c.input_as_ints(1);
-  const absl::Status count = c.MergeDim(c.input(1).dim(0), c.num_outputs()).status();
+  const absl::Status count = c.WithSize(c.input(1).dim(0), c.num_outputs()).status();
   if (!count.ok()) return c.input_value(1) != nullptr ? count : AtRunTime(count);
   if (!in.known_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());

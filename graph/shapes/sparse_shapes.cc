@@ -378,7 +378,7 @@ absl::Status DeserializeManySparseShape(InferenceContext& c) {
 
 // Input 2 is the shape.
 absl::Status RaggedVariantGradientShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(2));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_any_shape(2));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }

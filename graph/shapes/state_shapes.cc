@@ -8,6 +8,7 @@ absl::Status PairHandleShape(InferenceContext& c) { return SetOutputs(c, {Vector
 
 absl::Status VarHandleShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape shape, c.AttrShape("shape"));
+  TENON_ASSIGN_OR_RETURN(c.output(0).handle_type, c.AttrType("dtype"));
   c.set_output(0, Shape());
   c.output(0).handle_shape = std::make_shared<const PartialShape>(std::move(shape));
   return absl::OkStatus();
@@ -69,7 +70,7 @@ absl::Status TensorArrayConcatShape(InferenceContext& c) {
 absl::Status TensorListPopBackShape(InferenceContext& c) {
   c.set_output(0, Shape());
   if (c.input_value(1) == nullptr && !c.input_info(1).partial_value) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(PartialShape element, AtRunTime(c.input_as_shape(1)));
+  TENON_ASSIGN_OR_RETURN(PartialShape element, AtRunTime(c.input_as_any_shape(1)));
   c.set_output(1, std::move(element));
   return absl::OkStatus();
 }
@@ -84,13 +85,13 @@ absl::Status PushBackBatchShape(InferenceContext& c) {
 
 // Input 2 is the element's shape.
 absl::Status TensorListGetItemShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_shape(2));
+  TENON_ASSIGN_OR_RETURN(PartialShape element, c.input_as_any_shape(2));
   c.set_output(0, std::move(element));
   return absl::OkStatus();
 }
 
 absl::Status TensorListStackShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_any_shape(1));
   TENON_ASSIGN_OR_RETURN(const int64_t count, c.AttrInt("num_elements"));
   if (count < kUnknownDim)
     return AtRunTime(absl::InvalidArgumentError(absl::StrCat("num_elements is ", count)));
@@ -99,7 +100,7 @@ absl::Status TensorListStackShape(InferenceContext& c) {
 }
 
 absl::Status TensorListGatherShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_any_shape(2));
   c.set_output(0, Concatenate(c.input(1), element));
   return absl::OkStatus();
 }
@@ -110,7 +111,7 @@ absl::Status TensorListConcatShape(InferenceContext& c) {
     TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
     rest = Subshape(element, 1);
   } else {
-    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_shape(1));
+    TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_any_shape(1));
     rest = Subshape(element, 1);
   }
   return SetOutputs(c, {Concatenate(Vector(kUnknownDim), rest), Vector(kUnknownDim)});

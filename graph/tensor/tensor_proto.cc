@@ -447,4 +447,69 @@ absl::StatusOr<std::string> TensorToWire(const Tensor& tensor) {
   return wire;
 }
 
+namespace {
+
+// One element as a varint field holds it: signed numbers are extended to 64 bits.
+uint64_t VarintOf(const Tensor& tensor) {
+  const auto as = [&tensor]<typename T>(T value) {
+    std::memcpy(&value, tensor.data(), sizeof(value));
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  };
+  switch (tensor.dtype()) {
+    case DataType::kInt8:
+    case DataType::kQint8:
+    case DataType::kInt4:
+    case DataType::kInt2:
+      return as(int8_t{});
+    case DataType::kInt16:
+    case DataType::kQint16:
+      return as(int16_t{});
+    case DataType::kInt32:
+    case DataType::kQint32:
+      return as(int32_t{});
+    default:
+      break;
+  }
+  uint64_t value = 0;
+  std::memcpy(&value, tensor.data(), tensor.bytes());
+  return value;
+}
+
+// Strings as tensor_content holds them.
+std::string ContentOfStrings(const Tensor& tensor) {
+  std::string content;
+  WireWriter lengths(&content);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) lengths.RawVarint(tensor.StringAt(i).size());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) content.append(tensor.StringAt(i));
+  return content;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TensorToAttrWire(const Tensor& tensor) {
+  const bool strings = tensor.initialized() && tensor.dtype() == DataType::kString;
+  if (!tensor.initialized() || tensor.num_elements() == 0 ||
+      (!strings && tensor.num_elements() > 1))
+    return TensorToWire(tensor);
+  std::string wire;
+  WireWriter writer(&wire);
+  writer.Varint(kDtype, static_cast<uint64_t>(tensor.dtype()));
+  writer.Bytes(kShape, ShapeToWire(tensor.shape()));
+  const Encoding encoding = EncodingOf(tensor.dtype());
+  if (tensor.num_elements() > 1) {
+    writer.Bytes(kContent, ContentOfStrings(tensor));
+  } else if (strings) {
+    writer.Bytes(kStringVal, tensor.StringAt(0));
+  } else if (encoding.field == 0) {
+    return TensorToWire(tensor);
+  } else if (encoding.coding == Coding::kVarint) {
+    std::string varint;
+    WireWriter(&varint).RawVarint(VarintOf(tensor));
+    writer.Bytes(encoding.field, varint);
+  } else {
+    writer.Bytes(encoding.field, {tensor.flat<char>(), tensor.bytes()});
+  }
+  return wire;
+}
+
 }  // namespace tenon

@@ -46,6 +46,9 @@ absl::StatusOr<TensorProtoHeader> CheckTensorWire(std::string_view wire,
 // plain types but bool give equal bytes. UNIMPLEMENTED for resources and variants, INVALID_ARGUMENT
 // for an uninitialized tensor.
 absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
+// TensorToWire in the form in which TensorFlow's clients write attributes: one element stands in
+// the list field of its type, and several strings stand in tensor_content.
+absl::StatusOr<std::string> TensorToAttrWire(const Tensor& tensor);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
 // tensor_content in this order, and nothing else. Two equal tensors that protobuf wrote, and for
 // which it is true, have equal bytes, unless a shape has names of dimensions. False for bools:

@@ -36,4 +36,15 @@ Versions ParseVersions(std::string_view wire) {
   return versions;
 }
 
+std::string VersionsToWire(const Versions& versions) {
+  std::string wire, bad;
+  WireWriter writer(&wire);
+  if (versions.producer != 0) writer.Varint(1, static_cast<uint64_t>(versions.producer));
+  if (versions.min_consumer != 0) writer.Varint(2, static_cast<uint64_t>(versions.min_consumer));
+  WireWriter list(&bad);
+  for (const int v : versions.bad_consumers) list.RawVarint(static_cast<uint64_t>(v));
+  if (!bad.empty()) writer.Bytes(3, bad);
+  return wire;
+}
+
 }  // namespace tenon

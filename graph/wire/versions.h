@@ -2,6 +2,7 @@
 // above, but none of bad_consumers.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +21,7 @@ struct Versions {
 // Parses VersionDef bytes. Never fails: malformed bytes give `ok` false and what can be read. A
 // field that is missing is 0.
 Versions ParseVersions(std::string_view wire);
+// Returns VersionDef bytes.
+std::string VersionsToWire(const Versions& versions);
 
 }  // namespace tenon

@@ -208,8 +208,7 @@ void UseNewNames(pb::ApiDef* api) {
   const pb::ApiDef names = *api;
   if (names.endpoint_size() > 0)
     RenameInTexts(names.graph_op_name(), names.endpoint(0).name(), api);
-  for (const pb::ApiDef::Arg& arg : names.in_arg())
-    RenameInTexts(arg.name(), arg.rename_to(), api);
+  for (const pb::ApiDef::Arg& arg : names.in_arg()) RenameInTexts(arg.name(), arg.rename_to(), api);
   for (const pb::ApiDef::Arg& arg : names.out_arg())
     RenameInTexts(arg.name(), arg.rename_to(), api);
   for (const pb::ApiDef::Attr& attr : names.attr())

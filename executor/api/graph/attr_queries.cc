@@ -10,9 +10,9 @@
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
-#include "graph/tensor/shape_wire.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
+#include "plugin/host/c_api/attr_errors.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -37,24 +37,32 @@ absl::StatusOr<AttrValue> FindAttr(TF_Operation* oper, const char* attr_name) {
                     "'.");
 }
 
-absl::StatusOr<AttrValue> FindList(TF_Operation* oper, const char* attr_name) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindAttr(oper, attr_name));
-  if (value.kind() == AttrKind::kList) return value;
-  return InvalidArg("Value for '", attr_name, "' is not a list");
+// FindAttr for functions in which TensorFlow has another error.
+absl::StatusOr<AttrValue> FindNodeAttr(TF_Operation* oper, const char* attr_name) {
+  absl::StatusOr<AttrValue> value = FindAttr(oper, attr_name);
+  if (value.ok() || oper == nullptr || attr_name == nullptr) return value;
+  absl::ReaderMutexLock lock(&oper->graph->mutex);
+  return MissingAttr(attr_name, oper->graph->graph.name(oper->node));
 }
 
-// The value of an attribute that must have this type.
-absl::Status CheckValueKind(const AttrValue& value, std::string_view attr_name, AttrKind wanted) {
+// `end` ends the message.
+absl::StatusOr<AttrValue> FindList(TF_Operation* oper, const char* attr_name,
+                                   std::string_view end = "") {
+  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindAttr(oper, attr_name));
+  if (value.kind() == AttrKind::kList) return value;
+  return InvalidArg("Value for '", attr_name, "' is not a list", end);
+}
+
+// Whether the attribute has the type, which is "int", "list(shape)" or the like.
+absl::Status CheckValueKind(const AttrValue& value, AttrKind wanted, bool list = false) {
   const AttrKind kind = value.kind();
-  if (kind == wanted) return absl::OkStatus();
+  if (list && kind == AttrKind::kNone) return absl::OkStatus();
+  if (!list && kind == wanted) return absl::OkStatus();
+  const AttrKind element = value.list_kind();
+  if (list && kind == AttrKind::kList && (element == wanted || element == AttrKind::kNone))
+    return absl::OkStatus();
   const std::string_view name = AttrKindName(wanted);
-  if (kind == AttrKind::kNone)
-    return InvalidArg("AttrValue missing value with expected type '", name, "'");
-  const std::string has = kind == AttrKind::kList
-                              ? absl::StrCat("list(", AttrKindName(value.list_kind()), ")")
-                              : std::string(AttrKindName(kind));
-  return InvalidArg("AttrValue had value with type '", has, "' when '", name,
-                    "' expected\n\t for attr '", attr_name, "'");
+  return WrongAttrType(value, list ? absl::StrCat("list(", name, ")") : std::string(name));
 }
 
 TF_AttrType AttrTypeOf(AttrKind kind) {
@@ -151,8 +159,8 @@ template <typename T, typename Value>
 absl::Status GetOne(TF_Operation* oper, const char* attr_name, AttrKind kind,
                     absl::StatusOr<Value> (AttrValue::*as)() const, T* to) {
   if (to == nullptr) return InvalidArg("argument 'value' is NULL");
-  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindAttr(oper, attr_name));
-  TENON_RETURN_IF_ERROR(CheckValueKind(value, attr_name, kind));
+  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindNodeAttr(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(value, kind));
   TENON_ASSIGN_OR_RETURN(const Value v, (value.*as)());
   *to = static_cast<T>(v);
   return absl::OkStatus();
@@ -162,7 +170,7 @@ template <typename T, typename Value>
 absl::Status GetList(TF_Operation* oper, const char* attr_name,
                      absl::StatusOr<std::vector<Value>> (AttrValue::*as)() const, T* to,
                      int max_values) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindList(oper, attr_name));
+  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindList(oper, attr_name, "."));
   TENON_ASSIGN_OR_RETURN(const std::vector<Value> values, (list.*as)());
   if (max_values > 0 && to == nullptr) return InvalidArg("argument 'values' is NULL");
   const size_t count = std::min(values.size(), static_cast<size_t>(std::max(max_values, 0)));
@@ -200,8 +208,8 @@ absl::Status GetStrings(TF_Operation* oper, const char* attr_name, void** values
 }
 
 absl::Status GetShape(TF_Operation* oper, const char* attr_name, int64_t* to, int num_dims) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindAttr(oper, attr_name));
-  TENON_RETURN_IF_ERROR(CheckValueKind(value, attr_name, AttrKind::kShape));
+  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindNodeAttr(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(value, AttrKind::kShape));
   TENON_ASSIGN_OR_RETURN(const PartialShape shape, value.AsShape());
   const int count = std::max(std::min(shape.rank(), num_dims), 0);
   if (count > 0 && to == nullptr) return InvalidArg("argument 'value' is NULL");
@@ -211,7 +219,8 @@ absl::Status GetShape(TF_Operation* oper, const char* attr_name, int64_t* to, in
 
 absl::Status GetShapes(TF_Operation* oper, const char* attr_name, int64_t** dims, int* num_dims,
                        int num_shapes, int64_t* storage, int storage_size) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindList(oper, attr_name));
+  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindNodeAttr(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(list, AttrKind::kShape, /*list=*/true));
   TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> shapes, list.AsShapeList());
   const size_t count = std::min(shapes.size(), static_cast<size_t>(std::max(num_shapes, 0)));
   if (count > 0 && (dims == nullptr || num_dims == nullptr))
@@ -267,15 +276,16 @@ absl::Status GetShapeProtos(TF_Operation* oper, const char* attr_name, TF_Buffer
 absl::Status GetTensor(TF_Operation* oper, const char* attr_name, TF_Tensor** to) {
   if (to == nullptr) return InvalidArg("argument 'value' is NULL");
   *to = nullptr;
-  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindAttr(oper, attr_name));
-  TENON_RETURN_IF_ERROR(CheckValueKind(value, attr_name, AttrKind::kTensor));
+  TENON_ASSIGN_OR_RETURN(const AttrValue value, FindNodeAttr(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(value, AttrKind::kTensor));
   TENON_ASSIGN_OR_RETURN(Tensor tensor, TensorFromWire(*value.AsTensorWire()));
   *to = NewTensorHandle(std::move(tensor));
   return absl::OkStatus();
 }
 
 absl::Status GetTensors(TF_Operation* oper, const char* attr_name, TF_Tensor** to, int max_values) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindList(oper, attr_name));
+  TENON_ASSIGN_OR_RETURN(const AttrValue list, FindNodeAttr(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(list, AttrKind::kTensor, /*list=*/true));
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> wires, list.AsTensorWireList());
   const size_t count = std::min(wires.size(), static_cast<size_t>(std::max(max_values, 0)));
   if (count > 0 && to == nullptr) return InvalidArg("argument 'values' is NULL");

@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<NodeId>> WholeBody(const Graph& graph, const Function
   }
   std::vector<NodeId> body;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!left_out.contains(n)) body.push_back(n);
+    if (graph.alive(n) && !left_out.contains(n)) body.push_back(n);
   }
   return body;
 }
@@ -155,7 +155,8 @@ absl::Status CopyFunction(TF_Graph& graph, const TF_Function& func, const TF_Fun
 absl::Status SetFunctionAttr(TF_Function& func, const char* attr_name, std::string_view wire) {
   pb::AttrValue value;
   if (!value.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
-    return absl::InvalidArgumentError("Unparseable AttrValue proto");
+    return absl::InvalidArgumentError(
+        "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto");
   pb::FunctionDef def;
   def.ParseFromString(func.wire);
   (*def.mutable_attr())[attr_name] = std::move(value);

@@ -66,6 +66,7 @@ bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED
   // A place in bytes that the program has thrown away helps nobody.
   read.InheritPositions(Graph());
   read.SetVersions(MergedVersions(graph.graph.versions_wire(), read.versions_wire()));
+  if (!read.functions().empty()) NeedReaderOfFunctions(read);
   graph.graph = std::move(read);
   graph.checked_kinds.clear();
   NoteNewNodes(graph);

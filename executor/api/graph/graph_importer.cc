@@ -45,17 +45,6 @@ absl::Status CheckReadable(const Versions& versions) {
   return absl::OkStatus();
 }
 
-std::string VersionsWire(const Versions& versions) {
-  std::string wire, bad;
-  WireWriter writer(&wire);
-  if (versions.producer != 0) writer.Varint(1, static_cast<uint64_t>(versions.producer));
-  if (versions.min_consumer != 0) writer.Varint(2, static_cast<uint64_t>(versions.min_consumer));
-  WireWriter list(&bad);
-  for (const int v : versions.bad_consumers) list.RawVarint(static_cast<uint64_t>(v));
-  if (!bad.empty()) writer.Bytes(3, bad);
-  return wire;
-}
-
 bool IsLoopMerge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
 
 }  // namespace
@@ -69,7 +58,7 @@ std::string MergedVersions(std::string_view wire, std::string_view other_wire) {
   bad.insert(bad.end(), other.bad_consumers.begin(), other.bad_consumers.end());
   std::sort(bad.begin(), bad.end());
   bad.erase(std::unique(bad.begin(), bad.end()), bad.end());
-  return VersionsWire(merged);
+  return VersionsToWire(merged);
 }
 
 GraphImporter::GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& options)
@@ -403,6 +392,13 @@ void GraphImporter::RenameColocation() {
   }
 }
 
+// The node of the graph that a node of the GraphDef has become; kNoNode for an unknown name, and
+// for one that was left out.
+NodeId GraphImporter::NodeOf(std::string_view name) const {
+  const auto found = def_.by_name.find(name);
+  return found == def_.by_name.end() ? kNoNode : ids_[found->second];
+}
+
 absl::Status GraphImporter::FillResults(TF_ImportGraphDefResults* results) const {
   std::vector<Output> outputs;
   for (const auto& [name, port] : options_.return_outputs) {
@@ -410,23 +406,21 @@ absl::Status GraphImporter::FillResults(TF_ImportGraphDefResults* results) const
       outputs.push_back({mapping->oper->node, mapping->index});
       continue;
     }
-    const auto found = def_.by_name.find(name);
-    if (found == def_.by_name.end()) {
+    const NodeId n = NodeOf(name);
+    if (n == kNoNode)
       return Bad("Requested return tensor '", PortText(name, port), "' not found in graph def");
-    }
-    const int count = graph_.graph.num_outputs(ids_[found->second]);
+    const int count = graph_.graph.num_outputs(n);
     if (port != kControlPort && (port < 0 || port >= count)) {
       return Bad("Invalid return output ", port, " of node '", name, "', which has ", count,
                  " output(s)");
     }
-    outputs.push_back({ids_[found->second], port});
+    outputs.push_back({n, port});
   }
   std::vector<NodeId> operations;
   for (const std::string& name : options_.return_operations) {
-    const auto found = def_.by_name.find(name);
-    if (found == def_.by_name.end())
+    operations.push_back(NodeOf(name));
+    if (operations.back() == kNoNode)
       return Bad("Requested return node '", name, "' not found in graph def");
-    operations.push_back(ids_[found->second]);
   }
   NoteNewNodes(graph_);
   for (const Output& output : outputs) results->outputs.push_back(OutputToC(graph_, output));
@@ -435,16 +429,13 @@ absl::Status GraphImporter::FillResults(TF_ImportGraphDefResults* results) const
   return absl::OkStatus();
 }
 
-// Of a node that was skipped all outputs count as there.
-bool GraphImporter::HasOutput(NodeId n, int port) const {
-  return n == kNoNode || port < graph_.graph.num_outputs(n);
-}
-
+// A node that was left out has all its outputs mapped.
 void GraphImporter::FillUnused(TF_ImportGraphDefResults* results) const {
   for (const auto& [from, to] : options_.input_map) {
-    if (used_mappings_.contains(from)) continue;
-    const auto found = def_.by_name.find(from.first);
-    if (found != def_.by_name.end() && HasOutput(ids_[found->second], from.second)) continue;
+    const NodeId n = NodeOf(from.first);
+    const bool is_there = n == kNoNode ? def_.by_name.contains(from.first)
+                                       : from.second < graph_.graph.num_outputs(n);
+    if (is_there || used_mappings_.contains(from)) continue;
     results->unused_names.push_back(from.first);
     results->unused_indexes.push_back(from.second);
   }

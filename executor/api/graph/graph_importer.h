@@ -64,8 +64,8 @@ class GraphImporter {
   absl::Status ApplyShapes(NodeId n, const AttrValue& shapes);
   absl::Status CloseLoops();
   void RenameColocation();
+  NodeId NodeOf(std::string_view name) const;
   absl::Status FillResults(TF_ImportGraphDefResults* results) const;
-  bool HasOutput(NodeId n, int port) const;
   void FillUnused(TF_ImportGraphDefResults* results) const;
 
   TF_Graph& graph_;

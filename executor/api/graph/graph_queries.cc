@@ -73,9 +73,12 @@ TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) {
 TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
   if (graph == nullptr || pos == nullptr) return nullptr;
   absl::MutexLock lock(&graph->mutex);
-  *pos = std::max(*pos + 1, kHiddenOperations);
-  const size_t n = *pos - kHiddenOperations;
-  return n < graph->operations.size() ? &graph->operations[n] : nullptr;
+  // Gradients leave gaps where nodes turned out to be of no use.
+  for (*pos = std::max(*pos + 1, kHiddenOperations);; ++*pos) {
+    const size_t n = *pos - kHiddenOperations;
+    if (n >= graph->operations.size()) return nullptr;
+    if (graph->graph.alive(static_cast<tenon::NodeId>(n))) return &graph->operations[n];
+  }
 }
 
 void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def, TF_Status* status) {

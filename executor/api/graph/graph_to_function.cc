@@ -1,7 +1,5 @@
 #include "executor/api/graph/graph_to_function.h"
 
-#include <farmhash.h>
-
 #include <algorithm>
 #include <set>
 
@@ -10,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/op_text.h"
+#include "executor/api/graph/function_hash.h"
 #include "graph/base/status_macros.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_def.h"
@@ -52,18 +51,6 @@ class NamesOfFunction {
   absl::flat_hash_map<std::string, int64_t> used_;
 };
 
-// Small words for a number, which a name of an op may hold.
-std::string HashText(uint64_t hash) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aA";
-  std::string text;
-  for (int i = 0; i < 11; ++i) {
-    text.push_back(kDigits[hash % kDigits.size()]);
-    hash /= kDigits.size();
-  }
-  return text;
-}
-
 // TensorFlow numbers the edges of a graph from 1 on, in the order in which they were added.
 std::string EdgeText(const Graph& graph, NodeId from, NodeId to) {
   size_t id = 1;
@@ -86,13 +73,11 @@ class FunctionMaker {
     for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(NameNode(n));
     for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(AddNode(n));
     TENON_RETURN_IF_ERROR(ConnectResults());
+    // The hash is of the function without its name and control outputs.
+    const std::string hash =
+        parts_.append_hash ? absl::StrCat("_", FunctionHashText(function_)) : "";
+    signature().set_name(absl::StrCat(parts_.name, hash));
     TENON_RETURN_IF_ERROR(AddControlOutputs());
-    signature().set_name(std::string(parts_.name));
-    if (parts_.append_hash) {
-      const std::string wire = function_.SerializeAsString();
-      signature().set_name(
-          absl::StrCat(parts_.name, "_", HashText(util::Fingerprint64(wire.data(), wire.size()))));
-    }
     return function_.SerializeAsString();
   }
 

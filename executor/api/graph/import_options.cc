@@ -2,6 +2,7 @@
 #include "executor/api/graph/import_options.h"
 
 #include "absl/strings/string_view.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 using tenon::kControlPort;
 
@@ -27,6 +28,11 @@ void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
 void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
                                                unsigned char uniquify_prefix) {
   if (opts != nullptr) opts->uniquify_prefix = uniquify_prefix != 0;
+}
+
+void TF_ImportGraphDefOptionsSetValidateColocationConstraints(TF_ImportGraphDefOptions* opts,
+                                                              unsigned char enable) {
+  if (opts != nullptr) opts->validate_colocation = enable != 0;
 }
 
 void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions* opts, const char* src_name,

@@ -9,6 +9,7 @@
 #include "executor/api/base/op_text.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/shapes/common_shapes.h"
 #include "plugin/cpu/base/tensor_summary.h"
 
 namespace tenon::api {
@@ -61,25 +62,6 @@ absl::Status CheckDeprecation(const OpDef& op, int producer) {
       ". It has been removed in version ", op.deprecated_since, ". ", op.deprecation, "."));
 }
 
-// Merge, with TensorFlow's messages.
-absl::StatusOr<PartialShape> MergeShapes(const PartialShape& a, const PartialShape& b) {
-  if (!a.known_rank() || !b.known_rank()) return a.known_rank() ? a : b;
-  if (a.rank() != b.rank()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Shapes must be equal rank, but are ", a.rank(), " and ", b.rank()));
-  }
-  PartialShape merged = a;
-  for (int i = 0; i < a.rank(); ++i) {
-    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Dimension ", i, " in both shapes must be equal, but are ", a.dim(i), " and ", b.dim(i),
-          ". Shapes are ", a.ToString(), " and ", b.ToString(), "."));
-    }
-    merged.set_dim(i, std::max(a.dim(i), b.dim(i)));
-  }
-  return merged;
-}
-
 // The shapes of a call follow from the function.
 absl::Status CheckShapeFn(const Graph& graph, NodeId n) {
   if (graph.op(n)->shape_fn || graph.FindFunction(graph.op_name(n)) != nullptr)
@@ -92,6 +74,11 @@ absl::Status CheckShapeFn(const Graph& graph, NodeId n) {
 bool WasChecked(const TF_Graph& graph, const NodeKind& kind)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   return kind.index < graph.checked_kinds.size() && graph.checked_kinds[kind.index];
+}
+
+// An unknown rank is "?" in errors of shape functions.
+std::string InputShapeText(const PartialShape& shape) {
+  return shape.known_rank() ? ShapeText(shape) : "?";
 }
 
 std::string ValueText(const Tensor& t) {
@@ -120,13 +107,30 @@ std::string ValuesReadText(const InferenceContext& context) {
   return out;
 }
 
+// What the function says where it sees the shapes of the inputs only. TensorFlow calls it so first.
+absl::Status ErrorWithoutValues(const InferenceContext& context) {
+  std::vector<TensorInfo> infos;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    infos.push_back(context.input_info(i));
+    infos.back().value.reset();
+    infos.back().partial_value.reset();
+  }
+  std::vector<const TensorInfo*> inputs;
+  for (const TensorInfo& info : infos) inputs.push_back(&info);
+  InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
+                        context.attr_owner());
+  return CallShapeFn(bare);
+}
+
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status) {
   std::vector<std::string> shapes;
-  for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(ShapeText(context.input(i)));
-  return Annotate(status, "",
-                  absl::StrCat(" for '", NodeText(graph, n), "' with input shapes: ",
-                               absl::StrJoin(shapes, ", "), ValuesReadText(context), "."));
+  for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(InputShapeText(context.input(i)));
+  const absl::Status first = ErrorWithoutValues(context);
+  return Annotate(first.ok() ? status : first, "",
+                  absl::StrCat(" for '", NodeText(graph, n),
+                               "' with input shapes: ", absl::StrJoin(shapes, ", "),
+                               first.ok() ? ValuesReadText(context) : "", "."));
 }
 
 }  // namespace
@@ -168,7 +172,7 @@ absl::Status CheckNewNode(TF_Graph& graph, NodeId n) {
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape) {
   KnowShapes(graph, graph.graph.num_node_ids());
   TensorInfo info = graph.shapes.info(output);
-  TENON_ASSIGN_OR_RETURN(info.shape, MergeShapes(info.shape, shape));
+  TENON_ASSIGN_OR_RETURN(info.shape, ops::MergeShapes(info.shape, shape));
   graph.shapes.Set(output, std::move(info));
   return absl::OkStatus();
 }

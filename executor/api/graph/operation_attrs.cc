@@ -239,7 +239,7 @@ void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* a
 void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name, TF_Tensor* value,
                       TF_Status* status) {
   if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}, {"value", value}}, status)) return;
-  const absl::StatusOr<std::string> wire = tenon::TensorToWire(value->value());
+  const absl::StatusOr<std::string> wire = tenon::TensorToAttrWire(value->value());
   if (!wire.ok()) return StatusToC(wire.status(), status);
   desc->builder.SetAttr(attr_name, attr::TensorWire(*wire));
 }
@@ -252,7 +252,7 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
   std::vector<std::string> tensors;
   for (int i = 0; i < num_values; ++i) {
     if (!AllGiven({{"values", values[i]}}, status)) return;
-    absl::StatusOr<std::string> wire = tenon::TensorToWire(values[i]->value());
+    absl::StatusOr<std::string> wire = tenon::TensorToAttrWire(values[i]->value());
     if (!wire.ok()) return StatusToC(wire.status(), status);
     tensors.push_back(*std::move(wire));
   }

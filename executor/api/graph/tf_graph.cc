@@ -2,12 +2,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/wire/versions.h"
-#include "graph/wire/wire.h"
 
 TF_Graph::TF_Graph() {
-  std::string versions;
-  tenon::WireWriter(&versions).Varint(1, tenon::kGraphDefVersion);  // VersionDef.producer
-  graph.SetVersions(versions);
+  tenon::Versions versions;
+  versions.producer = tenon::kGraphDefVersion;
+  graph.SetVersions(tenon::VersionsToWire(versions));
 }
 
 namespace tenon::api {
@@ -43,6 +42,10 @@ TF_Output OutputToC(TF_Graph& graph, Output output) {
 // changed its mind, and leaves the shapes unknown.
 void KnowShapes(TF_Graph& graph, int32_t nodes) {
   while (graph.shapes.num_nodes() < nodes) graph.shapes.Append(graph.graph, {}).IgnoreError();
+}
+
+bool IsTaken(const TF_Graph& graph, std::string_view name) {
+  return graph.graph.FindNode(name) != kNoNode || graph.prefixes.Has(name);
 }
 
 void NoteNewNodes(TF_Graph& graph) {

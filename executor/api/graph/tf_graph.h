@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
@@ -59,10 +60,13 @@ struct TF_Graph {
   tenon::api::NamePrefixes prefixes ABSL_GUARDED_BY(mutex);
   // By NodeKind::index: op and attributes have been checked and are right.
   std::vector<bool> checked_kinds ABSL_GUARDED_BY(mutex);
+  // What TF_SetHandleShapeAndType was given: serialized HandleData.
+  absl::flat_hash_map<tenon::Output, std::string> handle_data ABSL_GUARDED_BY(mutex);
   // Whether an op without a shape function is refused.
   bool require_shape_fns ABSL_GUARDED_BY(mutex) = false;
   mutable std::deque<std::string> texts ABSL_GUARDED_BY(mutex);  // of operations
 
+  absl::flat_hash_set<std::string> loop_frames ABSL_GUARDED_BY(mutex);  // of TF_FinishWhile
   // Of the graph of a loop's condition or body: the graph that gets the loop.
   std::unique_ptr<tenon::api::LoopOwner> loop_owner;
 
@@ -87,6 +91,9 @@ void KnowShapes(TF_Graph& graph, int32_t nodes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(gr
 // Gives each node that came to `graph.graph` since the last call a TF_Operation, and counts a
 // change.
 void NoteNewNodes(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
+
+// Whether a node has the name, or a name "NAME/…". Call prefixes.CatchUp before.
+bool IsTaken(const TF_Graph& graph, std::string_view name) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 
 // Registers a session of the graph, and takes it out again. The second deletes the graph if that
 // was the last session and the owner has deleted the graph. Neither may be called with the mutex

@@ -23,6 +23,15 @@ namespace {
 
 using Outputs = std::vector<TF_Output>;
 
+// The name of the loop, or loop_1 and so on: the first that is neither a name nor a prefix of
+// names.
+std::string FreeScope(TF_Graph& graph, const char* name) {
+  graph.prefixes.CatchUp(graph.graph);
+  std::string scope = name;
+  for (int i = 1; IsTaken(graph, scope); ++i) scope = absl::StrCat(name, "_", i);
+  return scope;
+}
+
 // Builds the loop in the graph that gets it, whose lock must be held.
 class LoopBuilder {
  public:
@@ -30,14 +39,17 @@ class LoopBuilder {
       : params_(params),
         owner_(*params.cond_graph->loop_owner),
         graph_(*owner_.graph),
-        scope_(params.name) {}
+        scope_(FreeScope(graph_, params.name)) {}
 
   absl::Status Build(Outputs* exits) {
     const std::string frame = attr::String(params_.name);
-    Outputs merges, again, leave, next;
+    Outputs enters, merges, again, leave, next;
     for (const TF_Output& input : owner_.inputs) {
       TENON_ASSIGN_OR_RETURN(const TF_Output enter, Add("Enter", {input}, {{"frame_name", frame}}));
-      // The edge from the NextIteration comes when that is there.
+      enters.push_back(enter);
+    }
+    // The edges from the NextIterations come when those are there.
+    for (const TF_Output& enter : enters) {
       TENON_ASSIGN_OR_RETURN(const TF_Output merge, AddMerge(enter));
       merges.push_back(merge);
     }
@@ -215,14 +227,20 @@ absl::Status FinishLoop(const TF_WhileParams& params, TF_Output* outputs) {
   TENON_RETURN_IF_ERROR(CheckIsSet(params));
   TF_Graph& graph = *params.cond_graph->loop_owner->graph;
   absl::MutexLock lock(&graph.mutex);
+  // At run time loops of one frame would meet.
+  if (graph.loop_frames.contains(params.name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("WhileContext with frame name '", params.name, "' already exists"));
+  }
   GraphMark before(graph);
   Outputs exits;
   const absl::Status status = LoopBuilder(params).Build(&exits);
-  if (status.ok()) {
-    std::copy(exits.begin(), exits.end(), outputs);
-  } else {
+  if (!status.ok()) {
     before.Undo();
+    return status;
   }
+  graph.loop_frames.insert(params.name);
+  std::copy(exits.begin(), exits.end(), outputs);
   return status;
 }
 

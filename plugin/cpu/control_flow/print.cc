@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/tensor_summary.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/log_listeners.h"
 
 namespace tenon::cpu {
 namespace {
@@ -73,6 +74,7 @@ absl::Status RunPrintV2(const void* state, const StepArgs& args) {
         absl::StrCat("the text must be a scalar, its shape is ", text.shape().ToString()));
   }
   const std::string line = absl::StrCat(text.StringAt(0), s.message);
+  if (TellLogListeners(line)) return absl::OkStatus();
   std::fwrite(line.data(), 1, line.size(), s.stream);
   std::fflush(s.stream);
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "gmock/gmock.h"
 #include "graph/tensor/tensor_proto.h"
 #include "gtest/gtest.h"
@@ -191,6 +192,54 @@ TEST(TensorProto, Refuses) {
             absl::StatusCode::kDataLoss);
   EXPECT_EQ(TensorFromWire(Wire("dtype: DT_INT32 " + k3) + "\x3a\x01\xff").status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+// Attributes as TensorFlow's C API writes them: dtype, bytes of the element, TensorProto in hex.
+struct AsAttribute {
+  DataType dtype;
+  std::string element, wire;
+};
+TEST(TensorProto, OneElementOfAnAttributeStandsInItsList) {
+  const AsAttribute cases[] = {
+      {DataType::kFloat, "f1f2f3f4", "080112002a04f1f2f3f4"},
+      {DataType::kInt32, "f1f2f3f4", "080312003a0af1e5cfa7ffffffffff01"},
+      {DataType::kUint8, "f1", "080412003a02f101"},
+      {DataType::kInt16, "f1f2", "080512003a0af1e5ffffffffffffff01"},
+      {DataType::kInt8, "f1", "080612003a0af1ffffffffffffffff01"},
+      {DataType::kComplex64, "f1f2f3f4f5f6f7f8", "080812004a08f1f2f3f4f5f6f7f8"},
+      {DataType::kInt64, "f1f2f3f4f5f6f7f8", "08091200520af1e5cfa7dfdefdfbf801"},
+      {DataType::kBool, "01", "080a12005a0101"},
+      {DataType::kQint8, "f1", "080b12003a0af1ffffffffffffffff01"},
+      {DataType::kBfloat16, "f1f2", "080e12006a03f1e503"},
+      {DataType::kHalf, "f1f2", "081312006a03f1e503"},
+      {DataType::kUint32, "f1f2f3f4",
+       "081612008201"
+       "05f1e5cfa70f"},
+      {DataType::kUint64, "f1f2f3f4f5f6f7f8", "081712008a010af1e5cfa7dfdefdfbf801"},
+      {DataType::kFloat8E5m2, "f1", "08181200920101f1"},
+      {DataType::kInt4, "fe", "081d12003a0afeffffffffffffffff01"},
+  };
+  for (const AsAttribute& c : cases) {
+    const std::string element = absl::HexStringToBytes(c.element);
+    const Tensor t = Tensor::CopyOf(c.dtype, Shape(), element.data(), element.size());
+    const auto wire = TensorToAttrWire(t);
+    ASSERT_TRUE(wire.ok()) << wire.status();
+    EXPECT_EQ(c.wire, absl::BytesToHexString(*wire));
+    const auto back = TensorFromWire(*wire);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(element, std::string(back->flat<char>(), back->bytes()));
+  }
+}
+
+TEST(TensorProto, SeveralElementsOfAnAttributeStandInContent) {
+  Tensor strings = *Tensor::Allocate(DataType::kString, {2});
+  strings.SetString(0, "ab");
+  strings.SetString(1, "cde");
+  EXPECT_EQ("0807120412020802220702036162636465",
+            absl::BytesToHexString(*TensorToAttrWire(strings)));
+  const Tensor ints = Tensor::Of<int32_t>(DataType::kInt32, {1, 2}, {2});
+  EXPECT_EQ(*TensorToWire(ints), *TensorToAttrWire(ints));
+  EXPECT_FALSE(TensorToAttrWire(Tensor()).ok());
 }
 
 TEST(TensorProto, WritesWhatItReads) {

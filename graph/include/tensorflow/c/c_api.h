@@ -539,6 +539,21 @@ TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params, TF_Statu
 // Releases what `params` holds and adds no loop.
 TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
 
+// ---------------------------------------------------------------- gradients
+
+// Adds the operations that compute the derivatives of the sum of `y` by each of `x`, and writes
+// them to `dy`, which has room for `nx`: {NULL, -1} where `y` does not depend on the x. `dx` gives
+// the derivatives of what is in the end to be differentiated by each y; NULL stands for ones. The
+// operations are named "gradients/…", or "gradients_1/…" and so on where that is taken.
+// TF_UNIMPLEMENTED for an op that has no gradient.
+TF_CAPI_EXPORT void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx,
+                                    TF_Output* dx, TF_Status* status, TF_Output* dy);
+
+// The same, under the prefix "PREFIX/", which must not be taken. NULL means the prefix above.
+TF_CAPI_EXPORT void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny,
+                                              TF_Output* x, int nx, TF_Output* dx,
+                                              TF_Status* status, TF_Output* dy);
+
 // ---------------------------------------------------------------- functions
 
 // Makes a function of operations of `fn_body`, which stays as it is.
@@ -816,6 +831,26 @@ TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_
 // A member of a cluster of processes. This host has none: TF_NewServer says TF_UNIMPLEMENTED.
 typedef struct TF_Server TF_Server;
 
+TF_CAPI_EXPORT extern TF_Server* TF_NewServer(const void* proto, size_t proto_len,
+                                              TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerStart(TF_Server* server, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerStop(TF_Server* server, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerJoin(TF_Server* server, TF_Status* status);
+TF_CAPI_EXPORT extern const char* TF_ServerTarget(TF_Server* server);
+TF_CAPI_EXPORT extern void TF_DeleteServer(TF_Server* server);
+
+// ---------------------------------------------------------------- messages and files
+
+// Calls `listener` with what ops such as PrintV2 print to the log, instead of printing it. Several
+// listeners get each message, in the order of the calls. A listener stays for the life of the
+// process and may be called on any thread.
+TF_CAPI_EXPORT extern void TF_RegisterLogListener(void (*listener)(const char*));
+
+// Loads a plug-in for files. This host has no such plug-ins: TF_UNIMPLEMENTED, or TF_NOT_FOUND if
+// there is no such file.
+TF_CAPI_EXPORT extern void TF_RegisterFilesystemPlugin(const char* plugin_filename,
+                                                       TF_Status* status);
+
 // ---------------------------------------------------------------- what TensorFlow's Python uses
 
 // Makes `op` run after `input`. Does nothing if it does so already.
@@ -845,6 +880,15 @@ TF_CAPI_EXPORT extern void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operati
 
 // Whether TF_FinishOperation refuses an op that has no shape function. Off at first.
 TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require);
+
+// What is known of the value behind an output of type resource or variant: a serialized
+// CppShapeInferenceResult.HandleData, in a new buffer; NULL if nothing is known.
+TF_CAPI_EXPORT extern TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output);
+
+// Sets what the function above returns. TF_INVALID_ARGUMENT if the bytes do not parse.
+TF_CAPI_EXPORT extern void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output,
+                                                    const void* proto, size_t proto_len,
+                                                    TF_Status* status);
 
 // Adds `new_src` as one more input of `dst`, a While whose attribute T already has the input's
 // type.

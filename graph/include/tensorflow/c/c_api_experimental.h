@@ -18,6 +18,16 @@ TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 // 1 if `op_type` is stateful, else 0. For an unknown op 0 and TF_NOT_FOUND.
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
 
+// The graph, or the function, as text for people, in protobuf's form. The caller releases the text
+// with free(). `*len` is its length in bytes, without the NUL; `len` may be NULL.
+TF_CAPI_EXPORT extern const char* TF_GraphDebugString(TF_Graph* graph, size_t* len);
+TF_CAPI_EXPORT extern char* TF_FunctionDebugString(TF_Function* func, size_t* len);
+
+// Whether an import refuses a node that is to be with a node which the GraphDef has not. On at
+// first.
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetValidateColocationConstraints(
+    TF_ImportGraphDefOptions* opts, unsigned char enable);
+
 // Takes a function out of the graph. Operations that call it stay, and can no longer run.
 // TF_INVALID_ARGUMENT if there is no such function.
 TF_CAPI_EXPORT extern void TF_GraphRemoveFunction(TF_Graph* g, const char* func_name,

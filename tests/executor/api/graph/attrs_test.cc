@@ -120,7 +120,10 @@ TEST_F(Attrs, Numbers) {
   EXPECT_THAT(ts, ElementsAre(TF_FLOAT, TF_STRING));
   ExpectOk();
   TF_OperationGetAttrIntList(oper(), "_i", is, 3, s());
-  ExpectInvalid("Value for '_i' is not a list");
+  ExpectInvalid("Value for '_i' is not a list.");
+  TF_OperationGetAttrInt(oper(), "_j", &i, s());
+  EXPECT_EQ(TF_NOT_FOUND, code());
+  EXPECT_EQ("No attr named '_j' in NodeDef:", message());
 }
 
 TEST_F(Attrs, Shapes) {

@@ -262,6 +262,35 @@ TEST_F(GraphFunctions, ShapesOfArgumentsAreKept) {
   EXPECT_EQ(3, def.arg_attr().at(0).attr().at("_output_shapes").list().shape(0).dim(1).size());
 }
 
+// TensorFlow gives these functions these names.
+TEST_F(GraphFunctions, HashesAreTensorFlows) {
+  TF_Operation* a = Placeholder("a");
+  TF_OperationDescription* desc = New("Squeeze", "sq");
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "squeeze_dims", "dims");
+  TF_Operation* squeeze = Finish(desc);
+  EXPECT_STREQ("MyFunc_Ees455KVaTc", TF_FunctionName(Make({.inputs = {{a, 0}},
+                                                           .outputs = {{squeeze, 0}},
+                                                           .num_opers = 1,
+                                                           .opers = {squeeze},
+                                                           .append_hash = true,
+                                                           .description = "desc"})
+                                                         .get()));
+}
+
+TEST_F(GraphFunctions, DescriptionAndHash) {
+  TF_Operation* c = ScalarConst("c", 10);
+  const FunctionPtr function =
+      Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"});
+  const std::string name = TF_FunctionName(function.get());
+  EXPECT_EQ(name, DefOf(function).signature().name());
+  EXPECT_EQ("ten", DefOf(function).signature().description());
+  EXPECT_EQ(name,
+            TF_FunctionName(
+                Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"}).get()));
+  EXPECT_NE(name, TF_FunctionName(Make({.outputs = {{c, 0}}, .append_hash = true}).get()));
+}
+
 TEST_F(GraphFunctions, RefusesPartsThatDoNotFit) {
   TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
   TF_Operation* sum = AddN("sum", {{a, 0}, {b, 0}});
@@ -313,7 +342,7 @@ TEST_F(GraphFunctions, AttributesAreSetAndRead) {
   TF_FunctionGetAttrValueProto(function.get(), "no", testing::BufferPtr(TF_NewBuffer()).get(), s());
   EXPECT_EQ("Function 'MyFunc' has no attr named 'no'.", message());
   TF_FunctionSetAttrValueProto(function.get(), "x", "\xff", 1, s());
-  EXPECT_EQ("Unparseable AttrValue proto", message());
+  EXPECT_EQ("Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto", message());
 }
 
 TEST_F(GraphFunctions, ImportOfBytes) {

@@ -1,7 +1,11 @@
 // TF_GraphImportGraphDef with its options.
+#include <cstdlib>
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/text_format.h"
+#include "tensorflow/c/c_api_experimental.h"
 #include "tests/executor/api/c_api_util.h"
 
 namespace tenon {
@@ -307,6 +311,16 @@ TEST_F(Import, FunctionsOfOneNameMustBeEqual) {
   EXPECT_EQ("Cannot add function 'Neg' because an op with the same name already exists.",
             message());
   EXPECT_EQ(1, GraphDef().library().function_size());
+}
+
+TEST_F(Import, ColocationNeedNotBeChecked) {
+  TF_ImportGraphDefOptionsSetValidateColocationConstraints(options(), 0);
+  ImportText(NodeText("n", "NoOp", {}, "attr { key: '_class' value { list { s: 'loc:@no' } } }"));
+  size_t length = 0;
+  char* text = const_cast<char*>(TF_GraphDebugString(g(), &length));
+  EXPECT_EQ(length, std::strlen(text));
+  EXPECT_THAT(text, HasSubstr("loc:@no"));
+  std::free(text);
 }
 
 TEST_F(Import, OptionsThatNameNothingAreErrors) {

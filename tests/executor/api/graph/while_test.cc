@@ -145,6 +145,23 @@ TEST_F(While, LoopsNest) {
   EXPECT_THAT(Run({0, 9}), ElementsAre(9, 9));
 }
 
+TEST_F(While, AFrameIsOfOneLoop) {
+  Begin(1);
+  LessThan(3);
+  Count();
+  End();
+  const size_t nodes = Names().size();
+  TF_WhileParams again = TF_NewWhile(g(), inputs_.data(), 1, s());
+  again.name = "loop";
+  again.cond_output = {
+      In(again.cond_graph, "Less", "less", {again.cond_inputs[0], again.cond_inputs[0]}), 0};
+  again.body_outputs[0] = again.body_inputs[0];
+  TF_Output output;
+  TF_FinishWhile(&again, s(), &output);
+  EXPECT_EQ("WhileContext with frame name 'loop' already exists", message());
+  EXPECT_EQ(nodes, Names().size());
+}
+
 TEST_F(While, FieldsThatAreNotSetAreErrors) {
   Begin(1);
   Count();

@@ -1,0 +1,114 @@
+// TF_AddGradients. What has a gradient, and which, is that of TensorFlow's Python.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
+#include "executor/api/graph/graph_mark.h"
+#include "executor/api/graph/tf_graph.h"
+#include "graph/base/status_macros.h"
+#include "graph/gradients/gradients.h"
+#include "tensorflow/c/c_api.h"
+
+namespace tenon::api {
+namespace {
+
+absl::StatusOr<std::vector<Output>> OutputsOf(const TF_Graph& graph,
+                                              absl::Span<const TF_Output> outputs)
+    ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+  std::vector<Output> read;
+  for (const TF_Output& output : outputs) {
+    TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(graph, output));
+    read.push_back(o);
+  }
+  return read;
+}
+
+// "gradients", or "gradients_1" and so on: the first that is neither a name nor a prefix of names.
+std::string FreePrefix(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  std::string prefix = "gradients";
+  for (int i = 1; IsTaken(graph, prefix); ++i) prefix = absl::StrCat("gradients_", i);
+  return prefix;
+}
+
+absl::Status PrefixTaken(const Graph& graph, const std::string& prefix) {
+  std::string_view taken;
+  for (NodeId n = 0; n < graph.num_node_ids() && taken.empty(); ++n) {
+    const std::string_view name = graph.name(n);
+    if (name == prefix || absl::StartsWith(name, absl::StrCat(prefix, "/"))) taken = name;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "prefix [", prefix, "] conflicts with existing node in the graph named [", taken, "]"));
+}
+
+// Without `dx`, ones flow in.
+absl::StatusOr<std::vector<Output>> GivenGradients(const TF_Graph& graph, const TF_Output* dx,
+                                                   int ny) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+  if (dx == nullptr) return std::vector<Output>();
+  return OutputsOf(graph, absl::MakeConstSpan(dx, ny));
+}
+
+struct GradientCall {
+  TF_Graph& graph;
+  const char* prefix;
+  absl::Span<const TF_Output> y, x;
+  const TF_Output* dx;
+};
+
+absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
+  GradientRequest request;
+  TENON_ASSIGN_OR_RETURN(request.ys, OutputsOf(call.graph, call.y));
+  TENON_ASSIGN_OR_RETURN(request.xs, OutputsOf(call.graph, call.x));
+  TENON_ASSIGN_OR_RETURN(request.grad_ys,
+                         GivenGradients(call.graph, call.dx, static_cast<int>(call.y.size())));
+  call.graph.prefixes.CatchUp(call.graph.graph);
+  request.prefix = call.prefix == nullptr ? FreePrefix(call.graph) : call.prefix;
+  if (!IsTaken(call.graph, request.prefix)) return request;
+  return PrefixTaken(call.graph.graph, request.prefix);
+}
+
+absl::Status AddTo(const GradientCall& call, TF_Output* dy)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
+  TF_Graph& graph = call.graph;
+  TENON_ASSIGN_OR_RETURN(const GradientRequest request, RequestOf(call));
+  KnowShapes(graph, graph.graph.num_node_ids());
+  GraphMark before(graph);
+  const absl::StatusOr<std::vector<Output>> gradients =
+      AddDenseGradients(graph.graph, graph.shapes, {}, request);
+  if (!gradients.ok()) {
+    before.Undo();
+    return gradients.status();
+  }
+  NoteNewNodes(graph);
+  for (const Output& gradient : *gradients) {
+    *dy++ = gradient.node == kNoNode ? TF_Output{nullptr, -1} : OutputToC(graph, gradient);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace tenon::api
+
+extern "C" {
+
+void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny, TF_Output* x,
+                               int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) {
+  using tenon::api::IsArray;
+  if (!tenon::api::AllGiven({{"g", g}}, status) || !IsArray("y", y, ny, status) ||
+      !IsArray("x", x, nx, status) || !IsArray("dy", dy, nx, status))
+    return;
+  absl::MutexLock lock(&g->mutex);
+  const tenon::api::GradientCall call{*g, prefix, absl::MakeConstSpan(y, ny),
+                                      absl::MakeConstSpan(x, nx), dx};
+  tenon::StatusToC(tenon::api::AddTo(call, dy), status);
+}
+
+void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx, TF_Output* dx,
+                     TF_Status* status, TF_Output* dy) {
+  TF_AddGradientsWithPrefix(g, nullptr, y, ny, x, nx, dx, status, dy);
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// TF_AddGradients.
+#include <cmath>
+
+#include "tests/executor/api/c_api_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using testing::FloatsOf;
+using testing::FloatTensor;
+using testing::SessionRunner;
+using ::testing::StartsWith;
+
+class CGradients : public testing::GraphFixture {
+ protected:
+  std::vector<TF_Output> Add(std::vector<TF_Output> y, std::vector<TF_Output> x,
+                             std::vector<TF_Output> dx = {}, const char* prefix = nullptr,
+                             TF_Code wanted = TF_OK) {
+    std::vector<TF_Output> dy(x.size(), {nullptr, 77});
+    TF_AddGradientsWithPrefix(g(), prefix, y.data(), static_cast<int>(y.size()), x.data(),
+                              static_cast<int>(x.size()), dx.empty() ? nullptr : dx.data(), s(),
+                              dy.data());
+    EXPECT_EQ(wanted, code()) << message();
+    return dy;
+  }
+  // y = matmul(a, b) of 2x2 matrices.
+  void MatMul() {
+    a_ = Const("a", FloatTensor({2, 2}, {1, 2, 3, 4}).get());
+    b_ = Const("b", FloatTensor({2, 2}, {1, 0, 0, 1}).get());
+    product_ = Binary("MatMul", "product", {a_, 0}, {b_, 0});
+  }
+  TF_Operation *a_, *b_, *product_;
+};
+
+TEST_F(CGradients, OfAProduct) {
+  MatMul();
+  const auto dy = Add({{product_, 0}}, {{a_, 0}, {b_, 0}});
+  SessionRunner session(g());
+  const auto out = session.Run({}, dy);
+  EXPECT_THAT(FloatsOf(out[0].get()), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(FloatsOf(out[1].get()), ElementsAre(4, 4, 6, 6));
+  EXPECT_THAT(TF_OperationName(dy[0].oper), StartsWith("gradients/"));
+}
+
+TEST_F(CGradients, StartWithWhatIsGiven) {
+  MatMul();
+  TF_Operation* start = Const("start", FloatTensor({2, 2}, {1, 0, 0, 0}).get());
+  const auto dy = Add({{product_, 0}}, {{b_, 0}}, {{start, 0}});
+  SessionRunner session(g());
+  EXPECT_THAT(FloatsOf(session.Run({}, dy)[0].get()), ElementsAre(1, 0, 2, 0));
+}
+
+TEST_F(CGradients, HavePrefixes) {
+  MatMul();
+  EXPECT_THAT(TF_OperationName(Add({{product_, 0}}, {{a_, 0}})[0].oper), StartsWith("gradients/"));
+  EXPECT_THAT(TF_OperationName(Add({{product_, 0}}, {{a_, 0}})[0].oper),
+              StartsWith("gradients_1/"));
+  EXPECT_THAT(TF_OperationName(Add({{product_, 0}}, {{a_, 0}}, {}, "mine")[0].oper),
+              StartsWith("mine/"));
+  const size_t before = Names().size();
+  Add({{product_, 0}}, {{a_, 0}}, {}, "mine", TF_INVALID_ARGUMENT);
+  EXPECT_THAT(message(), StartsWith("prefix [mine] conflicts with existing node in the graph"));
+  Add({{product_, 0}}, {{a_, 0}}, {}, "product", TF_INVALID_ARGUMENT);
+  EXPECT_EQ(before, Names().size());
+}
+
+TEST_F(CGradients, WithoutAPathThereIsNone) {
+  MatMul();
+  TF_Operation* other = Const("other", FloatTensor({}, {1}).get());
+  const auto dy = Add({{product_, 0}}, {{other, 0}});
+  EXPECT_EQ(nullptr, dy[0].oper);
+  EXPECT_EQ(-1, dy[0].index);
+}
+
+TEST_F(CGradients, OfGradients) {
+  const std::vector<int64_t> scalar;
+  TF_Operation* x = Placeholder("x", TF_FLOAT, &scalar);
+  TF_Operation* y = Unary("Tanh", "y", {x, 0});
+  const auto first = Add({{y, 0}}, {{x, 0}});
+  const auto second = Add(first, {{x, 0}});
+  SessionRunner session(g());
+  const testing::TensorPtr fed = FloatTensor({}, {0.5f});
+  const auto out = session.Run({{{x, 0}, fed.get()}}, {first[0], second[0]});
+  const float t = std::tanh(0.5f);
+  EXPECT_NEAR(1 - t * t, FloatsOf(out[0].get())[0], 1e-6);
+  EXPECT_NEAR(-2 * t * (1 - t * t), FloatsOf(out[1].get())[0], 1e-6);
+}
+
+TEST_F(CGradients, TheGraphGrowsOn) {
+  MatMul();
+  const auto dy = Add({{product_, 0}}, {{a_, 0}});
+  TF_Operation* neg = Unary("Neg", "neg", dy[0]);
+  EXPECT_EQ(2, TF_GraphGetTensorNumDims(g(), {neg, 0}, s()));
+  EXPECT_EQ(1, TF_OperationOutputNumConsumers(dy[0]));
+  EXPECT_THAT(Names(), Each(::testing::Not("")));
+}
+
+TEST_F(CGradients, OpsWithoutGradientAreNamed) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("NextAfter", "next");
+  TF_AddInput(desc, {x, 0});
+  TF_AddInput(desc, {x, 0});
+  TF_Operation* plain = Finish(desc);
+  (void)plain;
+  desc = New("Bitcast", "bits");
+  TF_AddInput(desc, {x, 0});
+  TF_SetAttrType(desc, "type", TF_INT32);
+  TF_Operation* bits = Finish(desc);
+  const size_t before = Names().size();
+  Add({{bits, 0}}, {{x, 0}}, {}, nullptr, TF_INVALID_ARGUMENT);
+  EXPECT_EQ(before, Names().size());
+}
+
+TEST_F(CGradients, MistakesGiveAStatus) {
+  MatMul();
+  Add({{product_, 3}}, {{a_, 0}}, {}, nullptr, TF_OUT_OF_RANGE);
+  Add({{nullptr, 0}}, {{a_, 0}}, {}, nullptr, TF_INVALID_ARGUMENT);
+  Add({{product_, 0}}, {{a_, 1}}, {}, nullptr, TF_OUT_OF_RANGE);
+  Add({{product_, 0}}, {{a_, 0}}, {{a_, 9}}, nullptr, TF_OUT_OF_RANGE);
+  TF_Output y{product_, 0}, x{a_, 0}, dy;
+  TF_AddGradients(nullptr, &y, 1, &x, 1, nullptr, s(), &dy);
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_AddGradients(g(), nullptr, 1, &x, 1, nullptr, s(), &dy);
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_AddGradients(g(), &y, 1, &x, 1, nullptr, s(), nullptr);
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  TF_AddGradients(g(), &y, -1, &x, 1, nullptr, s(), &dy);
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+}
+
+}  // namespace
+}  // namespace tenon
