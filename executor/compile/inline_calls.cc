@@ -24,9 +24,9 @@ absl::Status Inline(const RunSet& run, const CompileContext& context, Inlined& i
   PipelineOptions options = context.options.pipeline;
   AddSwitchedOff(context.devices, options);
   TENON_ASSIGN_OR_RETURN(inlined.pipeline, RunUnplacedPasses(inlined.graph, input, options));
-  const auto failed = [](const PassReport& pass) { return pass.failed; };
-  // A pass that failed was rolled back: the nodes that its call sites speak of are gone.
-  if (std::ranges::any_of(inlined.pipeline.passes, failed)) inlined.calls = CallSites();
+  const auto undone = [](const PassReport& pass) { return pass.failed || pass.left_undone; };
+  // A pass that was rolled back: the nodes that its call sites speak of are gone.
+  if (std::ranges::any_of(inlined.pipeline.passes, undone)) inlined.calls = CallSites();
   return absl::OkStatus();
 }
 

@@ -49,6 +49,7 @@ absl::Status Lower(const CallerDevices& caller_devices, absl::Span<const NodeId>
   Request& request = lowered.request;
   TENON_ASSIGN_OR_RETURN(const std::vector<Output> fed_values,
                          AddFedValues(graph, request, callers));
+  const absl::flat_hash_set<Output> fed(request.feeds.begin(), request.feeds.end());
   std::vector<std::string> devices(graph.num_node_ids());
   for (const NodeId n : callers) {
     const auto it = caller_devices.find(graph.name(n));
@@ -60,9 +61,8 @@ absl::Status Lower(const CallerDevices& caller_devices, absl::Span<const NodeId>
     lowering.Replace(request.feeds[i], fed_values[i]);
     request.feeds[i] = fed_values[i];
   }
-  std::vector<bool> runs(graph.num_node_ids(), false);
-  for (size_t n = 0; n < lowered.run.needed.size(); ++n) runs[n] = lowered.run.Runs(n);
-  lowering.NoteRunning(runs);
+  const auto ends = [&](const Output& o) { return !lowered.run.Runs(o.node) || fed.contains(o); };
+  lowering.NoteRunning(request.fetches, ends);
   for (const Output& fetch : request.fetches) lowering.Note(fetch);
   TENON_RETURN_IF_ERROR(lowering.Run(callers));
   for (Output& fetch : request.fetches) fetch = lowering.Resolve(fetch);

@@ -1,5 +1,4 @@
 // Finds what a run needs by a walk from the fetches against the edges, which stops at fed outputs.
-// A node is fed_only as long as only its fed outputs are needed.
 
 #include "executor/compile/request.h"
 
@@ -11,6 +10,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
+#include "grappler_lite/analysis/needed_arguments.h"
 
 namespace tenon {
 namespace {
@@ -88,26 +88,19 @@ absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request) {
   for (size_t i = 0; i < request.feeds.size(); ++i) {
     if (request.stands_for_node[i]) replaced[request.feeds[i].node] = true;
   }
-  RunSet set{std::vector<bool>(count, false), std::vector<bool>(count, false)};
-  std::vector<NodeId> stack;
-  const auto need = [&](const Output& o) {
-    if (!o.is_control() && fed.contains(o)) {
-      if (!set.needed[o.node]) set.fed_only[o.node] = true;
-      set.needed[o.node] = true;
-      return;
-    }
+  RunSet set;
+  set.fed_only.resize(count, false);
+  set.needed = NeededArguments(graph).NodesFor(request.fetches, [&](const Output& o) {
     // A feed that stands for its node leaves a control edge nothing to wait for.
-    if ((o.is_control() && replaced[o.node]) || set.Runs(o.node)) return;
-    set.needed[o.node] = true;
-    set.fed_only[o.node] = false;
-    stack.push_back(o.node);
-  };
-  for (const Output& fetch : request.fetches) need(fetch);
-  while (!stack.empty()) {
-    const NodeId n = stack.back();
-    stack.pop_back();
-    if (IsPlaceholder(graph, n)) return Unfed(graph, n);
-    for (const Output& from : graph.inputs(n)) need(from);
+    if (o.is_control()) return bool{replaced[o.node]};
+    if (!fed.contains(o)) return false;
+    set.fed_only[o.node] = true;
+    return true;
+  });
+  for (NodeId n = 0; n < count; ++n) {
+    if (set.needed[n] && IsPlaceholder(graph, n)) return Unfed(graph, n);
+    set.fed_only[n] = set.fed_only[n] && !set.needed[n];
+    set.needed[n] = set.needed[n] || set.fed_only[n];
   }
   return set;
 }

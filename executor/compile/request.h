@@ -37,9 +37,10 @@ struct RunSet {
   bool Runs(NodeId n) const { return needed[n] && !fed_only[n]; }
 };
 
-// Searches from the fetches to their producers; a fed output ends the search, and so does a control
-// edge from a node that a feed stands for. FAILED_PRECONDITION names a placeholder that is needed
-// and not fed.
+// Searches from the fetches to their producers, as NeededArguments does: a branch or loop that is
+// marked to be written out needs only those arguments that its readers need. A fed output ends the
+// search, and so does a control edge from a node that a feed stands for. FAILED_PRECONDITION names
+// the first placeholder of the graph that is needed and not fed.
 absl::StatusOr<RunSet> FindRunSet(const Graph& graph, const Request& request);
 // The placeholder of that error, also once the error has been annotated; kNoNode for any other
 // status.

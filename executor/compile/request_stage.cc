@@ -31,23 +31,45 @@ absl::Status BecomePlaceholder(Graph& graph, NodeId n) {
   return absl::OkStatus();
 }
 
+// By node id: whether the node runs, or nodes that run read it, even without need: arguments of
+// branches and loops. The search does not go behind nodes of `given`.
+std::vector<bool> ReadNodes(const Graph& graph, const RunSet& run, const std::vector<bool>& given) {
+  std::vector<bool> read(graph.num_node_ids(), false);
+  std::vector<NodeId> open;
+  const auto put = [&](NodeId n) {
+    if (read[n] || given[n]) return;
+    read[n] = true;
+    open.push_back(n);
+  };
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (run.Runs(n)) put(n);
+  }
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const Output& in : graph.inputs(n)) put(in.node);
+  }
+  return read;
+}
+
 // Removes nodes of unknown ops. The types that such a node gives its readers are unknown, too, so
-// the readers cannot stay in any case; if the graph has such a node, everything that the request
-// does not need is removed.
+// the readers cannot stay in any case; if the graph has such a node, everything that nobody reads
+// for the request is removed.
 absl::Status DropUnknownOps(Requested& requested) {
   Graph& graph = requested.graph;
   if (!HasUnknownOps(graph)) return absl::OkStatus();
   const RunSet& run = requested.run;
-  std::vector<bool> stays = run.needed;
-  for (const Output& feed : requested.request.feeds) stays[feed.node] = true;
+  std::vector<bool> given(graph.num_node_ids(), false);
+  for (const Output& feed : requested.request.feeds) given[feed.node] = !run.Runs(feed.node);
+  const std::vector<bool> read = ReadNodes(graph, run, given);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (run.needed[n] && graph.op(n) == nullptr) return UnknownOpError(graph, n);
+    if ((read[n] || run.needed[n]) && graph.op(n) == nullptr) return UnknownOpError(graph, n);
   }
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n) || run.Runs(n)) continue;
-    if (stays[n]) {
+    if (!graph.alive(n)) continue;
+    if (given[n]) {
       TENON_RETURN_IF_ERROR(BecomePlaceholder(graph, n));
-    } else {
+    } else if (!read[n]) {
       graph.RemoveNode(n);
     }
   }

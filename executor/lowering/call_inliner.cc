@@ -7,7 +7,10 @@ namespace tenon {
 
 LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineInput& input,
                                  CallSites& sites, InlineBudget& budget)
-    : feeds_(input.feeds), sites_(&sites), budget_(&budget) {
+    : fetches_(input.fetches.begin(), input.fetches.end()),
+      feeds_(input.feeds),
+      sites_(&sites),
+      budget_(&budget) {
   for (NodeId n : nodes) {
     if (!input.feeds.contains(n)) nodes_.push_back(n);
   }
@@ -15,24 +18,6 @@ LoweringInliner::LoweringInliner(absl::Span<const NodeId> nodes, const PipelineI
     fetched_.insert(o.node);
     if (!o.is_control()) read_.insert(o.node);
   }
-}
-
-// By node id: whether the fetches need the node. What lies behind a feed is not needed.
-std::vector<bool> LoweringInliner::Running(const Graph& graph) const {
-  std::vector<bool> runs(graph.num_node_ids(), false);
-  std::vector<NodeId> open;
-  const auto need = [&](NodeId n) {
-    if (runs[n] || feeds_.contains(n)) return;
-    runs[n] = true;
-    open.push_back(n);
-  };
-  for (NodeId n : fetched_) need(n);
-  while (!open.empty()) {
-    const NodeId n = open.back();
-    open.pop_back();
-    for (const Output& in : graph.inputs(n)) need(in.node);
-  }
-  return runs;
 }
 
 std::unique_ptr<CallInliner> LoweringInliner::Fork() const {
@@ -49,7 +34,8 @@ absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRe
     devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
   Lowering lowering(graph, *sites_, devices);
   lowering.InlineOnly({allow, *budget_, fetched_, read_});
-  if (!fetched_.empty()) lowering.NoteRunning(Running(graph));
+  const auto ends = [this](const Output& o) { return feeds_.contains(o.node); };
+  if (!fetches_.empty()) lowering.NoteRunning(fetches_, ends);
   const NodeId first_of_bodies = graph.num_node_ids();
   TENON_RETURN_IF_ERROR(lowering.Run(nodes_));
   // The pass may ask again. Then the calls that are left and those in the new bodies count.

@@ -31,9 +31,8 @@ class LoweringInliner : public CallInliner {
   std::string BudgetSpent() const override { return budget_->spent(); }
 
  private:
-  std::vector<bool> Running(const Graph& graph) const;
-
   std::vector<NodeId> nodes_;
+  std::vector<Output> fetches_;
   absl::flat_hash_set<NodeId> feeds_, fetched_, read_;
   struct Own {
     CallSites sites;

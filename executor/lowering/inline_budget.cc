@@ -63,7 +63,9 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     // The entry exists before the body is done. A call that leads here again finds the depth
     // kEndless, so that no function of a cycle is ever inlined.
     Size& size = sizes_[std::string(f.name)];
-    size.stays = StaysCall(AttrSet(body.attrs));
+    // What an unknown op gives and takes is unknown: the run tells of it, if it needs the call.
+    const auto is_unknown = [](const BodyNode& node) { return node.op == nullptr; };
+    size.stays = StaysCall(AttrSet(body.attrs)) || std::ranges::any_of(body.nodes, is_unknown);
     // The nodes "start", "effects" and "done" of a call.
     constexpr int64_t kEnds = 3;
     size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;

@@ -26,9 +26,9 @@ class InlineBudget {
  public:
   // Whether the budget has room for a call of the function and for all calls in its body that would
   // be inlined too, and whether these nest at most `max_depth` deep; the call itself counts as 1.
-  // False too if the function is marked to stay a call, or if it calls itself, or one that does, by
-  // calls that would be inlined. Branches, loops, calls marked for XLA and calls of functions that
-  // are marked to stay calls are not looked into. Takes nothing.
+  // False too if the function is marked to stay a call or has a node of an unknown op, or if it
+  // calls itself, or one that does, by calls that would be inlined. Branches, loops, calls marked
+  // for XLA and calls of functions that stay calls are not looked into. Takes nothing.
   bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
   // Takes the nodes of the function itself from the budget: its call was inlined, the calls in it
   // were not yet. Fits must have been asked about the function before.
@@ -46,7 +46,7 @@ class InlineBudget {
     int64_t own = 0;       // nodes of the body, and those for arguments and results
     int64_t all = 0;       // own, and what calls in the body become; at most kMostCounted
     int depth = kEndless;  // of nested calls, this one included; kEndless: calls itself
-    bool stays = false;    // the function is marked to stay a call
+    bool stays = false;    // marked to stay a call, or with a node of an unknown op
   };
 
   using Sizes = absl::flat_hash_map<std::string, Size>;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "executor/lowering/lowering.h"
@@ -185,8 +184,11 @@ class FunctionCopy {
       if (!IsUnread(i)) Need(instance.results[i], instance.results);
     }
     TENON_RETURN_IF_ERROR(AddUnreadResults(instance.results, effects));
-    if (loose_) AddUnusedArgs(effects);
-    for (NodeId arg : args_) instance.used_args.push_back(Has(needed_, arg));
+    if (loose_ && demand_.computes_all) AddUnusedArgs(effects);
+    for (NodeId arg : args_) {
+      instance.used_args.push_back(Has(needed_, arg));
+      if (!demand_.computes_all && !Has(needed_, arg)) lowering_.SetIdle(arg);
+    }
     if (effects.empty()) return absl::OkStatus();
     TENON_ASSIGN_OR_RETURN(instance.effects,
                            lowering_.Add(call_, "effects", "NoOp", std::move(effects)));
@@ -238,11 +240,8 @@ class FunctionCopy {
   }
   bool IsArg(NodeId n) const { return IsOwn(n) && n - first_ < std::ssize(args_); }
 
-  // Adds n and all nodes of this copy that it needs to `reached`, and calls `found` for each that
-  // is new.
-  void Reach(
-      NodeId n, std::vector<bool>& reached,
-      absl::FunctionRef<void(NodeId)> found = [](NodeId) {}) const {
+  // Adds n and all nodes of this copy to which edges lead from it to `reached`.
+  void Reach(NodeId n, std::vector<bool>& reached) const {
     std::vector<NodeId> open;
     const auto put = [&](NodeId m) {
       if (Put(reached, m)) open.push_back(m);
@@ -251,7 +250,6 @@ class FunctionCopy {
     while (!open.empty()) {
       const NodeId m = open.back();
       open.pop_back();
-      found(m);
       for (const Output& in : graph_.inputs(m)) put(in.node);
     }
   }
@@ -261,21 +259,18 @@ class FunctionCopy {
   void Need(Output output, absl::Span<const Output> results) {
     std::vector<Output> open = {output};
     while (!open.empty()) {
-      const Output root = open.back();
+      const Output o = open.back();
       open.pop_back();
-      NoteRead(root);
-      Reach(root.node, needed_, [&](NodeId m) {
-        for (const Output& in : graph_.data_inputs(m)) NoteRead(in);
-        if (!demand_.first_variable.has_value() || !IsArg(m)) return;
-        const int64_t variable = m - first_ - static_cast<int64_t>(*demand_.first_variable);
+      if (!IsOwn(o.node)) continue;
+      if (!o.is_control() && IsFunctional(graph_, o.node)) read_.insert(o);
+      if (Put(needed_, o.node) && demand_.first_variable.has_value() && IsArg(o.node)) {
+        const int64_t variable = o.node - first_ - static_cast<int64_t>(*demand_.first_variable);
         if (variable >= 0 && variable < std::ssize(results)) open.push_back(results[variable]);
-      });
+      }
+      lowering_.needs_.Need(o, [&](const Output& in) { open.push_back(in); });
     }
   }
 
-  void NoteRead(Output o) {
-    if (IsOwn(o.node) && !o.is_control() && IsFunctional(graph_, o.node)) read_.insert(o);
-  }
   // Whether o is computed anyway. A call, branch or loop that is needed computes only those of its
   // outputs that are read.
   bool IsNeeded(Output o) const {

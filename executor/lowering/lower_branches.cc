@@ -29,11 +29,12 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
   const std::string name(graph_.name(n));
   const std::vector<Output> inputs(graph_.data_inputs(n).begin(), graph_.data_inputs(n).end());
   const TypeVector types = graph_.kind(n).types.outputs;
-  // The choice waits for all inputs, as the node itself would.
+  // The choice waits for all that the node itself would wait for.
   TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
-  TENON_ASSIGN_OR_RETURN(
-      const NodeId chosen,
-      AddTyped(n, "chosen", "Identity", {inputs[0], {start, kControlPort}}, TypeOf(inputs[0])));
+  std::vector<Output> choice_inputs = {inputs[0]};
+  if (start != kNoNode) choice_inputs.push_back({start, kControlPort});
+  TENON_ASSIGN_OR_RETURN(const NodeId chosen,
+                         AddTyped(n, "chosen", "Identity", choice_inputs, TypeOf(inputs[0])));
   Output choice{chosen, 0};
   if (binary) {
     TENON_ASSIGN_OR_RETURN(choice, Predicate(n, choice));
@@ -47,6 +48,7 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
   std::vector<NodeId> switches;
   for (size_t i = 1; i < inputs.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(const NodeId node, add_switch(inputs[i]));
+    if (!needs_.Needs(n, static_cast<int>(i))) SetIdle(node);
     switches.push_back(node);
   }
   // Switches the choice itself: its outputs tell nodes without inputs which branch runs.

@@ -109,7 +109,11 @@ absl::Status Lowering::LowerWhile(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const NodeId start, Start(n));
   TENON_ASSIGN_OR_RETURN(Loop loop, OpenLoop(n, values, start));
   std::vector<Output> args;
-  for (NodeId merge : loop.merges) args.push_back({merge, 0});
+  for (size_t i = 0; i < values.size(); ++i) {
+    const NodeId merge = loop.merges[i];
+    if (!needs_.Needs(n, static_cast<int>(i))) SetIdle(graph_.data_inputs(merge)[0].node);
+    args.push_back({merge, 0});
+  }
   TENON_ASSIGN_OR_RETURN(const Instance test,
                          Inline(n, absl::StrCat(name, "/cond"), cond, args, loop.first_pass, {}));
   if (test.results.size() != 1) {

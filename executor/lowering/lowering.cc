@@ -3,9 +3,12 @@
 
 #include "executor/lowering/lowering.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/nodes_written.h"
 #include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
@@ -20,8 +23,9 @@ void Lowering::Note(Output fetch) {
   }
 }
 
-void Lowering::NoteRunning(const std::vector<bool>& runs) {
-  idle_ = runs;
+void Lowering::NoteRunning(absl::Span<const Output> fetches,
+                           absl::FunctionRef<bool(const Output&)> ends) {
+  idle_ = needs_.NodesFor(fetches, ends);
   idle_.flip();
 }
 
@@ -47,8 +51,9 @@ void Lowering::NoteNewNodes() {
     if (!graph_.alive(noted_)) continue;
     for (const Output& from : graph_.control_inputs(noted_)) waited_for_[from.node] = true;
     if (IsIdle(noted_)) continue;
-    for (const Output& from : graph_.data_inputs(noted_)) {
-      if (const Output now = Resolve(from); IsFunctional(graph_, now.node)) read_.insert(now);
+    for (int i = 0; i < graph_.num_inputs(noted_); ++i) {
+      const Output now = Resolve(graph_.data_inputs(noted_)[i]);
+      if (IsFunctional(graph_, now.node) && needs_.Needs(noted_, i)) read_.insert(now);
     }
   }
 }
@@ -188,9 +193,19 @@ absl::StatusOr<Output> Lowering::Anchor(NodeId from, Output value) {
   return Output{n, kControlPort};
 }
 
-// A node that waits for all inputs of n; kNoNode if n has none.
 absl::StatusOr<NodeId> Lowering::Start(NodeId n) {
-  return WaitFor(n, {graph_.inputs(n).begin(), graph_.inputs(n).end()});
+  const std::span<const Output> inputs =
+      ComputesAllArgs(n) ? graph_.inputs(n) : graph_.control_inputs(n);
+  return WaitFor(n, {inputs.begin(), inputs.end()});
+}
+
+bool Lowering::ComputesAllArgs(NodeId n) {
+  if (graph_.facts(n).calls == CallKind::kFor || ComputesAllResults(graph_.attrs(n))) return true;
+  const std::vector<std::string_view> called = CalledBy(graph_.op_name(n), graph_.attrs(n));
+  return std::ranges::any_of(called, [this](std::string_view name) {
+    const FunctionEntry* function = graph_.FindFunction(name);
+    return function != nullptr && StaysCall(AttrSet(BodyOf(*function).attrs));
+  });
 }
 
 absl::StatusOr<NodeId> Lowering::WaitFor(NodeId n, const std::vector<Output>& inputs) {

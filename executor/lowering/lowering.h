@@ -17,6 +17,7 @@
 #include "executor/lowering/call_sites.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/graph.h"
+#include "grappler_lite/analysis/needed_arguments.h"
 
 namespace tenon {
 
@@ -42,12 +43,14 @@ class Lowering {
   // Tells of a fetch: the output counts as read or, if it is a control output, as waited for,
   // although no node reads it or waits for it.
   void Note(Output fetch);
-  // Tells which nodes run, by node id. Other nodes of the graph do not run, and what only they read
+  // Tells of all fetches at once, and where `ends` is true, that an output or a control edge is
+  // fed: nodes that NeededArguments does not find for them do not run, and what only these read
   // counts as unread. Without this call all nodes run.
-  void NoteRunning(const std::vector<bool>& runs);
+  void NoteRunning(absl::Span<const Output> fetches, absl::FunctionRef<bool(const Output&)> ends);
   // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
   // if it is marked for XLA or as not to be removed, if InlineBudget::Fits is false for its
-  // function (marked _noinline, calls itself, nests too deep, too large), if `kept` excludes it, or
+  // function (marked _noinline, with an unknown op, calls itself, nests too deep, too large), if
+  // `kept` excludes it, or
   // if `may` returns false. None of this is an error. Control edges are as few as can be, for the
   // sake of the passes (lower_calls.cc).
   struct CallsOnly {
@@ -105,8 +108,13 @@ class Lowering {
                                   std::vector<Output> inputs, DataType type);
   // A control output that is alive when, and only when, `value` is.
   absl::StatusOr<Output> Anchor(NodeId from, Output value);
-  // A node that waits for all inputs of n; kNoNode if n has none.
+  // A node that waits for the control inputs of n and, if n computes all its arguments, for these;
+  // kNoNode if there is nothing to wait for.
   absl::StatusOr<NodeId> Start(NodeId n);
+  // Whether the run fails if an argument of n does, though nothing reads the argument. False for
+  // branches and loops that are marked to be written out (kWrittenOut), unless they call a function
+  // that stays a call.
+  bool ComputesAllArgs(NodeId n);
   absl::StatusOr<NodeId> WaitFor(NodeId n, const std::vector<Output>& inputs);
   // `value` as a bool.
   absl::StatusOr<Output> Predicate(NodeId n, Output value);
@@ -191,6 +199,7 @@ class Lowering {
   std::vector<NodeId> work_;
   // Outputs, control outputs too, by what replaces them.
   absl::flat_hash_map<Output, Output> replaced_;
+  NeededArguments needs_{graph_};     // of what is read
   std::vector<bool> waited_for_;      // by node id: a node waits for it by a control edge
   absl::flat_hash_set<Output> read_;  // outputs of functional nodes
   std::vector<bool> idle_;            // by node id: no node that runs needs it

@@ -41,7 +41,6 @@ constexpr Kind kBinary[] = {
     {"\x93NUMPY"sv, "is a NumPy array, not a graph: --input NAME=@FILE feeds one"},
     {"\x28\xb5\x2f\xfd"sv, "is packed with Zstandard, which is not read here: zstd -d unpacks it"},
     {"\x04\x22\x4d\x18"sv, "is packed with LZ4, which is not read here: lz4 -d unpacks it"},
-    {"BZh91AY&SY"sv, "is packed with bzip2, which is not read here: bunzip2 unpacks it"},
     {"\x7f"
      "ELF"sv,
      "is a program or a library, not a graph: --plugin loads plug-ins"},
@@ -104,6 +103,12 @@ std::string_view KindOfText(std::string_view content) {
   return {};
 }
 
+// "BZh", the level, and the magic number of a block or of the end.
+bool IsBzip2(std::string_view content) {
+  return content.starts_with("BZh") && content.size() > 4 && absl::ascii_isdigit(content[3]) &&
+         (Has(content, 4, "1AY&SY") || Has(content, 4, "\x17\x72\x45\x38\x50\x90"));
+}
+
 // The first field of a message, if it has this number and holds bytes; else empty.
 std::string_view FirstBytes(std::string_view message, uint32_t number) {
   WireReader reader(message);
@@ -147,8 +152,10 @@ std::string_view KindOfNumbered(std::string_view content) {
     graph |= f.number == 7;
     operators |= f.number == 8;
   }
-  return graph && operators ? "is an ONNX model, not a GraphDef"
-                            : "is a protobuf message of another kind than GraphDef";
+  return graph && operators
+             ? "is an ONNX model, not a GraphDef: make a SavedModel of it (onnx2tf -i "
+               "FILE -o DIR), and name DIR"
+             : "is a protobuf message of another kind than GraphDef";
 }
 
 }  // namespace
@@ -157,6 +164,7 @@ std::string_view WhatItIsInstead(std::string_view content) {
   for (const Kind& kind : kBinary) {
     if (content.starts_with(kind.begin)) return kind.text;
   }
+  if (IsBzip2(content)) return "is packed with bzip2, which is not read here: bunzip2 unpacks it";
   if (content.starts_with(kLocalFile)) return KindOfZip(content);
   if (content.starts_with('\0') && content.ends_with(kTableEnd))
     return "is the index of a checkpoint, which holds values only: name the folder of a SavedModel";
@@ -169,6 +177,19 @@ std::string_view WhatItIsInstead(std::string_view content) {
     return "is a TensorFlow Lite model: name the folder of the SavedModel that it was made from";
   if (const std::string_view kind = KindOfText(content); !kind.empty()) return kind;
   return IsMetaGraph(content) ? kMetaGraph : KindOfNumbered(content);
+}
+
+std::string_view WhatItsNameSays(std::string_view path) {
+  constexpr std::string_view kData = ".data-", kOf = "-of-";
+  const size_t data = path.rfind(kData);
+  if (data == path.npos) return {};
+  const std::string_view numbers = path.substr(data + kData.size());
+  const bool is_part = absl::StrContains(numbers, kOf) && std::ranges::all_of(numbers, [](char c) {
+                         return absl::ascii_isdigit(c) || c == '-' || c == 'o' || c == 'f';
+                       });
+  return is_part
+             ? "is a part of a checkpoint, which holds values only: name the folder of a SavedModel"
+             : std::string_view();
 }
 
 }  // namespace tenon

@@ -40,8 +40,13 @@ absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
   if (const std::string_view other = WhatItIsInstead(file.bytes); !other.empty())
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", other));
-  TENON_ASSIGN_OR_RETURN(ReadSource source, ToSource(std::move(file), name, limits));
-  return ImportSource(std::move(source), limits);
+  absl::StatusOr<ReadSource> source = ToSource(std::move(file), name, limits);
+  absl::StatusOr<Imported> imported = source.ok() ? ImportSource(*std::move(source), limits)
+                                                  : absl::StatusOr<Imported>(source.status());
+  if (imported.ok()) return imported;
+  const std::string_view other = WhatItsNameSays(name);
+  if (other.empty()) return imported;
+  return absl::InvalidArgumentError(absl::StrCat(name, ": ", other));
 }
 
 }  // namespace

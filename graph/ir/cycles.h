@@ -1,9 +1,14 @@
 // Finds the cycles of a graph, for error messages.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "graph/ir/graph.h"
 
 namespace tenon {
@@ -17,9 +22,16 @@ bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer);
 // O((nodes + edges) log nodes).
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph);
 
+// The same for nodes 0 to count - 1 of anything. `reads`: a consumer and a producer for each edge
+// that closes no legal loop, in the order of consumers.
+using Read = std::pair<int32_t, int32_t>;
+std::vector<std::vector<int32_t>> FindCycles(int32_t count, absl::Span<const Read> reads);
+
 // Returns the text of a shortest cycle through the first node of a set from FindCycles: "'a' -> 'b'
 // -> 'a'", from producers to consumers. Of a longer cycle names the first 10 nodes and the number
 // of all.
 std::string DescribeCycle(const Graph& graph, const std::vector<NodeId>& cycle);
+std::string DescribeCycle(absl::Span<const Read> reads, const std::vector<int32_t>& cycle,
+                          absl::FunctionRef<std::string_view(int32_t)> name);
 
 }  // namespace tenon

@@ -59,14 +59,14 @@ constexpr std::array<Info, 34> kInfo = {
     TENON_DTYPE("UINT64", "uint64", "u64", 8, kInteger),
     TENON_DTYPE("FLOAT8_E5M2", "float8_e5m2", "f8e5m2", 1, kNone),
     TENON_DTYPE("FLOAT8_E4M3FN", "float8_e4m3fn", "f8e4m3", 1, kNone),
-    TENON_DTYPE("FLOAT8_E4M3FNUZ", "float8_e4m3fnuz", "", 1, kNone),
-    TENON_DTYPE("FLOAT8_E4M3B11FNUZ", "float8_e4m3b11fnuz", "", 1, kNone),
-    TENON_DTYPE("FLOAT8_E5M2FNUZ", "float8_e5m2fnuz", "", 1, kNone),
+    TENON_DTYPE("FLOAT8_E4M3FNUZ", "float8_e4m3fnuz", "f8e4m3fnuz", 1, kNone),
+    TENON_DTYPE("FLOAT8_E4M3B11FNUZ", "float8_e4m3b11fnuz", "f8e4m3b11fnuz", 1, kNone),
+    TENON_DTYPE("FLOAT8_E5M2FNUZ", "float8_e5m2fnuz", "f8e5m2fnuz", 1, kNone),
     TENON_DTYPE("INT4", "int4", "i4", 1, kNone),
     TENON_DTYPE("UINT4", "uint4", "u4", 1, kNone),
-    TENON_DTYPE("INT2", "int2", "", 1, kNone),
-    TENON_DTYPE("UINT2", "uint2", "", 1, kNone),
-    TENON_DTYPE("FLOAT4_E2M1FN", "float4_e2m1fn", "", 1, kNone),
+    TENON_DTYPE("INT2", "int2", "i2", 1, kNone),
+    TENON_DTYPE("UINT2", "uint2", "u2", 1, kNone),
+    TENON_DTYPE("FLOAT4_E2M1FN", "float4_e2m1fn", "f4e2m1", 1, kNone),
 };
 #undef TENON_DTYPE
 

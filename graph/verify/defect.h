@@ -40,10 +40,11 @@ struct Defect {
   std::string ToString() const;  // "where: message"
 };
 
-// Whether a run may succeed in spite of the defect: no fetch may need the node of an unknown op or
-// the call of a missing function.
+// Whether a run may succeed in spite of the defect: no fetch may need the node of an unknown op,
+// the call of a missing function, or that of a function with a cycle.
 inline bool MayBeUnused(const Defect& defect) {
-  return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction;
+  return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction ||
+         (defect.code == DefectCode::kCycle && defect.in_function);
 }
 
 // Returns every defect of a graph and of its functions: first of the versions, then of nodes in the

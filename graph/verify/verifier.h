@@ -66,8 +66,8 @@ void VerifyGraph(const Graph& graph, const VerifyOptions& options, DefectLog* lo
 std::vector<Defect> VerifyNodes(const Graph& graph, const VerifyOptions& options);
 void VerifyNodes(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
-// Adds the defects of the graph's own functions: names, signatures and bodies. Types within a body,
-// which depend on the call, and cycles are not checked.
+// Adds the defects of the graph's own functions: names, signatures and bodies, cycles included.
+// Types within a body, which depend on the call, are not checked.
 void VerifyFunctions(const Graph& graph, const VerifyOptions& options, DefectLog* log);
 
 // A fault of an op with its attributes, the same for all nodes of the kind. Messages name the

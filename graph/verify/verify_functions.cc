@@ -10,8 +10,10 @@
 #include "graph/base/closest.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/colocation.h"
+#include "graph/ir/cycles.h"
 #include "graph/ir/device_string.h"
 #include "graph/op_defs/arg_ranges.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/verify/verifier.h"
 
 namespace tenon {
@@ -40,6 +42,7 @@ class FunctionVerifier {
     for (const ArgDef& arg : function_.signature->inputs) args_.emplace(arg.name, &arg);
     Parse();
     for (const BodyNode& node : nodes_) CheckNode(node);
+    CheckCycles();
     CheckReturns();
   }
 
@@ -153,6 +156,37 @@ class FunctionVerifier {
     if (!HasPlaceholder(node))
       results.ranges = ArgRanges::Of(*node.op, AttrSet(node.attrs), node.op->outputs);
     return results;
+  }
+
+  // The node that an input text names; -1 for an argument, and if there is none.
+  int32_t SourceOf(std::string_view input) const {
+    absl::ConsumePrefix(&input, "^");
+    const auto it = by_name_.find(input.substr(0, input.find(':')));
+    return it == by_name_.end() ? -1 : static_cast<int32_t>(it->second);
+  }
+
+  // As in a graph, only a NextIteration may feed back, into a Merge.
+  void CheckCycles() {
+    std::vector<Read> reads;
+    bool in_order = true;  // as most bodies are: producers before consumers, and no cycle
+    for (size_t n = 0; n < nodes_.size(); ++n) {
+      for (const std::string_view input : nodes_[n].inputs) {
+        const int32_t from = SourceOf(input);
+        if (from < 0) continue;
+        const bool is_loop =
+            IsMerge(FactsOfOp(nodes_[n].op)) && IsNextIteration(FactsOfOp(nodes_[from].op));
+        if (is_loop) continue;
+        reads.emplace_back(static_cast<int32_t>(n), from);
+        in_order &= static_cast<size_t>(from) < n;
+      }
+    }
+    if (in_order) return;
+    const auto name = [&](int32_t n) { return nodes_[n].name; };
+    for (const std::vector<int32_t>& cycle : FindCycles(std::ssize(nodes_), reads)) {
+      AddNode(nodes_[cycle[0]], DefectCode::kCycle,
+              absl::StrCat("is part of a cycle: ", DescribeCycle(reads, cycle, name),
+                           "; only a NextIteration may feed back, into a Merge"));
+    }
   }
 
   void CheckReturns() {

@@ -290,7 +290,12 @@ class Specializer {
   std::vector<bool> UsedResults(const Site& site) const {
     std::vector<bool> used(g_.num_outputs(site.node), c_.preserve.contains(site.node));
     for (const Fanouts::Use& use : fanouts_.of(site.node)) {
-      if (use.port != kControlPort) used[use.port] = true;
+      if (use.port != kControlPort) {
+        used[use.port] = true;
+      } else if (site.loop && !ComputesUnreadArg(site, used.size())) {
+        // What waits for a loop that is written out waits for each variable to leave it.
+        used.assign(used.size(), true);
+      }
     }
     if (site.loop) return UsedVariables(site, std::move(used));
     if (std::ranges::find(used, false) == used.end()) return used;
@@ -323,11 +328,21 @@ class Specializer {
     return infos;
   }
 
-  // Arguments for which no control edge could stand.
+  // Whether the node computes argument i though nothing reads it. What is written out does not, but
+  // for the first variable of a loop, for which it waits in every pass.
+  bool ComputesUnreadArg(const Site& site, size_t i) const {
+    return ComputesAllResults(g_.attrs(site.node)) || (site.loop && i == 0) ||
+           std::ranges::any_of(site.bodies,
+                               [](const auto* body) { return StaysCall(body->attrs); });
+  }
+
+  // Arguments that are computed in any case and for which no control edge could stand.
   std::vector<bool> AwaitedArgs(const Site& site) const {
     std::vector<bool> awaited;
-    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg))
-      awaited.push_back(!c_.feeds.contains(from.node) && IsAwaitedByValueOnly(g_, from.node));
+    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
+      awaited.push_back(!c_.feeds.contains(from.node) && IsAwaitedByValueOnly(g_, from.node) &&
+                        ComputesUnreadArg(site, awaited.size()));
+    }
     return awaited;
   }
 
@@ -424,7 +439,7 @@ class Specializer {
       } else if (args[i - site.first_arg]) {
         data.push_back(from);
         arg_types.push_back(g_.input_type(n, static_cast<int>(i)));
-      } else if (!IsHarmless(from.node)) {
+      } else if (!IsHarmless(from.node) && ComputesUnreadArg(site, i - site.first_arg)) {
         lost.push_back({from.node, kControlPort});
       }
     }

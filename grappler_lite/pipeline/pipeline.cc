@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "absl/status/status.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/base/annotate.h"
@@ -101,16 +102,47 @@ absl::Status CheckFetches(const Graph& graph, absl::Span<const Output> fetches) 
   return absl::OkStatus();
 }
 
+// By node id: whether the fetches need the node; all nodes, if there are no fetches.
+std::vector<bool> NodesFor(const Graph& graph, absl::Span<const Output> fetches) {
+  std::vector<bool> needed(graph.num_node_ids(), fetches.empty());
+  std::vector<NodeId> open;
+  const auto need = [&](const Output& o) {
+    if (needed[o.node]) return;
+    needed[o.node] = true;
+    open.push_back(o.node);
+  };
+  for (const Output& fetch : fetches) need(fetch);
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const Output& in : graph.inputs(n)) need(in);
+  }
+  return needed;
+}
+
+// Marks the error of a graph in which a node can only fail, now that more is known of its shapes.
+constexpr std::string_view kShapeKey = "tenon/shape_fault";
+
 // What must hold after any pass on a graph that was sound before: structure, shapes as far as they
-// are known, and fetches that are still there. Bodies of functions are checked where they change.
+// are known, and fetches that are still there. Bodies of functions are checked where they change. A
+// node that no fetch needs may have shapes that do not fit: a pass may find out more about shapes
+// than the import did.
 absl::Status CheckResult(const Graph& graph, const Graph& before, absl::Span<const Output> fetches,
                          bool shapes_are_known = false) {
   TENON_RETURN_IF_ERROR(CheckFetches(graph, fetches));
   VerifyOptions options;
   options.sound = &before;
   options.shapes_are_known = shapes_are_known;
-  for (const Defect& defect : VerifyNodes(graph, options))
-    return absl::InternalError(defect.message);
+  std::vector<bool> needed;
+  for (const Defect& defect : VerifyNodes(graph, options)) {
+    absl::Status status = absl::InternalError(defect.message);
+    if (defect.code != DefectCode::kShape) return status;
+    if (needed.empty()) needed = NodesFor(graph, fetches);
+    const NodeId n = graph.FindNode(defect.node);
+    if (n != kNoNode && !needed[n]) continue;
+    status.SetPayload(kShapeKey, absl::Cord());
+    return status;
+  }
   return absl::OkStatus();
 }
 
@@ -319,9 +351,11 @@ class PipelineRun {
       // Only a pass from outside can have brought or taken colocations.
       if (step.final_pass != nullptr) has_colocations_ = HasColocations(graph_);
       row.changed = false;
-      row.failed = true;
+      // What calls become may show that the graph can only fail: the run tells of that.
+      row.left_undone = brings_nodes && status.GetPayload(kShapeKey).has_value();
+      row.failed = !row.left_undone;
       if (step.final_pass != nullptr) failed_.insert(step.final_pass);
-      row.reason = absl::StrCat("rolled back: ", status.message());
+      row.reason = absl::StrCat(row.failed ? "rolled back: " : "left undone: ", status.message());
     }
     for (PipelineObserver* observer : options_.observers) observer->AfterPass(run, graph_, row);
     if (row.failed && options_.fail_on_errors)

@@ -58,6 +58,7 @@ struct PassReport {
   bool changed = false;
   bool skipped = false;
   bool failed = false;       // the pass was rolled back
+  bool left_undone = false;  // so it was, but not for a fault of the pass: the graph can only fail
   std::string reason;        // why the pass was skipped or rolled back
   std::string budget_spent;  // "1000 rewrites": the limit that made the pass leave work undone
   int64_t time_us = 0;       // of the pass alone, and of OnRewrite of the observers

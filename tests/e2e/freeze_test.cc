@@ -109,6 +109,32 @@ TEST(Freeze, SaysWhatItCannotKeep) {
   }
 }
 
+// A result that cannot have its name, since another node has it.
+TEST(Freeze, WarnsOfNamesThatAreTaken) {
+  const std::string model = WriteSavedModel(
+      "taken_name",
+      TextNode("y", "Exp", "input: 'x'", "attr { key: 'T' value { type: DT_FLOAT } }") +
+          TextNode("late", "Neg", "input: 'y'", "attr { key: 'T' value { type: DT_FLOAT } }"),
+      {});
+  const std::string file = model + "/saved_model.pbtxt";
+  std::string proto = ReadFile(file);
+  for (const bool renamed : {false, true}) {
+    if (renamed) {
+      const std::string result = "name: 'y:0'";
+      ASSERT_NE(proto.find(result), std::string::npos) << proto;
+      proto.replace(proto.find(result), result.size(), "name: 'late:0'");
+      TempFile("taken_name/saved_model.pbtxt", proto);
+    }
+    for (const char* command : {"freeze", "opt"}) {
+      const Finished run = GraphRun({command, model, "-o", TempPath("taken.pb")});
+      EXPECT_EQ(run.exit, 0) << run.err;
+      EXPECT_EQ(run.err, renamed ? "warning: result 'y' of the signature is node 'y_1' of what is "
+                                   "written: 'y' there is another node\n"
+                                 : "");
+    }
+  }
+}
+
 TEST(Freeze, TwoArgumentsMayBeOneTensor) {
   const json frozen = Written("freeze", "v1_state", "twice", TempPath("twice.pb"));
   ASSERT_EQ(frozen["inputs"].size(), 2);

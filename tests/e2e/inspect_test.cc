@@ -58,6 +58,25 @@ TEST(Show, OutputsOfBranchesAndLoops) {
   EXPECT_THAT(outputs, ElementsAre("outer/exit"));
 }
 
+// What a node of an unknown op gives nobody knows; no command line asks for it.
+TEST(Show, OutputsOfUnknownOps) {
+  const std::string model = TempFile("unknown_output.pbtxt", R"(
+      node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "a" op: "NoSuchOp" input: "p" }
+      node { name: "b" op: "Relu" input: "p" attr { key: "T" value { type: DT_FLOAT } } })");
+  const json doc = Document({"show", model});
+  ASSERT_EQ(doc["outputs"].size(), 2);
+  EXPECT_EQ(doc["outputs"][0]["name"], "a");
+  EXPECT_TRUE(doc["outputs"][0]["dtype"].is_null());
+  EXPECT_EQ(doc["outputs"][1]["dtype"], "f32");
+  EXPECT_EQ(doc["ops"]["NoSuchOp"], 1);
+  const std::string run = doc["commands"][0];
+  EXPECT_THAT(run, ::testing::EndsWith(" --output b"));
+  const Finished text = GraphRun({"show", model});
+  EXPECT_EQ(text.exit, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("outputs    a  of an unknown op"));
+}
+
 TEST(Show, DocumentAndReadyCommands) {
   const json doc = Document({"show", kMlp});
   EXPECT_EQ(doc["inputs"], json::parse(R"([{"name":"x","dtype":"f32","shape":[-1,20]}])"));
@@ -241,19 +260,65 @@ TEST(Check, AnErrorOfAnotherNodeIsNotTheRightOne) {
   EXPECT_THAT(DetailOf(ErrorCase("c0/x", MessageOf("c0/op"))),
               AllOf(HasSubstr("node 'c0/gather' (GatherV2)"),
                     HasSubstr("where an error of node 'c0/op' (AddV2) is right")));
-  // Nothing says which: one that the fetch needs.
-  EXPECT_EQ(DetailOf(ErrorCase("c0/x", "")), "");
+  // Nothing says which: the op under test.
+  EXPECT_THAT(DetailOf(ErrorCase("c0/x", "")),
+              HasSubstr("where an error of node 'c0/op' (AddV2) is right"));
+}
+
+// A case whose Reshape takes 6 elements and refuses to make 4 of them, and what is at fault in it
+// besides; `wrong` is no type, so that T is wrong too.
+std::string ReshapeCase(const std::string& op, const std::string& type, const std::string& after,
+                        const std::string& message) {
+  const auto attr = [](const std::string& key, const std::string& value) {
+    return " attr { key: '" + key + "' value { " + value + " } }";
+  };
+  const auto constant = [&](const std::string& name, const std::string& dtype,
+                            const std::string& values) {
+    return "node { name: '" + name + "' op: 'Const'" + attr("dtype", "type: " + dtype) +
+           attr("value", "tensor { dtype: " + dtype + " " + values + " }") + " } ";
+  };
+  return constant("c0/in0", "DT_FLOAT", "tensor_shape { dim { size: 6 } } float_val: 1") +
+         constant("c0/in1", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 4") +
+         "node { name: '" + op + "' op: 'Reshape' input: 'c0/in0' input: 'c0/in1'" +
+         attr("T", "type: " + type) + attr("Tshape", "type: DT_INT32") + " } " + after +
+         "node { name: 'c0/error' op: 'NoOp'" + attr("code", "s: 'INVALID_ARGUMENT'") +
+         attr("message", "s: '" + message + "'") + attr("stage", "s: 'import'") + " } ";
+}
+
+TEST(Check, ADefectMustBeTheOneThatIsExpected) {
+  const std::string right = "Cannot reshape for {{node c0/op}}";
+  const std::string relu =
+      "node { name: 'c0/op' op: 'Relu' input: 'c0/pre' attr { key: 'T' value { type: DT_FLOAT } } "
+      "} ";
+  EXPECT_EQ(DetailOf(ReshapeCase("c0/op", "DT_FLOAT", "", right)), "");
+  EXPECT_EQ(DetailOf(ReshapeCase("c0/op", "DT_FLOAT", "", "Cannot reshape")), "");
+  // Of the right node, and not what is said of it.
+  EXPECT_THAT(DetailOf(ReshapeCase("c0/op", "DT_INT32", "", right)),
+              HasSubstr("has type DT_FLOAT where DT_INT32 is expected where"));
+  // Of another node than the op under test.
+  EXPECT_THAT(DetailOf(ReshapeCase("c0/pre", "DT_FLOAT", relu, "Something about Relu")),
+              HasSubstr("where an error of node 'c0/op' (Relu) is right"));
+  // What names the attribute that is wrong is about it.
+  const std::string depth =
+      "node { name: 'c0/op' op: 'SpaceToDepth' input: 'c0/in0' attr { key: 'T' value { type: "
+      "DT_FLOAT } } attr { key: 'block_size' value { i: 1 } } } ";
+  const auto of_attribute = [&](const std::string& message) {
+    const std::string text = ReshapeCase("c0/op", "DT_FLOAT", "", message);
+    const size_t op = text.find("node { name: 'c0/op'"), end = text.find("node { name: 'c0/error'");
+    return text.substr(0, op) + depth + text.substr(end);
+  };
+  EXPECT_EQ(DetailOf(of_attribute("Value for attr \\'block_size\\' of 1 must be at least 2")), "");
+  EXPECT_THAT(DetailOf(of_attribute("Input must have rank 4")), HasSubstr("block_size"));
 }
 
 TEST(Check, ADefectOfAnotherNodeIsNotTheRightError) {
-  EXPECT_EQ(DetailOf(ErrorCase("c0/five", MessageOf("c0/op"))), "");
   EXPECT_THAT(DetailOf(ErrorCase("c0/five", MessageOf("c0/gather"))),
               AllOf(HasSubstr("node 'c0/op' (AddV2)"),
                     HasSubstr("where an error of node 'c0/gather' (GatherV2) is right")));
 }
 
 TEST(Check, FunctionsBranchesAndLoops) {
-  for (const char* level : {"0", "1"}) {
+  for (const char* level : {"0", "1", "2"}) {
     const json doc = Document({"check", "tests/golden/control_flow", "--opt-level", level});
     EXPECT_GT(doc["summary"]["passed"], 200) << level;
     for (const char* bad : {"failed", "crashed", "unimplemented"})

@@ -148,6 +148,57 @@ TEST(OptWatch, AFailedPassLeavesWhatItWasGiven) {
   EXPECT_NE(std::system((script + " > /dev/null 2>&1").c_str()), 0);  // it fails again
 }
 
+// What a function does besides its results is asked for as "^node".
+TEST(OptWatch, AFailedPassOfABodyLeavesWhatItWasGiven) {
+  const std::string folder = TempPath("failed_body");
+  std::filesystem::remove_all(folder);
+  const std::string model = TempFile("control_ret.pbtxt", R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "call" op: "f" input: "x" }
+      node { name: "y" op: "Neg" input: "call" attr { key: "T" value { type: DT_FLOAT } } }
+      library { function {
+        signature { name: "f" input_arg { name: "a" type: DT_FLOAT }
+                    output_arg { name: "r" type: DT_FLOAT } control_output: "c" }
+        attr { key: "_noinline" value { b: true } }
+        node_def { name: "n" op: "Exp" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+        node_def { name: "m" op: "Tanh" input: "n:y:0" attr { key: "T" value { type: DT_FLOAT } } }
+        ret { key: "r" value: "m:y:0" } control_ret { key: "c" value: "n" } } })");
+  const Finished run = GraphRun({"opt", model, "--plugin", TestPlugin("pass_two"), "--config",
+                                 "min_graph_nodes: -1", "--dump-dir", folder});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  size_t scripts = 0, of_bodies = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".sh") continue;
+    ++scripts;
+    of_bodies += ReadFile(entry.path()).find("--output='^n'") != std::string::npos;
+    const std::string said = TempPath("said");
+    EXPECT_NE(std::system((entry.path().string() + " > " + said + " 2>&1").c_str()), 0);
+    EXPECT_THAT(ReadFile(said), HasSubstr("it came to nothing"));
+  }
+  EXPECT_EQ(scripts, 2) << run.err;
+  EXPECT_EQ(of_bodies, 1);
+}
+
+// Nobody knows what an unknown op does: its call stays, and is an error of who runs it.
+TEST(OptWatch, AnUnknownOpIsNoFaultOfAPass) {
+  const auto function = [](const std::string& name, const std::string& node,
+                           const std::string& result) {
+    return "function { signature { name: '" + name +
+           "' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } } "
+           "node_def { name: 'n' input: 'a' " +
+           node + " } ret { key: 'r' value: 'n:" + result + ":0' } } ";
+  };
+  const std::string model = TempFile(
+      "unknown_call.pbtxt",
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } } "
+      "node { name: 'call' op: 'outer' input: 'x' } library { " +
+          function("outer", "op: 'inner'", "r") + function("inner", "op: 'NoSuchOp'", "y") + "}");
+  const Finished run = GraphRun({"run", model, "--input", "x=f32=1"});
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_THAT(run.err, HasSubstr("no op and no function is named 'NoSuchOp'"));
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+}
+
 TEST(OptWatch, ExplainsNodesThatAreInlined) {
   const std::string model = TempFile("call.pbtxt", R"(
       node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }

@@ -153,6 +153,26 @@ TEST(Run, NamesAreAsTypedAndPortsAreAllowed) {
   EXPECT_EQ(doc["fetches"][0]["values"], doc["fetches"][1]["values"]);
 }
 
+// "^node" is run and gives no value, whatever outputs the node has.
+TEST(Run, ANodeMayBeRunForItself) {
+  const std::string mlp = GoldenGraph("mlp");
+  const Finished run =
+      GraphRun({"run", mlp, "--input", "x=1x20xf32=1", "--output", "^out", "--quiet"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.out, "");
+  const json doc =
+      Document({"run", mlp, "--input", "x=1x20xf32=1", "--output", "^out", "--output", "out"});
+  EXPECT_EQ(doc["fetches"].size(), 2u) << doc["fetches"];
+  const Finished unfed = GraphRun({"run", mlp, "--output", "^out"});
+  EXPECT_EQ(unfed.exit, 2);
+  EXPECT_THAT(unfed.err, HasSubstr("nothing is fed to Placeholder 'x'"));
+  const Finished sink =
+      GraphRun({"run", mlp, "--input", "x=1x20xf32=1", "--output", "^out=@y.npy"});
+  EXPECT_EQ(sink.exit, 2);
+  EXPECT_THAT(sink.err, HasSubstr("has no output to write"));
+  EXPECT_EQ(GraphRun({"run", mlp, "--input", "^x=1"}).exit, 2);
+}
+
 TEST(Run, WritesWhatItReads) {
   const std::string npy = TempPath("y.npy"), npz = TempPath("all.npz"), bin = TempPath("y.bin");
   const std::vector<std::string> feed = {"run", kMlp, "--quiet", "--input",

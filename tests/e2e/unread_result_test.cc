@@ -120,7 +120,7 @@ struct Graph {
   std::string read = "call";
 };
 
-Finished RunAt(const Graph& graph, const std::vector<std::string>& how) {
+Finished RunAt(const Graph& graph, const std::vector<std::string>& how, bool feeds_i = true) {
   const auto& [call, library, read] = graph;
   const auto feed = [](const std::string& name, const std::string& type) {
     return "node { name: '" + name + "' op: 'Placeholder' " + Attr("dtype", "type: " + type) + "} ";
@@ -133,12 +133,10 @@ Finished RunAt(const Graph& graph, const std::vector<std::string>& how) {
           "node { name: 'call' " + call + "} node { name: 't' op: 'Tanh' input: '" + read + "' " +
           kFloat + "} node { name: 'y' op: 'Neg' input: 't' " + kFloat + "} library { " + library +
           Function("fits", "", true) + "} versions { producer: 1087 }");
-  std::vector<std::string> args = {"run",      file,
-                                   "--input",  "p=3xf32=0.1,0.2,0.3",
-                                   "--input",  "i=3xi32=1,9,0",
-                                   "--input",  "c=bool=true",
-                                   "--input",  "k=i32=1",
-                                   "--output", "y"};
+  std::vector<std::string> args = {
+      "run",     file,       "--input", "p=3xf32=0.1,0.2,0.3", "--input", "c=bool=true", "--input",
+      "k=i32=1", "--output", "y"};
+  if (feeds_i) args.insert(args.end(), {"--input", "i=3xi32=1,9,0"});
   args.insert(args.end(), how.begin(), how.end());
   return GraphRun(args);
 }
@@ -190,6 +188,30 @@ TEST(UnreadResult, OfWhatIsWrittenOutIsNotComputed) {
       how.insert(how.end(), {"--expect", "y=3xf32=-0.8023488,-0.8400674,-0.8740200"});
       const Finished run = RunAt(graph, how);
       EXPECT_EQ(run.exit, 0) << graph.call << graph.library << how[1] << run.out << run.err;
+    }
+  }
+}
+
+// An argument that nothing reads need not be there, for what is written out; nor for what a
+// function does with it that nothing reads.
+TEST(UnreadResult, OfWhatIsWrittenOutNeedsNoFeed) {
+  const std::string expect = "y=3xf32=-0.8023488,-0.8400674,-0.8740200";
+  for (const std::vector<std::string>& how : kHow) {
+    std::vector<std::string> args = how;
+    args.insert(args.end(), {"--expect", expect});
+    for (const Graph& graph :
+         {Graph{If(kMarked), Function("f", "")}, Graph{Case(kMarked), Function("f", "")},
+          Graph{While(kMarked), Loop()}}) {
+      const Finished run = RunAt(graph, args, /*feeds_i=*/false);
+      EXPECT_EQ(run.exit, 0) << graph.call << how[1] << run.out << run.err;
+    }
+    for (const Graph& graph :
+         {Graph{If(""), Function("f", "")}, Graph{If(kMarked), Function("f", kMarkedNoinline)},
+          Graph{Call("PartitionedCall", "f", kResults), Function("f", "")},
+          Graph{While(""), Loop()}}) {
+      const Finished run = RunAt(graph, how, /*feeds_i=*/false);
+      EXPECT_EQ(run.exit, 2) << graph.call << how[1] << run.out;
+      EXPECT_THAT(run.err, HasSubstr("nothing is fed to Placeholder 'i'"));
     }
   }
 }

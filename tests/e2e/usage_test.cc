@@ -61,6 +61,25 @@ TEST(Usage, HelpComesBeforeMistakes) {
   }
 }
 
+// One document, whatever else stands there.
+TEST(Usage, HelpMayBeADocument) {
+  const std::string flags = TempFile("json_flags", "--json\n");
+  const std::vector<std::string> lines[] = {{"--help", "--json"},
+                                            {"run", "--help", "--json"},
+                                            {"opt", "--json", "-h"},
+                                            {"show", "--help", "--flagfile", flags}};
+  for (const std::vector<std::string>& args : lines) {
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    const auto doc = nlohmann::json::parse(run.out);
+    EXPECT_EQ(doc["status"]["code"], "OK");
+    EXPECT_THAT(doc["help"].get<std::string>(), HasSubstr("usage: graph_run "));
+  }
+  const Finished wrong = GraphRun({"run", kModel, "--flagfile", flags, "--no-such-flag"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_EQ(nlohmann::json::parse(wrong.out)["status"]["code"], "INVALID_ARGUMENT");
+}
+
 TEST(Usage, NoArgumentsIsAMistake) {
   const Finished run = GraphRun(std::vector<std::string>{});
   EXPECT_EQ(run.exit, 2);
@@ -141,6 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--place", "x"}, "REGEX=DEVICE"},
         Mistake{{"run", kModel, "--place", "(=APU"}, "no regular expression"},
         Mistake{{"run", kModel, "--device", "/:"}, "--device"},
+        Mistake{{"run", kModel, "--input", "x=4x20xf32=1", "--init", "out"},
+                "--init 'out': tests/golden/models/mlp/graph.pbtxt:1:1: it needs Placeholder 'x'"},
         Mistake{{"run", kModel, "--cases", "cases.json", "--report", "page.html"},
                 "--cases: each case may run another graph, and --report writes one"},
         Mistake{{"run", kModel, "--cases", "cases.json", "--save-optimized", "out.pb"},
@@ -183,6 +204,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "graph_run bench writes no tensors"},
         Mistake{{"opt", kModel, "--output", "out=-"}, "graph_run opt writes no tensors"},
         Mistake{{"opt", kModel, "-o", "x.txt"}, "'x.txt': the name must end in .pb or .pbtxt"},
+        Mistake{{"opt", kModel, "-o", "x.txt"}, "graph_run opt: -o: 'x.txt'"},
+        Mistake{{"opt", kModel, "-ox.txt"}, "graph_run opt: -o: 'x.txt'"},
+        Mistake{{"opt", kModel, "--save-optimized=x.txt"}, "opt: --save-optimized: 'x.txt'"},
+        Mistake{{"opt", kModel, "-o", "/dev/stdout"}, "'/dev/stdout': the name must end in .pb"},
+        Mistake{{"opt", kModel, "-o"}, "graph_run opt: -o needs a value: -o OUT"},
+        Mistake{{"run", kModel, "--device"}, "--device needs a value: --device NAME"},
+        Mistake{{"run", kModel, "--device", "--quiet"},
+                "--device needs a value: --device NAME, and --quiet is a flag"},
+        Mistake{{"opt", kModel, "-o", "--time-passes"}, "-o needs a value: -o OUT"},
         Mistake{{"opt", kModel, "-o", "-"}, "must end in .pb"},
         Mistake{{"opt", kModel, "-o", ""}, "must end in .pb"},
         Mistake{{"run", kModel, "--save-optimized", "s.foo"}, "--save-optimized"},

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
@@ -66,6 +67,14 @@ TEST_F(WrittenFiles, NewFoldersToo) {
   EXPECT_EQ(dump.exit, 1);
   EXPECT_THAT(dump.err, HasSubstr("--dump-dir: " + Path("dump/001_model_pruning_before.pbtxt")));
   EXPECT_THAT(dump.err, HasSubstr(kReason));
+  // The same code as of any other file.
+  const auto code = [&](std::vector<std::string> args) {
+    args.push_back("--json");
+    const Finished run = GraphRun({.args = args, .largest_file = 100});
+    return nlohmann::json::parse(run.out)["status"]["code"].get<std::string>();
+  };
+  EXPECT_EQ(code({"opt", kMlp, "--dump-dir", Path("dump")}),
+            code({"opt", kMlp, "-o", Path("o.pb")}));
   const Finished plugin =
       GraphRun({.args = {"plugin", "new", "board", Path("board")}, .largest_file = 100});
   EXPECT_EQ(plugin.exit, 1);

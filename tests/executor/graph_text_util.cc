@@ -12,6 +12,10 @@ std::unique_ptr<Session> MakeSession(std::string text, int opt_level) {
   SessionOptions options;
   options.opt_level = opt_level;
   options.threads = 1;
+  return MakeSession(std::move(text), std::move(options));
+}
+
+std::unique_ptr<Session> MakeSession(std::string text, SessionOptions options) {
   absl::StatusOr<std::unique_ptr<Session>> session =
       Session::Create(Parse(std::move(text)), {}, options);
   EXPECT_TRUE(session.ok()) << session.status();

@@ -15,6 +15,7 @@ namespace tenon::testing {
 
 // A session of the text on the CPU, with one thread.
 std::unique_ptr<Session> MakeSession(std::string text, int opt_level = 0);
+std::unique_ptr<Session> MakeSession(std::string text, SessionOptions options);
 
 // One node as text. `shape` is the inside of a TensorShapeProto, `value` that of a TensorProto
 // (without dtype), `attrs` and `extra` anything.

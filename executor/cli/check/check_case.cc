@@ -4,6 +4,7 @@
 #include "executor/cli/check/check_case.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -139,19 +140,19 @@ class CaseReader {
         code == nullptr ? std::string_view() : code->AsString().value_or("");
     const std::optional<absl::StatusCode> named = CodeNamed(text);
     if (named) {
-      case_.error = ExpectedError{*named, {}};
-      if (const NodeId failing = FailingNode(n); failing != kNoNode) case_.error->nodes = {failing};
+      const AttrValue* message = graph_.attr(n, "message");
+      case_.error = ExpectedError{
+          *named, std::string(message == nullptr ? "" : message->AsString().value_or("")), {}};
+      const NodeId failing = FailingNode(case_.error->message);
+      if (failing != kNoNode) case_.error->nodes = {failing};
     } else {
       case_.malformed = absl::StrCat("its error node has the unknown code '", text, "'");
     }
   }
 
   // The node that the expected error names; kNoNode if it names none.
-  NodeId FailingNode(NodeId error) const {
-    const AttrValue* message = graph_.attr(error, "message");
-    const std::string_view named =
-        message == nullptr ? "" : NodeOfMessage(message->AsString().value_or(""));
-    return graph_.FindNode(named);
+  NodeId FailingNode(std::string_view message) const {
+    return graph_.FindNode(NodeOfMessage(message));
   }
 
   void ReadTolerance(NodeId n) {
@@ -207,15 +208,22 @@ void AddReached(const Graph& graph, CheckCase& c) {
   }
 }
 
-// If the expected error names no node, any fetched node may be at fault, and any other node that is
-// needed and is no constant.
-void AddFailingNodes(const Graph& graph, CheckCase& c) {
+// If the expected error names no node, the op under test is at fault: c000/op, or a node that is
+// needed of the op that the file is named for. Without these any fetched node may be at fault, and
+// any other node that is needed and is no constant.
+void AddFailingNodes(const Graph& graph, std::string_view op, CheckCase& c) {
   if (!c.error || !c.error->nodes.empty()) return;
   const std::vector<NodeId> roots = NodesOfOutputs(graph, c.fetches);
   const std::vector<bool> needed = NeededBy(graph, roots);
+  const NodeId named = graph.FindNode(absl::StrCat(c.name, "/op"));
+  std::vector<NodeId>& nodes = c.error->nodes;
+  for (const NodeId n : c.nodes) {
+    if (n == named || (needed[n] && graph.op_name(n) == op)) nodes.push_back(n);
+  }
+  if (!nodes.empty()) return;
   for (const NodeId n : c.nodes) {
     const bool fetched = std::ranges::find(roots, n) != roots.end();
-    if (fetched || (needed[n] && graph.op_name(n) != "Const")) c.error->nodes.push_back(n);
+    if (fetched || (needed[n] && graph.op_name(n) != "Const")) nodes.push_back(n);
   }
 }
 
@@ -256,6 +264,11 @@ void NoteDefects(const Graph& graph, const std::vector<Defect>& defects,
 
 }  // namespace
 
+std::string OpOfFile(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.substr(0, name.find('.'));
+}
+
 absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLimits& limits,
                                         CheckKind kind) {
   TENON_ASSIGN_OR_RETURN(Imported imported, ImportFile(path, limits));
@@ -263,7 +276,8 @@ absl::StatusOr<CheckFile> ReadCheckFile(const std::string& path, const ImportLim
   file.cases = CasesOf(file.graph, kind);
   for (CheckCase& c : file.cases) AddReached(file.graph, c);
   DropLenders(file.graph, file.cases);
-  for (CheckCase& c : file.cases) AddFailingNodes(file.graph, c);
+  const std::string op = OpOfFile(path);
+  for (CheckCase& c : file.cases) AddFailingNodes(file.graph, op, c);
   const bool has_cases = std::any_of(file.cases.begin(), file.cases.end(),
                                      [](const CheckCase& c) { return c.malformed.empty(); });
   if (!has_cases && !imported.defects.empty())

@@ -11,8 +11,12 @@
 //                Without want and fetch nodes, c000/op is fetched.
 //                The node at fault is the one that TensorFlow's `message` names
 //                ("{{node c000/op}}"). If it names none, one in a function, or one that the file
-//                lacks, any node that is fetched may be at fault, and any node that is needed for
-//                it and is no constant
+//                lacks, it is c000/op or another node of the op that the file is named for
+//                (Assert.pbtxt). In a case without such nodes any node that is fetched may be at
+//                fault, and any node that is needed for it and is no constant.
+//                A defect that import finds is the expected error if the shape function refuses
+//                the node, if the value of a Const does not decode, or if `message` names the
+//                attribute that is at fault ('block_size')
 //   c000/tol     (NoOp) `rtol` and `atol` in place of those of the dtype, for integers too. A
 //                missing one is 0
 #pragma once
@@ -40,6 +44,7 @@ enum class CheckKind : uint8_t { kAnswers, kGradients };
 // The error that a case must fail with.
 struct ExpectedError {
   absl::StatusCode code;
+  std::string message;        // TensorFlow's
   std::vector<NodeId> nodes;  // one of them must be the node at fault
 };
 
@@ -74,6 +79,9 @@ struct CheckFile {
   Graph graph;
   std::vector<CheckCase> cases;  // in the order of the file
 };
+
+// The op that a file is named for: "Relu" of "ops/Relu.pbtxt.xz".
+std::string OpOfFile(const std::string& path);
 
 // Reads a file. An error for a file that is no graph, and for a graph with defects that has no
 // cases but malformed ones. In a graph without defects malformed cases are no error. A defect of a

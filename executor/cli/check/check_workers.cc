@@ -370,6 +370,7 @@ class Parent {
            WithStatus({}, CaseStatus::kCrashed,
                       "no results came: a plug-in may have ended the process, or written into the "
                       "pipe to which they go")});
+      Finish(file);
     }
   }
 

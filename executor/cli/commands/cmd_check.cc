@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "executor/cli/check/check_case.h"
 #include "executor/cli/check/check_workers.h"
 #include "executor/cli/check/plugin_coverage.h"
 #include "executor/cli/faults/exit_code.h"
@@ -55,15 +56,9 @@ bool IsCheckFile(const std::string& name) {
          absl::EndsWith(name, ".pbtxt.gz");
 }
 
-// A file is named after its op: "Relu.pbtxt.xz".
-std::string OpOf(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  return name.substr(0, name.find('.'));
-}
-
 bool Wanted(const std::string& path, const CheckFlags& flags) {
   const auto has = [&](const std::vector<std::string>& ops) {
-    return std::find(ops.begin(), ops.end(), OpOf(path)) != ops.end();
+    return std::find(ops.begin(), ops.end(), OpOfFile(path)) != ops.end();
   };
   return (flags.only_ops.empty() || has(flags.only_ops)) && !has(flags.skipped_ops);
 }
@@ -81,7 +76,7 @@ std::string UnknownOp(const std::vector<std::string>& names, const std::set<std:
 
 absl::Status CheckOpNames(const CheckFlags& flags, const std::vector<std::string>& files) {
   std::set<std::string> ops;
-  for (const std::string& path : files) ops.insert(OpOf(path));
+  for (const std::string& path : files) ops.insert(OpOfFile(path));
   if (const std::string skipped = UnknownOp(flags.skipped_ops, ops); !skipped.empty())
     Warn(flags, absl::StrCat("--skip-ops", skipped));
   const std::string wanted = UnknownOp(flags.only_ops, ops);
@@ -168,7 +163,7 @@ Json CaseJson(const CaseRecord& record, const std::string& path, bool plugins) {
   Json json = Json::Object();
   json.Set("file", path)
       .Set("case", record.name)
-      .Set("op", OpOf(path))
+      .Set("op", OpOfFile(path))
       .Set("status", CaseStatusName(record.result.status))
       .Set("detail", OneLine(record.result.detail));
   if (!plugins) return json;
@@ -233,10 +228,10 @@ absl::Status Check(const CheckFlags& flags, Invocation& invocation) {
   for (CaseRecord& record : checked.records) {
     const std::string& path = files[record.file];
     FailWithPass(flags, record.result);
-    coverage.Add(OpOf(path), record);
+    coverage.Add(OpOfFile(path), record);
     const CaseStatus status = record.result.status;
     all.Add(status);
-    ops[OpOf(path)].Add(status);
+    ops[OpOfFile(path)].Add(status);
     if (record.name.empty() && status == CaseStatus::kFailed) ++invalid_files;
     if (status == CaseStatus::kFailed || status == CaseStatus::kCrashed) {
       PrintErrorLine(absl::StrCat(path, record.name.empty() ? "" : ": ", record.name, ": ",

@@ -46,6 +46,7 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
                          FreezeModel(model, flags, *host, std::move(session_options)));
   const Graph& graph = frozen.model.graph;
   TENON_RETURN_IF_ERROR(ExportFile(graph, flags.frozen));
+  WarnOfOtherNames(frozen.model, flags);
   AddFrozen(frozen, invocation.doc);
   invocation.doc.Set("nodes", graph.num_nodes())
       .Set("functions", graph.functions().size())

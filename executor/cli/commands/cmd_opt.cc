@@ -133,8 +133,9 @@ void AddState(const Workbench& bench, const Executable& executable, const OptFla
     const FrozenModel& model = bench.frozen->model;
     const std::string table = FrozenTable(model, /*tensors=*/false, invocation.style);
     if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
-    if (!flags.save_optimized.empty())
-      absl::StrAppend(&invocation.text, NeedsText(model, flags.save_optimized));
+    if (flags.save_optimized.empty()) return;
+    WarnOfOtherNames(model, flags);
+    absl::StrAppend(&invocation.text, NeedsText(model, flags.save_optimized));
     return;
   }
   if (flags.save_optimized.empty()) return;

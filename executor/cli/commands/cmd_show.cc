@@ -16,6 +16,7 @@
 #include "executor/state/state_makers.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/nodes.h"
 #include "graph/shapes/cost.h"
 #include "graph/tensor/tensor_proto.h"
 
@@ -115,10 +116,14 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
   summary.targets = Targets(graph);
   summary.init = Initializer(graph);
   for (const std::string& name : GraphOutputs(graph)) {
-    TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
-    const bool known = output.port < graph.num_outputs(output.node);
-    summary.outputs.push_back(
-        {name, known ? graph.output_type(output) : DataType::kInvalid, shapes.shape(output)});
+    NamedType type{name, DataType::kInvalid, {}};
+    // What a node of an unknown op gives is unknown.
+    if (graph.op(NodeOfOutput(graph, name)) != nullptr) {
+      TENON_ASSIGN_OR_RETURN(const Output output, graph.ParseOutput(name));
+      type.dtype = graph.output_type(output);
+      type.shape = shapes.shape(output);
+    }
+    summary.outputs.push_back(std::move(type));
   }
   return summary;
 }
@@ -136,13 +141,13 @@ Json CountsJson(const std::map<std::string, int64_t>& counts) {
 }
 
 // " --output y" for the outputs that are results. Assignments and training steps are outputs too,
-// as no node reads them, and a run without --output would do them.
+// as no node reads them, and a run without --output would do them. Nodes of unknown ops cannot run.
 std::string AnswerArguments(const std::vector<NamedType>& outputs) {
   constexpr size_t kMost = 8;
   std::string arguments;
   size_t answers = 0;
   for (const NamedType& t : outputs) {
-    if (IsRef(t.dtype)) continue;
+    if (IsRef(t.dtype) || t.dtype == DataType::kInvalid) continue;
     if (++answers <= kMost) absl::StrAppend(&arguments, " --output ", ShellWord(t.name));
   }
   return answers == outputs.size() ? "" : arguments;
@@ -180,8 +185,10 @@ std::string TensorLines(std::string_view title, const std::vector<NamedType>& te
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (i > 0) absl::StrAppend(&text, std::string(title.size(), ' '));
     if (i == kShown) return absl::StrCat(text, "and ", tensors.size() - kShown, " more\n");
-    absl::StrAppend(&text, style.Bold(tensors[i].name), "  ",
-                    TypeText(tensors[i].dtype, tensors[i].shape), "\n");
+    const NamedType& t = tensors[i];
+    absl::StrAppend(&text, style.Bold(t.name), "  ",
+                    t.dtype == DataType::kInvalid ? "of an unknown op" : TypeText(t.dtype, t.shape),
+                    "\n");
   }
   return text;
 }

@@ -108,17 +108,31 @@ absl::Status RunGuarded(const Command& command, Work& work, Invocation& invocati
   return status;
 }
 
-int Execute(const Command& command, std::vector<std::string> args, AllocationCounter allocations) {
+bool Has(const std::vector<std::string>& args, std::string_view flag) {
+  return std::ranges::find(args, flag) != args.end();
+}
+
+// Prints the text of --help, or a document with it.
+int PrintHelp(const std::string& text, Invocation& invocation) {
+  if (!invocation.json()) return static_cast<int>(ExitOf(Print(text)));
+  invocation.doc.Set("help", text);
+  return Finish(invocation, absl::OkStatus());
+}
+
+int Execute(const Command& command, const std::vector<std::string>& given,
+            AllocationCounter allocations) {
   Invocation invocation;
+  absl::StatusOr<std::vector<std::string>> args = ExpandFlagFiles(given);
   // A command line that cannot be parsed gets its document too.
-  invocation.output.json = std::find(args.begin(), args.end(), "--json") != args.end();
+  invocation.output.json = Has(args.ok() ? *args : given, "--json");
   invocation.doc = NewDocument(command.name);
+  if (!args.ok()) return Finish(invocation, args.status());
   invocation.style = Style::For(STDOUT_FILENO);
   invocation.allocations = allocations;
   const std::unique_ptr<Work> work = command.start();
-  const absl::StatusOr<std::string> help = ParseArgs(command, std::move(args), *work);
+  const absl::StatusOr<std::string> help = ParseArgs(command, *std::move(args), *work);
   if (!help.ok()) return Finish(invocation, help.status());
-  if (!help->empty()) return static_cast<int>(ExitOf(Print(*help)));
+  if (!help->empty()) return PrintHelp(*help, invocation);
   invocation.output = work->flags();
   return Finish(invocation, RunGuarded(command, *work, invocation));
 }
@@ -169,23 +183,27 @@ bool LooksLikeFile(const std::string& word) {
 // Only the flags of the chosen command are declared, so the command is found before any flag is
 // parsed.
 int Main(std::vector<std::string> args, AllocationCounter allocations) {
-  const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
+  const bool json = Has(args, "--json");
   if (args.empty()) {
     fputs(ProgramHelp().c_str(), stderr);
     return static_cast<int>(Exit::kUsage);
   }
   const std::string first = args.front();
-  if (first == "--help" || first == "-h" || first == "help")
-    return static_cast<int>(ExitOf(Print(ProgramHelp())));
-  if (std::find(args.begin(), args.end(), "--version") != args.end()) return PrintVersion(json);
+  if (first == "--help" || first == "-h" || first == "help") {
+    Invocation invocation;
+    invocation.output.json = json;
+    invocation.doc = NewDocument("help");
+    return PrintHelp(ProgramHelp(), invocation);
+  }
+  if (Has(args, "--version")) return PrintVersion(json);
   size_t words;
   if (const Command* command = FindCommand(args, &words)) {
     args.erase(args.begin(), args.begin() + static_cast<ptrdiff_t>(words));
-    return Execute(*command, std::move(args), allocations);
+    return Execute(*command, args, allocations);
   }
   const bool is_flag = first[0] == '-' && first != "-";
   if (!is_flag && !LooksLikeFile(first)) return UnknownCommand(args, json);
-  return Execute(*FindCommand("run"), std::move(args), allocations);
+  return Execute(*FindCommand("run"), args, allocations);
 }
 
 }  // namespace

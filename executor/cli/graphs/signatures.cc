@@ -70,7 +70,7 @@ Json TensorsJson(const std::vector<SignatureTensor>& tensors) {
 Json NamedTypeJson(std::string_view name, DataType dtype, const PartialShape& shape) {
   Json json = Json::Object();
   json.Set("name", name)
-      .Set("dtype", DataTypeShortName(dtype))
+      .Set("dtype", dtype == DataType::kInvalid ? Json() : Json(DataTypeShortName(dtype)))
       .Set("shape", shape.known_rank() ? Json::ArrayOf(shape.dims()) : Json());
   return json;
 }

@@ -7,6 +7,7 @@
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/names.h"
 #include "executor/cli/model/workbench.h"
+#include "executor/session/saved_model.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
@@ -59,8 +60,14 @@ absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags
   const Names names(model.graph, model.signature);
   FreezeOptions freeze;
   freeze.keep_state = flags.keep_state;
+  std::vector<std::string> fed;
+  if (!flags.inits.empty()) {
+    TENON_ASSIGN_OR_RETURN(const auto paths, AssetPaths(*model.saved));
+    for (const auto& [tensor, path] : paths) fed.push_back(tensor);
+  }
   for (const std::string& init : flags.inits) {
     TENON_ASSIGN_OR_RETURN(freeze.inits.emplace_back(), names.Node("--init", init));
+    TENON_RETURN_IF_ERROR(CheckInitIsFed(model.graph, freeze.inits.back(), fed));
   }
   Frozen frozen;
   if (model.signature != nullptr) frozen.signature = *model.signature;
@@ -101,6 +108,18 @@ std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& st
   add("input", frozen.inputs);
   add("output", frozen.outputs);
   return table.empty() ? "" : table.Text(style);
+}
+
+void WarnOfOtherNames(const FrozenModel& frozen, const OutputFlags& flags) {
+  const auto warn = [&](std::string_view role, const std::vector<FrozenTensor>& of) {
+    for (const FrozenTensor& t : of) {
+      if (t.node == t.name || frozen.graph.FindNode(t.name) == kNoNode) continue;
+      Warn(flags, absl::StrCat(role, " '", t.name, "' of the signature is node '", t.node,
+                               "' of what is written: '", t.name, "' there is another node"));
+    }
+  };
+  warn("argument", frozen.inputs);
+  warn("result", frozen.outputs);
 }
 
 std::string NeedsText(const FrozenModel& frozen, const std::string& path) {

@@ -29,8 +29,8 @@ struct Frozen {
 // variables. `session_options` are for the session that restores the values; FreezeModel sets their
 // `files` itself, by AllowedFiles.
 //
-// Errors are those of Names, such as kUsage for unknown names, those of AllowedFiles, and those of
-// Freeze, after FaultOfFreezing.
+// Errors are those of Names, such as kUsage for unknown names, those of AllowedFiles, AssetPaths
+// and CheckInitIsFed, and those of Freeze, after FaultOfFreezing.
 absl::StatusOr<Frozen> FreezeModel(const Model& model, const CompileFlags& flags, const Host& host,
                                    SessionOptions session_options);
 
@@ -41,6 +41,9 @@ void AddFrozen(const Frozen& frozen, Json& doc);
 // A row for each argument and result; empty if there are none. `tensors`: with one more column, the
 // tensors of the original graph.
 std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& style);
+// Warns of each argument and result that could not keep its name, since a node of the graph has it:
+// who asks the frozen graph for the name would get that node.
+void WarnOfOtherNames(const FrozenModel& frozen, const OutputFlags& flags);
 // What the frozen graph needs besides itself: a line that names frozen.files, and a line that names
 // its state and the command line that fills it, quoted for a shell. `path` is the file to which the
 // caller wrote the graph. Each line is left out if there are no files or no frozen.init.

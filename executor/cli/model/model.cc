@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/faults/exit_code.h"
@@ -17,6 +18,7 @@
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/shapes/old_producers.h"
+#include "grappler_lite/analysis/needed_arguments.h"
 
 namespace tenon::cli {
 
@@ -189,24 +191,16 @@ std::vector<std::string> GraphOutputs(const Graph& graph) {
 
 std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Output>& fetches,
                                       const std::vector<Output>& fed) {
-  std::vector<bool> seen(graph.num_node_ids());
-  std::vector<NodeId> open, found;
-  const auto visit = [&](const Output& o) {
-    if (o.node == kNoNode || seen[o.node]) return;
+  const absl::flat_hash_set<Output> given(fed.begin(), fed.end());
+  const std::vector<bool> needed = NeededArguments(graph).NodesFor(fetches, [&](const Output& o) {
+    if (o.node == kNoNode) return true;
     // A control edge from a Placeholder waits for its feed.
-    const Output value = o.is_control() && IsPlaceholder(graph, o.node) ? Output{o.node, 0} : o;
-    if (std::find(fed.begin(), fed.end(), value) != fed.end()) return;
-    seen[o.node] = true;
-    open.push_back(o.node);
-  };
-  for (const Output& fetch : fetches) visit(fetch);
-  while (!open.empty()) {
-    const NodeId n = open.back();
-    open.pop_back();
-    if (IsPlaceholder(graph, n)) found.push_back(n);
-    for (const Output& input : graph.inputs(n)) visit(input);
+    return given.contains(o.is_control() && IsPlaceholder(graph, o.node) ? Output{o.node, 0} : o);
+  });
+  std::vector<NodeId> found;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (needed[n] && IsPlaceholder(graph, n)) found.push_back(n);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -49,7 +49,7 @@ absl::StatusOr<Output> Names::Resolve(std::string_view flag, std::string_view na
                            tensors->empty() ? "none" : absl::StrJoin(NamesOf(*tensors), ", "));
     return UsageError(absl::StrCat(flag, " '", name, "': ", output.status().message(), known));
   }
-  if (!output->is_control()) return output;
+  if (!output->is_control() || flag == "--output") return output;
   const int count = graph_.num_outputs(output->node);
   return UsageError(absl::StrCat(flag, " '", name, "': node '", graph_.name(output->node), "' (",
                                  graph_.op_name(output->node), ") has ", count,

@@ -229,6 +229,7 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Com
     }
   }
   for (const std::string& init : bench.inits) {
+    TENON_RETURN_IF_ERROR(CheckInitIsFed(bench.graph(), init, feeds));
     TENON_ASSIGN_OR_RETURN(Executable * executable,
                            session.Prepare(feeds, {absl::StrCat("^", init)}));
     TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
@@ -236,6 +237,22 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Com
   }
   return bench.saved.has_value() ? session.FixVariables(EntriesOf(*bench.saved, fetches))
                                  : absl::OkStatus();
+}
+
+absl::Status CheckInitIsFed(const Graph& graph, const std::string& init,
+                            absl::Span<const std::string> fed) {
+  std::vector<Output> given;
+  for (const std::string& name : fed) {
+    const absl::StatusOr<Output> output = graph.ParseOutput(name);
+    if (output.ok()) given.push_back(*output);
+  }
+  const std::vector<NodeId> unfed =
+      UnfedPlaceholders(graph, {{graph.FindNode(init), kControlPort}}, given);
+  if (unfed.empty()) return absl::OkStatus();
+  const NodeId first = unfed.front();
+  return UsageError(absl::StrCat("--init '", init, "': ", graph.Locate(first),
+                                 ": it needs Placeholder '", graph.name(first),
+                                 "', and nothing is fed to what --init names"));
 }
 
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,

@@ -68,12 +68,17 @@ absl::Status RestoreVariables(Session& session, const Workbench& bench,
 // graph: "node", "node:1" or "^node". Unknown names are skipped. Call once for each session, before
 // its runs. At the end calls Watchers::ForgetGraph, so that --report and --explain-node are about
 // the runs; not after an error. Errors are those of RestoreVariables, ReportFailedPasses,
-// AssetPaths and the session.
+// AssetPaths, CheckInitIsFed and the session.
 absl::Status InitializeState(Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
 // Does the same for another session of the same graph, but the watchers forget nothing.
 absl::Status InitializeState(Session& session, const Workbench& bench, const CompileFlags& flags,
                              absl::Span<const std::string> fetches);
+
+// kUsage if node `init`, which --init names, needs a Placeholder that is none of `fed`, names of
+// outputs: only assets are fed to initializers.
+absl::Status CheckInitIsFed(const Graph& graph, const std::string& init,
+                            absl::Span<const std::string> fed);
 
 // Returns `status`, which is that of a run. If it is FAILED_PRECONDITION, variables may have no
 // values; the message then names the node that Initializer finds. There is no such hint for a

@@ -78,18 +78,51 @@ std::vector<std::string> SplitEmptyValues(const std::vector<std::string>& args) 
   return split;
 }
 
-// Says in this program's words why the library refuses the arguments.
-std::string Explanation(const CLI::App& app, const CLI::ParseError& error) {
-  std::string text = error.what();
-  const std::string flag = text.substr(0, text.find(':'));
-  const CLI::Option* const option = app.get_option_no_throw(flag);
-  if (!absl::EndsWith(text, " missing") || option == nullptr) return text;
-  return absl::StrCat(flag, " needs a value: ", flag, " ", option->get_option_text());
+// The flag that an argument gives: "-o" of "-o", "-oFILE" and "-o=FILE".
+std::string FlagOf(const std::string& arg) {
+  return arg.starts_with("--") ? arg.substr(0, arg.find('=')) : arg.substr(0, 2);
+}
+
+std::string NeedsValue(std::string_view flag, const CLI::Option& option) {
+  return absl::StrCat(flag, " needs a value: ", flag, " ", option.get_option_text());
+}
+
+// Says in this program's words why the library refuses the arguments. The library names a flag of
+// two names by the long one, also where the other one was given.
+std::string Explanation(const CLI::App& app, const CLI::ParseError& error,
+                        const std::vector<std::string>& args) {
+  const std::string text = error.what();
+  const size_t end = text.find(':');
+  const CLI::Option* const option = app.get_option_no_throw(text.substr(0, end));
+  if (option == nullptr) return text;
+  const auto given = std::ranges::find_if(
+      args, [&](const std::string& a) { return option->check_name(FlagOf(a)); });
+  const std::string flag = given == args.end() ? text.substr(0, end) : FlagOf(*given);
+  return absl::EndsWith(text, " missing") ? NeedsValue(flag, *option) : flag + text.substr(end);
+}
+
+// Refuses a flag in the place of a value, which the library would take for the value. A flag with
+// flags as its value (--ab) is declared to take any.
+absl::Status CheckValues(const CLI::App& app, const std::vector<std::string>& args,
+                         std::string_view who) {
+  for (size_t i = 0; i + 1 < args.size(); ++i) {
+    const CLI::Option* const option =
+        args[i].starts_with('-') ? app.get_option_no_throw(args[i]) : nullptr;
+    if (option == nullptr || option->get_items_expected_max() == 0) continue;
+    ++i;  // its value
+    const bool is_flag = args[i].size() > 1 && args[i][0] == '-' &&
+                         app.get_option_no_throw(FlagOf(args[i])) != nullptr;
+    if (is_flag && !option->check_lname("ab"))
+      return UsageError(absl::StrCat(who, ": ", NeedsValue(args[i - 1], *option), ", and ", args[i],
+                                     " is a flag"));
+  }
+  return absl::OkStatus();
 }
 
 // Parses, and returns the arguments that no flag takes. `who` is the text in front of errors.
 absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<std::string>& args,
                                                std::string_view who) {
+  TENON_RETURN_IF_ERROR(CheckValues(app, args, who));
   std::vector<std::string> reversed = SplitEmptyValues(args);
   std::reverse(reversed.begin(), reversed.end());  // the library takes arguments from the end
   // Unknown flags are left over, so that the error can name the closest flag.
@@ -97,7 +130,7 @@ absl::StatusOr<std::vector<std::string>> Parse(CLI::App& app, const std::vector<
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    return UsageError(absl::StrCat(who, ": ", Explanation(app, e)));
+    return UsageError(absl::StrCat(who, ": ", Explanation(app, e, args)));
   }
   return app.remaining();
 }
@@ -148,7 +181,6 @@ absl::Status TooFewArguments(const Command& command) {
 
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
                                       Work& work) {
-  TENON_ASSIGN_OR_RETURN(args, ExpandFlagFiles(args));
   const std::string who = absl::StrCat("graph_run ", command.name);
   CLI::App app(std::string(command.what), who);
   app.set_help_flag();

@@ -10,12 +10,13 @@
 
 namespace tenon::cli {
 
-// Parses `args`, which lack the program's name and the sub-command, into the flags of `work`. Calls
-// ExpandFlagFiles first. If that succeeds and an argument is --help or -h, returns the text of
-// --help, whatever the other arguments are; the caller prints it and ends. Otherwise returns an
-// empty text. Errors are those of ExpandFlagFiles, or kUsage. They name the flag, the closest known
-// flag, the value that does not fit, or which arguments are missing or too many; flags before the
-// error may have been written.
+// Parses `args`, which lack the program's name and the sub-command and come from ExpandFlagFiles,
+// into the flags of `work`. If an argument is --help or -h, returns the text of --help, whatever
+// the other arguments are; the caller prints it and ends. Otherwise returns an empty text. The
+// error is kUsage. It names the flag as it was given, the closest known flag, the value that does
+// not fit, or which arguments are missing or too many; flags before the error may have been
+// written. A flag is no value of the flag before it, except of --ab; `--flag=--other` gives such a
+// value.
 absl::StatusOr<std::string> ParseArgs(const Command& command, std::vector<std::string> args,
                                       Work& work);
 

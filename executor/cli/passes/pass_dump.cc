@@ -7,6 +7,7 @@
 #include "executor/cli/graphs/large_constants.h"
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/passes/watchers.h"
+#include "graph/base/annotate.h"
 #include "graph/base/file_writer.h"
 #include "graph/io/io.h"
 
@@ -21,7 +22,9 @@ class PassDump : public PipelineObserver {
       : folder_(flags.dump_dir), status_(status) {
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) Fail(absl::StrCat(folder_.string(), ": ", error.message()));
+    if (error)
+      Fail(absl::Status(absl::ErrnoToStatusCode(error.value()),
+                        absl::StrCat(folder_.string(), ": ", error.message())));
   }
 
   // Passes that change nothing are counted too, so that the numbers show how many ran in between.
@@ -39,13 +42,11 @@ class PassDump : public PipelineObserver {
         folder_ / absl::StrFormat("%03d_%s_%s", number_, FileWord(run.pass), when);
     absl::Status written = ExportFile(WithoutLargeConstants(graph), base.string() + ".pbtxt");
     if (written.ok()) written = WriteFile(base.string() + ".dot", GraphDot(graph));
-    if (!written.ok()) Fail(written.message());
+    if (!written.ok()) Fail(written);
   }
 
   // Stops the writing: what fails for one file fails for the next.
-  void Fail(std::string_view why) {
-    status_ = absl::FailedPreconditionError(absl::StrCat("--dump-dir: ", why));
-  }
+  void Fail(const absl::Status& why) { status_ = Annotate(why, "--dump-dir: "); }
 
   const fs::path folder_;
   absl::Status& status_;

@@ -21,6 +21,7 @@ Json PassJson(const PassReport& pass) {
       .Set("changed", pass.changed)
       .Set("skipped", pass.skipped)
       .Set("failed", pass.failed)
+      .Set("left_undone", pass.left_undone)
       .Set("reason", OneLine(pass.reason))
       .Set("time_us", pass.time_us)
       .Set("nodes_before", pass.nodes_before)
@@ -37,6 +38,7 @@ Json PassJson(const PassReport& pass) {
 
 std::string WhatText(const PassReport& pass, const Style& style) {
   if (pass.failed) return style.Red(OneLine(pass.reason));
+  if (pass.left_undone) return style.Yellow(OneLine(pass.reason));
   if (pass.skipped) return style.Dim(absl::StrCat("skipped: ", OneLine(pass.reason)));
   const std::string rewrites = RewritesText(pass);
   std::string what =

@@ -132,8 +132,8 @@ class RunSummaryText {
       if (pass.function.empty()) nodes += pass.nodes_after - pass.nodes_before;
       time_us += pass.time_us;
       for (const auto& [rewrite, count] : pass.rewrites) rewrites[rewrite] += count;
-      if (pass.skipped || pass.failed) reason = pass.reason;
-      failed |= pass.failed;
+      if (pass.skipped || pass.failed || pass.left_undone) reason = pass.reason;
+      failed |= pass.failed || pass.left_undone;
       changed |= pass.changed;
     }
     std::string what = CountsText(rewrites);

@@ -25,9 +25,10 @@ namespace {
 
 // For suggestions in errors.
 constexpr std::string_view kElementNames[] = {
-    "f16",    "bf16",   "f32", "f64",  "i8",  "i16",  "i32", "i64", "u8",
-    "u16",    "u32",    "u64", "bool", "c64", "c128", "str", "i4",  "u4",
-    "f8e5m2", "f8e4m3", "q8",  "qu8",  "q16", "qu16", "q32"};
+    "f16", "bf16", "f32",    "f64",    "i8",         "i16",           "i32",       "i64",
+    "u8",  "u16",  "u32",    "u64",    "bool",       "c64",           "c128",      "str",
+    "i4",  "u4",   "f8e5m2", "f8e4m3", "q8",         "qu8",           "q16",       "qu16",
+    "q32", "i2",   "u2",     "f4e2m1", "f8e4m3fnuz", "f8e4m3b11fnuz", "f8e5m2fnuz"};
 
 struct Alias {
   std::string_view numpy, name;

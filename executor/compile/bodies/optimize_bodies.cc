@@ -222,7 +222,9 @@ class BodyOptimizer {
   bool Adopt() {
     PutFunctions(graph_, wires_);
     for (const Defect& defect : Verify(graph_)) {
-      if (MayBeUnused(defect)) continue;
+      // Shapes that do not fit in the graph itself were there before.
+      if (MayBeUnused(defect) || (defect.code == DefectCode::kShape && !defect.in_function))
+        continue;
       graph_ = before_;
       for (PipelineObserver* observer : options_.observers) observer->BodyDropped("");
       for (PassReport& row : rows_) {

@@ -4,13 +4,16 @@
 #include "grappler_lite/passes/constant_folding/constant_branches.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/functions/function_graph.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
+#include "grappler_lite/analysis/needed_arguments.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/pipeline/known_values.h"
 
@@ -95,7 +98,7 @@ class BranchFolder {
   bool FoldWhile(NodeId n) {
     const size_t count = g_.data_inputs(n).size();
     const AttrValue* cond = g_.attr(n, "cond");
-    if (count == 0 || cond == nullptr || !NeverRuns(n, *cond)) return false;
+    if (count == 0 || cond == nullptr || !MayGiveAllValues(n) || !NeverRuns(n, *cond)) return false;
     const TypeVector& types = g_.kind(n).types.outputs;
     const std::vector<DataType> list(types.begin(), types.end());
     const std::string type = count == 1 ? attr::Type(list[0]) : attr::TypeList(list);
@@ -103,6 +106,30 @@ class BranchFolder {
     if (!c_.HasKernel(n, op, {{"T", type}}) || !c_.Allow(kFoldWhile.name, n)) return false;
     g_.BecomeOp(n, op, {{"T", type}});
     return true;
+  }
+
+  // Whether one node may give all first values, and so wait for all. A loop that is written out
+  // waits for the first and for those that are read: any other may fail without harm.
+  bool MayGiveAllValues(NodeId n) {
+    if (ComputesAllResults(g_.attrs(n)) || c_.preserve.contains(n)) return true;
+    std::vector<bool> read(g_.num_outputs(n), false);
+    if (!needed_.has_value()) FindNeeded();
+    for (const Fanouts::Use& use : fanouts_->of(n)) {
+      if (use.port != kControlPort && (*needed_)[use.node]) read[use.port] = true;
+    }
+    for (size_t i = 1; i < read.size(); ++i) {
+      const NodeId from = g_.data_inputs(n)[i].node;
+      if (!read[i] && !c_.feeds.contains(from) && g_.op_name(from) != "Const") return false;
+    }
+    return true;
+  }
+
+  // Finds the nodes that the fetches need: exporters give each output of a loop a reader.
+  void FindNeeded() {
+    fanouts_.emplace(g_);
+    needed_ = NeededArguments(g_).NodesFor(
+        c_.fetches, [this](const Output& o) { return c_.feeds.contains(o.node); });
+    for (const NodeId n : c_.preserve) (*needed_)[n] = true;
   }
 
   // Whether the condition is false for the first values, and does nothing else.
@@ -128,6 +155,9 @@ class BranchFolder {
   PassContext& c_;
   Graph& g_;
   KnownValues known_;
+  // As they were when first asked for; by node id.
+  std::optional<Fanouts> fanouts_;
+  std::optional<std::vector<bool>> needed_;
   const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);
 };
 

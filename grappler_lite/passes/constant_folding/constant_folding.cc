@@ -193,7 +193,9 @@ class Folder {
   bool Fold(NodeId n) {
     if (!MayFold(n)) return false;
     // A constant has one output; for each of several that nobody uses there would be none.
-    if (g_.num_outputs(n) != 1 && (c_.preserve.contains(n) || !made_.HasReaders(n))) return false;
+    if (g_.num_outputs(n) != 1 &&
+        (c_.preserve.contains(n) || !made_.HasReaders(n) || HasConstants(n)))
+      return false;
     for (const Output& in : g_.data_inputs(n)) {
       if (!IsConst(g_, in.node) || c_.feeds.contains(in.node)) return false;
     }
@@ -289,10 +291,20 @@ class Folder {
     return bytes;
   }
 
+  // Whether each output of n that was used has a constant already.
+  bool HasConstants(NodeId n) const {
+    for (int32_t port = 0; port < g_.num_outputs(n); ++port) {
+      const bool is_used = n >= known_nodes_ || fanouts_.count({n, port}) > 0;
+      if (is_used && !replaced_.contains({n, port})) return false;
+    }
+    return true;
+  }
+
   // A node of several outputs is replaced by a constant for each.
   bool SplitIntoConsts(NodeId n, const std::vector<Tensor>& outputs) {
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!ReplaceByConst({n, static_cast<int32_t>(i)}, outputs[i])) return false;
+      const Output output{n, static_cast<int32_t>(i)};
+      if (!replaced_.contains(output) && !ReplaceByConst(output, outputs[i])) return false;
     }
     made_.Replace(n);
     return true;

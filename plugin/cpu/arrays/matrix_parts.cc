@@ -91,7 +91,7 @@ absl::Status PrepareDiag(Prepare& p) {
 absl::Status PrepareDiagPart(Prepare& p) {
   const Shape& in = p.input_shape(0);
   const int half = in.rank() / 2;
-  if (in.rank() == 0 || in.rank() % 2 != 0) return p.Invalid("the rank must be even and positive");
+  if (in.rank() % 2 != 0) return p.Invalid("the rank must be even");
   Shape out;
   for (int d = 0; d < half; ++d) {
     if (in.dim(d) != in.dim(d + half))

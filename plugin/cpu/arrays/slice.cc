@@ -130,6 +130,9 @@ absl::Status SetReversed(Prepare& p, const std::vector<bool>& reversed) {
 
 absl::Status PrepareReverseV2(Prepare& p) {
   const int rank = p.input_shape(0).rank();
+  // As in TensorFlow, of a scalar and of an empty tensor nobody asks which axes are given.
+  if (rank == 0 || p.input_shape(0).num_elements() == 0)
+    return SetReversed(p, std::vector<bool>(rank, false));
   if (p.input_shape(1).rank() != 1) return p.Invalid("'axis' must be a vector");
   TENON_ASSIGN_OR_RETURN(const Dims axes, p.InputInts(1));
   std::vector<bool> reversed(rank, false);
@@ -143,6 +146,8 @@ absl::Status PrepareReverseV2(Prepare& p) {
 
 absl::Status PrepareReverse(Prepare& p) {
   const int rank = p.input_shape(0).rank();
+  if (rank > 0 && p.input_shape(0).dim(0) == 0)
+    return p.Invalid("the first dimension must not be 0");
   const Tensor* dims = p.input_value(1);
   if (dims == nullptr || dims->num_elements() != rank)
     return p.Invalid("'dims' must have one bool per dimension");

@@ -115,7 +115,7 @@ absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& a
   if (axis.stride < 1 || axis.stride > kMost) {
     return p.Invalid(absl::StrCat("each of the strides must be positive, not ", axis.stride));
   }
-  if (size < 1 || size > kMost || in > kMost) {
+  if (size < (attrs.empty_windows ? 0 : 1) || size > kMost || in > kMost) {
     return p.Invalid(absl::StrCat("a window of ", size, " over ", in, " values has no meaning"));
   }
   if (attrs.padding == "SAME") {

@@ -55,6 +55,9 @@ struct WindowAttrs {
   // the first place. TensorFlow's forward ops over volumes want true. Their gradients, and ops over
   // images, want false.
   bool skips_evenly = false;
+  // If true, a window may have no places. TensorFlow's forward convolutions want true: they do not
+  // look at the filter if there is nothing to compute.
+  bool empty_windows = false;
   // Before and after of each dimension, in the order of data_format. Empty unless padding is
   // EXPLICIT.
   Dims explicit_paddings;
@@ -82,8 +85,8 @@ absl::StatusOr<WindowAttrs> ReadWindowAttrs(const Prepare& p, int spatial_dims,
 absl::StatusOr<Dims> ReadPerDim(const Prepare& p, std::string_view name, int rank);
 
 // Returns sizes and padding of spatial dimension i, for `in` input places and a window of `size`
-// places. INVALID_ARGUMENT if the stride or `size` is below 1, one of stride, `size` and `in`
-// exceeds 2^30, or the number of outputs is negative.
+// places. INVALID_ARGUMENT if the stride or `size` is below 1 (with empty_windows `size` may be 0),
+// one of stride, `size` and `in` exceeds 2^30, or the number of outputs is negative.
 absl::StatusOr<WindowAxis> MakeWindowAxis(const Prepare& p, const WindowAttrs& attrs, int i,
                                           int64_t in, int64_t size);
 

@@ -73,7 +73,8 @@ absl::Status MatrixStep::ReadBroadcastInputs() {
   state_->count = shape.num_elements();
   // Without a broadcast no table is needed: matrix i of an input belongs to matrix i of the output.
   if (batch[0] == batch[1]) return absl::OkStatus();
-  for (int i = 0; i < 2; ++i) state_->in[i].index = BatchIndices(batch[i], batch_);
+  for (const absl::Span<const int64_t> dims : batch)
+    broadcast_.emplace_back(dims.begin(), dims.end());
   return absl::OkStatus();
 }
 
@@ -138,6 +139,9 @@ void MatrixStep::Compute(ComputeFn compute) {
       std::any_of(s.out.begin(), s.out.end(), [](const State::Operand& o) { return o.bytes > 0; });
   // A step without a run does nothing: there is no element to write.
   if (s.count == 0 || !any_output) return;
+  // Only now: a batch of empty matrices may be far larger than memory is.
+  for (size_t i = 0; i < broadcast_.size(); ++i)
+    s.in[i].index = BatchIndices(broadcast_[i], batch_);
   // A decomposition takes time by the third power of the size. A range should have some 64 K
   // operations: for less, waking a thread costs more than the thread saves.
   const MatrixSize size = s.in_sizes[0];

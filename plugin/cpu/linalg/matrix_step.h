@@ -104,6 +104,7 @@ class MatrixStep {
   Prepare& p_;
   std::shared_ptr<State> state_;
   Dims batch_;
+  std::vector<Dims> broadcast_;  // the batch dimensions of inputs 0 and 1, if they differ
 };
 
 // Calls f with a zero of the C++ type of `type`: float, double, std::complex<float> or

@@ -95,11 +95,12 @@ absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const
                                                    " and what they go to, ", target.ToString(),
                                                    ", must have at least one dimension"));
   }
-  if (target.num_elements() > 0 || (indices.num_elements() == 0 && updates.num_elements() == 0))
+  const bool has_indices = indices.num_elements() > 0, has_updates = updates.num_elements() > 0;
+  if (has_indices == has_updates && (!has_indices || target.num_elements() > 0))
     return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("indices ", indices.ToString(), " and updates ",
-                                                 updates.ToString(), " go to ", target.ToString(),
-                                                 ", which is empty"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "of indices ", indices.ToString(), ", updates ", updates.ToString(), " and what they go to, ",
+      target.ToString(), ", some are empty and others are not"));
 }
 
 absl::Status ReadBadIndicesPolicy(const Prepare& p, Points* points) {

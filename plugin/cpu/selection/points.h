@@ -46,8 +46,8 @@ absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
 // Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points. The
 // rank of `indices` is at least 1.
 absl::Status CheckPointsExist(const Shape& indices, const Shape& target);
-// Returns INVALID_ARGUMENT if updates or target are scalars, or the target is empty while indices
-// or updates are not.
+// Returns INVALID_ARGUMENT if updates or target are scalars. Also as TensorFlow does, unless
+// indices and updates are both empty, or neither of the three is.
 absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const Shape& target);
 // Reads attribute bad_indices_policy into points->skip: true for IGNORE; false for DEFAULT, ERROR
 // and an empty policy. INVALID_ARGUMENT for any other policy.

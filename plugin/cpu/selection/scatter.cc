@@ -72,7 +72,7 @@ absl::Status PrepareTensorScatter(Prepare& p, std::optional<ElementOp> op) {
   TENON_ASSIGN_OR_RETURN(Points points, DescribePoints(p, p.input_shape(1), p.input_type(1),
                                                        p.input_shape(0), &updates));
   TENON_RETURN_IF_ERROR(ReadBadIndicesPolicy(p, &points));
-  if (p.input_shape(2).rank() < 1) return p.Invalid("the updates must have at least one dimension");
+  TENON_RETURN_IF_ERROR(CheckPointUpdates(p.input_shape(1), p.input_shape(2), p.input_shape(0)));
   if (!(updates == p.input_shape(2)))
     return p.Invalid(absl::StrCat("the updates must have shape ", updates.ToString()));
   return SetTensorScatter(p, std::move(points), op);

@@ -16,6 +16,10 @@
 namespace tenon::cpu {
 namespace {
 
+// TensorFlow's CPU has no kernel for half, though it has one for bfloat16.
+constexpr uint64_t kWhereTypes =
+    (kNumberTypes | TypeBit(DataType::kBool)) & ~TypeBit(DataType::kHalf);
+
 struct WhereState {
   Shape shape;
   DataType type;
@@ -237,12 +241,9 @@ absl::Status PrepareListDiff(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> WhereKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Where", {{"T", kNumberTypes | TypeBit(DataType::kBool)}}, PrepareWhere},
-      {"Unique", {}, PrepareUnique},
-      {"UniqueWithCounts", {}, PrepareUnique},
-      {"UniqueV2", {}, PrepareUniqueV2, 0b10},
-      {"UniqueWithCountsV2", {}, PrepareUniqueV2, 0b10},
-      {"ListDiff", {}, PrepareListDiff},
+      {"Where", {{"T", kWhereTypes}}, PrepareWhere},     {"Unique", {}, PrepareUnique},
+      {"UniqueWithCounts", {}, PrepareUnique},           {"UniqueV2", {}, PrepareUniqueV2, 0b10},
+      {"UniqueWithCountsV2", {}, PrepareUniqueV2, 0b10}, {"ListDiff", {}, PrepareListDiff},
   };
   return specs;
 }

@@ -142,12 +142,28 @@ TEST(Spec, AFileThatIsMissingIsNoUsage) {
   }
 }
 
+// Of every type that a SPEC can write.
+TEST(Spec, WhatIsSuggestedCanBeRead) {
+  int types = 0;
+  for (int32_t value = 1; IsKnownDataType(value); ++value) {
+    const auto type = static_cast<DataType>(value);
+    if (!HasSpecs(type)) continue;
+    ++types;
+    const std::string suggested = SuggestSpec({type, PartialShape({2, -1})});
+    const absl::StatusOr<Tensor> tensor = ParseSpec(suggested, {});
+    ASSERT_TRUE(tensor.ok()) << suggested << ": " << tensor.status();
+    EXPECT_EQ(tensor->dtype(), type) << suggested;
+    EXPECT_EQ(tensor->shape(), Shape({2, 1})) << suggested;
+  }
+  EXPECT_EQ(types, 31);
+}
+
 TEST(Spec, NoneWritesAResourceOrVariant) {
   for (const DataType type : {DataType::kResource, MakeRef(DataType::kVariant)}) {
     const SpecHint hint{type, PartialShape()};
     EXPECT_FALSE(HasSpecs(type));
     for (const std::string& spec : {std::string("1"), std::string("ones"), std::string("2="),
-                                   std::string("2=zeros"), std::string(), SuggestSpec(hint)}) {
+                                    std::string("2=zeros"), std::string(), SuggestSpec(hint)}) {
       const absl::Status status = ParseSpec(spec, hint).status();
       EXPECT_EQ(ExitOf(status), Exit::kUsage) << spec;
       EXPECT_THAT(status.message(), HasSubstr("; feed what the graph computes from it instead"));

@@ -60,6 +60,48 @@ std::vector<float> RunOne(Session& session, std::vector<Session::NamedTensor> fe
   return out.ok() ? Values((*out)[0]) : std::vector<float>();
 }
 
+// The row of a pass, or one without a name.
+PassReport RowOf(const Executable& e, std::string_view pass) {
+  for (const PassReport& row : OptimizerReport(e).passes) {
+    if (row.name == pass) return row;
+  }
+  return {};
+}
+
+// More is known of shapes once a call is inlined: then a node may turn out to be one that can only
+// fail. It is no obstacle unless it is fetched, and no fault of the pass.
+TEST(InlineCalls, NodesThatCanOnlyFailAreNoObstacle) {
+  const std::string text =
+      Placeholder("x", "dim { size: 4 }") + Placeholder("v", "dim { size: 5 }") +
+      Call("c", "same", {"v"}) + Node("bad", "AddV2", {"x", "c"}) + Node("y", "Neg", {"c"}) +
+      Library({Function("same", {"a"}, {"r"}, Node("n", "Abs", {"a"}), Ret("r", "n:y:0"))});
+  const std::vector<Session::NamedTensor> feeds = {{"v", Floats({1, 2, 3, 4, 5}, {5})}};
+  for (const bool prunes : {true, false}) {
+    SessionOptions options;
+    options.threads = 1;
+    options.pipeline.min_graph_nodes = -1;
+    if (!prunes) options.pipeline.disabled_passes = {"model_pruning"};
+    auto session = MakeSession(text, options);
+    const auto e = session->Prepare({"v"}, {"y"});
+    ASSERT_TRUE(e.ok()) << e.status();
+    EXPECT_TRUE(RowOf(**e, "function_optimization").changed);
+    for (const PassReport& row : OptimizerReport(**e).passes)
+      EXPECT_FALSE(row.failed) << row.name << row.reason;
+    EXPECT_THAT(RunOne(*session, feeds, "y"), ElementsAre(-1, -2, -3, -4, -5));
+    // Who fetches it hears it from the run.
+    const auto needed = session->Run(
+        {{"x", Floats({1, 2, 3, 4}, {4})}, {"v", Floats({1, 2, 3, 4, 5}, {5})}}, {"bad"});
+    EXPECT_THAT(std::string(needed.status().message()), HasSubstr("node 'bad' (AddV2)"));
+  }
+  auto session = MakeSession(text, 1);
+  const auto e = session->Prepare({"x", "v"}, {"bad"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  const PassReport row = RowOf(**e, "function_optimization");
+  EXPECT_TRUE(row.left_undone);
+  EXPECT_FALSE(row.failed);
+  EXPECT_THAT(row.reason, HasSubstr("left undone: node 'bad' (AddV2)"));
+}
+
 TEST(InlineCalls, OtherPassesSeeTheBody) {
   for (const char* op : {"PartitionedCall", "StatefulPartitionedCall"}) {
     // Two nodes, too few for the passes if the body did not count.

@@ -231,6 +231,36 @@ TEST(FunctionSpecialization, ValuesOfCallsAreNotReplacedByControlEdges) {
 }
 
 // As tf.function writes calls of functions with attributes.
+// What TensorFlow writes out computes no argument that its readers do not need: it must not wait
+// for one either. What is called computes all.
+TEST(FunctionSpecialization, OnlyCallsWaitForArgumentsThatAreLost) {
+  for (const bool marked : {false, true}) {
+    std::string choice = If("choice", "plus", "less", {"x", "lost"});
+    if (marked) {
+      choice.insert(choice.rfind('}'),
+                    "attr { key: '_lower_using_switch_merge' value { b: true } } ");
+    }
+    const std::string first = Node("n", "Neg", {"a"}), r = Ret("r", "n:y:0");
+    const std::string text =
+        Placeholder("x", "") + Placeholder("flag", "", "DT_BOOL") +
+        Node("lost", "CheckNumerics", {"x"}, "attr { key: 'message' value { s: 'no number' } } ") +
+        choice + Node("y", "Neg", {"choice"}) +
+        Library({Function("plus", {"a", "s"}, {"r"}, first, r),
+                 Function("less", {"a", "s"}, {"r"}, first, r)});
+    auto session = MakeSession(text, 1);
+    const auto e = session->Prepare({"x", "flag"}, {"y"});
+    ASSERT_TRUE(e.ok()) << e.status();
+    const Graph& g = OptimizedGraph(**e);
+    const NodeId n = g.FindNode("choice");
+    ASSERT_NE(n, kNoNode);
+    EXPECT_EQ(g.data_inputs(n).size(), 2);
+    EXPECT_EQ(g.control_inputs(n).size(), marked ? 0 : 1);
+    const std::vector<Session::NamedTensor> feeds = {{"x", Floats({INFINITY}, {})},
+                                                     {"flag", Bool(true)}};
+    EXPECT_EQ(session->Run(feeds, {"y"}).ok(), marked);
+  }
+}
+
 TEST(FunctionSpecialization, AttributesOfTheCallStay) {
   auto session =
       MakeSession(Placeholder("x", "") + Scalar("two", 2) +

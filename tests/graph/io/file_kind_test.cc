@@ -71,6 +71,8 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
       {"\x28\xb5\x2f\xfd rest", "zstd -d"},
       {"\x04\x22\x4d\x18 rest", "lz4 -d"},
       {"BZh91AY&SY rest", "bunzip2"},
+      {"BZh11AY&SY rest", "bunzip2"},
+      {"BZh9\x17\x72\x45\x38\x50\x90 rest", "bunzip2"},
       {"\x7f"
        "ELF rest",
        "--plugin"},
@@ -83,7 +85,8 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
       {"model_checkpoint_path: \"ck\"\n", "checkpoint"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"},
       {"<!DOCTYPE html>\n<html>", "page of the web"},
-      {Numbered(Message(2, "maker") + Message(7, "graph") + Message(8, "opset")), "ONNX"},
+      {Numbered(Message(2, "maker") + Message(7, "graph") + Message(8, "opset")),
+       "ONNX model, not a GraphDef: make a SavedModel of it"},
       {ReadAll(testing::Golden("saved_models/vocabulary/model/fingerprint.pb")), "another kind"},
   };
   for (const auto& [content, says] : files) {
@@ -93,6 +96,24 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
     EXPECT_EQ(imported.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(imported.status().message()), ::testing::StartsWith("file: is "));
   }
+}
+
+// The values of a checkpoint are bare bytes: only the name tells.
+TEST(FileKind, PartsOfCheckpointsAreKnownByTheirNames) {
+  const std::string values(64, '\x3f');
+  for (const char* name :
+       {"variables.data-00000-of-00001", "/a/model.ckpt-7.data-00003-of-00128"}) {
+    const absl::StatusOr<Imported> imported = ImportBytes(values, name);
+    ASSERT_FALSE(imported.ok());
+    EXPECT_EQ(imported.status().message(),
+              std::string(name) +
+                  ": is a part of a checkpoint, which holds values only: name the folder of a "
+                  "SavedModel");
+  }
+  EXPECT_THAT(std::string(ImportBytes(values, "x.data-1").status().message()),
+              ::testing::Not(HasSubstr("checkpoint")));
+  // A graph is one, whatever its name.
+  EXPECT_TRUE(ImportBytes("node { name: 'a' op: 'NoOp' }", "g.data-00000-of-00001").ok());
 }
 
 TEST(FileKind, GraphsAreWhatTheyAre) {

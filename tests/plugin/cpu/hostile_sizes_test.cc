@@ -129,6 +129,16 @@ TEST(HugeEmptyTensors, AreNotLoopedOver) {
   EXPECT_THAT(absl::MakeSpan((*bias)[0].flat<float>(), 2), ElementsAre(0, 0));
 }
 
+// Nor are tables made of what each of their matrices reads.
+TEST(HugeEmptyTensors, AreNotBroadcastOneByOne) {
+  const Tensor many = Empty(Shape({kHuge, 0, 0})), one = Empty(Shape({1, 0, 0}));
+  for (const char* op : {"BatchMatMulV2", "MatrixTriangularSolve"}) {
+    const auto product = RunCpuKernel(op, {{"T", kFloat}}, {many, one});
+    ASSERT_TRUE(product.ok()) << op << product.status();
+    EXPECT_EQ((*product)[0].shape(), many.shape()) << op;
+  }
+}
+
 // What the indices of a small one name is still checked.
 TEST(Strings, AreMeasuredBeforeTheyAreMade) {
   const Tensor long_text = Texts({std::string(1 << 20, 'x')});

@@ -96,9 +96,8 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast, bool scale_add = f
     return p.Invalid(absl::StrCat("the batch dimensions of ", a.ToString(), " and ", b.ToString(),
                                   " must be equal"));
   }
-  TENON_ASSIGN_OR_RETURN(Dims dims, BroadcastBatch(p, a_batch, b_batch));
-  problem.a_batch = BatchIndices(a_batch, dims);
-  problem.b_batch = BatchIndices(b_batch, dims);
+  TENON_ASSIGN_OR_RETURN(const Dims batch, BroadcastBatch(p, a_batch, b_batch));
+  Dims dims = batch;
   dims.push_back(problem.m);
   dims.push_back(problem.n);
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
@@ -106,6 +105,10 @@ absl::Status PrepareBatchMatMulAs(Prepare& p, bool broadcast, bool scale_add = f
   if (scale_add) {
     TENON_ASSIGN_OR_RETURN(problem.scale_add, ScaleAdd::Make(p, 2, 3, output));
   }
+  // A batch of empty matrices may be far larger than memory is.
+  if (output.num_elements() == 0) return absl::OkStatus();
+  problem.a_batch = BatchIndices(a_batch, batch);
+  problem.b_batch = BatchIndices(b_batch, batch);
   // `a` must not be broadcast itself, or the batch would have more matrices than memory holds.
   const bool all_of_a = Shape(a_batch).num_elements() == problem.batch();
   FoldBatch(problem, all_of_a && Shape(b_batch).num_elements() == 1);

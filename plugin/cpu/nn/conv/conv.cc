@@ -27,13 +27,22 @@ absl::Status SetChannels(const Prepare& p, int64_t filter_in, int64_t filter_out
         "the ", in, " channels of the input are no multiple of the filter's ", filter_in));
   }
   q.groups = std::max<int64_t>(1, in / filter_in);
-  if (q.out_channels % q.groups == 0) return absl::OkStatus();
-  return p.Invalid(
-      absl::StrCat(q.out_channels, " output channels cannot be split into ", q.groups, " groups"));
+  return absl::OkStatus();
+}
+
+// What is no fault as long as there is nothing to compute.
+absl::Status CheckFilter(const Prepare& p, const ConvProblem& q, bool depthwise) {
+  if (q.out_channels % q.groups != 0) {
+    return p.Invalid(absl::StrCat(q.out_channels, " output channels cannot be split into ",
+                                  q.groups, " groups"));
+  }
+  if (q.window_places() > 0 || depthwise) return absl::OkStatus();
+  return p.Invalid("the filter must not be empty");
 }
 
 absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   if (output.num_elements() == 0) return absl::OkStatus();
+  if (q.window_places() == 0) return PrepareAnyConv(p, q);
   // The fastest that is built: own depthwise loops, oneDNN, own sums over windows, plain loops.
   // Each answers UNIMPLEMENTED for what it does not take.
   absl::Status depthwise = PrepareDepthwiseRows(p, q);
@@ -52,11 +61,15 @@ absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
 absl::Status PrepareConvAs(Prepare& p, int spatial_dims, bool depthwise) {
   TENON_ASSIGN_OR_RETURN(WindowAttrs attrs, ReadWindowAttrs(p, spatial_dims));
   attrs.skips_evenly = spatial_dims == 3;
-  TENON_ASSIGN_OR_RETURN(ConvProblem q,
-                         ReadConv(p, attrs, p.input_shape(0), p.input_shape(1), depthwise));
+  attrs.empty_windows = true;
+  const Shape& filter = p.input_shape(1);
+  if (spatial_dims == 3 && filter.num_elements() == 0)
+    return p.Invalid("the filter must not be empty");
+  TENON_ASSIGN_OR_RETURN(ConvProblem q, ReadConv(p, attrs, p.input_shape(0), filter, depthwise));
   TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, q.OutputDims()));
   TENON_RETURN_IF_ERROR(CheckFusedShapes(p, q.fused, output, attrs.channel()));
+  if (output.num_elements() > 0) TENON_RETURN_IF_ERROR(CheckFilter(p, q, depthwise));
   p.set_output_shape(0, output);
   return Choose(p, q, output);
 }
@@ -130,6 +143,7 @@ absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs,
   TENON_ASSIGN_OR_RETURN(static_cast<Windows&>(q), MakeWindows(p, attrs, input, filter.dims()));
   TENON_RETURN_IF_ERROR(SetChannels(p, filter.dim(attrs.spatial_dims),
                                     filter.dim(attrs.spatial_dims + 1), depthwise, q));
+  if (!attrs.empty_windows) TENON_RETURN_IF_ERROR(CheckFilter(p, q, depthwise));
   return q;
 }
 

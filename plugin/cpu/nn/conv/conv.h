@@ -30,8 +30,8 @@ struct ConvProblem : Windows {
 
 // Returns the convolution of an input and a filter of these shapes by the node's attributes,
 // without fused operations. `depthwise` says how to read the filter's last two dimensions.
-// INVALID_ARGUMENT if the shapes do not fit each other or the attributes. UNIMPLEMENTED for a
-// filter_format other than HWIO.
+// INVALID_ARGUMENT if the shapes do not fit each other or the attributes; with attrs.empty_windows
+// groups need not divide the output's channels. UNIMPLEMENTED for a filter_format other than HWIO.
 absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                      const Shape& filter, bool depthwise);
 
