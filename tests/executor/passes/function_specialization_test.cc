@@ -310,23 +310,6 @@ TEST(FunctionSpecialization, RecursionIsRefusedAsBefore) {
 }
 
 // The search along Identities for what a result passes on has an end.
-TEST(FunctionSpecialization, IdentitiesInACycleAreRefused) {
-  const std::string text =
-      Placeholder("flag", "") + Scalar("zero", 0) +
-      Op("c", "StatelessIf", {"flag", "flag", "zero"},
-         Type("Tcond", "DT_FLOAT") + Types("Tin", {"DT_FLOAT", "DT_FLOAT"}) +
-             Types("Tout", {"DT_FLOAT"}) + Func("then_branch", "cycle") +
-             Func("else_branch", "end")) +
-      Node("y", "Neg", {"c"}) +
-      Library(
-          {Function("cycle", {"a", "n"}, {"r"},
-                    Node("p", "Identity", {"q:output:0"}) + Node("q", "Identity", {"p:output:0"}),
-                    Ret("r", "p:output:0")),
-           Function("end", {"a", "n"}, {"r"}, Node("m", "Mul", {"a", "n"}), Ret("r", "m:z:0"))});
-  for (const int level : {0, 1})
-    EXPECT_FALSE(MakeSession(text, level)->Run({{"flag", Floats({1}, {})}}, {"y"}).ok()) << level;
-}
-
 // There is nothing to remove from it, not even where only its first variable would be computed.
 TEST(FunctionSpecialization, LoopsWithoutVariablesAreRefusedAsBefore) {
   std::string again =
