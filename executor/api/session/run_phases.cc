@@ -50,42 +50,45 @@ int RunPhases::FeedOf(Output output) const {
   return found == feed_of_.end() ? -1 : found->second;
 }
 
-// A Switch begins a part that may be skipped, a Merge and an Exit end it. Within such a part there
-// may be another one, so the depth is counted. The Merge of a loop begins as deep as its Enter.
-std::vector<bool> RunPhases::MayBeSkipped() const {
-  std::vector<bool> skipped(graph_.num_node_ids(), false);
+// A Switch begins a part that may be skipped, a Merge ends it. An Enter begins a loop, whose values
+// are no values outside of it; its Exits end both the loop and the part that its Switches begin.
+// Such parts may lie in each other, so the depth is counted.
+std::vector<bool> RunPhases::IsInside() const {
+  std::vector<bool> inside(graph_.num_node_ids(), false);
   const absl::StatusOr<std::vector<NodeId>> order = OrderOf(graph_, run_);
-  if (!order.ok()) return skipped;  // a cycle: FindGroups finds it, too, and makes it one group
+  if (!order.ok()) return inside;  // a cycle: FindGroups finds it, too, and makes it one group
   std::vector<int> depth(graph_.num_node_ids(), 0);
   for (const NodeId n : *order) {
-    bool in_loop = false;
+    bool begins_loop = false;
     for (const Output& from : graph_.inputs(n)) {
       if (IsLoopEdge(graph_, from.node, n)) {
-        in_loop = true;
+        begins_loop = true;
       } else if (FeedOf(from) < 0) {
         depth[n] = std::max(depth[n], depth[from.node]);
       }
     }
     const OpFacts& facts = graph_.facts(n);
-    if (IsSwitch(facts)) ++depth[n];
-    if (((IsMerge(facts) && !in_loop) || IsExit(facts)) && depth[n] > 0) --depth[n];
-    skipped[n] = depth[n] > 0;
+    if (IsSwitch(facts) || IsEnter(facts)) ++depth[n];
+    if (IsMerge(facts) && !begins_loop) --depth[n];
+    if (IsExit(facts)) depth[n] -= 2;
+    depth[n] = std::max(depth[n], 0);
+    inside[n] = depth[n] > 0;
   }
-  return skipped;
+  return inside;
 }
 
 void RunPhases::FindGroups() {
   using Edges = boost::compressed_sparse_row_graph<boost::directedS>;
   const auto count = static_cast<size_t>(graph_.num_node_ids());
-  const std::vector<bool> skipped = MayBeSkipped();
-  // From consumers to producers; both ways where the value may be missing.
+  const std::vector<bool> inside = IsInside();
+  // From consumers to producers; both ways where the value cannot be kept.
   std::vector<std::pair<size_t, size_t>> reads;
   for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
     if (!run_.Runs(n)) continue;
     for (const Output& from : graph_.inputs(n)) {
       if (!run_.Runs(from.node) || FeedOf(from) >= 0) continue;
       reads.emplace_back(n, from.node);
-      if (skipped[from.node]) reads.emplace_back(from.node, n);
+      if (inside[from.node]) reads.emplace_back(from.node, n);
     }
   }
   const Edges edges(boost::edges_are_unsorted_multi_pass, reads.begin(), reads.end(), count);

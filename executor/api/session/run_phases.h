@@ -24,9 +24,8 @@ struct Phase {
   std::vector<Output> feeds, fetches;  // of the executable, as outputs of the whole graph
 };
 
-// A graph with the inputs and outputs of partial runs. Nodes that wait for each other, as those of
-// a loop do, come due together; so do nodes that may be skipped and those that read them. Not
-// thread-safe.
+// A graph with the inputs and outputs of partial runs. A loop comes due as a whole; so do nodes
+// that may be skipped and those that read them. Not thread-safe.
 class RunPhases {
  public:
   // Copies `graph`. Errors are those of ResolveRequest and FindRunSet.
@@ -50,7 +49,9 @@ class RunPhases {
 
   // Groups of nodes that come due together, producers first.
   void FindGroups();
-  std::vector<bool> MayBeSkipped() const;
+  // By node: whether its values may be missing, or belong to a loop. No phase can keep them for a
+  // later one.
+  std::vector<bool> IsInside() const;
   // The feed that replaces the output; -1 if none does.
   int FeedOf(Output output) const;
   // Whether the node can be computed anew in each phase that reads it: constants, and handles of

@@ -1,4 +1,6 @@
 // TF_SessionPRunSetup and TF_SessionPRun.
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 #include "tests/executor/api/session/session_util.h"
 
@@ -257,6 +259,59 @@ TEST_F(CPartialRun, LoopsComeDueAsAWhole) {
   ExpectError(TF_INVALID_ARGUMENT,
               "Fetch limit:0 can't be computed from the feeds that have been fed so far.");
   EXPECT_THAT(IntsOf(Continue({{limit, Int(20).get()}}, {last})[0].get()), ElementsAre(-24))
+      << message();
+}
+
+// What a nested loop takes from outside of both comes last, and what the outer loop gives is read
+// in a call of its own.
+TEST_F(CPartialRun, NestedLoopsComeDueAsAWhole) {
+  const TF_Output start{Placeholder("start"), 0}, step{Placeholder("step"), 0};
+  const TF_Output factor{Placeholder("factor"), 0};
+  TF_Output inputs[] = {start, step};
+  // While value < limit: body(value).
+  const auto loop = [&](TF_Graph* graph, const char* name, std::vector<TF_Output> in, int limit,
+                        const std::function<TF_Output(TF_WhileParams&)>& body) {
+    std::vector<TF_Output> out(in.size());
+    TF_WhileParams params = TF_NewWhile(graph, in.data(), static_cast<int>(in.size()), s());
+    ExpectOk();
+    TF_OperationDescription* desc = TF_NewOperation(params.cond_graph, "Const", "limit");
+    TF_SetAttrType(desc, "dtype", TF_INT32);
+    TF_SetAttrTensor(desc, "value", Int(limit).get(), s());
+    TF_Operation* bound = TF_FinishOperation(desc, s());
+    desc = TF_NewOperation(params.cond_graph, "Less", "less");
+    TF_AddInput(desc, params.cond_inputs[0]);
+    TF_AddInput(desc, {bound, 0});
+    params.cond_output = {TF_FinishOperation(desc, s()), 0};
+    params.body_outputs[0] = body(params);
+    params.body_outputs[1] = params.body_inputs[1];
+    params.name = name;
+    TF_FinishWhile(&params, s(), out.data());
+    ExpectOk();
+    return out[0];
+  };
+  const auto add = [&](TF_WhileParams& params) {
+    TF_OperationDescription* desc = TF_NewOperation(params.body_graph, "AddV2", "add");
+    TF_AddInput(desc, params.body_inputs[0]);
+    TF_AddInput(desc, params.body_inputs[1]);
+    return TF_Output{TF_FinishOperation(desc, s()), 0};
+  };
+  const TF_Output result = loop(g(), "outer", {inputs[0], inputs[1]}, 20, [&](TF_WhileParams& p) {
+    const TF_Output inner =
+        loop(p.body_graph, "inner", {p.body_inputs[0], p.body_inputs[1]}, 10, add);
+    TF_OperationDescription* desc = TF_NewOperation(p.body_graph, "AddV2", "more");
+    TF_AddInput(desc, inner);
+    TF_AddInput(desc, p.body_inputs[1]);
+    return TF_Output{TF_FinishOperation(desc, s()), 0};
+  });
+  const TF_Output product{Binary("Mul", "product", result, factor), 0};
+  const TF_Output twice{Binary("AddV2", "twice", start, start), 0};
+  OpenSession session(g());
+  SetUpRun(session.get(), {start, step, factor}, {twice, product});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({{start, Int(1).get()}}, {twice})[0].get()), ElementsAre(2));
+  Continue({{step, Int(4).get()}}, {});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({{factor, Int(10).get()}}, {product})[0].get()), ElementsAre(210))
       << message();
 }
 

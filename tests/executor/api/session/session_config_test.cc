@@ -17,14 +17,11 @@ class CSessionConfig : public testing::GraphFixture {
     TF_SetConfig(options_.get(), bytes.data(), bytes.size(), s());
     return code();
   }
-  // The names of the devices of a session with this config.
-  std::vector<std::string> Devices(const pb::ConfigProto& config) {
+  // The names of the CPU devices of a session with this config.
+  std::vector<std::string> Cpus(const pb::ConfigProto& config) {
     OpenSession session(g(), config);
     const testing::DeviceListPtr list(TF_SessionListDevices(session.get(), s()));
-    std::vector<std::string> names;
-    for (int i = 0; i < TF_DeviceListCount(list.get()); ++i)
-      names.emplace_back(TF_DeviceListName(list.get(), i, s()));
-    return names;
+    return testing::CpuNames(list.get());
   }
   // A Neg of placeholder `x` with a device.
   TF_Operation* NegOn(const char* device, TF_Operation* x) {
@@ -65,7 +62,7 @@ TEST_F(CSessionConfig, MistakesLeaveTheOptionsAsTheyWere) {
   EXPECT_EQ(TF_INVALID_ARGUMENT, Set("\xff"));
   TF_Session* const session = TF_NewSession(g(), options_.get(), s());
   const testing::DeviceListPtr list(TF_SessionListDevices(session, s()));
-  EXPECT_EQ(2, TF_DeviceListCount(list.get()));
+  EXPECT_EQ(2u, testing::CpuNames(list.get()).size());
   TF_DeleteSession(session, s());
 }
 
@@ -73,9 +70,9 @@ TEST_F(CSessionConfig, DeviceCountSaysHowManyDevicesTheCpuIs) {
   pb::ConfigProto config;
   (*config.mutable_device_count())["CPU"] = 3;
   (*config.mutable_device_count())["GPU"] = 0;
-  EXPECT_THAT(Devices(config), ElementsAre("/job:localhost/replica:0/task:0/device:CPU:0",
-                                           "/job:localhost/replica:0/task:0/device:CPU:1",
-                                           "/job:localhost/replica:0/task:0/device:CPU:2"));
+  EXPECT_THAT(Cpus(config), ElementsAre("/job:localhost/replica:0/task:0/device:CPU:0",
+                                        "/job:localhost/replica:0/task:0/device:CPU:1",
+                                        "/job:localhost/replica:0/task:0/device:CPU:2"));
   for (const auto& [count, wanted] : {std::pair(0, TF_NOT_FOUND), std::pair(-1, TF_NOT_FOUND),
                                       std::pair(2000000000, TF_INVALID_ARGUMENT)}) {
     (*config.mutable_device_count())["CPU"] = count;

@@ -63,6 +63,21 @@ TEST_F(CSession, KeepsVariablesFromRunToRunAndPerSession) {
   other.Run({}, {{read, 0}}, {}, TF_FAILED_PRECONDITION);
 }
 
+TEST_F(CSession, AGraphLivesAsLongAsItsSession) {
+  testing::StatusPtr status(TF_NewStatus());
+  TF_Graph* graph = TF_NewGraph();
+  TF_OperationDescription* desc = TF_NewOperation(graph, "Placeholder", "x");
+  TF_SetAttrType(desc, "dtype", TF_INT32);
+  TF_Operation* x = TF_FinishOperation(desc, status.get());
+  desc = TF_NewOperation(graph, "Neg", "neg");
+  TF_AddInput(desc, {x, 0});
+  TF_Operation* neg = TF_FinishOperation(desc, status.get());
+  SessionRunner session(graph);
+  TF_DeleteGraph(graph);
+  const TensorPtr fed = IntTensor({}, {5});
+  EXPECT_THAT(IntsOf(session.Run({{{x, 0}, fed.get()}}, {{neg, 0}})[0].get()), ElementsAre(-5));
+}
+
 TEST_F(CSession, NamesWithAColonAreNotPorts) {
   TF_Operation* x = Placeholder("x");
   TF_Operation* odd = Unary("Neg", "x:0", {x, 0});

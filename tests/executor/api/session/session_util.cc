@@ -2,6 +2,16 @@
 
 namespace tenon::testing {
 
+std::vector<std::string> CpuNames(const TF_DeviceList* list) {
+  const StatusPtr status(TF_NewStatus());
+  std::vector<std::string> names;
+  for (int i = 0; i < TF_DeviceListCount(list); ++i) {
+    if (std::string("CPU") == TF_DeviceListType(list, i, status.get()))
+      names.emplace_back(TF_DeviceListName(list, i, status.get()));
+  }
+  return names;
+}
+
 OpenSession::OpenSession(TF_Graph* graph, const pb::ConfigProto& config) {
   const OptionsPtr options(TF_NewSessionOptions());
   const std::string bytes = config.SerializeAsString();

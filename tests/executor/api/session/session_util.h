@@ -17,6 +17,10 @@ using DeviceListPtr = std::unique_ptr<TF_DeviceList, Deleter<TF_DeleteDeviceList
 inline TensorPtr Float(float value) { return FloatTensor({}, {value}); }
 inline TensorPtr Int(int32_t value) { return IntTensor({}, {value}); }
 
+// The names of the listed devices whose type is CPU. Other types are there if some test of the
+// process has loaded a plug-in.
+std::vector<std::string> CpuNames(const TF_DeviceList* list);
+
 // A session that may fail. Deletes itself.
 class OpenSession {
  public:
