@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/device_list.h"
 #include "executor/api/base/process.h"
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
@@ -32,6 +33,7 @@ Context::Context(const ContextOptions& options, std::vector<Device*> devices)
       soft_placement_(options.soft_placement),
       log_placement_(options.log_placement),
       devices_(std::move(devices)),
+      incarnation_(api::NewIncarnation()),
       workers_(ThreadsFor(options)),
       states_(options.session.seed, FileAccess::Anything()),
       executor_(std::make_shared<Executor>(options.async, 0)),

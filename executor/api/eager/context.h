@@ -72,6 +72,8 @@ class Context {
   SessionParts session_parts();
   // What kernels of plug-ins are told of this context.
   std::shared_ptr<const KernelSurroundings> kernel_surroundings();
+  // Of the devices, for api::ListDevices.
+  uint64_t incarnation() const { return incarnation_; }
   int64_t NextStep() { return next_step_.fetch_add(1, std::memory_order_relaxed); }
 
   // The device of this name, full or partial; null is the host, also for no name. INVALID_ARGUMENT
@@ -86,6 +88,7 @@ class Context {
   ContextOptions options_;
   std::atomic<bool> soft_placement_, log_placement_;
   const std::vector<Device*> devices_;
+  const uint64_t incarnation_;
   std::deque<PluginHold> holds_;  // of the plug-ins of devices_
   Workers workers_;
   KernelStates states_;

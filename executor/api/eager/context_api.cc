@@ -1,5 +1,6 @@
 // The functions of eager/c_api.h that make, ask and delete contexts.
 #include "absl/status/status.h"
+#include "executor/api/base/device_list.h"
 #include "executor/api/eager/context.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -56,6 +57,13 @@ void TFE_DeleteContext(TFE_Context* ctx) {
   ctx->generation.fetch_add(1);
   delete context;
   ObjectPool<TFE_Context>::Give(ctx);
+}
+
+TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status) {
+  const absl::StatusOr<Context*> context = tenon::eager::ContextOf(ctx);
+  StatusToC(context.status(), status);
+  if (!context.ok()) return nullptr;
+  return tenon::api::ListDevices((*context)->devices(), (*context)->incarnation()).release();
 }
 
 void TFE_ContextClearCaches(TFE_Context* ctx) {

@@ -1,13 +1,13 @@
 #include "executor/api/session/session_core.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/device_list.h"
 #include "executor/api/base/op_text.h"
 #include "executor/api/base/process.h"
 #include "executor/api/session/run_metadata.h"
@@ -31,11 +31,6 @@ struct OpenSessions {
 OpenSessions& TheOpenSessions() {
   static auto* const sessions = new OpenSessions;
   return *sessions;
-}
-
-uint64_t RandomWord() {
-  std::random_device words;
-  return uint64_t{words()} << 32 | words();
 }
 
 void LogInfo(std::string_view text) {
@@ -94,7 +89,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Make(const TF_SessionO
 }
 
 SessionCore::SessionCore(SessionConfig config, std::vector<Device*> devices)
-    : config_(std::move(config)), devices_(std::move(devices)), incarnation_(RandomWord()) {
+    : config_(std::move(config)), devices_(std::move(devices)), incarnation_(NewIncarnation()) {
   // As in TensorFlow: what a run waits for may come at any time.
   limits_.patience = absl::InfiniteDuration();
   limits_.cancelled = &closed_;

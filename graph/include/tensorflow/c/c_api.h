@@ -733,7 +733,7 @@ TF_CAPI_EXPORT extern void TF_PRun(TF_DeprecatedSession*, const char* handle,
 
 // ---------------------------------------------------------------- devices
 
-// The devices of a session, in the order in which they serve: first the CPU.
+// The devices of a session or of an eager context, in the order in which they serve: first the CPU.
 typedef struct TF_DeviceList TF_DeviceList;
 
 TF_CAPI_EXPORT extern TF_DeviceList* TF_SessionListDevices(TF_Session* session, TF_Status* status);
@@ -757,8 +757,8 @@ TF_CAPI_EXPORT extern const char* TF_DeviceListType(const TF_DeviceList* list, i
 TF_CAPI_EXPORT extern int64_t TF_DeviceListMemoryBytes(const TF_DeviceList* list, int index,
                                                        TF_Status* status);
 
-// A random number, not 0, that tells a device of this session from one of the same name in another
-// one.
+// A random number, not 0, that tells a device of this session or context from one of the same name
+// in another one.
 TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList* list, int index,
                                                         TF_Status* status);
 

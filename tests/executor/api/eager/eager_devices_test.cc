@@ -52,6 +52,25 @@ TEST_F(ApuTest, OpsRunWhereTheirKernelsAre) {
   EXPECT_THAT(Values<float>(again.get()), ElementsAre(0, 2, 0));
 }
 
+TEST_F(ApuTest, AContextListsItsDevices) {
+  TF_DeviceList* const list = TFE_ContextListDevices(ctx_, status_);
+  ASSERT_EQ(TF_DeviceListCount(list), 2);
+  EXPECT_STREQ(TF_DeviceListName(list, 0, status_), kCpu);
+  EXPECT_STREQ(TF_DeviceListName(list, 1, status_), kApu);
+  EXPECT_STREQ(TF_DeviceListType(list, 1, status_), "APU");
+  const uint64_t incarnation = TF_DeviceListIncarnation(list, 1, status_);
+  EXPECT_NE(incarnation, 0u);
+  TF_DeleteDeviceList(list);
+
+  TF_DeviceList* const again = TFE_ContextListDevices(ctx_, status_);
+  EXPECT_EQ(TF_DeviceListIncarnation(again, 1, status_), incarnation);
+  TF_DeleteDeviceList(again);
+  const ContextPointer other = NewContext();
+  TF_DeviceList* const others = TFE_ContextListDevices(other.get(), status_);
+  EXPECT_NE(TF_DeviceListIncarnation(others, 1, status_), incarnation);
+  TF_DeleteDeviceList(others);
+}
+
 TEST_F(ApuTest, AnOpMayAskForADevice) {
   const Handle on_cpu = RunOp(ctx_, "Relu", {x_.get()}, [](TFE_Op* op) {
     CheckedStatus status;

@@ -18,6 +18,8 @@ TEST(HostileCallersTest, NullObjects) {
   TFE_DeleteContextOptions(nullptr);
   TFE_DeleteTensorDebugInfo(nullptr);
   TFE_ContextClearCaches(nullptr);
+  EXPECT_EQ(TFE_ContextListDevices(nullptr, status), nullptr);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
   EXPECT_EQ(TFE_NewContext(nullptr, status), nullptr);
   EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
   EXPECT_EQ(TFE_NewTensorHandle(nullptr, status), nullptr);

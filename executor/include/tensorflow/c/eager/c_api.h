@@ -78,6 +78,9 @@ TF_CAPI_EXPORT extern void TFE_DeleteContext(TFE_Context* ctx);
 // seed then begins anew. Variables and tables stay.
 TF_CAPI_EXPORT extern void TFE_ContextClearCaches(TFE_Context* ctx);
 
+// The devices of the context, the host first; custom devices are not among them.
+TF_CAPI_EXPORT extern TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status);
+
 // The policy of this thread for this context, instead of that of the context's options. Ops that
 // other threads execute are not affected.
 TF_CAPI_EXPORT extern void TFE_ContextSetThreadLocalDevicePlacementPolicy(

@@ -1,0 +1,70 @@
+#include "executor/api/base/device_list.h"
+
+#include <random>
+
+#include "absl/status/status.h"
+#include "executor/api/base/arguments.h"
+
+namespace tenon::api {
+namespace {
+
+// Null, with a status, for an index that there is not.
+const ListedDevice* DeviceAt(const TF_DeviceList* list, int index, TF_Status* status) {
+  if (!AllGiven({{"list", list}}, status)) return nullptr;
+  if (index >= 0 && static_cast<size_t>(index) < list->devices.size()) return &list->devices[index];
+  StatusToC(absl::InvalidArgumentError("index out of bounds"), status);
+  return nullptr;
+}
+
+}  // namespace
+
+uint64_t NewIncarnation() {
+  std::random_device words;
+  return uint64_t{words()} << 32 | words();
+}
+
+std::unique_ptr<TF_DeviceList> ListDevices(absl::Span<Device* const> devices,
+                                           uint64_t incarnation) {
+  auto list = std::make_unique<TF_DeviceList>();
+  std::mt19937_64 incarnations(incarnation);
+  for (const Device* device : devices) {
+    list->devices.push_back({device->full_name(), std::string(device->type()),
+                             device->memory_bytes(), incarnations() | 1});
+  }
+  return list;
+}
+
+}  // namespace tenon::api
+
+using tenon::api::DeviceAt;
+using tenon::api::ListedDevice;
+
+extern "C" {
+
+void TF_DeleteDeviceList(TF_DeviceList* list) { delete list; }
+
+int TF_DeviceListCount(const TF_DeviceList* list) {
+  return list == nullptr ? -1 : static_cast<int>(list->devices.size());
+}
+
+const char* TF_DeviceListName(const TF_DeviceList* list, int index, TF_Status* status) {
+  const ListedDevice* const device = DeviceAt(list, index, status);
+  return device == nullptr ? nullptr : device->name.c_str();
+}
+
+const char* TF_DeviceListType(const TF_DeviceList* list, int index, TF_Status* status) {
+  const ListedDevice* const device = DeviceAt(list, index, status);
+  return device == nullptr ? nullptr : device->type.c_str();
+}
+
+int64_t TF_DeviceListMemoryBytes(const TF_DeviceList* list, int index, TF_Status* status) {
+  const ListedDevice* const device = DeviceAt(list, index, status);
+  return device == nullptr ? -1 : device->memory_bytes;
+}
+
+uint64_t TF_DeviceListIncarnation(const TF_DeviceList* list, int index, TF_Status* status) {
+  const ListedDevice* const device = DeviceAt(list, index, status);
+  return device == nullptr ? 0 : device->incarnation;
+}
+
+}  // extern "C"
