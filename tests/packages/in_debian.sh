@@ -44,27 +44,16 @@ files >/tmp/before
 
 say "programs and plug-ins"
 install /packages/*.deb
-cat >program.c <<'PROGRAM'
-#include <stdio.h>
-#include <tensorflow/c/c_api.h>
-int main(void) { return puts(TF_Version()) < 0; }
-PROGRAM
-cat >CMakeLists.txt <<'PROGRAM'
-cmake_minimum_required(VERSION 3.16)
-project(program LANGUAGES C)
-find_package(Tenon 0.1 REQUIRED)
-add_executable(program program.c)
-target_link_libraries(program PRIVATE Tenon::tensorflow_c)
-PROGRAM
-quietly cmake -S . -B by_cmake
-quietly cmake --build by_cmake
-expect 2.21.0 by_cmake/program
-for package in tenon tensorflow_c tensorflow; do
-  flags=$(PKG_CONFIG_PATH=/usr/lib/tenon/pkgconfig pkg-config --cflags --libs "$package")
-  # shellcheck disable=SC2086
-  quietly gcc -std=c11 program.c -o program $flags
-  expect 2.21.0 ./program
-done
+quietly cmake -S /usr/share/doc/tenon/examples/c -B examples
+quietly cmake --build examples
+quietly ctest --test-dir examples --output-on-failure --no-tests=error
+examples=/usr/share/doc/tenon/examples/c
+# Word splitting is meant.
+quietly gcc -std=c11 $examples/train_line.c -o train_line $(pkg-config --cflags --libs tensorflow_c)
+expect 'y = 3.000 x + 1.000, loss 0.000000' ./train_line
+export PKG_CONFIG_PATH=/usr/lib/tenon/pkgconfig
+quietly gcc -std=c11 $examples/train_line.c -o train_line $(pkg-config --cflags --libs tensorflow)
+expect 'y = 3.000 x + 1.000, loss 0.000000' ./train_line
 quietly graph_run plugin new my_board board
 quietly cmake -S board -B board/build
 quietly cmake --build board/build

@@ -13,13 +13,9 @@ quietly cmake --install "$build" --prefix "$work/installed"
 quietly cmake -S "$work/installed/share/doc/tenon/examples/c" -B "$work/made" -G Ninja \
   -DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_C_FLAGS="-Werror -pedantic"
 quietly cmake --build "$work/made"
-# A program is left out only while a function that it calls is not there yet.
 for program in examples/c/*.c; do
   name=$(basename "$program" .c)
-  [[ ! -e $work/made/$name ]] || continue
-  grep -oE '\bTFE?_[A-Za-z]+\(' "$program" | sed 's/^/F(/; s/($/)/' | sort -u >"$work/called"
-  grep -vxFf tests/abi/functions.inc "$work/called" >/dev/null ||
-    { echo "examples: $name was not built, and all functions that it calls are there"; exit 1; }
+  [[ -e $work/made/$name ]] || { echo "examples: $name was not built"; exit 1; }
 done
 quietly ctest --test-dir "$work/made" --output-on-failure --no-tests=error
 for program in examples/c/*.c; do
