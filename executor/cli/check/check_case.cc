@@ -208,9 +208,35 @@ void AddReached(const Graph& graph, CheckCase& c) {
   }
 }
 
+// Adds the needed nodes that depend on `nodes`, over data and control edges.
+void AddDependents(const Graph& graph, const std::vector<bool>& needed,
+                   std::vector<NodeId>& nodes) {
+  const Fanouts fanouts(graph);
+  absl::flat_hash_set<NodeId> known(nodes.begin(), nodes.end());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const Fanouts::Use& use : fanouts.of(nodes[i])) {
+      if (needed[use.node] && known.insert(use.node).second) nodes.push_back(use.node);
+    }
+  }
+}
+
+// Adds what makes the tables, arrays and variables that `nodes` read: stateful nodes with handles.
+void AddOwnersOfState(const Graph& graph, std::vector<NodeId>& nodes) {
+  for (size_t i = 0, count = nodes.size(); i < count; ++i) {
+    for (const Output& in : graph.data_inputs(nodes[i])) {
+      const DataType type = graph.output_type(in);
+      const bool is_handle =
+          type == DataType::kResource || type == DataType::kString || IsRef(type);
+      const OpDef* const op = graph.op(in.node);
+      if (is_handle && op != nullptr && op->is_stateful) nodes.push_back(in.node);
+    }
+  }
+}
+
 // If the expected error names no node, the op under test is at fault: c000/op, or a node that is
-// needed of the op that the file is named for. Without these any fetched node may be at fault, and
-// any other node that is needed and is no constant.
+// needed of the op that the file is named for, or what shares a table or an array with such a node,
+// or what depends on one of these: mistakes of a table show in the nodes that use it. Without these
+// any fetched node may be at fault, and any other node that is needed and is no constant.
 void AddFailingNodes(const Graph& graph, std::string_view op, CheckCase& c) {
   if (!c.error || !c.error->nodes.empty()) return;
   const std::vector<NodeId> roots = NodesOfOutputs(graph, c.fetches);
@@ -220,7 +246,12 @@ void AddFailingNodes(const Graph& graph, std::string_view op, CheckCase& c) {
   for (const NodeId n : c.nodes) {
     if (n == named || (needed[n] && graph.op_name(n) == op)) nodes.push_back(n);
   }
-  if (!nodes.empty()) return;
+  if (!nodes.empty()) {
+    AddOwnersOfState(graph, nodes);
+    AddDependents(graph, needed, nodes);
+    return;
+  }
+  c.error->any_node = true;
   for (const NodeId n : c.nodes) {
     const bool fetched = std::ranges::find(roots, n) != roots.end();
     if (fetched || (needed[n] && graph.op_name(n) != "Const")) nodes.push_back(n);

@@ -45,7 +45,8 @@ enum class CheckKind : uint8_t { kAnswers, kGradients };
 struct ExpectedError {
   absl::StatusCode code;
   std::string message;        // TensorFlow's
-  std::vector<NodeId> nodes;  // one of them must be the node at fault
+  std::vector<NodeId> nodes;  // one of them must be the node at fault; the first is the likeliest
+  bool any_node = false;      // `nodes` are all that are needed: nothing says which is at fault
 };
 
 // What a case of gradients differentiates.

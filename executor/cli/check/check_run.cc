@@ -87,10 +87,13 @@ CaseOutcome JudgeError(const CheckFile& file, const CheckCase& c, const absl::St
   if (std::ranges::any_of(nodes,
                           [&](NodeId n) { return IsAbout(status.message(), file.graph.name(n)); }))
     return {};
-  const std::string right = nodes.size() != 1
-                                ? "an error of a node that is fetched"
-                                : absl::StrCat("an error of node '", file.graph.name(nodes[0]),
-                                               "' (", file.graph.op_name(nodes[0]), ")");
+  const std::string right =
+      c.error->any_node || nodes.empty()
+          ? "an error of a node that is fetched"
+          : absl::StrCat(
+                "an error of node '", file.graph.name(nodes[0]), "' (",
+                file.graph.op_name(nodes[0]), ")",
+                nodes.size() > 1 ? " or of one that shares its state or depends on it" : "");
   return {CaseStatus::kFailed,
           absl::StrCat("fails with ", StatusText(status), " where ", right, " is right")};
 }
