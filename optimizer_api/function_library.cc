@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_registry.h"
@@ -76,6 +77,7 @@ void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf,
                     TF_Status* s) {
+  if (!tenon::api::AllGiven({{"fn_lib", fn_lib}, {"name", name}, {"buf", buf}}, s)) return;
   tenon::StatusToC(tenon::LookUp(fn_lib->graph, name, buf), s);
 }
 

@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/shapes/shape_inference.h"
 #include "graph/tensor/shape_wire.h"
@@ -81,8 +83,19 @@ std::vector<std::string> Properties(const TF_GraphProperties& gp, const char* na
 // Fills as many buffers as there are properties and as there is room for.
 absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int num_values) {
   const int n = std::min(num_values, static_cast<int>(list.size()));
-  for (int i = 0; i < n; ++i) TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
+  for (int i = 0; i < n; ++i) {
+    if (buffers == nullptr || buffers[i] == nullptr)
+      return absl::InvalidArgumentError(absl::StrCat("argument 'properties[", i, "]' is NULL"));
+    TENON_RETURN_IF_ERROR(FillBuffer(list[i], buffers[i]));
+  }
   return absl::OkStatus();
+}
+
+// Whether the properties are there, and those of an item; else INVALID_ARGUMENT.
+bool CanAsk(const TF_GraphProperties* properties, TF_Status* status) {
+  return api::AllGiven({{"graph_properties", properties},
+                        {"item", properties == nullptr ? nullptr : properties->item}},
+                       status);
 }
 
 }  // namespace
@@ -101,6 +114,7 @@ void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
                         TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,
                         TF_Bool include_output_tensor_values, TF_Status* s) {
+  if (!tenon::CanAsk(graph_properties, s)) return;
   const absl::Status status =
       tenon::Infer(*graph_properties, assume_valid_feeds != 0, aggressive_shape_inference != 0);
   if (status.ok()) {
@@ -112,18 +126,22 @@ void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_val
 
 void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
                                    int* num_values, TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::CanAsk(graph_properties, status)) return;
+  if (!tenon::api::AllGiven({{"name", name}, {"num_values", num_values}}, status)) return;
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, true).size());
 }
 
 void TF_GetOutputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
                                     int* num_values, TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::CanAsk(graph_properties, status)) return;
+  if (!tenon::api::AllGiven({{"name", name}, {"num_values", num_values}}, status)) return;
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, false).size());
 }
 
 void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
                                TF_Buffer** properties, int num_values, TF_Status* status) {
+  if (!tenon::CanAsk(graph_properties, status)) return;
+  if (!tenon::api::AllGiven({{"name", name}}, status)) return;
   tenon::StatusToC(
       tenon::Fill(tenon::Properties(*graph_properties, name, true), properties, num_values),
       status);
@@ -131,6 +149,8 @@ void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char*
 
 void TF_GetOutputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
                                 TF_Buffer** properties, int num_values, TF_Status* status) {
+  if (!tenon::CanAsk(graph_properties, status)) return;
+  if (!tenon::api::AllGiven({{"name", name}}, status)) return;
   tenon::StatusToC(
       tenon::Fill(tenon::Properties(*graph_properties, name, false), properties, num_values),
       status);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/ir/nodes.h"
 
@@ -52,6 +53,21 @@ absl::Status PackList(const std::vector<std::string>& names, char** values, size
   return absl::OkStatus();
 }
 
+// What the functions below need of their caller; else INVALID_ARGUMENT.
+bool CanListSize(const TF_GrapplerItem* item, const int* num_values, const size_t* storage_size,
+                 TF_Status* status) {
+  return api::AllGiven({{"item", item}, {"num_values", num_values}, {"storage_size", storage_size}},
+                       status);
+}
+
+bool CanList(const TF_GrapplerItem* item, char* const* values, const size_t* lengths,
+             int num_values, const void* storage, size_t storage_size, TF_Status* status) {
+  const int64_t count = std::max(num_values, 0);
+  return api::AllGiven({{"item", item}}, status) && api::IsArray("values", values, count, status) &&
+         api::IsArray("lengths", lengths, count, status) &&
+         api::IsArray("storage", storage, storage_size == 0 ? 0 : 1, status);
+}
+
 }  // namespace
 }  // namespace tenon
 
@@ -59,13 +75,14 @@ extern "C" {
 
 void TF_GetNodesToPreserveListSize(const TF_GrapplerItem* item, int* num_values,
                                    size_t* storage_size, TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::CanListSize(item, num_values, storage_size, status)) return;
   tenon::ListSize(tenon::NodesToPreserve(*item), num_values, storage_size);
 }
 
 void TF_GetNodesToPreserveList(const TF_GrapplerItem* item, char** values, size_t* lengths,
                                int num_values, void* storage, size_t storage_size,
                                TF_Status* status) {
+  if (!tenon::CanList(item, values, lengths, num_values, storage, storage_size, status)) return;
   tenon::StatusToC(tenon::PackList(tenon::NodesToPreserve(*item), values, lengths, num_values,
                                    storage, storage_size),
                    status);
@@ -73,12 +90,13 @@ void TF_GetNodesToPreserveList(const TF_GrapplerItem* item, char** values, size_
 
 void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values, size_t* storage_size,
                               TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::CanListSize(item, num_values, storage_size, status)) return;
   tenon::ListSize(item->item->fetches, num_values, storage_size);
 }
 
 void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values, size_t* lengths,
                           int num_values, void* storage, size_t storage_size, TF_Status* status) {
+  if (!tenon::CanList(item, values, lengths, num_values, storage, storage_size, status)) return;
   tenon::StatusToC(
       tenon::PackList(item->item->fetches, values, lengths, num_values, storage, storage_size),
       status);

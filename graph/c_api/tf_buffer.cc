@@ -41,7 +41,7 @@ TF_Buffer* NewBuffer(std::string_view bytes) {
 extern "C" {
 
 TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
-  return tenon::NewBuffer({static_cast<const char*>(proto), proto_len});
+  return tenon::NewBuffer({static_cast<const char*>(proto), proto == nullptr ? 0 : proto_len});
 }
 
 TF_Buffer* TF_NewBuffer(void) { return tenon::NewForPlugin<TF_Buffer>(tenon::kType); }
@@ -54,6 +54,6 @@ void TF_DeleteBuffer(TF_Buffer* buffer) {
   tenon::DestroyTakenBack(buffer);
 }
 
-TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return *buffer; }
+TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return buffer == nullptr ? TF_Buffer{} : *buffer; }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// TF_Shape: shapes that plug-ins see as opaque. A shape of unknown rank has -1 dimensions.
+// TF_Shape: shapes that plug-ins see as opaque. A shape of unknown rank has -1 dimensions, as has a
+// null one.
 #include "tensorflow/c/tf_shape.h"
 
 #include "graph/c_api/abi_watch.h"
@@ -8,10 +9,10 @@ extern "C" {
 
 TF_Shape* TF_NewShape(void) { return tenon::NewForPlugin<TF_Shape>("TF_Shape"); }
 void TF_DeleteShape(TF_Shape* shape) { tenon::DeleteForPlugin("TF_Shape", shape); }
-int TF_ShapeDims(const TF_Shape* shape) { return shape->shape.rank(); }
+int TF_ShapeDims(const TF_Shape* shape) { return shape == nullptr ? -1 : shape->shape.rank(); }
 
 int64_t TF_ShapeDimSize(const TF_Shape* shape, int d) {
-  return d >= 0 && d < shape->shape.rank() ? shape->shape.dim(d) : tenon::kUnknownDim;
+  return d >= 0 && d < TF_ShapeDims(shape) ? shape->shape.dim(d) : tenon::kUnknownDim;
 }
 
 }  // extern "C"

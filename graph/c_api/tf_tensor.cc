@@ -1,4 +1,5 @@
-// The functions of tf_tensor.h: tensors that plug-ins make, read and reshape.
+// The functions of tf_tensor.h: tensors that plug-ins and programs make, read and reshape. A null
+// tensor has no type, no dimensions and no elements.
 #include "tensorflow/c/tf_tensor.h"
 
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
@@ -56,7 +58,8 @@ bool IsAligned(const void* data) {
 // plain elements. Strings and objects may get more memory than `len`.
 std::optional<Shape> CheckedShape(TF_DataType dtype, const int64_t* dims, int num_dims,
                                   size_t len) {
-  if (num_dims < 0 || !IsKnownDataType(dtype) || IsRef(DataTypeFromC(dtype))) return std::nullopt;
+  if (num_dims < 0 || (num_dims > 0 && dims == nullptr)) return std::nullopt;
+  if (!IsKnownDataType(dtype) || IsRef(DataTypeFromC(dtype))) return std::nullopt;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok()) return std::nullopt;
   const DataType type = DataTypeFromC(dtype);
@@ -133,40 +136,46 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+  if (tensor == nullptr) return nullptr;
   // A lent handle has no share, and only shares tell whether the buffer has one owner.
   tenon::HandleLoans::Share(tensor);
   const BufferRef& buffer = tensor->share;
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
 }
 
-TF_DataType TF_TensorType(const TF_Tensor* tensor) { return tenon::DataTypeToC(tensor->dtype); }
+TF_DataType TF_TensorType(const TF_Tensor* tensor) {
+  return tenon::DataTypeToC(tensor == nullptr ? tenon::DataType::kInvalid : tensor->dtype);
+}
 
 void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
-  if (num_dims < 0) return;
+  if (tensor == nullptr || num_dims < 0 || (num_dims > 0 && dims == nullptr)) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok() || shape->num_elements() != tensor->shape.num_elements()) return;
   tenon::HandleLoans::Share(tensor);
   tensor->shape = *std::move(shape);
 }
 
-int TF_NumDims(const TF_Tensor* tensor) { return tensor->shape.rank(); }
+int TF_NumDims(const TF_Tensor* tensor) { return tensor == nullptr ? -1 : tensor->shape.rank(); }
 
 int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
-  const Shape& shape = tensor->shape;
-  return dim_index >= 0 && dim_index < shape.rank() ? shape.dim(dim_index) : -1;
+  return dim_index >= 0 && dim_index < TF_NumDims(tensor) ? tensor->shape.dim(dim_index) : -1;
 }
 
 size_t TF_TensorByteSize(const TF_Tensor* tensor) {
-  return tensor->buffer == nullptr ? 0 : tensor->buffer->bytes();
+  return tensor == nullptr || tensor->buffer == nullptr ? 0 : tensor->buffer->bytes();
 }
 
-void* TF_TensorData(const TF_Tensor* tensor) { return tensor->data(); }
+void* TF_TensorData(const TF_Tensor* tensor) {
+  return tensor == nullptr ? nullptr : tensor->data();
+}
 
-int64_t TF_TensorElementCount(const TF_Tensor* tensor) { return tensor->shape.num_elements(); }
+int64_t TF_TensorElementCount(const TF_Tensor* tensor) {
+  return tensor == nullptr ? 0 : tensor->shape.num_elements();
+}
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
                           const int64_t* new_dims, int num_new_dims, TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::api::AllGiven({{"from", from}, {"to", to}}, status)) return;
   const auto fail = [status](const char* message) {
     TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
   };
@@ -175,6 +184,7 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   if (from_size == 0) return fail("other tensor has zero-sized data type");
   if (to_size == 0) return fail("specified output type is zero-sized");
   if (num_new_dims < 0) return fail("a tensor cannot have a negative number of dimensions");
+  if (!tenon::api::IsArray("new_dims", new_dims, num_new_dims, status)) return;
   for (const int64_t size : absl::MakeConstSpan(new_dims, num_new_dims)) {
     if (size < 0) return fail(absl::StrCat("Expected a non-negative size, got ", size).c_str());
   }
@@ -190,11 +200,12 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
 
 // Strings count as aligned: no kernel loads the elements as vectors.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
-  return tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data());
+  return tensor != nullptr &&
+         (tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data()));
 }
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
-  tenon::ClearStatus(status);
+  if (!tenon::api::AllGiven({{"from", from}, {"to", to}}, status)) return;
   absl::StatusOr<Tensor> tensor = tenon::TensorFromWire(tenon::BufferBytes(*from));
   // TensorFlow's code and message for bytes that are no TensorProto.
   if (!tensor.ok() && tensor.status().code() == absl::StatusCode::kDataLoss) {

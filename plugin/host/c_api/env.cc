@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/link/shared_library.h"
 #include "tensorflow/c/env.h"
@@ -45,10 +46,13 @@ uint64_t TF_NowNanos(void) {
 uint64_t TF_NowMicros(void) { return TF_NowNanos() / 1000; }
 uint64_t TF_NowSeconds(void) { return TF_NowNanos() / 1000000000; }
 
-void TF_DefaultThreadOptions(TF_ThreadOptions* options) { *options = {0, 0, -1}; }
+void TF_DefaultThreadOptions(TF_ThreadOptions* options) {
+  if (options != nullptr) *options = {0, 0, -1};
+}
 
 TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_name,
                           void (*work_func)(void*), void* param) {
+  if (work_func == nullptr) return nullptr;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   if (options != nullptr && options->stack_size != 0)
@@ -83,6 +87,8 @@ void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
 }
 
 void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) {
+  // A null handle stands for the program itself.
+  if (!tenon::api::AllGiven({{"symbol_name", symbol_name}}, status)) return nullptr;
   dlerror();  // forgets an older error: a symbol may be null without one
   void* symbol = dlsym(handle, symbol_name);
   const char* error = symbol == nullptr ? dlerror() : nullptr;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/env.h"
 
@@ -31,6 +32,9 @@ struct TF_StringStream {
 };
 
 namespace tenon {
+
+using api::AllGiven;
+
 namespace {
 
 // Sets OK, or if not `ok` the status of errno, with `path` in the message.
@@ -86,19 +90,27 @@ void DeleteTree(const std::filesystem::path& root, int64_t* files_left, int64_t*
 extern "C" {
 
 void TF_CreateDir(const char* dirname, TF_Status* status) {
+  if (!tenon::AllGiven({{"dirname", dirname}}, status)) return;
   tenon::SetResult(mkdir(dirname, 0755) == 0, dirname, status);
 }
 
 void TF_DeleteDir(const char* dirname, TF_Status* status) {
+  if (!tenon::AllGiven({{"dirname", dirname}}, status)) return;
   tenon::SetResult(rmdir(dirname) == 0, dirname, status);
 }
 
 void TF_DeleteFile(const char* filename, TF_Status* status) {
+  if (!tenon::AllGiven({{"filename", filename}}, status)) return;
   tenon::SetResult(unlink(filename) == 0, filename, status);
 }
 
 void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                           int64_t* undeleted_dir_count, TF_Status* status) {
+  if (!tenon::AllGiven({{"dirname", dirname},
+                        {"undeleted_file_count", undeleted_file_count},
+                        {"undeleted_dir_count", undeleted_dir_count}},
+                       status))
+    return;
   *undeleted_file_count = *undeleted_dir_count = 0;
   // A folder that is not there counts as one that was not deleted, as in TensorFlow.
   struct stat st;
@@ -121,6 +133,7 @@ void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
 }
 
 void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* status) {
+  if (!tenon::AllGiven({{"filename", filename}, {"stats", stats}}, status)) return;
   struct stat st;
   if (stat(filename, &st) != 0) return tenon::SetResult(false, filename, status);
   stats->length = st.st_size;
@@ -130,6 +143,7 @@ void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* stat
 }
 
 void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF_Status* status) {
+  if (!tenon::AllGiven({{"filename", filename}, {"handle", handle}}, status)) return;
   // "e": a child process must not inherit the file.
   FILE* file = std::fopen(filename, "we");
   if (file != nullptr) *handle = new TF_WritableFileHandle{file, filename};
@@ -137,26 +151,32 @@ void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF
 }
 
 void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   const std::unique_ptr<TF_WritableFileHandle> owned(handle);
   tenon::SetFileResult(std::fclose(handle->file) == 0, handle, status);
 }
 
 void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   tenon::SetFileResult(std::fflush(handle->file) == 0 && fsync(fileno(handle->file)) == 0, handle,
                        status);
 }
 
 void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+  if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   tenon::SetFileResult(std::fflush(handle->file) == 0, handle, status);
 }
 
 void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size_t length,
                            TF_Status* status) {
+  if (!tenon::AllGiven({{"handle", handle}}, status)) return;
+  if (!tenon::api::IsArray("data", data, static_cast<int64_t>(length), status)) return;
   tenon::SetFileResult(std::fwrite(data, 1, length, handle->file) == length, handle, status);
 }
 
 bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
-  const bool more = list->next < list->strings.size();
+  const bool more = list != nullptr && list->next < list->strings.size();
+  if (result == nullptr) return false;
   *result = more ? list->strings[list->next++].c_str() : nullptr;
   return more;
 }
@@ -164,6 +184,7 @@ bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
 void TF_StringStreamDone(TF_StringStream* list) { delete list; }
 
 TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
+  if (!tenon::AllGiven({{"filename", filename}}, status)) return nullptr;
   auto list = std::make_unique<TF_StringStream>();
   DIR* dir = opendir(filename);
   tenon::SetResult(dir != nullptr, filename, status);

@@ -43,6 +43,7 @@ TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
+  if (lib_handle == nullptr) return {};
   return {lib_handle->op_list.data(), lib_handle->op_list.size(), nullptr};
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_def.h"
 #include "plugin/host/c_api/plugin_shape_fn.h"
@@ -51,6 +52,7 @@ TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name) {
 void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { delete builder; }
 
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
+  if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
   const std::string name = builder->op.def().name;  // registration moves the definition away
   const absl::Status registered = tenon::Register(builder);
   if (!registered.ok()) tenon::NoteRefused(absl::StrCat("op '", name, "'"), registered);
@@ -59,35 +61,38 @@ void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status)
 }
 
 void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder, const char* attr_spec) {
-  builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
+  if (builder != nullptr) builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
 }
 
 void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder, const char* input_spec) {
-  builder->Update(builder->op.AddInput(absl::NullSafeStringView(input_spec)));
+  if (builder != nullptr)
+    builder->Update(builder->op.AddInput(absl::NullSafeStringView(input_spec)));
 }
 
 void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder* builder, const char* output_spec) {
-  builder->Update(builder->op.AddOutput(absl::NullSafeStringView(output_spec)));
+  if (builder != nullptr)
+    builder->Update(builder->op.AddOutput(absl::NullSafeStringView(output_spec)));
 }
 
 void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder* builder, bool) {
-  builder->op.def().is_commutative = true;
+  if (builder != nullptr) builder->op.def().is_commutative = true;
 }
 
 void TF_OpDefinitionBuilderSetIsAggregate(TF_OpDefinitionBuilder* builder, bool) {
-  builder->op.def().is_aggregate = true;
+  if (builder != nullptr) builder->op.def().is_aggregate = true;
 }
 
 void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder* builder, bool) {
-  builder->op.def().is_stateful = true;
+  if (builder != nullptr) builder->op.def().is_stateful = true;
 }
 
 void TF_OpDefinitionBuilderSetAllowsUninitializedInput(TF_OpDefinitionBuilder* builder, bool) {
-  builder->op.def().allows_uninitialized_input = true;
+  if (builder != nullptr) builder->op.def().allows_uninitialized_input = true;
 }
 
 void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder, int version,
                                       const char* explanation) {
+  if (builder == nullptr) return;
   builder->op.def().deprecated_since = version;
   builder->op.def().deprecation = explanation == nullptr ? "" : explanation;
 }
@@ -95,7 +100,7 @@ void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder, int versi
 void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder* builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext* ctx, TF_Status* status)) {
-  if (shape_inference_func == nullptr) return;
+  if (builder == nullptr || shape_inference_func == nullptr) return;
   builder->op.def().shape_fn = tenon::PluginShapeFn{shape_inference_func, tenon::CurrentPlugin()};
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/c_api/attr_errors.h"
 #include "plugin/host/c_api/shape_handles.h"
@@ -26,6 +27,7 @@ using RankCheck = absl::StatusOr<PartialShape> (InferenceContext::*)(const Parti
 // `result` may be the same handle as `handle`, and keeps its shape on an error.
 void CheckRank(RankCheck check, TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle, int64_t rank,
                TF_ShapeHandle* result, TF_Status* status) {
+  if (!api::AllGiven({{"ctx", ctx}, {"handle", handle}, {"result", result}}, status)) return;
   if (rank < 0 || rank > std::numeric_limits<int32_t>::max()) {
     return StatusToC(absl::InvalidArgumentError("Rank cannot be negative or exceed kint32max"),
                      status);
@@ -90,6 +92,7 @@ using tenon::kShape;
 using tenon::NewForPlugin;
 using tenon::PartialShape;
 using tenon::StatusToC;
+using tenon::api::AllGiven;
 
 extern "C" {
 
@@ -101,11 +104,12 @@ TF_DimensionHandle* TF_NewDimensionHandle(void) {
 void TF_DeleteDimensionHandle(TF_DimensionHandle* handle) { DeleteForPlugin(kDimension, handle); }
 
 int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx) {
-  return ctx->context->num_inputs();
+  return ctx == nullptr ? 0 : ctx->context->num_inputs();
 }
 
 void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i, TF_ShapeHandle* handle,
                                       TF_Status* status) {
+  if (!AllGiven({{"ctx", ctx}, {"handle", handle}}, status)) return;
   // TensorFlow's code and message, here and below.
   if (i < 0 || i >= ctx->context->num_inputs()) {
     return StatusToC(absl::InvalidArgumentError("input index out of range"), status);
@@ -116,6 +120,7 @@ void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i, TF_S
 
 void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* ctx, int i, TF_ShapeHandle* handle,
                                        TF_Status* status) {
+  if (!AllGiven({{"ctx", ctx}, {"handle", handle}}, status)) return;
   if (i < 0 || i >= ctx->context->num_outputs()) {
     return StatusToC(absl::InvalidArgumentError("output index out of range"), status);
   }
@@ -124,6 +129,7 @@ void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* ctx, int i, TF_
 }
 
 void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+  if (!AllGiven({{"ctx", ctx}}, status)) return;
   for (int i = 0; i < ctx->context->num_outputs(); ++i) ctx->context->set_output(i, PartialShape());
   tenon::ClearStatus(status);
 }
@@ -141,6 +147,7 @@ TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,
                                           TF_DataType* val, TF_Status* status) {
+  if (!AllGiven({{"ctx", ctx}, {"val", val}}, status)) return;
   const std::string_view name = absl::NullSafeStringView(attr_name);
   const absl::StatusOr<tenon::DataType> type = tenon::GetType(*ctx->context, name);
   if (type.ok()) *val = tenon::DataTypeToC(*type);
@@ -148,10 +155,10 @@ void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const c
 }
 
 int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext*, TF_ShapeHandle* handle) {
-  return handle->shape.rank();
+  return handle == nullptr ? -1 : handle->shape.rank();
 }
 int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext*, TF_ShapeHandle* handle) {
-  return handle->shape.known_rank();
+  return handle != nullptr && handle->shape.known_rank();
 }
 
 void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle,
@@ -174,7 +181,8 @@ void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext* ctx, TF_Sh
 void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle, int64_t i,
                                  TF_DimensionHandle* result) {
   // No status: an index out of range, and an unknown rank, give an unknown dimension.
-  const int64_t rank = shape_handle->shape.rank();
+  if (result == nullptr) return;
+  const int64_t rank = TF_ShapeInferenceContextRank(nullptr, shape_handle);
   result->size = rank >= 0 && i >= -rank && i < rank ? shape_handle->shape.dim(static_cast<int>(i))
                                                      : tenon::kUnknownDim;
 }
@@ -182,16 +190,22 @@ void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shap
 void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle,
                                       int64_t start, int64_t end, TF_ShapeHandle* result,
                                       TF_Status* status) {
+  if (!AllGiven({{"shape_handle", shape_handle}, {"result", result}}, status)) return;
   tenon::Put(tenon::Subshape(shape_handle->shape, start, end), result, status);
 }
 
 void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext*, TF_ShapeHandle* first,
                                                TF_ShapeHandle* second, TF_ShapeHandle* result,
                                                TF_Status* status) {
+  if (!AllGiven({{"first", first}, {"second", second}, {"result", result}}, status)) return;
   tenon::Put(tenon::Concatenate(first->shape, second->shape), result, status);
 }
 
-int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_handle) { return dim_handle->size >= 0; }
-int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle) { return dim_handle->size; }
+int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_handle) {
+  return TF_DimensionHandleValue(dim_handle) >= 0;
+}
+int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle) {
+  return dim_handle == nullptr ? tenon::kUnknownDim : dim_handle->size;
+}
 
 }  // extern "C"

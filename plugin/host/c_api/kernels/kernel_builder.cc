@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/kernels/kernel_def_wire.h"
@@ -33,6 +34,11 @@ TF_KernelBuilder* NewBuilder(const char* op_name, const char* device_name, Plugi
 // Whether TensorFlow takes the type as a constraint; it refuses references and its newest types.
 bool CanConstrain(TF_DataType type) {
   return IsKnownDataType(type) && !IsRef(DataTypeFromC(type)) && type < TF_FLOAT8_E5M2;
+}
+
+// Whether a function without a status may add to the builder.
+bool IsOpen(const TF_KernelBuilder* builder) {
+  return builder != nullptr && !builder->registered();
 }
 
 absl::Status RegisteredError() {
@@ -93,6 +99,7 @@ void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder, const cha
     return tenon::StatusToC(
         absl::UnimplementedError(absl::StrCat("Unexpected type ", static_cast<int>(type))), status);
   }
+  if (!tenon::api::AllGiven({{"kernel_builder", kernel_builder}}, status)) return;
   if (kernel_builder->registered()) return tenon::StatusToC(tenon::RegisteredError(), status);
   kernel_builder->def->constraints.push_back(
       {tenon::Text(attr_name), {tenon::DataTypeFromC(type)}});
@@ -100,25 +107,27 @@ void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder, const cha
 }
 
 void TF_KernelBuilder_HostMemory(TF_KernelBuilder* kernel_builder, const char* arg_name) {
-  if (!kernel_builder->registered())
+  if (tenon::IsOpen(kernel_builder))
     kernel_builder->def->host_memory_args.push_back(tenon::Text(arg_name));
 }
 
 void TF_KernelBuilder_Priority(TF_KernelBuilder* kernel_builder, int32_t priority_number) {
-  if (!kernel_builder->registered()) kernel_builder->def->priority = priority_number;
+  if (tenon::IsOpen(kernel_builder)) kernel_builder->def->priority = priority_number;
 }
 
 void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label) {
-  if (!kernel_builder->registered()) kernel_builder->def->label = tenon::Text(label);
+  if (tenon::IsOpen(kernel_builder)) kernel_builder->def->label = tenon::Text(label);
 }
 
 void TF_RegisterKernelBuilder(const char* kernel_name, TF_KernelBuilder* builder,
                               TF_Status* status) {
+  if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
   tenon::Answer(kernel_name, tenon::Register(kernel_name, builder), status);
 }
 
 void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, const char* name,
                                            TF_KernelBuilder* builder, TF_Status* status) {
+  if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
   if (serialized_kernel_def == nullptr) return TF_RegisterKernelBuilder(name, builder, status);
   absl::StatusOr<tenon::KernelDef> parsed = tenon::KernelDefFromWire(serialized_kernel_def);
   if (!parsed.ok()) {
@@ -134,7 +143,7 @@ void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, co
 }
 
 void TF_DeleteKernelBuilder(TF_KernelBuilder* builder) {
-  if (builder != nullptr && !builder->registered()) delete builder;
+  if (tenon::IsOpen(builder)) delete builder;
 }
 
 }  // extern "C"

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/tensor_handles.h"
 #include "graph/tensor/tensor_proto.h"
@@ -83,6 +84,8 @@ absl::StatusOr<int32_t> ToInt32(std::string_view name, int64_t value) {
 // Writes the value, or the error. On an error *out keeps what it held.
 template <typename T, typename U>
 void Put(const absl::StatusOr<U>& value, T* out, TF_Status* status) {
+  if (value.ok() && out == nullptr)
+    return StatusToC(absl::InvalidArgumentError("argument 'val' is NULL"), status);
   if (value.ok()) *out = static_cast<T>(*value);
   StatusToC(value.status(), status);
 }
@@ -93,6 +96,7 @@ void PutList(const absl::StatusOr<std::vector<U>>& values, T* out, int max, TF_S
   StatusToC(values.status(), status);
   if (!values.ok()) return;
   const int n = std::min(std::max(max, 0), static_cast<int>(values->size()));
+  if (!api::IsArray("vals", out, n, status)) return;
   for (int i = 0; i < n; ++i) out[i] = static_cast<T>((*values)[i]);
 }
 
@@ -169,6 +173,9 @@ absl::Status PackStrings(absl::Span<const std::string_view> strings, char** valu
                          int max, void* storage, size_t storage_size) {
   char* at = static_cast<char*>(storage);
   const int n = std::min(std::max(max, 0), static_cast<int>(strings.size()));
+  if (n > 0 && (values == nullptr || lengths == nullptr))
+    return absl::InvalidArgumentError("values or lengths is NULL");
+  if (storage == nullptr) storage_size = 0;
   for (int i = 0; i < n; ++i) {
     values[i] = at;
     lengths[i] = strings[i].size();
@@ -191,6 +198,7 @@ absl::Status TensorList(const AttrValue& value, TF_Tensor** vals, int max) {
     TENON_ASSIGN_OR_RETURN(Tensor tensor, TensorFromWire(wire));
     tensors.push_back(std::move(tensor));
   }
+  if (vals == nullptr && !tensors.empty()) return absl::InvalidArgumentError("vals is NULL");
   for (size_t i = 0; i < tensors.size(); ++i) vals[i] = NewTensorHandle(std::move(tensors[i]));
   return absl::OkStatus();
 }
@@ -229,30 +237,37 @@ extern "C" {
 
 // The first failure stays.
 void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   if (ctx->status.ok()) ctx->status = tenon::StatusFromC(status);
 }
 
 TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   ClearStatus(status);
   return tenon::NewBuffer(ctx->kernel->node.node_def_wire);
 }
 
 // The view is valid as long as the kernel.
 TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
+  ctx = tenon::InConstruction(ctx);
   return {ctx->kernel->name.data(), ctx->kernel->name.size()};
 }
 
 bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx, const char* attr_name,
                                      TF_Status*) {
+  ctx = tenon::InConstruction(ctx);
   return tenon::FindAttr(ctx->kernel->node, absl::NullSafeStringView(attr_name)).has_value();
 }
 
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          int32_t* list_size, int32_t* total_size,
                                          TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   const std::string_view name = absl::NullSafeStringView(attr_name);
   const std::optional<AttrValue> value = tenon::FindAttr(ctx->kernel->node, name);
   if (!value) StatusToC(tenon::NoSuchAttr(ctx, name), status);
+  if (list_size == nullptr || total_size == nullptr)
+    return StatusToC(absl::InvalidArgumentError("list_size or total_size is NULL"), status);
   // A status that is not OK on entry stays, and counts as a missing attribute, as in TensorFlow.
   if (!value || TF_GetCode(status) != TF_OK) {
     *list_size = *total_size = -1;
@@ -270,6 +285,7 @@ void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const cha
 
 void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          TF_DataType* val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kType),
            [](const AttrValue& v) { return v.AsType(); }),
       val, status);
@@ -277,21 +293,24 @@ void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx, const cha
 
 void TF_OpKernelConstruction_GetAttrInt32(TF_OpKernelConstruction* ctx, const char* attr_name,
                                           int32_t* val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   const auto get = [attr_name](const AttrValue& v) -> absl::StatusOr<int32_t> {
     TENON_ASSIGN_OR_RETURN(const int64_t wide, v.AsInt());
-    return tenon::ToInt32(attr_name, wide);
+    return tenon::ToInt32(absl::NullSafeStringView(attr_name), wide);
   };
   Put(With(GetScalar(ctx, attr_name, AttrKind::kInt), get), val, status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction* ctx, const char* attr_name,
                                           int64_t* val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kInt), [](const AttrValue& v) { return v.AsInt(); }),
       val, status);
 }
 
 void TF_OpKernelConstruction_GetAttrFloat(TF_OpKernelConstruction* ctx, const char* attr_name,
                                           float* val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kFloat),
            [](const AttrValue& v) { return v.AsFloat(); }),
       val, status);
@@ -299,6 +318,7 @@ void TF_OpKernelConstruction_GetAttrFloat(TF_OpKernelConstruction* ctx, const ch
 
 void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          TF_Bool* val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kBool),
            [](const AttrValue& v) { return v.AsBool(); }),
       val, status);
@@ -306,17 +326,20 @@ void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction* ctx, const cha
 
 void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const char* attr_name,
                                            char* val, size_t max_length, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   const auto value = With(GetScalar(ctx, attr_name, AttrKind::kString),
                           [](const AttrValue& v) { return v.AsString(); });
   StatusToC(value.status(), status);
   if (!value.ok()) return;
   // Cut off without a NUL, as in TensorFlow: GetAttrSize says the length.
   const size_t n = std::min(max_length, value->size());
-  if (n != 0) std::memcpy(val, value->data(), n);
+  if (n != 0 && val != nullptr) std::memcpy(val, value->data(), n);
 }
 
 void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const char* attr_name,
                                            TF_Tensor** val, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
+  if (val == nullptr) return StatusToC(absl::InvalidArgumentError("val is NULL"), status);
   *val = nullptr;  // on an error, too: a plug-in may delete what it finds
   const auto get = [](const AttrValue& v) -> absl::StatusOr<tenon::Tensor> {
     TENON_ASSIGN_OR_RETURN(const std::string_view wire, v.AsTensorWire());
@@ -329,6 +352,7 @@ void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const c
 
 void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                              TF_DataType* vals, int max_vals, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kType),
                [](const AttrValue& v) { return v.AsTypeList(); }),
           vals, max_vals, status);
@@ -336,6 +360,7 @@ void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx, const
 
 void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               int32_t* vals, int max_vals, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   // Values that do not fit 32 bits are cut off, as in TensorFlow; the scalar form refuses them.
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
@@ -344,6 +369,7 @@ void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx, cons
 
 void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               int64_t* vals, int max_vals, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
           vals, max_vals, status);
@@ -351,6 +377,7 @@ void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx, cons
 
 void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                               float* vals, int max_vals, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kFloat),
                [](const AttrValue& v) { return v.AsFloatList(); }),
           vals, max_vals, status);
@@ -358,6 +385,7 @@ void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruction* ctx, cons
 
 void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                              TF_Bool* vals, int max_vals, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kBool),
                [](const AttrValue& v) { return v.AsBoolList(); }),
           vals, max_vals, status);
@@ -367,6 +395,7 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
                                                char** values, size_t* lengths, int max_values,
                                                void* storage, size_t storage_size,
                                                TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   const auto strings = With(GetList(ctx, attr_name, AttrKind::kString),
                             [](const AttrValue& v) { return v.AsStringList(); });
   StatusToC(strings.ok()
@@ -378,6 +407,7 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
 void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                TF_Tensor** vals, int max_values,
                                                TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   StatusToC(With(GetList(ctx, attr_name, AttrKind::kTensor),
                  [&](const AttrValue& v) { return tenon::TensorList(v, vals, max_values); }),
             status);
@@ -385,6 +415,7 @@ void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx, con
 
 TF_Buffer* TF_OpKernelConstruction_GetAttrFunction(TF_OpKernelConstruction* ctx,
                                                    const char* attr_name, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   const auto func = With(GetScalar(ctx, attr_name, AttrKind::kFunc),
                          [](const AttrValue& v) { return v.AsFunc(); });
   StatusToC(func.status(), status);

@@ -48,7 +48,7 @@ inline bool HasElements(const Shape& shape) {
 // The common case of TF_GetInput, a tensor with elements: no share of the buffer and no allocation.
 // Null where InputHandle has to serve.
 inline TF_Tensor* LendInput(TF_OpKernelContext* ctx, int i) {
-  if (!InRange(i, ctx->args->inputs.size())) return nullptr;
+  if (ctx == nullptr || !InRange(i, ctx->args->inputs.size())) return nullptr;
   const Tensor& input = *ctx->args->inputs[i].tensor;
   return HasElements(input.shape()) && !RefersToVariable(ctx, i) ? ctx->loans.TryLend(input)
                                                                  : nullptr;
@@ -71,7 +71,7 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
 // Not inline: TF_GetInput is called for each input, and comes here for few.
 [[gnu::noinline]] void GetOtherInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                      TF_Status* status) {
-  InCall(ctx, "TF_GetInput");
+  ctx = InCall(ctx, "TF_GetInput");
   const absl::StatusOr<TF_Tensor*> handle = InputHandle(ctx, i);
   if (!handle.ok()) return StatusToC(handle.status(), status);
   *tensor = *handle;
@@ -132,6 +132,14 @@ absl::StatusOr<std::string> ResourceHandleProto(TF_OpKernelContext* ctx, int i) 
   return proto;
 }
 
+// Fills the buffer with what surrounds the kernel's node; with nothing where nothing does.
+absl::Status FillFrom(TF_OpKernelContext* ctx, std::string KernelSurroundings::*bytes,
+                      TF_Buffer* buffer) {
+  if (buffer == nullptr) return absl::InvalidArgumentError("the buffer is NULL");
+  const auto& surroundings = ctx->kernel->node.surroundings;
+  return FillBuffer(surroundings == nullptr ? std::string_view() : (*surroundings).*bytes, buffer);
+}
+
 TF_StringView View(std::string_view s) { return {s.data(), s.size()}; }
 
 absl::Status NotImplemented(std::string_view function) {
@@ -151,7 +159,40 @@ void RefuseRecv(void*, TF_RendezvousAsyncRecv_Params* params) {
 }
 void IgnoreAbort(void*, const TF_Status*) {}
 
+// A kernel without a node: no inputs, no outputs, no attributes.
+const KernelInfo& NoKernel() {
+  static const OpDef* const op = new OpDef;
+  static const AttrSet* const attrs = new AttrSet;
+  static KernelInfo* const kernel = [] {
+    auto* const info = new KernelInfo;
+    info->def = std::make_shared<KernelDef>();
+    info->node.op = op;
+    info->node.attrs = attrs;
+    info->node.types = &info->types;
+    return info;
+  }();
+  return *kernel;
+}
+
 }  // namespace
+
+TF_OpKernelContext* NoCall() {
+  static TF_OpKernelContext* const context = [] {
+    auto* const none = NewContext().release();
+    none->kernel = &NoKernel();
+    none->abandoned = true;
+    return none;
+  }();
+  return context;
+}
+
+TF_OpKernelConstruction* InConstruction(TF_OpKernelConstruction* construction) {
+  if (construction != nullptr) return construction;
+  thread_local TF_OpKernelConstruction none;
+  none = {&NoKernel(), absl::OkStatus()};
+  return &none;
+}
+
 }  // namespace tenon
 
 using tenon::ClearStatus;
@@ -160,7 +201,7 @@ using tenon::StatusToC;
 extern "C" {
 
 SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   if (ctx->kernel->device == nullptr) {
     StatusToC(
         absl::FailedPreconditionError("Accessing device stream is not supported for a CPU device."),
@@ -175,6 +216,8 @@ int TF_NumInputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)-
 int TF_NumOutputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_outputs(); }
 
 void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
+  if (tensor == nullptr) [[unlikely]]
+    return StatusToC(absl::InvalidArgumentError("argument 'tensor' is NULL"), status);
   TF_Tensor* const lent = tenon::LendInput(ctx, i);
   if (lent == nullptr) [[unlikely]]
     return tenon::GetOtherInput(ctx, i, tensor, status);
@@ -183,7 +226,8 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* 
 }
 
 void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
+  if (args == nullptr) return;
   const absl::StatusOr<std::pair<int, int>> range =
       tenon::RangeOf(*ctx->kernel, absl::NullSafeStringView(name));
   args->start = range.ok() ? range->first : -1;
@@ -192,28 +236,28 @@ void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args
 }
 
 TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::TypeAt(ctx, ctx->kernel->node.types->inputs, index, tenon::InputIndexError());
 }
 
 TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError());
 }
 
 bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError(), status);
 }
 
 bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
 }
 
 // The first failure stays, whatever the kernel reports later.
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   ctx->Fail(tenon::StatusFromC(status));
 }
 
@@ -226,12 +270,12 @@ void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
 }
 
 void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
-  tenon::InCall(context, __func__);
+  context = tenon::InCall(context, __func__);
   context->deferred.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void TF_DecNumDeferredOps(TF_OpKernelContext* context) {
-  tenon::InCall(context, __func__);
+  context = tenon::InCall(context, __func__);
   absl::MutexLock lock(&tenon::EndsOfWork());  // wakes the host, which waits for zero
   context->deferred.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -248,11 +292,11 @@ int64_t TF_GetIterId(TF_OpKernelContext* ctx) {
 }
 
 int TF_GetDeviceId(TF_OpKernelContext* ctx) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return ctx->kernel->device_id;
 }
 TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::View(ctx->kernel->node.device_name);
 }
 int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) {
@@ -262,42 +306,43 @@ TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx) {
   return tenon::View(tenon::InCall(ctx, __func__)->kernel->name);
 }
 TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return tenon::View(tenon::kDefaultContainer);
 }
 
 TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const std::vector<std::string>& names = ctx->kernel->node.input_names;
   return index < names.size() ? tenon::View(names[index]) : TF_StringView{nullptr, 0};
 }
 
 TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   return {ctx, tenon::RefuseSend, tenon::RefuseRecv, tenon::IgnoreAbort};
 }
 
 void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
                                         TF_Buffer* serialized_function_def_library,
                                         TF_Status* status) {
-  tenon::InCall(ctx, __func__);
-  StatusToC(tenon::FillBuffer(ctx->kernel->node.surroundings->function_library,
-                              serialized_function_def_library),
+  ctx = tenon::InCall(ctx, __func__);
+  StatusToC(tenon::FillFrom(ctx, &tenon::KernelSurroundings::function_library,
+                            serialized_function_def_library),
             status);
 }
 
 void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_config_proto,
                                  TF_Status* status) {
-  tenon::InCall(ctx, __func__);
-  StatusToC(
-      tenon::FillBuffer(ctx->kernel->node.surroundings->config_proto, serialized_config_proto),
-      status);
+  ctx = tenon::InCall(ctx, __func__);
+  StatusToC(tenon::FillFrom(ctx, &tenon::KernelSurroundings::config_proto, serialized_config_proto),
+            status);
 }
 
 void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
                                          TF_Buffer* serialized_resource_handle_proto,
                                          TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
+  if (serialized_resource_handle_proto == nullptr)
+    return StatusToC(absl::InvalidArgumentError("the buffer is NULL"), status);
   const absl::StatusOr<std::string> proto = tenon::ResourceHandleProto(ctx, i);
   StatusToC(
       proto.ok() ? tenon::FillBuffer(*proto, serialized_resource_handle_proto) : proto.status(),

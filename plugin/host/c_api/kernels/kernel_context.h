@@ -53,6 +53,12 @@ absl::Mutex& EndsOfWork();
 // deferred work the host gave up. An asynchronous call on which the host gave up keeps its own.
 extern const ComputeArgs kAbandonedArgs;
 
+// What stands for a null context: a call that has ended, of a kernel without a node.
+TF_OpKernelContext* NoCall();
+
+// Returns `construction`; for null one of a kernel without a node, which ends with the thread.
+TF_OpKernelConstruction* InConstruction(TF_OpKernelConstruction* construction);
+
 // In strict mode reports a violation: the plug-in calls `function` with the context of a call that
 // has ended. Else does nothing.
 void TellOfEndedCall(const TF_OpKernelContext& context, const char* function);
@@ -150,10 +156,13 @@ inline absl::Status CheckDeviceIsThere(const TF_OpKernelContext& context) {
   return absl::FailedPreconditionError("the host no longer waits for this call");
 }
 
-// Returns `context`. Every C function with a context calls this before it answers from the context,
-// to report in strict mode a context whose call has ended. Only the fast paths of TF_GetInput and
-// of the functions that allocate an output do not: no such context takes them.
+// Returns `context`, NoCall() for null. Every C function with a context calls this before it
+// answers from the context, to report in strict mode a context whose call has ended. Only the fast
+// paths of TF_GetInput and of the functions that allocate an output do not: no such context takes
+// them.
 inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
+  if (context == nullptr) [[unlikely]]
+    return NoCall();
   if (context->ended.load(std::memory_order_relaxed)) [[unlikely]]
     TellOfEndedCall(*context, function);
   return context;

@@ -20,6 +20,7 @@ absl::StatusOr<Shape> ShapeFromC(const int64_t* dims, int num_dims) {
   if (num_dims < 0)
     return absl::InvalidArgumentError(
         absl::StrCat("a tensor cannot have ", num_dims, " dimensions"));
+  if (dims == nullptr) return absl::InvalidArgumentError("the dimensions are NULL");
   return Shape::Make(absl::MakeConstSpan(dims, num_dims));
 }
 
@@ -68,7 +69,7 @@ inline absl::Status Allocate(TF_OpKernelContext* ctx, DataType dtype, const Shap
 // The error for an output that cannot be allocated. Not inline: the checks are on the path of each
 // output, the messages are not.
 absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
-  InCall(ctx, function);  // a call that has ended has no outputs, so it always comes here
+  ctx = InCall(ctx, function);  // a call that has ended has no outputs, so it always comes here
   const int num_outputs = ctx->num_outputs();
   if (index < 0 || index >= num_outputs) {
     return absl::InternalError(absl::StrCat(
@@ -88,7 +89,7 @@ absl::Status NoNewOutput(TF_OpKernelContext* ctx, int index, const char* functio
 
 // Whether output `index` may be allocated. `function` is the function of the C interface that asks.
 inline absl::Status CheckNewOutput(TF_OpKernelContext* ctx, int index, const char* function) {
-  const bool in_range = index >= 0 && index < ctx->num_outputs();
+  const bool in_range = ctx != nullptr && index >= 0 && index < ctx->num_outputs();
   return in_range && !IsRef(Info(ctx).types.outputs[index]) && !ctx->output_set(index)
              ? absl::OkStatus()
              : NoNewOutput(ctx, index, function);
@@ -211,8 +212,9 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
                                            const int64_t* output_dims, int output_num_dims,
                                            int* forwarded_input, TF_Status* status) {
   if (forwarded_input != nullptr) *forwarded_input = -1;
-  const auto candidates =
-      absl::MakeConstSpan(candidate_input_indices, std::max(0, num_candidate_input_indices));
+  const auto candidates = absl::MakeConstSpan(
+      candidate_input_indices,
+      candidate_input_indices == nullptr ? 0 : std::max(0, num_candidate_input_indices));
   return tenon::HandleToC(tenon::ForwardOrAllocate(context, candidates, output_index, output_dims,
                                                    output_num_dims, forwarded_input),
                           status);
@@ -220,18 +222,18 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
 
 TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims,
                            int num_dims, TF_AllocatorAttributes* alloc_attrs, TF_Status* status) {
-  tenon::InCall(context, __func__);
+  context = tenon::InCall(context, __func__);
   return tenon::HandleToC(
       tenon::AllocateTemp(context, dtype, tenon::ShapeFromC(dims, num_dims), alloc_attrs), status);
 }
 
 void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   tenon::StatusToC(tenon::SetOutput(ctx, i, tensor), status);
 }
 
 TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   if (i < 0 || i >= ctx->num_outputs()) {
     tenon::StatusToC(absl::OutOfRangeError("output index out of range"), status);
     return nullptr;

@@ -35,6 +35,7 @@ absl::Status CopyDims(const TF_OpKernelConstruction* ctx, std::string_view attr_
     return absl::InvalidArgumentError(
         absl::StrCat("Expected rank is ", num_dims, " but actual rank is ", shape.rank()));
   }
+  if (dims == nullptr && num_dims != 0) return absl::InvalidArgumentError("dims is NULL");
   std::copy(shape.dims().begin(), shape.dims().end(), dims);
   return absl::OkStatus();
 }
@@ -118,7 +119,7 @@ extern "C" {
 
 void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor** tensor,
                        TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<int> index =
       tenon::InputByName(*ctx->kernel, absl::NullSafeStringView(inputName));
   if (!index.ok()) return tenon::StatusToC(index.status(), status);
@@ -127,12 +128,13 @@ void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor
 
 void TF_OpKernelConstruction_GetAttrTensorShape(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                 int64_t* dims, size_t num_dims, TF_Status* status) {
+  ctx = tenon::InConstruction(ctx);
   tenon::StatusToC(tenon::CopyDims(ctx, absl::NullSafeStringView(attr_name), dims, num_dims),
                    status);
 }
 
 bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (i < 0 || static_cast<size_t>(i) >= types.size()) {
     tenon::StatusToC(absl::OutOfRangeError("input index out of range"), status);
@@ -146,7 +148,7 @@ void TF_AddNVariant(TF_OpKernelContext* ctx,
                     void (*binary_add_func)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b,
                                             TF_Tensor* out),
                     TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::AddVariants(ctx, binary_add_func), status);
 }
 
@@ -154,7 +156,7 @@ void TF_ZerosLikeVariant(TF_OpKernelContext* ctx,
                          void (*zeros_like_func)(TF_OpKernelContext* ctx, TF_Tensor* input,
                                                  TF_Tensor* out),
                          TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::ZerosLikeVariant(ctx, zeros_like_func), status);
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
@@ -170,7 +171,7 @@ TF_Device* TF_GetDevice(TF_OpKernelContext* ctx) {
 void TF_CreatePluginResource(TF_OpKernelContext* ctx, const char* container_name,
                              const char* plugin_resource_name, void* plugin_resource,
                              void (*delete_func)(void*), TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::CreateResource(ctx, tenon::Container(container_name),
                                   absl::NullSafeStringView(plugin_resource_name), plugin_resource,
                                   delete_func),
@@ -182,17 +183,17 @@ void TF_LookupOrCreatePluginResource(TF_OpKernelContext* ctx, const char* contai
                                      void** result_plugin_resource, void* (*create_func)(void*),
                                      void* create_func_args, void (*delete_func)(void*),
                                      TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<void*> object = tenon::LookupOrCreateResource(
       ctx, tenon::Container(container_name), absl::NullSafeStringView(plugin_resource_name),
       create_func, create_func_args, delete_func);
-  *result_plugin_resource = object.ok() ? *object : nullptr;
+  if (result_plugin_resource != nullptr) *result_plugin_resource = object.ok() ? *object : nullptr;
   StatusToC(object.status(), status);
 }
 
 TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext* ctx, int index,
                                                   TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<tenon::Variable*> variable = tenon::VariableInput(ctx, index);
   StatusToC(variable.status(), status);
   if (!variable.ok()) return nullptr;
@@ -200,13 +201,14 @@ TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext* ctx, int i
 }
 
 void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars, TF_Status* status) {
+  if (!tenon::api::IsArray("vars", vars, std::max(num_vars, 0), status)) return;
   StatusToC(tenon::LockInfos(absl::MakeConstSpan(vars, static_cast<size_t>(std::max(num_vars, 0)))),
             status);
 }
 
 void TF_AllocateTempForVariableInfo(TF_OpKernelContext* ctx, TF_VariableInfo* var_info,
                                     TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::AllocateAnew(ctx, var_info), status);
 }
 

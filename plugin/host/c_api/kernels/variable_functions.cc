@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/c_api/kernels/variable_access.h"
 
@@ -252,12 +253,14 @@ std::string_view ViewOf(const TF_StringView* s) {
 using tenon::CopyFn;
 using tenon::ReportToStep;
 using tenon::StatusToC;
+using tenon::api::AllGiven;
+using tenon::api::IsArray;
 
 extern "C" {
 
 void TF_AssignVariable(TF_OpKernelContext* ctx, int input_index, int value_index,
                        bool validate_shape, CopyFn copyFunc, TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::AssignVariable(ctx, input_index, value_index, validate_shape, copyFunc));
   tenon::ClearStatus(status);
 }
@@ -265,7 +268,7 @@ void TF_AssignVariable(TF_OpKernelContext* ctx, int input_index, int value_index
 void TF_AssignRefVariable(TF_OpKernelContext* ctx, int input_ref_index, int output_ref_index,
                           int value_index, bool, bool validate_shape, CopyFn copyFunc,
                           TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::AssignReference(ctx, input_ref_index, output_ref_index, value_index,
                                            validate_shape, copyFunc));
   tenon::ClearStatus(status);
@@ -276,7 +279,7 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
                              void (*updateFunc)(TF_OpKernelContext* ctx, TF_Tensor* tensor,
                                                 TF_Tensor* value, int Op),
                              TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::UpdateVariable(ctx, input_index, value_index, Op, isVariantType != 0,
                                           copyFunc, updateFunc));
   tenon::ClearStatus(status);
@@ -284,7 +287,7 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
 
 void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int32_t input_index,
                                                    int32_t output_index) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (input_index < 0 || static_cast<size_t>(input_index) >= types.size())
     return ctx->Fail(absl::OutOfRangeError("input index out of range"));
@@ -297,7 +300,8 @@ void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int3
 void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool, bool isVariantType,
                                    bool sparse, CopyFn copyFunc, TF_Tensor** out,
                                    TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
+  if (!AllGiven({{"out", out}}, status)) return;
   const absl::StatusOr<TF_Tensor*> handle =
       tenon::VariableTensor(ctx, input, isVariantType, sparse, copyFunc);
   ReportToStep(ctx, handle.status());
@@ -309,7 +313,10 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
                                              const int* const inputs, size_t len, CopyFn copyFunc,
                                              TF_VariableInputLockHolder** lockHolder,
                                              TF_Status* status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
+  if (!AllGiven({{"lockHolder", lockHolder}}, status) ||
+      !IsArray("inputs", inputs, static_cast<int64_t>(len), status))
+    return;
   TF_VariableInputLockHolder* const holder = tenon::TakeHolder(ctx);
   const absl::Status locked = tenon::LockVariables(
       ctx, do_lock, sparse, absl::MakeConstSpan(inputs, len), copyFunc, *holder);
@@ -333,7 +340,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
                           void (*plugin_allocator)(TF_OpKernelContext*, TF_Tensor*, TF_DataType,
                                                    const int64_t*, int, TF_Status*),
                           TF_Status* tf_status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx,
                 tenon::MakeTemporary(ctx, tenon::DataTypeFromC(dtype), dims, num_dims,
                                      tenon::ViewOf(var_name), plugin_allocator),
@@ -342,7 +349,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
 
 void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int, TF_StringView* var_name,
                                  TF_Status* tf_status) {
-  tenon::InCall(ctx, __func__);
+  ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::DestroyTemporary(ctx, tenon::ViewOf(var_name)), tf_status);
 }
 

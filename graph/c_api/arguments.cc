@@ -1,4 +1,4 @@
-#include "executor/api/base/arguments.h"
+#include "graph/c_api/arguments.h"
 
 #include "absl/strings/str_cat.h"
 
