@@ -1,10 +1,8 @@
-// The client C API: building, importing and running graphs. The source uses nothing but TensorFlow's
-// C API, so that the same program links with libtenon.so or with the libraries of a TensorFlow
-// package T:
-//   g++ -O2 -IT/include benchmarks/api_bench.cc -lbenchmark -lbenchmark_main T/libtensorflow_cc.so.2
-//       T/libtensorflow_framework.so.2 -Wl,-rpath,T
+// The client C API: building, importing and running graphs, and making sessions. The source uses
+// nothing but TensorFlow's C API, so that benchmarks/api_ratios.sh runs it with TensorFlow too.
 // API_BENCH_MODEL names a GraphDef to import besides those that the program makes.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tensorflow/c/c_api.h"
 
@@ -138,30 +137,95 @@ void ImportModel(benchmark::State& state) {
 }
 BENCHMARK(ImportModel)->Unit(benchmark::kMillisecond);
 
-// A session that is run again and again: two feeds and one node.
-void SessionRun(benchmark::State& state) {
-  TF_Status* status = TF_NewStatus();
-  TF_Graph* graph = TF_NewGraph();
-  const TF_Output inputs[] = {{Placeholder(graph, status, "x"), 0},
-                              {Placeholder(graph, status, "y"), 0}};
-  const TF_Output output{AddV2(graph, status, "z", inputs[0], inputs[1]), 0};
+TF_Session* NewSession(TF_Graph* graph, TF_Status* status) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   TF_Session* session = TF_NewSession(graph, options, status);
   Check(status);
-  TF_Tensor* const values[] = {Scalar(1), Scalar(2)};
+  TF_DeleteSessionOptions(options);
+  return session;
+}
+
+// A session that runs one node again and again.
+void RunNode(benchmark::State& state, TF_Graph* graph, TF_Operation* node,
+             const std::vector<TF_Output>& inputs) {
+  TF_Status* status = TF_NewStatus();
+  TF_Session* session = NewSession(graph, status);
+  const TF_Output output{node, 0};
+  std::vector<TF_Tensor*> values;
+  for (size_t i = 0; i < inputs.size(); ++i) values.push_back(Scalar(static_cast<float>(i)));
   for (auto _ : state) {
     TF_Tensor* result = nullptr;
-    TF_SessionRun(session, nullptr, inputs, values, 2, &output, &result, 1, nullptr, 0, nullptr,
-                  status);
+    TF_SessionRun(session, nullptr, inputs.data(), values.data(), static_cast<int>(inputs.size()),
+                  &output, &result, 1, nullptr, 0, nullptr, status);
     TF_DeleteTensor(result);
   }
   Check(status);
   for (TF_Tensor* value : values) TF_DeleteTensor(value);
   TF_DeleteSession(session, status);
-  TF_DeleteSessionOptions(options);
   TF_DeleteGraph(graph);
   TF_DeleteStatus(status);
 }
-BENCHMARK(SessionRun);
+
+void SessionRunOneFeed(benchmark::State& state) {
+  TF_Status* status = TF_NewStatus();
+  TF_Graph* graph = TF_NewGraph();
+  const TF_Output x{Placeholder(graph, status, "x"), 0};
+  TF_OperationDescription* desc = TF_NewOperation(graph, "Neg", "y");
+  TF_AddInput(desc, x);
+  TF_Operation* node = TF_FinishOperation(desc, status);
+  Check(status);
+  TF_DeleteStatus(status);
+  RunNode(state, graph, node, {x});
+}
+BENCHMARK(SessionRunOneFeed);
+
+void SessionRunTwoFeeds(benchmark::State& state) {
+  TF_Status* status = TF_NewStatus();
+  TF_Graph* graph = TF_NewGraph();
+  const TF_Output x{Placeholder(graph, status, "x"), 0}, y{Placeholder(graph, status, "y"), 0};
+  TF_Operation* node = AddV2(graph, status, "z", x, y);
+  TF_DeleteStatus(status);
+  RunNode(state, graph, node, {x, y});
+}
+BENCHMARK(SessionRunTwoFeeds);
+
+// Bytes of memory that the process has.
+double ResidentBytes() {
+  long total = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%ld %ld", &total, &resident) != 2) std::exit(1);
+  std::fclose(file);
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+// Sessions of one graph, each made, run once, closed and deleted. bytes_kept: what one of them
+// leaves behind, after the first thousand.
+void Sessions(benchmark::State& state) {
+  constexpr int64_t kFirst = 1000;
+  TF_Status* status = TF_NewStatus();
+  TF_Graph* graph = TF_NewGraph();
+  const TF_Output x{Placeholder(graph, status, "x"), 0};
+  const TF_Output y{AddV2(graph, status, "y", x, x), 0};
+  TF_Tensor* value = Scalar(1);
+  int64_t made = 0;
+  double before = 0;
+  for (auto _ : state) {
+    if (made++ == kFirst) before = ResidentBytes();
+    TF_Session* session = NewSession(graph, status);
+    if (state.range(0) != 0) {
+      TF_Tensor* result = nullptr;
+      TF_SessionRun(session, nullptr, &x, &value, 1, &y, &result, 1, nullptr, 0, nullptr, status);
+      TF_DeleteTensor(result);
+    }
+    TF_CloseSession(session, status);
+    TF_DeleteSession(session, status);
+  }
+  Check(status);
+  state.counters["bytes_kept"] = (ResidentBytes() - before) / static_cast<double>(made - kFirst);
+  TF_DeleteTensor(value);
+  TF_DeleteGraph(graph);
+  TF_DeleteStatus(status);
+}
+BENCHMARK(Sessions)->ArgName("runs")->Arg(0)->Arg(1)->Iterations(100000);
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The time of one op that is executed alone, through TensorFlow's C API. The source uses nothing
-// else, so that benchmarks/eager_ratios.sh links it to TensorFlow too.
+// else, so that benchmarks/api_ratios.sh runs it with TensorFlow too.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

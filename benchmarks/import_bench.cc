@@ -1,7 +1,11 @@
 // Import: GraphDef bytes to a verified Graph with resolved edges and types. Items are nodes.
+// API_BENCH_MODEL names a GraphDef to import besides those that the program makes, as in api_bench.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 
@@ -118,6 +122,27 @@ void BM_Import(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(state.iterations() * state.range(0)),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
+
+void BM_ImportModel(benchmark::State& state) {
+  const char* path = std::getenv("API_BENCH_MODEL");
+  if (path == nullptr) return state.SkipWithError("API_BENCH_MODEL names no GraphDef");
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (auto _ : state) {
+    state.PauseTiming();
+    {
+      std::string copy = bytes;
+      state.ResumeTiming();
+      absl::StatusOr<Imported> imported = ImportBytes(std::move(copy), "bench");
+      if (!imported.ok() || !imported->defects.empty())
+        state.SkipWithError("the graph does not import");
+      benchmark::DoNotOptimize(imported);
+      state.PauseTiming();
+    }
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(BM_ImportModel)->Unit(benchmark::kMillisecond);
 
 #define TENON_IMPORT_SIZES \
   Arg(1000)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)

@@ -89,24 +89,24 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
 }
 
 absl::StatusOr<Tensor> Fetch(const FetchSpec& fetch, const Frame& frame) {
-  Tensor t;
+  const Tensor* t = nullptr;
   switch (fetch.where) {
     case Where::kConst:
       return fetch.constant;
     case Where::kFeed:
-      t = frame.feed(fetch.index);
+      t = &frame.feed(fetch.index);
       break;
     case Where::kFetch:
-      t = frame.fetch_buffer(fetch.index);
+      t = &frame.fetch_buffer(fetch.index);
       break;
     case Where::kSlot:
-      t = frame.slot(fetch.index);
+      t = &frame.slot(fetch.index);
       break;
     case Where::kNone:
     case Where::kArena:
       return Tensor();
   }
-  return Tensor(fetch.dtype, fetch.shape.has_value() ? *fetch.shape : t.shape(), t.buffer());
+  return Tensor(fetch.dtype, fetch.shape.has_value() ? *fetch.shape : t->shape(), t->buffer());
 }
 
 absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame& frame) {

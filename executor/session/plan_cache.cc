@@ -20,8 +20,9 @@ std::shared_ptr<CachedPlan> PlanCache::Find(absl::Span<const Tensor> feeds) {
         std::equal(entry->shapes.begin(), entry->shapes.end(), feeds.begin(), feeds.end(),
                    [](const Shape& s, const Tensor& t) { return s == t.shape(); });
     if (!same) continue;
-    // Atomic, as readers share the lock.
-    entry->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    // Atomic, as readers share the lock. A plan that was used last stays that.
+    if (entry->used.load(std::memory_order_relaxed) + 1 != clock_.load(std::memory_order_relaxed))
+      entry->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
     return entry;
   }
   return nullptr;

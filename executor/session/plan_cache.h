@@ -19,7 +19,7 @@ struct CachedPlan {
   std::vector<Shape> shapes;  // of the feeds, in their order
   std::shared_ptr<const Plan> plan;
   FramePool frames;
-  // The time of the last use, in ticks of the cache's clock.
+  // The time of the last use, in ticks of the cache's clock. Uses in a row may count as one.
   std::atomic<int64_t> used{0};
 };
 

@@ -2,7 +2,9 @@
 
 #include <random>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "executor/api/base/arguments.h"
 
 namespace tenon::api {
@@ -19,8 +21,17 @@ const ListedDevice* DeviceAt(const TF_DeviceList* list, int index, TF_Status* st
 }  // namespace
 
 uint64_t NewIncarnation() {
-  std::random_device words;
-  return uint64_t{words()} << 32 | words();
+  // The source of true randomness is asked once a process: it is slow.
+  struct Numbers {
+    absl::Mutex mutex;
+    std::mt19937_64 next ABSL_GUARDED_BY(mutex){[] {
+      std::random_device words;
+      return uint64_t{words()} << 32 | words();
+    }()};
+  };
+  static auto* const numbers = new Numbers;
+  absl::MutexLock lock(&numbers->mutex);
+  return numbers->next();
 }
 
 std::unique_ptr<TF_DeviceList> ListDevices(absl::Span<Device* const> devices,

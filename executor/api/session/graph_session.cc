@@ -102,10 +102,13 @@ absl::StatusOr<Executable*> GraphSession::Prepare(const RunEnds& ends, RunKey ke
 
 absl::Status GraphSession::Run(const RunEnds& ends, const RunArguments& arguments) {
   TENON_RETURN_IF_ERROR(core_->CheckOpen());
-  RunKey key(ends);
-  Executable* executable = runs_.Find(key);
+  Executable* executable = runs_.FindLast(ends);
   if (executable == nullptr) {
-    TENON_ASSIGN_OR_RETURN(executable, Prepare(ends, std::move(key)));
+    RunKey key(ends);
+    executable = runs_.Find(key);
+    if (executable == nullptr) {
+      TENON_ASSIGN_OR_RETURN(executable, Prepare(ends, std::move(key)));
+    }
   }
   return core_->Run(executable, arguments);
 }

@@ -23,9 +23,29 @@ RunKey::RunKey(const RunEnds& ends) {
   hash_ = absl::HashOf(absl::MakeConstSpan(words_));
 }
 
-Executable* RunTable::Find(const RunKey& key) const {
+bool RunKey::IsOf(const RunEnds& ends) const {
+  if (words_.size() != 2 + 2 * (ends.inputs.size() + ends.outputs.size()) + ends.targets.size() ||
+      words_[0] != ends.inputs.size() || words_[1] != ends.outputs.size())
+    return false;
+  const uint64_t* word = words_.data() + 2;
+  for (const absl::Span<const TF_Output>& list : {ends.inputs, ends.outputs}) {
+    for (const TF_Output& o : list) {
+      if (word[0] != WordOf(o.oper) || word[1] != static_cast<uint64_t>(o.index)) return false;
+      word += 2;
+    }
+  }
+  for (const TF_Operation* target : ends.targets) {
+    if (*word++ != WordOf(target)) return false;
+  }
+  return true;
+}
+
+Executable* RunTable::FindLast(const RunEnds& ends) const {
   const Entry* const last = last_.load(std::memory_order_acquire);
-  if (last != nullptr && last->key == key) return last->executable;
+  return last != nullptr && last->key.IsOf(ends) ? last->executable : nullptr;
+}
+
+Executable* RunTable::Find(const RunKey& key) const {
   absl::ReaderMutexLock lock(&mutex_);
   const auto found = entries_.find(key.hash());
   if (found == entries_.end()) return nullptr;

@@ -27,6 +27,8 @@ class RunKey {
  public:
   explicit RunKey(const RunEnds& ends);
   uint64_t hash() const { return hash_; }
+  // Whether it is the key of `ends`. Cheaper than a key of them.
+  bool IsOf(const RunEnds& ends) const;
   friend bool operator==(const RunKey& a, const RunKey& b) {
     return a.hash_ == b.hash_ && a.words_ == b.words_;
   }
@@ -39,8 +41,10 @@ class RunKey {
 // Thread-safe. Entries stay as long as the table.
 class RunTable {
  public:
-  // Null if there is none. Takes no lock if the key is that of the last call.
+  // Null if there is none.
   Executable* Find(const RunKey& key) const;
+  // Null also if Find's last answer was another one. Takes no lock.
+  Executable* FindLast(const RunEnds& ends) const;
   // The key may have an entry already, which then stays.
   void Add(RunKey key, Executable* executable);
 
