@@ -83,11 +83,15 @@ void Context::SetThreadExecutor(std::shared_ptr<Executor> executor) {
 }
 
 void Context::set_soft_placement(bool value) {
-  if (soft_placement_.exchange(value) != value) ops_.ClearCallables();
+  if (soft_placement_.exchange(value) == value) return;
+  ops_.ClearCallables();
+  functions_.ClearCallables();
 }
 
 void Context::set_log_placement(bool value) {
-  if (log_placement_.exchange(value) != value) ops_.ClearCallables();
+  if (log_placement_.exchange(value) == value) return;
+  ops_.ClearCallables();
+  functions_.ClearCallables();
 }
 
 absl::Status Context::WaitForAll() const {

@@ -25,6 +25,7 @@ void GraphNotes::Note(const Graph& given, const Graph& optimized) {
   function_writer.Bytes(kBefore, before);
   function_writer.Bytes(kAfter, after);
   absl::MutexLock lock(&mutex_);
+  if (!on()) return;  // it was switched off meanwhile
   WireWriter writer(&metadata_);
   writer.Bytes(kPartitionGraphs, after);
   writer.Bytes(kFunctionGraphs, function);

@@ -71,6 +71,20 @@ TEST_F(EagerFunctionsTest, ArgumentsAreChecked) {
   EXPECT_EQ(ErrorOf(ctx_, "Squared", {}), "3 expected 1 inputs, got 0");
 }
 
+TEST_F(EagerFunctionsTest, ACallThatIsKnownIsPlacedAgainWithoutSoftPlacement) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  const auto on_gpu = [](TFE_Op* op) {
+    CheckedStatus set;
+    TFE_OpSetDevice(op, "/GPU:0", set);
+  };
+  TFE_ContextSetSoftDevicePlacement(ctx_, 1, status);
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}, on_gpu).get()), ElementsAre(4, 9));
+  TFE_ContextSetSoftDevicePlacement(ctx_, 0, status);
+  EXPECT_THAT(ErrorOf(ctx_, "Squared", {x_.get()}, on_gpu),
+              StartsWith("3 Could not satisfy device"));
+}
+
 TEST_F(EagerFunctionsTest, OneNameOneFunction) {
   ASSERT_EQ(Add(Square()), "OK");
   EXPECT_EQ(Add(Square("Squared", "AddV2")),
