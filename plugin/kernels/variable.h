@@ -77,9 +77,9 @@ class Variable : public Resource {
   // DEADLINE_EXCEEDED after a minute, which breaks a circle of holders that wait for each other.
   absl::Status Hold(bool alone);
   void LetGo();
-  // Peek, Update and Assign for a caller that holds the variable. They do not wait for holders:
-  // several holders that are not alone may call them, one call at a time. AssignHeld checks
-  // nothing.
+  // Peek, Update and Assign for a caller that holds the variable. They do not wait for holders.
+  // Several holders that are not alone may call them from several threads: each call is atomic.
+  // AssignHeld checks nothing.
   Tensor PeekHeld() const;
   absl::Status UpdateHeld(UpdateFn update, Device* device);
   void AssignHeld(Tensor value, Device* device);

@@ -52,7 +52,8 @@ class Context {
   CustomDevices& custom_devices() { return custom_devices_; }
   GraphNotes& graph_notes() { return graph_notes_; }
   // The policy and the executor of the calling thread: those of the context, unless the thread has
-  // its own. A null `executor` is the context's.
+  // its own. A null `executor` is the context's. What an ended thread had may come to a later one,
+  // since the system uses ids of threads again.
   TFE_ContextDevicePlacementPolicy policy() const;
   void SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy);
   std::shared_ptr<Executor> executor() const;

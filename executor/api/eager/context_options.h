@@ -17,8 +17,9 @@ struct ContextOptions {
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
 };
 
-// Takes over what a serialized ConfigProto says. INVALID_ARGUMENT if the bytes do not parse; the
-// options are then as they were.
+// Takes intra_op_parallelism_threads, allow_soft_placement and log_device_placement over from a
+// serialized ConfigProto. One that is not there leaves its option as it was; other fields count for
+// nothing. INVALID_ARGUMENT if the bytes do not parse; the options are then as they were.
 absl::Status SetConfig(std::string_view proto, ContextOptions& options);
 
 }  // namespace tenon::eager

@@ -27,7 +27,8 @@ class TextCell {
 // The values that were added, by buckets. Thread-safe.
 class Histogram {
  public:
-  // `limits`: the upper end of each bucket, ascending. One bucket more has no end.
+  // `limits`: the upper end of each bucket, ascending. A value that equals a limit is in the bucket
+  // above. One bucket more has no end.
   explicit Histogram(std::vector<double> limits);
   void Add(double value);
   // HistogramProto bytes.
@@ -42,7 +43,7 @@ class Histogram {
                  squares_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The limits of `count` buckets: scale, scale * growth, and so on.
+// The limits of `count` buckets: scale, scale * growth, and so on. Empty unless count > 0.
 std::vector<double> ExponentialLimits(double scale, double growth, int count);
 
 // The cells of a metric, by the values of its labels. Thread-safe.

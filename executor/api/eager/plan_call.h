@@ -17,13 +17,15 @@ namespace tenon::eager {
 // reaches, compiled once. Plans are made for each list of shapes.
 class PlanCall final : public Callable {
  public:
-  // `device`: what the node asks for, and with it the nodes of functions that ask for none.
+  // The context must outlive the call. `device`: what the node asks for, and with it the nodes of
+  // functions that ask for none; empty: nothing.
   // NOT_FOUND for a function that does not exist, INVALID_ARGUMENT for a defect of the graph or of
   // a function; the errors of Executable::Make.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         const std::string& device);
 
-  // Copies inputs from the memory of devices to the host. Errors are those of Executable::Run.
+  // Copies inputs from the memory of devices to the host. A cancellation counts only before the
+  // start: CANCELLED. Other errors are those of ValueOnHost and of Executable::Run.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:

@@ -15,8 +15,9 @@
 #include "tensorflow/c/eager/c_api.h"
 
 // Counted by reference: the caller of the C interface has one until TFE_DeleteTensorHandle, each op
-// that has the handle as an input has one. Members are set by the maker of the handle, and by the
-// executor before Pending::End; they are read after Await.
+// that has the handle as an input has one. `dtype` and `device` are set by the maker of the
+// handle. `tensor` and `memory` of a pending one are set by the executor before Pending::End: they
+// are read after Await.
 struct TFE_TensorHandle {
   // With the caller's reference. A null device is the host.
   static TFE_TensorHandle* New(tenon::Tensor value, tenon::Device* memory, tenon::Device* device);
@@ -59,8 +60,9 @@ namespace tenon::eager {
 // INVALID_ARGUMENT for null and for a deleted handle.
 absl::Status CheckHandle(const TFE_TensorHandle* handle);
 
-// The tensor in host memory, aligned as kernels want it; a copy if it is in a device's memory.
-// Waits for the value. Errors are those of Await, of CopyAcross and of Tensor::Copy.
+// The tensor in host memory, aligned as kernels want it; a copy if it is in a device's memory or on
+// a custom device. Waits for the value. Errors are those of Await, of CopyAcross, of Tensor::Copy
+// and of CustomDevice::CopyFrom.
 absl::StatusOr<Tensor> ValueOnHost(TFE_TensorHandle& handle);
 
 }  // namespace tenon::eager

@@ -19,15 +19,16 @@ namespace tenon::api {
 // The VersionDef of a graph that takes in another one: who could read both can read the graph.
 std::string MergedVersions(std::string_view wire, std::string_view other_wire);
 
-// One import. Needs the lock of the graph throughout.
+// One import: Run is called once. Needs the lock of the graph throughout.
 class GraphImporter {
  public:
   // `options` must outlive the importer.
   GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& options);
 
   // Adds what `wire` holds, and fills in `results`. The graph keeps the bytes. After an error the
-  // graph is as it was, but for bytes that it keeps until it goes. Errors have TensorFlow's codes
-  // and messages, but a name that is taken is refused with every option.
+  // graph is as it was, but for bytes that it keeps until it goes, and `results` is untouched.
+  // Errors have TensorFlow's codes and messages, but with every option a node is refused whose
+  // name, as the options have changed it, is taken.
   absl::Status Run(std::shared_ptr<const std::string> wire, TF_ImportGraphDefResults* results);
 
  private:

@@ -85,7 +85,8 @@ absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output)
 // The reverse. {NULL, 0} for no output.
 TF_Output OutputToC(TF_Graph& graph, Output output) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Infers the shapes of those of the first `nodes` nodes that have none yet.
+// Infers the shapes of those of the first `nodes` nodes that have none yet. They stay unknown where
+// that fails.
 void KnowShapes(TF_Graph& graph, int32_t nodes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 // Gives each node that came to `graph.graph` since the last call a TF_Operation, and counts a

@@ -25,7 +25,9 @@ struct RunArguments {
   const TF_Buffer* options = nullptr;   // a RunOptions; null: none
   absl::Span<TF_Tensor* const> inputs;  // none is null or deleted
   absl::Span<TF_Tensor*> outputs;       // get new handles; the caller has set them to null
-  TF_Buffer* metadata = nullptr;        // gets a RunMetadata; null: not wanted
+  // Gets a RunMetadata, also of a run that fails; null: not wanted. INVALID_ARGUMENT if it has
+  // data.
+  TF_Buffer* metadata = nullptr;
 };
 
 // Thread-safe, but for SetGraph, Prepare and Explained: one of them at a time. No call may be in
@@ -44,7 +46,7 @@ class SessionCore {
 
   // Runs fail from now on, and those that wait or loop end with CANCELLED.
   void Close() { closed_.store(true); }
-  // Close for all sessions of the process.
+  // Close for all sessions that the process has now.
   static void CloseAll();
   // CANCELLED if the session is closed.
   absl::Status CheckOpen() const;
@@ -82,7 +84,8 @@ class SessionCore {
 // cluster.
 absl::Status CheckTarget(std::string_view target);
 
-// Checks what a run feeds and fetches, in the form "node:0"; targets are "^node".
+// Checks what a run feeds and fetches, in the form "node:0"; targets are "^node". INVALID_ARGUMENT
+// if it fetches nothing and has no target, feeds an output twice, or fetches what it feeds.
 absl::Status CheckEnds(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches);
 
 }  // namespace tenon::api

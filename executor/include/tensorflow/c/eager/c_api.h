@@ -44,7 +44,8 @@ typedef struct TFE_ContextOptions TFE_ContextOptions;
 TF_CAPI_EXPORT extern TFE_ContextOptions* TFE_NewContextOptions(void);
 TF_CAPI_EXPORT extern void TFE_DeleteContextOptions(TFE_ContextOptions* options);
 
-// `proto`: `proto_len` bytes of a serialized ConfigProto. TF_INVALID_ARGUMENT if they do not parse.
+// `proto`: `proto_len` bytes of a serialized ConfigProto. Its intra_op_parallelism_threads,
+// allow_soft_placement and log_device_placement count. TF_INVALID_ARGUMENT if it does not parse.
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetConfig(TFE_ContextOptions* options,
                                                        const void* proto, size_t proto_len,
                                                        TF_Status* status);
