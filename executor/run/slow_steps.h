@@ -136,13 +136,11 @@ class KernelStep : public SlowStep {
 // no value yet; INVALID_ARGUMENT if the handle is of anything else.
 class ReadVariableStep : public SlowStep {
  public:
-  ReadVariableStep(StepInput variable, int32_t slot, Device* device)
-      : variable_(std::move(variable)), slot_(slot), device_(device) {}
+  ReadVariableStep(int32_t slot, Device* device) : slot_(slot), device_(device) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "read variable"; }
 
  private:
-  StepInput variable_;
   int32_t slot_;
   Device* device_;
 };

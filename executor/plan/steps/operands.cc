@@ -33,8 +33,7 @@ absl::StatusOr<int32_t> Operands::ReadVariable(NodeId reader, int32_t id) {
   Device* const device = in_.devices[read.output.node];
   if (!device->is_host() && IsMemcpyable(read.dtype)) copies_.ComputedOn(device, read);
   TENON_ASSIGN_OR_RETURN(const int32_t handle, steps_.ReadStorage(id));
-  auto step = std::make_unique<ReadVariableStep>(steps_.InputOf(id), steps_.SlotOf(read.storage),
-                                                 read.device);
+  auto step = std::make_unique<ReadVariableStep>(steps_.SlotOf(read.storage), read.device);
   steps_.AddSlowStep(reader, std::move(step), read.alive, {handle}, {read.storage});
   return steps_.AddValue(std::move(read));
 }
