@@ -4,6 +4,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -127,7 +128,8 @@ absl::Status CheckEachAllowed(const AttrDef& def, const absl::StatusOr<T>& one,
 std::string Canonical(std::string_view wire) {
   pb::AttrValue value;
   std::string bytes;
-  if (!value.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return std::string(wire);
+  if (wire.size() > INT_MAX || !value.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
+    return std::string(wire);
   {
     google::protobuf::io::StringOutputStream stream(&bytes);
     google::protobuf::io::CodedOutputStream out(&stream);

@@ -1,6 +1,7 @@
 #include "executor/api/eager/function_library.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -68,7 +69,8 @@ absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire) 
   function->wire = std::string(wire);
   std::string_view signature;
   pb::FunctionDef parsed;
-  if (!EachField(wire, kSignature, [&](std::string_view bytes) { signature = bytes; }) ||
+  if (wire.size() > INT_MAX ||
+      !EachField(wire, kSignature, [&](std::string_view bytes) { signature = bytes; }) ||
       !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
     return absl::InvalidArgumentError("Invalid FunctionDef proto");
   TENON_ASSIGN_OR_RETURN(function->signature, OpDefFromWire(signature));
