@@ -27,15 +27,16 @@ struct Gradient {
 };
 
 struct GradientRequest {
-  // Outputs of floating or complex type. Their sum, weighted by grad_ys, is differentiated. An
-  // output that stands twice counts twice.
+  // Any outputs. The sum of those that carry gradients (CarriesGradient), weighted by grad_ys, is
+  // differentiated; others count for nothing. An output that stands twice counts twice.
   std::vector<Output> ys;
   std::vector<Output> xs;  // any outputs, resource handles of variables too
   // Empty, or one for each of ys: what flows into it, of its type and shape. Without a node: ones,
-  // which only real ys may leave to the engine.
+  // which only real ys may leave to the engine, not complex ones and handles.
   std::vector<Output> grad_ys;
-  std::vector<Output> stop_gradients;  // tensors that count as constants
-  std::string prefix = "gradients";    // of the names of all new nodes
+  // Tensors that count as constants, and with each the other outputs of its node.
+  std::vector<Output> stop_gradients;
+  std::string prefix = "gradients";  // of the names of all new nodes
   // A node may ask, by the attribute _gradient_op_type, for the rule of another op. Programs that
   // define gradients of their own (tf.custom_gradient) leave there a name that no graph explains.
   // True: such a name counts for nothing, and what the node computes is differentiated.
@@ -54,8 +55,9 @@ struct GradientRequest {
 // After an error all nodes that were added are removed again; their ids stay used.
 //   NOT_FOUND "No gradient defined for op: X": an op on a path from an x to a y has no gradient.
 //     Names the op, the node and the path.
-//   INVALID_ARGUMENT: an output that does not exist, a y of another type, a complex y without a
-//     gradient, a gradient that does not fit its y, attributes or shapes that a rule refuses.
+//   INVALID_ARGUMENT: an output that does not exist, a complex y or a handle without a gradient, a
+//     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
+//     refuses.
 //   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built.
 //   Each rule may have errors of its own, which name op and node (PreventGradient, for example).
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,

@@ -104,7 +104,8 @@ class GraphBuilder {
   void AddFunctions(absl::Span<const std::string> wires);
   // FreeFunctionName in this graph.
   std::string FreeFunctionName(std::string_view base) const;
-  // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on.
+  // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on. A
+  // builder that has failed stays so.
   void Undo(NodeId first);
 
   Value At(NodeId node, int port) { return {*this, {node, node == kNoNode ? 0 : port}}; }

@@ -1,6 +1,7 @@
 // The vocabulary of rules for gradients: functions that add nodes to the graph of their first
 // argument. Where nothing is to be computed they add none and return the argument itself: a Cast to
-// the type that x has, the Conj of a real x, a Reshape to the shape that x is known to have.
+// the type that x has, the Conj of a real x, a ReshapeLike to the shape that x is known to have,
+// the Concat of one part.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +74,8 @@ Value ExpandDims(Value x, int64_t axis);
 // `axes` is a vector of int32 or int64.
 Value Sum(Value x, Value axes, bool keep_dims = false);
 
-// The product of matrices, batches broadcast: MatMul for known rank 2, else BatchMatMulV2. The
-// flags transpose, and for complex types conjugate, an operand.
+// The product of matrices, batches broadcast: MatMul for real ones of known rank 2, else
+// BatchMatMulV2. The flags transpose, and for complex types conjugate, an operand.
 Value MatMul(Value a, Value b, bool adjoint_a = false, bool adjoint_b = false);
 
 // The gradient of x, where `gradient` has the shape to which x and `other` broadcast: sums over the

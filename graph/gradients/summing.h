@@ -8,8 +8,9 @@
 namespace tenon::gradients {
 
 // The sum of one or more gradients of one tensor, none of which is none. If all are slices, slices
-// again: values and indices are joined, and indices become int64 if they differ in type. Else
-// dense.
+// again: values and indices are joined, and indices become int64 if they differ in type; the
+// dense shape is that of the first, even if it has none. Else dense, by AddN: fails if slices among
+// them have no dense shape.
 Gradient SumOf(GraphBuilder& builder, absl::Span<const Gradient> parts);
 
 // The gradient, which is not none, as a dense tensor.

@@ -15,7 +15,7 @@ namespace tenon::eager {
 
 // Owns the bytes of its attributes. Immutable once made; may be moved.
 struct CallNode {
-  // Without `types`, which Resolve sets.
+  // Without `types`, which Resolve sets. Copies the attributes; `def` must outlive the node.
   CallNode(const OpDef& def, const OpAttrs& attrs);
   CallNode(CallNode&&) = default;
 

@@ -1,4 +1,5 @@
-// TFE_CancellationManager: lets a program cancel ops that run. Private to executor/api/eager/.
+// TFE_CancellationManager: lets a program cancel ops. A function looks at it before it starts; what
+// runs goes on to its end. Private to executor/api/eager/.
 #pragma once
 
 #include <atomic>
@@ -16,15 +17,18 @@ namespace tenon::eager {
 // Thread-safe.
 class CancellationManager {
  public:
-  // Calls the callbacks in any order, on this thread. A second call does nothing.
+  // Calls the callbacks in any order, on this thread, without a lock. A second call does nothing,
+  // and does not wait for the first.
   void Cancel();
+  // Whether Cancel has called all callbacks.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  // Whether Cancel is calling them now.
   bool cancelling() const;
   int64_t NewToken() { return next_token_.fetch_add(1); }
-  // False if Cancel was called.
+  // False if Cancel was called. The callback takes the place of one with the same token.
   bool Register(int64_t token, std::function<void()> callback);
-  // Takes the callback back. False if Cancel was called; with `wait` only after its callbacks have
-  // returned.
+  // Takes the callback back; true also if there is none. False if Cancel was called; with `wait`
+  // only after its callbacks have returned: a callback must not call it so.
   bool Deregister(int64_t token, bool wait);
 
  private:

@@ -14,6 +14,7 @@
 
 namespace tenon::eager {
 
+// Thread-safe but for Check, as far as the callbacks are: no lock is held while they are called.
 class CustomDevice {
  public:
   // Owns `info`: the last call is delete_device, by the destructor.
@@ -22,17 +23,18 @@ class CustomDevice {
   CustomDevice(const CustomDevice&) = delete;
   CustomDevice& operator=(const CustomDevice&) = delete;
 
-  // INVALID_ARGUMENT for another version of the struct, for a function that is missing, and for a
-  // name that is not a full one.
+  // Sets the name, before anything else is called. INVALID_ARGUMENT for another version of the
+  // struct, for a function that is missing, and for a name that is not a full one.
   absl::Status Check(const char* name);
   const std::string& name() const { return name_; }  // full
   const std::string& type() const { return type_; }  // "CUSTOM"
   int ordinal() const { return ordinal_; }
-  // Whether a request, full or partial, fits the device.
+  // Whether a request, full or partial, fits the device. One without a type does not.
   bool Fits(const DeviceName& name) const;
 
   // The callbacks. Their errors are the device's own; INTERNAL if one gives neither an error nor a
-  // result.
+  // result. Handles that they give are the caller's. Pack is UNIMPLEMENTED, and Wants true, for a
+  // device without this callback.
   absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_Context* context, TFE_TensorHandle* handle) const;
   absl::StatusOr<TFE_TensorHandle*> CopyFrom(TFE_Context* context, TFE_TensorHandle* handle,
                                              const std::string& target) const;
@@ -51,7 +53,7 @@ class CustomDevice {
 // A tensor on a custom device, which alone knows what it is. Immutable.
 class CustomTensor {
  public:
-  // Owns `data`: the destructor calls methods.deallocator.
+  // Owns `data`: the destructor calls methods.deallocator. The other methods must be set.
   CustomTensor(TFE_Context* context, std::shared_ptr<const CustomDevice> device, void* data,
                TFE_CustomDeviceTensorHandle methods)
       : context_(context), device_(std::move(device)), data_(data), methods_(methods) {}
@@ -62,6 +64,7 @@ class CustomTensor {
   TFE_Context* context() const { return context_; }
   const CustomDevice& device() const { return *device_; }
   void* data() const { return data_; }  // the device's own
+  // Errors are the device's own, and INVALID_ARGUMENT for dimensions that are no shape.
   absl::StatusOr<int> NumDims() const;
   absl::StatusOr<int64_t> Dim(int i) const;
   absl::StatusOr<int64_t> NumElements() const;

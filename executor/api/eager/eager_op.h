@@ -50,7 +50,8 @@ absl::Status Open(TFE_Op& op, TFE_Context* shell, std::string_view name);
 absl::Status AskForDevice(TFE_Op& op, const char* name);
 
 // Append inputs, for which CheckHandle gave OK, and infer attributes as TensorFlow does.
-// INVALID_ARGUMENT from AddInputs for an argument that is no list.
+// INVALID_ARGUMENT from AddInputs for an argument that is no list; the inputs are appended even
+// then. The number and the types of inputs are checked when the op is executed.
 void AddInput(TFE_Op& op, TFE_TensorHandle* input);
 absl::Status AddInputs(TFE_Op& op, absl::Span<TFE_TensorHandle* const> inputs);
 

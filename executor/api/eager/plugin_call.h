@@ -19,7 +19,8 @@ namespace tenon::eager {
 // there.
 class PluginCall final : public Callable {
  public:
-  // A null `device` is the host. Errors are those of PluginKernel::Create.
+  // `kernel` must be a plug-in's. A null `device` is the host. The context must outlive the call.
+  // Errors are those of PluginKernel::Create.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         std::shared_ptr<const KernelDef> kernel,
                                                         Device* device);

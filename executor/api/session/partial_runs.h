@@ -25,8 +25,9 @@ struct EndNames {
 };
 
 // The partial runs of a session. As in TensorFlow, each call computes all that the inputs so far
-// allow, and a run ends with its last output, or with an error of a node. Thread-safe; calls for
-// one handle take turns.
+// allow. A run ends when it has all its inputs and has given all its outputs, or with an error of a
+// node. One that is given up stays as long as the session. Thread-safe; calls for one handle take
+// turns.
 class PartialRuns {
  public:
   explicit PartialRuns(SessionCore& core) : core_(core) {}

@@ -38,9 +38,11 @@ class RunPhases {
   // Whether the output can be computed, or is fed. If not, `missing` gets an input that is not fed
   // and that the output needs.
   bool IsDue(Output output, const FedSet& fed, Output* missing) const;
-  // The phase in which what was due with `before` is done. null: nothing was, as no phase has run.
-  // Makes an executable in `session`, and returns the same one for the same sets. Errors are those
-  // of Session::PrepareOther; UNIMPLEMENTED for a reference that a later phase would write to.
+  // The phase with `after` in which what was due with `before` is done. A null `before`: no phase
+  // has run, so that nothing is done. The phase lives as long as this object. Makes an executable
+  // in `session`, which must be the same in all calls, and returns the same for the same sets.
+  // Errors are those of Session::PrepareOther; UNIMPLEMENTED for a reference that a later phase
+  // would write to.
   absl::StatusOr<const Phase*> Find(const FedSet* before, const FedSet& after, Session& session);
 
  private:

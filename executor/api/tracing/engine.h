@@ -54,7 +54,9 @@ void Fail(TF_Status* status, TF_Code code, const std::string& message);
 // Whether the status, which may be null, is OK.
 bool Ok(TF_Status* status);
 
-// One thread uses it at a time. Arguments are not null, but for a status.
+// One thread uses it at a time. Arguments are not null, but for a status. A status that is given is
+// OK before the call. Tensors and functions that are returned or put into `outputs` are the
+// caller's, and null is returned after an error.
 class Engine {
  public:
   using Tensors = std::vector<const TF_AbstractTensor*>;
@@ -63,6 +65,8 @@ class Engine {
   virtual void SetName(TF_AbstractOp& op, const char* name, TF_Status* status) = 0;
   virtual void SetAttrType(TF_AbstractOp& op, const char* attr, TF_DataType value,
                            TF_Status* status) = 0;
+  // Replaces what `outputs` has, and deletes none of it. Of an eager engine `outputs` must have
+  // room for all results; a trace does not look at its size. After an error it is as it was.
   virtual void Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
                        TF_Status* status) = 0;
   virtual void Register(const TF_AbstractFunction& function, TF_Status* status) = 0;
@@ -74,8 +78,9 @@ class Engine {
   virtual bool traces() const = 0;
 };
 
-// Null after an error.
+// An engine with a context of its own. Null after an error.
 EnginePtr NewEagerEngine(const TFE_ContextOptions* options, TF_Status* status);
+// An engine that traces a function of this name. Never null.
 EnginePtr NewTrace(const char* function);
 
 }  // namespace tenon::tracing

@@ -26,9 +26,11 @@ struct Origin {
 class DifferentiatedBody {
  public:
   // The body of `function`, of which `known` says what is known of each argument, and
-  // `handle_types` the types of variables behind handles (kInvalid: not known, or no handle).
-  // `caller` must outlive the result.
-  // UNIMPLEMENTED: the function calls itself, or is nested too deep; errors of FunctionGraph::Make.
+  // `handle_types` the types of variables behind handles (kInvalid: not known, or no handle). The
+  // two have the same size. `caller` must outlive the result.
+  // UNIMPLEMENTED: the function calls itself, or is nested more than 64 deep. INVALID_ARGUMENT:
+  // there is no such function, or it takes another number of arguments. Other errors are those of
+  // FunctionGraph::Make and GraphShapes::Infer.
   static absl::StatusOr<std::unique_ptr<DifferentiatedBody>> Make(
       GraphBuilder& caller, std::string_view function, std::vector<TensorInfo> known,
       absl::Span<const DataType> handle_types);
@@ -49,8 +51,9 @@ class DifferentiatedBody {
     DataType type;
     PartialShape shape;
   };
-  // Adds the gradients of the seeds' results with respect to the arguments `xs`. Functions that the
-  // gradients of nested calls need go to the library of the caller.
+  // Adds the gradients of the seeds' results with respect to the arguments `xs`, once. Functions
+  // that the gradients of nested calls need go to the library of the caller. Errors are those of
+  // AddDenseGradients, with the function's name in front.
   absl::Status Differentiate(absl::Span<const Seed> seeds, absl::Span<const int> xs);
   // What flows into the body for each seed: a Placeholder.
   absl::Span<const Output> seeds() const { return seeds_; }
@@ -64,8 +67,8 @@ class DifferentiatedBody {
   absl::Status Part();
   // The outputs of the body that the gradient reads, in a fixed order.
   absl::Span<const Output> captured() const { return captured_; }
-  // Adds the nodes of the gradient to `to`, where `as` has the outputs that stand for seeds and
-  // captured outputs. Returns what stands for each of gradients(): no output for none.
+  // Adds the nodes of the gradient to `to`, where `as` has the outputs that stand for all seeds and
+  // all captured outputs. Returns what stands for each of gradients(): no output for none.
   absl::StatusOr<std::vector<Output>> CopyBackward(FunctionGraph& to,
                                                    absl::flat_hash_map<Output, Output> as) const;
   // Removes the nodes of the gradient.

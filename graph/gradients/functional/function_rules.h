@@ -32,13 +32,15 @@ absl::StatusOr<std::string> FunctionIn(const GradientScope& s, std::string_view 
 
 // The attributes that the node keeps when its numbers of inputs and outputs change.
 NewAttrs KeptAttrs(const GradientScope& s);
-// The types of the node's outputs, or of its inputs from `first` on, and `more`.
+// AttrValue bytes: the list of `types`, which are those of the node's outputs or of some of its
+// inputs, and `more` behind them.
 std::string MoreTypes(std::span<const DataType> types, absl::Span<const DataType> more);
 // Adds `more` to attribute output_shapes, unless it is empty: then no shapes are given.
 absl::Status AppendOutputShapes(const GradientScope& s, absl::Span<const PartialShape> more,
                                 NewAttrs& attrs);
 
-// A name for an argument or a result: letters, digits and underscores alone.
+// A name for an argument or a result: `prefix`, then what follows the last '/' of `name`, in small
+// letters, digits and underscores.
 std::string PlainName(std::string_view prefix, std::string_view name);
 
 // A function under construction that a new node calls: its arguments, with what the node gives for
