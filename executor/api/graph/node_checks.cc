@@ -56,7 +56,7 @@ absl::Status CheckInputCount(const Graph& graph, NodeId n) {
 }
 
 absl::Status CheckDeprecation(const OpDef& op, int producer) {
-  if (op.deprecated_since == 0 || producer < op.deprecated_since) return absl::OkStatus();
+  if (op.deprecated_since <= 0 || producer < op.deprecated_since) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat(
       "Op ", op.name, " is not available in GraphDef version ", producer,
       ". It has been removed in version ", op.deprecated_since, ". ", op.deprecation, "."));

@@ -1,5 +1,6 @@
 // Building graphs by TF_NewOperation … TF_FinishOperation, and asking for what was built.
 #include "absl/strings/str_cat.h"
+#include "tensorflow/c/ops.h"
 #include "tests/executor/api/c_api_util.h"
 
 namespace tenon {
@@ -156,6 +157,15 @@ TEST_F(Build, RefusesAnUnknownOp) {
   Refuse(New("NoSuchOp", "x"));
   EXPECT_THAT(message(), StartsWith("Op type not registered 'NoSuchOp' in binary running on "));
   EXPECT_THAT(message(), HasSubstr("while building NodeDef 'x'"));
+}
+
+TEST_F(Build, ADeprecationBelowVersionOneRefusesNoGraph) {
+  TF_OpDefinitionBuilder* const builder = TF_NewOpDefinitionBuilder("DeprecatedBelowOne");
+  TF_OpDefinitionBuilderAddOutput(builder, "y: float");
+  TF_OpDefinitionBuilderDeprecated(builder, -1, "never");
+  TF_RegisterOpDefinition(builder, s());
+  ExpectOk();
+  EXPECT_NE(nullptr, Finish(New("DeprecatedBelowOne", "x")));
 }
 
 TEST_F(Build, RefusesWrongInputs) {
