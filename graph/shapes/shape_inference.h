@@ -203,9 +203,9 @@ class GraphShapes {
   // Replaces what is known of an output. Nodes that have been inferred do not hear of it.
   void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
 
-  // What is known of an output. The node's id must be one of the graph at the last Infer or
-  // Refresh; an output that the node does not have is unknown. The reference is valid until the
-  // next Refresh.
+  // What is known of an output. The node's id must be below num_nodes(); an output that the node
+  // does not have is unknown. The reference is valid until the next Refresh, Append, Update or
+  // Set.
   const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 

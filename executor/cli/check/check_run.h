@@ -15,7 +15,8 @@ namespace tenon::cli {
 //   kPassed         its results or its error are as expected.
 //   kFailed         its results or its error are not as expected, or the case is malformed.
 //   kUnimplemented  a node has no OpDef, or preparing or running the case is UNIMPLEMENTED, even if
-//                   the case expects this error. A malformed case is kFailed all the same.
+//                   the case expects this error; or an op of a case of gradients has no gradient. A
+//                   malformed case is kFailed all the same.
 //   kCrashed        its process ended or was stopped; RunCase never returns it.
 enum class CaseStatus : char { kPassed = 'p', kFailed = 'f', kUnimplemented = 'u', kCrashed = 'c' };
 // "passed", "failed", "unimplemented" or "crashed".

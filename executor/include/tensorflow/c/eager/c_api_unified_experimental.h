@@ -75,7 +75,7 @@ TF_CAPI_EXPORT extern void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor);
 typedef struct TF_OutputList TF_OutputList;
 TF_CAPI_EXPORT extern TF_OutputList* TF_NewOutputList(void);
 TF_CAPI_EXPORT extern void TF_DeleteOutputList(TF_OutputList* o);
-// Makes room for the results of an op that is executed; the entries are NULL until then.
+// Makes room for the results of an op that is executed; new entries are NULL until then.
 TF_CAPI_EXPORT extern void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs,
                                                       TF_Status* status);
 TF_CAPI_EXPORT extern int TF_OutputListNumOutputs(TF_OutputList* o);
