@@ -1,5 +1,6 @@
 // Executes ops at once, by the eager C API.
 #include "executor/api/tracing/engine.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::tracing {
 namespace {
@@ -14,6 +15,8 @@ class EagerEngine final : public Engine {
     if (made == nullptr) return;
     if (op.eager != nullptr) TFE_DeleteOp(op.eager);
     op.eager = made;
+    op.type = type;
+    op.attrs.clear();
   }
   void SetName(TF_AbstractOp&, const char*, TF_Status* status) override {
     Fail(status, TF_INVALID_ARGUMENT,
@@ -23,6 +26,7 @@ class EagerEngine final : public Engine {
                    TF_Status* status) override {
     if (op.eager == nullptr) return NoType(status);
     TFE_OpSetAttrType(op.eager, attr, value);
+    op.attrs.emplace_back(attr, value);
   }
   void Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
                TF_Status* status) override;
@@ -45,22 +49,45 @@ class EagerEngine final : public Engine {
   static void NoType(TF_Status* status) {
     Fail(status, TF_FAILED_PRECONDITION, "the op has no type yet");
   }
+  static bool AddInputs(TF_AbstractOp& op, const Tensors& inputs, TF_Status* status);
+  static void ForgetInputs(TF_AbstractOp& op);
   TFE_Context* const context_;
 };
+
+bool EagerEngine::AddInputs(TF_AbstractOp& op, const Tensors& inputs, TF_Status* status) {
+  for (const TF_AbstractTensor* const input : inputs) {
+    if (input->eager == nullptr)
+      Fail(status, TF_INVALID_ARGUMENT, "Not an eager tensor handle.");
+    else
+      TFE_OpAddInput(op.eager, input->eager, status);
+    if (!Ok(status)) return false;
+  }
+  return true;
+}
+
+// An op that has failed may have inputs, which are none of its next execution.
+void EagerEngine::ForgetInputs(TF_AbstractOp& op) {
+  TF_Status* const status = TF_NewStatus();
+  TFE_OpReset(op.eager, op.type.c_str(), /*raw_device_name=*/nullptr, status);
+  TF_DeleteStatus(status);
+  for (const auto& [attr, value] : op.attrs) TFE_OpSetAttrType(op.eager, attr.c_str(), value);
+}
 
 void EagerEngine::Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
                           TF_Status* status) {
   if (op.eager == nullptr) return NoType(status);
-  for (const TF_AbstractTensor* const input : inputs) {
-    if (input->eager == nullptr)
-      return Fail(status, TF_INVALID_ARGUMENT, "Not an eager tensor handle.");
-    TFE_OpAddInput(op.eager, input->eager, status);
-    if (!Ok(status)) return;
-  }
   std::vector<TFE_TensorHandle*> results(outputs.outputs.size());
   int count = static_cast<int>(results.size());
-  TFE_Execute(op.eager, results.data(), &count, status);
-  if (!Ok(status)) return;
+  // A caller may give no status: a failure must be known all the same.
+  TF_Status* const own = TF_NewStatus();
+  if (AddInputs(op, inputs, own)) TFE_Execute(op.eager, results.data(), &count, own);
+  const bool failed = !Ok(own);
+  if (failed) {
+    Fail(status, TF_GetCode(own), TF_Message(own));
+    ForgetInputs(op);
+  }
+  TF_DeleteStatus(own);
+  if (failed) return;
   outputs.outputs.clear();
   for (int i = 0; i < count; ++i)
     outputs.outputs.push_back(new TF_AbstractTensor{results[i], {}, 0});

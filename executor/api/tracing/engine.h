@@ -34,8 +34,7 @@ struct TF_AbstractTensor {
 struct TF_AbstractOp {
   tenon::tracing::EnginePtr engine;
   TFE_Op* eager = nullptr;  // owned; of an eager engine, once there is a type
-  // Of a trace:
-  std::string type, name;
+  std::string type, name;   // no name of an eager engine
   std::vector<std::pair<std::string, TF_DataType>> attrs;
 };
 

@@ -79,6 +79,20 @@ TEST_F(TracingTest, AnEagerContextExecutesOps) {
   EXPECT_EQ(status_.text(), "3 Only TracingContext can be converted into a function.");
 }
 
+TEST_F(TracingTest, AnOpThatHasFailedIsExecutedAgain) {
+  const AbstractTensor two = Scalar(2);
+  const AbstractOp op = NewOp(eager_.get(), "Neg");
+  TF_AbstractOpSetAttrType(op.get(), "T", TF_FLOAT, status_);
+  TF_AbstractTensor* const inputs[] = {two.get()};
+  const OutputList no_room(TF_NewOutputList());
+  TF_ExecuteOperation(op.get(), 1, inputs, no_room.get(), status_);
+  EXPECT_EQ(status_.code(), TF_INVALID_ARGUMENT);
+  TF_ExecuteOperation(op.get(), 1, inputs, no_room.get(), nullptr);
+  EXPECT_EQ(TF_OutputListNumOutputs(no_room.get()), 0);
+  EXPECT_EQ(ValueOf(Execute(op.get(), {two.get()})), -2);
+  EXPECT_EQ(status_.text(), "OK");
+}
+
 // y = (x + x) * x, by a name that is used twice.
 TEST_F(TracingTest, ATraceBecomesAFunction) {
   TF_ExecutionContext* const trace = TF_CreateFunction("double_times", status_);
