@@ -92,7 +92,8 @@ absl::StatusOr<TFE_TensorHandle*> CustomDevice::Pack(TFE_Context* context,
 }
 
 absl::StatusOr<bool> CustomDevice::Wants(const TFE_Op* op) const {
-  if (fns_.shall_pin_to_this_device == nullptr) return true;
+  if (fns_.shall_pin_to_this_device == nullptr)
+    return absl::UnimplementedError("the device leaves it to the op where it is executed");
   CStatus status;
   const bool wants = fns_.shall_pin_to_this_device(op, status.get());
   TENON_RETURN_IF_ERROR(status.ToStatus());

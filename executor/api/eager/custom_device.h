@@ -41,6 +41,8 @@ class CustomDevice {
   absl::Status Execute(const TFE_Op* op, TFE_TensorHandle** results, int* num_results) const;
   absl::StatusOr<TFE_TensorHandle*> Pack(TFE_Context* context, TFE_TensorHandle** handles,
                                          int num_handles) const;
+  // Whether an op with inputs on this device is to be executed there. UNIMPLEMENTED if the device
+  // has no function that says so, the error of that function if it fails.
   absl::StatusOr<bool> Wants(const TFE_Op* op) const;
 
  private:
