@@ -79,6 +79,16 @@ absl::Status WithNode(const absl::Status& status, const KernelInfo& info) {
                                plugin_told ? "" : absl::StrCat(" of plug-in ", plugin), ")"));
 }
 
+// As in TensorFlow: who calls a graph may try again after UNAVAILABLE, which stands for a network
+// that fails. So a kernel's own UNAVAILABLE becomes INTERNAL.
+absl::Status NotUnavailable(const absl::Status& status, const KernelInfo& info) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::InternalError(absl::StrCat(
+      status.message(), "\nExecuting non-communication op <", info.name,
+      "> originally returned UnavailableError, and was replaced by InternalError to avoid invoking "
+      "TF network error handling logic."));
+}
+
 constexpr char kComputeAsync[] = "compute_async_func";
 
 // Keeps a context that a plug-in may still use, and the kernel's facts to which the context refers,
@@ -238,7 +248,7 @@ inline absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const 
 absl::Status PluginKernelImpl::Failure(TF_OpKernelContext& context, int missing_output) const {
   if (context.failed) {
     absl::MutexLock lock(&context.mutex);
-    return WithNode(context.status, info_);
+    return WithNode(NotUnavailable(context.status, info_), info_);
   }
   return WithNode(absl::InternalError(absl::StrCat("Missing ", missing_output,
                                                    "-th output from {{node ", info_.name, "}}")),

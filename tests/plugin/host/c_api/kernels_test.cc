@@ -294,6 +294,22 @@ TEST(TestKernel, AbsentAndUninitializedInputs) {
                   .status.ok());
 }
 
+// A caller would try again after UNAVAILABLE.
+TEST(TestKernel, NoKernelIsUnavailable) {
+  RegisterTestOp("UnavailableOp", {}, {"b: float"}, {});
+  RegisterTestKernel("UnavailableOp", "CPU", nullptr, [](void*, TF_OpKernelContext* ctx) {
+    S status;
+    TF_SetStatus(status, TF_UNAVAILABLE, "no answer");
+    TF_OpKernelContext_Failure(ctx, status);
+  });
+  const auto kernel = TestNode("UnavailableOp", {}, "n1").CreateKernel();
+  const absl::Status status = RunKernel(**kernel, {}, 1).status;
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(status.message(),
+              StartsWith("no answer\nExecuting non-communication op <n1> originally returned "
+                         "UnavailableError, and was replaced by InternalError"));
+}
+
 TEST(TestKernel, FirstFailureWins) {
   RegisterTestOp("FailingOp", {}, {"b: float"}, {});
   RegisterTestKernel("FailingOp", "CPU", nullptr, [](void*, TF_OpKernelContext* ctx) {
