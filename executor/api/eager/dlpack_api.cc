@@ -1,4 +1,5 @@
 // The functions of eager/dlpack.h: tensors of other libraries, and tensors for them, in place.
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -129,7 +130,8 @@ absl::Status CheckLayout(const DLTensor& tensor) {
     return absl::InvalidArgumentError(absl::StrCat("Unsupported byte_offset (", tensor.byte_offset,
                                                    ") from DLPack, must be zero"));
   }
-  if (tensor.strides == nullptr) return absl::OkStatus();
+  const bool empty = std::count(tensor.shape, tensor.shape + tensor.ndim, 0) > 0;
+  if (tensor.strides == nullptr || empty) return absl::OkStatus();
   int64_t stride = 1;
   for (int i = tensor.ndim - 1; i >= 0; stride *= tensor.shape[i], --i) {
     // The stride of a single row is never used.

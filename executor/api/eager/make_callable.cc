@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/api/base/session_config.h"
 #include "executor/api/eager/call_node.h"
 #include "executor/api/eager/host_call.h"
 #include "executor/api/eager/plan_call.h"
@@ -114,6 +115,29 @@ bool NeedsPlan(const TFE_Op& op, absl::Span<const Place> places) {
          (places.empty() && facts.in_plan && !facts.placeholder);
 }
 
+// Checks what a caller says of how a function is executed: a plan needs neither, but TensorFlow
+// refuses what it cannot read. INVALID_ARGUMENT for bytes that are no ConfigProto, NOT_FOUND for an
+// executor that TensorFlow does not have.
+absl::Status CheckCallOptions(const CallNode& node) {
+  const auto text = [&](std::string_view name) -> std::string_view {
+    const AttrValue* const value = node.attrs.Find(name);
+    if (value == nullptr || value->kind() != AttrKind::kString) return {};
+    return value->AsString().value_or(std::string_view());
+  };
+  if (!api::ReadSessionConfig(text("config_proto")).ok()) {
+    return absl::InvalidArgumentError(
+        "Failed to parse config_proto attribute as tensorflow::ConfigProto proto.");
+  }
+  const std::string_view executor = text("executor_type");
+  if (executor.empty() || executor == "DEFAULT" || executor == "SINGLE_THREADED_EXECUTOR")
+    return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("{{function_node ", node.def->name,
+                   "}} No executor factory registered for the given executor "
+                   "type: ",
+                   executor, " Registered factories are {DEFAULT, , SINGLE_THREADED_EXECUTOR}."));
+}
+
 absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, CallNode node) {
   Device* const device = place.device->is_host() ? nullptr : place.device;
   if (place.kernel->cpu == nullptr)
@@ -141,6 +165,9 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
   if (places.empty() && !plan) return NoKernel(node);
   TENON_RETURN_IF_ERROR(node.Resolve());
   TENON_RETURN_IF_ERROR(node.CheckInputs(op.inputs));
+  if (op.entry->is_function) {
+    TENON_RETURN_IF_ERROR(CheckCallOptions(node));
+  }
   if (plan) {
     const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;
     if (!there && !context.soft_placement()) return NoSuchDevice(context, *op.device, places);

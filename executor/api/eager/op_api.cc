@@ -38,6 +38,14 @@ absl::StatusOr<int> LengthOf(const TFE_Op& op, const std::vector<ArgDef>& args, 
   const NewAttrs all = op.attrs.All();
   std::vector<Attr> views;
   for (const auto& attr : all) views.push_back({attr.name, AttrValue(attr.wire)});
+  for (const std::string& decides : {arg->number_attr, arg->type_list_attr}) {
+    const AttrDef* const attr = op.entry->def->FindAttr(decides);
+    if (attr == nullptr || attr->has_default) continue;
+    const bool given = std::any_of(all.begin(), all.end(),
+                                   [&](const auto& known) { return known.name == decides; });
+    if (!given)
+      return absl::NotFoundError(absl::StrCat("No attr named '", decides, "' in NodeDef:"));
+  }
   TENON_ASSIGN_OR_RETURN(const int64_t length,
                          ArgLength(*op.entry->def, AttrSet(std::move(views)), *arg));
   return static_cast<int>(length);

@@ -23,6 +23,8 @@ class Trace final : public Engine {
     if (op.type.empty())
       return Fail(status, TF_FAILED_PRECONDITION,
                   "GraphOperation::Reset must be called before calling SetOpName.");
+    if (!op.name.empty())
+      return Fail(status, TF_FAILED_PRECONDITION, "SetOpName called on already built op.");
     op.name = name;
   }
   void SetAttrType(TF_AbstractOp& op, const char* attr, TF_DataType value,

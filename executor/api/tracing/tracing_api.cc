@@ -123,8 +123,10 @@ void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs, TF_AbstractTensor* c
 
 TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList* outputs,
                                          TF_Status* status) {
-  if (!Given(ctx != nullptr && outputs != nullptr, status)) return nullptr;
-  TF_AbstractFunction* const function = ctx->engine->Finalize(*outputs, status);
+  if (!Given(ctx != nullptr && (outputs != nullptr || !ctx->engine->traces()), status))
+    return nullptr;
+  TF_AbstractFunction* const function =
+      ctx->engine->Finalize(outputs == nullptr ? TF_OutputList() : *outputs, status);
   if (ctx->engine->traces()) TF_DeleteExecutionContext(ctx);
   return function;
 }

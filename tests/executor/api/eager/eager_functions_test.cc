@@ -61,6 +61,24 @@ TEST_F(EagerFunctionsTest, AFunctionIsAnOp) {
   EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {matrix.get()}).get()), ElementsAre(25));
 }
 
+// A caller may say how a function is executed. What TensorFlow cannot read is an error.
+TEST_F(EagerFunctionsTest, OptionsOfACall) {
+  ASSERT_EQ(Add(Square()), "OK");
+  const auto with = [](const char* attr, std::string_view value) {
+    return [=](TFE_Op* op) { TFE_OpSetAttrString(op, attr, value.data(), value.size()); };
+  };
+  const std::string_view one_thread("(\x01");
+  for (const auto& set : {with("config_proto", one_thread), with("executor_type", ""),
+                          with("executor_type", "SINGLE_THREADED_EXECUTOR")}) {
+    EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}, set).get()), ElementsAre(4, 9));
+  }
+  EXPECT_EQ(ErrorOf(ctx_, "Squared", {x_.get()}, with("config_proto", "\xff\xff")),
+            "3 Failed to parse config_proto attribute as tensorflow::ConfigProto proto.");
+  EXPECT_EQ(ErrorOf(ctx_, "Squared", {x_.get()}, with("executor_type", "NONE")),
+            "5 {{function_node Squared}} No executor factory registered for the given executor "
+            "type: NONE Registered factories are {DEFAULT, , SINGLE_THREADED_EXECUTOR}.");
+}
+
 TEST_F(EagerFunctionsTest, ArgumentsAreChecked) {
   ASSERT_EQ(Add(Square()), "OK");
   const Handle ints = Of<int32_t>({1}, {1});

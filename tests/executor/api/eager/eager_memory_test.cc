@@ -185,5 +185,35 @@ TEST_F(EagerMemoryTest, DlpackTypesAndLayouts) {
   EXPECT_EQ(status_.code(), TF_INVALID_ARGUMENT);
 }
 
+// Strides count only where they lead from one element to another.
+TEST_F(EagerMemoryTest, DlpackStridesOfOneRowAndOfNothing) {
+  struct Case {
+    std::vector<int64_t> dims, strides;
+    bool fine;
+  };
+  const Case cases[] = {
+      {{4, 1}, {1, 0}, true},
+      {{1, 4}, {0, 1}, true},
+      {{4, 0, 2}, {0, 2, 0}, true},
+      {{0, 4}, {7, 3}, true},
+      {{2, 2}, {4, 1}, false},
+      {{2, 3}, {1, 2}, false},
+      {{int64_t{1} << 32, int64_t{1} << 32, 16}, {}, false},
+      {{-1, 4}, {}, false},
+  };
+  for (const Case& c : cases) {
+    std::vector<int64_t> dims = c.dims, strides = c.strides;
+    DLManagedTensor managed = {{data_, 1, 0, static_cast<int32_t>(dims.size()), 2, 32, 1,
+                                dims.data(), strides.empty() ? nullptr : strides.data(), 0},
+                               nullptr,
+                               nullptr};
+    const Handle handle(TFE_HandleFromDLPack(&managed, status_, ctx_));
+    EXPECT_EQ(status_.code() == TF_OK, c.fine) << ::testing::PrintToString(c.dims);
+    if (c.fine) {
+      EXPECT_EQ(DimsOf(handle.get()), c.dims);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::eager

@@ -77,6 +77,8 @@ TEST_F(TracingTest, AnEagerContextExecutesOps) {
   const OutputList none(TF_NewOutputList());
   EXPECT_EQ(TF_FinalizeFunction(eager_.get(), none.get(), status_), nullptr);
   EXPECT_EQ(status_.text(), "3 Only TracingContext can be converted into a function.");
+  EXPECT_EQ(TF_FinalizeFunction(eager_.get(), nullptr, status_), nullptr);
+  EXPECT_EQ(status_.text(), "3 Only TracingContext can be converted into a function.");
 }
 
 TEST_F(TracingTest, AnOpThatHasFailedIsExecutedAgain) {
@@ -150,6 +152,11 @@ TEST_F(TracingTest, ErrorsOfATrace) {
   TF_AbstractOpSetOpType(op.get(), "Neg", status_);
   TF_AbstractOpSetOpType(op.get(), "Abs", status_);
   EXPECT_EQ(status_.text(), "9 Reset called on already built op.");
+  const AbstractOp named = NewOp(trace.get(), "Neg");
+  TF_AbstractOpSetOpName(named.get(), "first", status_);
+  EXPECT_EQ(status_.text(), "OK");
+  TF_AbstractOpSetOpName(named.get(), "second", status_);
+  EXPECT_EQ(status_.text(), "9 SetOpName called on already built op.");
   EXPECT_EQ(Execute(op.get(), {Scalar(1).get()}), nullptr);
   EXPECT_EQ(status_.code(), TF_INVALID_ARGUMENT);
   EXPECT_EQ(Execute(op.get(), {x.get(), x.get()}), nullptr);
