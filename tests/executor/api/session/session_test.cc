@@ -78,6 +78,26 @@ TEST_F(CSession, AGraphLivesAsLongAsItsSession) {
   EXPECT_THAT(IntsOf(session.Run({{{x, 0}, fed.get()}}, {{neg, 0}})[0].get()), ElementsAre(-5));
 }
 
+// Runs are found by addresses, at first by those of the run before.
+TEST_F(CSession, RunsInTurnsThatDifferInOneEnd) {
+  TF_Operation *x = Placeholder("x"), *y = Placeholder("y");
+  TF_Operation* sum = Binary("AddV2", "sum", {x, 0}, {y, 0});
+  TF_Operation* difference = Binary("Sub", "difference", {x, 0}, {y, 0});
+  TF_Operation* one = ScalarConst("one", 1);
+  SessionRunner session(g());
+  const TensorPtr five = IntTensor({}, {5}), two = IntTensor({}, {2});
+  const SessionRunner::Feeds feeds = {{{x, 0}, five.get()}, {{y, 0}, two.get()}};
+  const SessionRunner::Feeds swapped = {{{y, 0}, five.get()}, {{x, 0}, two.get()}};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(IntsOf(session.Run(feeds, {{sum, 0}})[0].get()), ElementsAre(7));
+    EXPECT_THAT(IntsOf(session.Run(feeds, {{difference, 0}})[0].get()), ElementsAre(3));
+    EXPECT_THAT(IntsOf(session.Run(swapped, {{difference, 0}})[0].get()), ElementsAre(-3));
+    EXPECT_THAT(IntsOf(session.Run(swapped, {{difference, 0}}, {one})[0].get()), ElementsAre(-3));
+    session.Run({}, {}, {one});
+    session.Run(swapped, {{difference, 1}}, {one}, TF_OUT_OF_RANGE);
+  }
+}
+
 TEST_F(CSession, NamesWithAColonAreNotPorts) {
   TF_Operation* x = Placeholder("x");
   TF_Operation* odd = Unary("Neg", "x:0", {x, 0});
