@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "graph/tensor/tensor_proto.h"
+#include "graph/wire/wire.h"
 
 namespace tenon::api {
 namespace {
@@ -58,14 +59,25 @@ uint64_t HashOfMessage(const google::protobuf::MessageLite& message, uint64_t se
   return Hash(bytes, seed);
 }
 
+// The elements as tensor_content holds them: those of strings are all lengths, then all bytes.
+std::string ContentOf(const Tensor& tensor) {
+  if (tensor.dtype() != DataType::kString)
+    return std::string(static_cast<const char*>(tensor.data()), tensor.bytes());
+  std::string content;
+  WireWriter lengths(&content);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) lengths.RawVarint(tensor.StringAt(i).size());
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) content.append(tensor.StringAt(i));
+  return content;
+}
+
 // Whatever the form in which the tensor is written.
 uint64_t HashOfTensor(const pb::TensorProto& proto) {
   const absl::StatusOr<Tensor> tensor = TensorFromWire(proto.SerializeAsString());
-  if (!tensor.ok() || !IsMemcpyable(tensor->dtype())) return HashOfMessage(proto);
+  if (!tensor.ok()) return HashOfMessage(proto);
   pb::TensorProto whole;
   whole.set_dtype(proto.dtype());
   *whole.mutable_tensor_shape() = proto.tensor_shape();
-  whole.set_tensor_content(std::string(static_cast<const char*>(tensor->data()), tensor->bytes()));
+  whole.set_tensor_content(ContentOf(*tensor));
   return HashOfMessage(whole);
 }
 
@@ -80,14 +92,13 @@ uint64_t HashOfAttr(const pb::AttrValue& value) {  // NOLINT(misc-no-recursion)
   return h;
 }
 
+// Values that are not set count as empty ones.
 uint64_t HashOfAttrDef(const pb::OpDef::AttrDef& attr) {
-  pb::OpDef::AttrDef bare = attr;
-  bare.clear_default_value();
-  bare.clear_allowed_values();
-  uint64_t h = HashOfMessage(bare);
-  if (attr.has_default_value()) h = Combine(HashOfAttr(attr.default_value()), h);
-  if (attr.has_allowed_values()) h = Combine(HashOfAttr(attr.allowed_values()), h);
-  return h;
+  uint64_t h = Hash(attr.type(), Hash(attr.name()));
+  h = Hash(attr.description(), Combine(HashOfAttr(attr.default_value()), h));
+  h = Combine(static_cast<uint64_t>(attr.has_minimum()), h);
+  h = Combine(static_cast<uint64_t>(attr.minimum()), h);
+  return Combine(HashOfAttr(attr.allowed_values()), h);
 }
 
 uint64_t HashOfSignature(const pb::OpDef& op) {

@@ -20,7 +20,7 @@ bool IsLastOwner(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
 }  // namespace
 
 absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output) {
-  if (output.oper == nullptr) return absl::InvalidArgumentError("an output has no operation");
+  if (output.oper == nullptr) return absl::InvalidArgumentError("Node is null");
   const NodeId n = output.oper->node;
   if (output.oper->graph != &graph)
     return absl::InvalidArgumentError("an output is of an operation of another graph");

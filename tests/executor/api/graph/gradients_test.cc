@@ -99,18 +99,36 @@ TEST_F(CGradients, TheGraphGrowsOn) {
 
 TEST_F(CGradients, OpsWithoutGradientAreNamed) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
-  TF_OperationDescription* desc = New("NextAfter", "next");
+  TF_OperationDescription* desc = New("Bitcast", "bits");
   TF_AddInput(desc, {x, 0});
-  TF_AddInput(desc, {x, 0});
-  TF_Operation* plain = Finish(desc);
-  (void)plain;
-  desc = New("Bitcast", "bits");
-  TF_AddInput(desc, {x, 0});
-  TF_SetAttrType(desc, "type", TF_INT32);
+  TF_SetAttrType(desc, "type", TF_FLOAT);
   TF_Operation* bits = Finish(desc);
   const size_t before = Names().size();
-  Add({{bits, 0}}, {{x, 0}}, {}, nullptr, TF_INVALID_ARGUMENT);
+  Add({{bits, 0}}, {{x, 0}}, {}, nullptr, TF_NOT_FOUND);
+  EXPECT_THAT(message(), StartsWith("No gradient defined for op: Bitcast."));
   EXPECT_EQ(before, Names().size());
+}
+
+TEST_F(CGradients, GradientsOfGivenOnesAndOfNoneAreOne) {
+  MatMul();
+  TF_Operation* ones = Const("ones", FloatTensor({2, 2}, {1, 1, 1, 1}).get());
+  const auto given = Add({{product_, 0}}, {{a_, 0}, {b_, 0}}, {{ones, 0}});
+  const auto plain = Add({{product_, 0}}, {{a_, 0}, {b_, 0}});
+  SessionRunner session(g());
+  const auto out = session.Run({}, {given[0], given[1], plain[0], plain[1]});
+  EXPECT_EQ(FloatsOf(out[0].get()), FloatsOf(out[2].get()));
+  EXPECT_EQ(FloatsOf(out[1].get()), FloatsOf(out[3].get()));
+}
+
+TEST_F(CGradients, OfOneResultByTwoInputsInTwoCalls) {
+  TF_Operation *x = Placeholder("x", TF_FLOAT), *y = Placeholder("y", TF_FLOAT);
+  TF_Operation* product = Binary("Mul", "product", {x, 0}, {y, 0});
+  const auto by_x = Add({{product, 0}}, {{x, 0}}), by_y = Add({{product, 0}}, {{y, 0}});
+  SessionRunner session(g());
+  const testing::TensorPtr three = FloatTensor({}, {3}), seven = FloatTensor({}, {7});
+  const auto out = session.Run({{{x, 0}, three.get()}, {{y, 0}, seven.get()}}, {by_x[0], by_y[0]});
+  EXPECT_THAT(FloatsOf(out[0].get()), ElementsAre(7));
+  EXPECT_THAT(FloatsOf(out[1].get()), ElementsAre(3));
 }
 
 TEST_F(CGradients, MistakesGiveAStatus) {
