@@ -21,6 +21,7 @@
 #include "graph/ir/graph_storage.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/op_defs/op_registry.h"
+#include "graph/op_defs/open_types.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/versions.h"
 
@@ -71,6 +72,8 @@ NodeKind MakeKind(std::string_view op_name, const OpDef* op, std::vector<Attr> s
     kind.types = *std::move(types);
   } else {
     kind.types_status = types.status();
+    types = ResolveOpenTypes(*op, kind.attrs);
+    if (types.ok()) kind.types = *std::move(types);
   }
   return kind;
 }

@@ -50,7 +50,7 @@ struct NodeKind {
   const OpDef* op = nullptr;  // of the registry, or a function's signature; null: unknown op
   AttrSet attrs;              // of the node; sorted by name
   AttrSet defaults;           // the OpDef's defaults of the attributes that the node lacks
-  NodeTypes types;            // empty unless types_status is OK
+  NodeTypes types;            // empty unless types_status is OK or ResolveOpenTypes succeeds
   absl::Status types_status;  // why types could not be resolved
 };
 
@@ -121,8 +121,8 @@ class Graph {
   }
   // The number of data inputs. A defect may give a node more or fewer than the types have.
   int num_inputs(NodeId n) const { return static_cast<int>(nodes_[n].num_data); }
-  // num_outputs is 0 and no type may be asked unless NodeKind::types_status is OK. Types may be
-  // asked of inputs and outputs that the types have, and not of control edges.
+  // num_outputs is 0 and no type may be asked where NodeKind::types is empty. Types may be asked of
+  // inputs and outputs that the types have, and not of control edges.
   int num_outputs(NodeId n) const { return static_cast<int>(nodes_[n].kind->types.outputs.size()); }
   DataType input_type(NodeId n, int i) const { return nodes_[n].kind->types.inputs[i]; }
   DataType output_type(Output o) const { return nodes_[o.node].kind->types.outputs[o.port]; }

@@ -8,6 +8,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/arg_ranges.h"
 #include "graph/op_defs/attr_set.h"
+#include "graph/op_defs/open_types.h"
 
 namespace tenon {
 namespace {
@@ -30,19 +31,29 @@ absl::StatusOr<T> Named(std::string_view name, const AttrValue& value, absl::Sta
   return Annotate(got.status(), absl::StrCat("attr '", name, "' "));
 }
 
-absl::StatusOr<DataType> TypeOf(const OpDef& op, const AttrSet& attrs, std::string_view name) {
+// What a placeholder in an attribute means for types that follow from it.
+enum class Placeholders { kRefused, kOpen };
+
+bool IsOpen(const AttrValue& value, Placeholders placeholders) {
+  return placeholders == Placeholders::kOpen && value.kind() == AttrKind::kPlaceholder;
+}
+
+absl::StatusOr<DataType> TypeOf(const OpDef& op, const AttrSet& attrs, std::string_view name,
+                                Placeholders placeholders) {
   const AttrValue v = ValueOf(op, attrs, name);
+  if (IsOpen(v, placeholders)) return DataType::kInvalid;
   return Named(name, v, v.AsType());
 }
 
 absl::StatusOr<std::vector<DataType>> TypesOf(const OpDef& op, const AttrSet& attrs,
-                                              std::string_view name) {
+                                              std::string_view name, Placeholders placeholders) {
   const AttrDef* def = op.FindAttr(name);
   // AsTypeList takes an attribute without a value for an empty list, so a missing one is found
   // here.
   if (attrs.Find(name) == nullptr && (def == nullptr || !def->has_default))
     return absl::InvalidArgumentError(absl::StrCat("missing attr '", name, "'"));
   const AttrValue v = ValueOf(op, attrs, name);
+  if (IsOpen(v, placeholders)) return std::vector<DataType>();
   return Named(name, v, v.AsTypeList());
 }
 
@@ -55,17 +66,19 @@ absl::StatusOr<int64_t> CountOf(const OpDef& op, const AttrSet& attrs, std::stri
 }
 
 absl::Status AppendTypes(const OpDef& op, const AttrSet& attrs, const ArgDef& arg,
-                         TypeVector* out) {
-  const auto mark = [&](DataType t) { return arg.is_ref ? MakeRef(t) : t; };
+                         Placeholders placeholders, TypeVector* out) {
+  const auto mark = [&](DataType t) {
+    return arg.is_ref && t != DataType::kInvalid ? MakeRef(t) : t;
+  };
   if (!arg.type_list_attr.empty()) {
     TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types,
-                           TypesOf(op, attrs, arg.type_list_attr));
+                           TypesOf(op, attrs, arg.type_list_attr, placeholders));
     for (DataType t : types) out->push_back(mark(t));
     return absl::OkStatus();
   }
   DataType type = arg.type;
   if (!arg.type_attr.empty()) {
-    TENON_ASSIGN_OR_RETURN(type, TypeOf(op, attrs, arg.type_attr));
+    TENON_ASSIGN_OR_RETURN(type, TypeOf(op, attrs, arg.type_attr, placeholders));
   }
   int64_t count = 1;
   if (!arg.number_attr.empty()) {
@@ -73,6 +86,16 @@ absl::Status AppendTypes(const OpDef& op, const AttrSet& attrs, const ArgDef& ar
   }
   out->insert(out->end(), static_cast<size_t>(count), mark(type));
   return absl::OkStatus();
+}
+
+absl::StatusOr<NodeTypes> Resolve(const OpDef& op, const AttrSet& attrs,
+                                  Placeholders placeholders) {
+  NodeTypes types;
+  for (const ArgDef& arg : op.inputs)
+    TENON_RETURN_IF_ERROR(AppendTypes(op, attrs, arg, placeholders, &types.inputs));
+  for (const ArgDef& arg : op.outputs)
+    TENON_RETURN_IF_ERROR(AppendTypes(op, attrs, arg, placeholders, &types.outputs));
+  return types;
 }
 
 absl::StatusOr<std::pair<int, int>> Range(const OpDef& op, const AttrSet& attrs,
@@ -192,12 +215,11 @@ const AttrDef* OpDef::FindAttr(std::string_view attr_name) const {
 }
 
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs) {
-  NodeTypes types;
-  for (const ArgDef& arg : op.inputs)
-    TENON_RETURN_IF_ERROR(AppendTypes(op, attrs, arg, &types.inputs));
-  for (const ArgDef& arg : op.outputs)
-    TENON_RETURN_IF_ERROR(AppendTypes(op, attrs, arg, &types.outputs));
-  return types;
+  return Resolve(op, attrs, Placeholders::kRefused);
+}
+
+absl::StatusOr<NodeTypes> ResolveOpenTypes(const OpDef& op, const AttrSet& attrs) {
+  return Resolve(op, attrs, Placeholders::kOpen);
 }
 
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs) {
@@ -215,7 +237,8 @@ std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs) {
 absl::StatusOr<int64_t> ArgLength(const OpDef& op, const AttrSet& attrs, const ArgDef& arg) {
   if (!arg.number_attr.empty()) return CountOf(op, attrs, arg.number_attr);
   if (arg.type_list_attr.empty()) return 1;
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, TypesOf(op, attrs, arg.type_list_attr));
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types,
+                         TypesOf(op, attrs, arg.type_list_attr, Placeholders::kRefused));
   return static_cast<int64_t>(types.size());
 }
 

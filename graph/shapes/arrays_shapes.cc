@@ -124,8 +124,8 @@ absl::Status ExpandDimsShape(InferenceContext& c) {
 // unknown.
 absl::Status SqueezeShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
-  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.AttrIntList("squeeze_dims"));
   if (!in.known_rank()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.AttrIntList("squeeze_dims"));
   std::vector<bool> squeezed(in.rank());
   for (int64_t a : axes) {
     TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));

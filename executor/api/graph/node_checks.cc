@@ -9,6 +9,7 @@
 #include "executor/api/base/op_text.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/open_types.h"
 #include "graph/shapes/common_shapes.h"
 #include "plugin/cpu/base/tensor_summary.h"
 
@@ -140,7 +141,8 @@ absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer) {
   if (!WasChecked(graph, kind)) {
     TENON_RETURN_IF_ERROR(CheckGivenAttrs(graph.graph, n));
     TENON_RETURN_IF_ERROR(CheckMissingAttrs(graph.graph, n));
-    TENON_RETURN_IF_ERROR(kind.types_status);
+    if (!kind.types_status.ok() && !ResolveOpenTypes(*kind.op, kind.attrs).ok())
+      return kind.types_status;
     if (kind.index >= graph.checked_kinds.size())
       graph.checked_kinds.resize(std::max<size_t>(kind.index + 1, graph.checked_kinds.size() * 2));
     graph.checked_kinds[kind.index] = true;

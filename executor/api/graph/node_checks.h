@@ -8,7 +8,8 @@ namespace tenon::api {
 
 // Checks op and attributes of a node, and the number of its inputs, but not their types. The op
 // must be known. INVALID_ARGUMENT, or UNIMPLEMENTED for an op that is out of use in graphs of
-// version `producer`. The attributes of a kind that was right before are not checked again.
+// version `producer`. The attributes of a kind that was right before are not checked again. A
+// placeholder fits any attribute but one that counts tensors.
 absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 

@@ -74,6 +74,14 @@ class GraphFunctions : public testing::GraphFixture {
     EXPECT_EQ(wanted, code()) << message();
   }
 
+  // A node whose attribute squeeze_dims is a placeholder.
+  TF_Operation* Squeeze(const char* name, TF_Operation* input, const char* placeholder) {
+    TF_OperationDescription* desc = New("Squeeze", name);
+    TF_AddInput(desc, {input, 0});
+    TF_SetAttrPlaceholder(desc, "squeeze_dims", placeholder);
+    return Finish(desc);
+  }
+
   // Calls the function in another graph with these values for its arguments.
   std::vector<std::vector<int32_t>> Call(const FunctionPtr& function,
                                          const std::vector<int32_t>& values) {
@@ -255,6 +263,86 @@ TEST_F(GraphFunctions, StatefulBodiesMakeStatefulFunctions) {
                    .is_stateful());
 }
 
+TEST_F(GraphFunctions, PlaceholdersBecomeAttributesOfTheFunction) {
+  TF_Operation* a = Placeholder("a");
+  TF_Operation* squeeze = Squeeze("sq", a, "dims");
+  const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{squeeze, 0}}}));
+  ASSERT_EQ(1, def.signature().attr_size());
+  EXPECT_EQ("dims", def.signature().attr(0).name());
+  EXPECT_EQ("list(int)", def.signature().attr(0).type());
+}
+
+TEST_F(GraphFunctions, PlaceholdersOfOneNameAreOneAttribute) {
+  TF_Operation* a = Placeholder("a");
+  TF_Operation *one = Squeeze("one", a, "v1"), *two = Squeeze("two", a, "v1"),
+               *three = Squeeze("three", a, "v2");
+  const pb::FunctionDef def =
+      DefOf(Make({.inputs = {{a, 0}}, .outputs = {{one, 0}, {two, 0}, {three, 0}}}));
+  ASSERT_EQ(2, def.signature().attr_size());
+  EXPECT_EQ("v1", def.signature().attr(0).name());
+  EXPECT_EQ("v2", def.signature().attr(1).name());
+}
+
+// The type of an output is open where a placeholder decides on it.
+TEST_F(GraphFunctions, TypesMayBePlaceholders) {
+  TF_OperationDescription* desc = New("Placeholder", "p");
+  TF_SetAttrPlaceholder(desc, "dtype", "T");
+  TF_Operation* p = Finish(desc);
+  EXPECT_EQ(1, TF_OperationNumOutputs(p));
+  EXPECT_EQ(0, TF_OperationOutputType({p, 0}));
+  EXPECT_EQ(-1, TF_GraphGetTensorNumDims(g(), {p, 0}, s()));
+  desc = New("Neg", "neg");
+  TF_AddInput(desc, {p, 0});
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+
+  TF_Operation* a = Placeholder("a");
+  desc = New("Cast", "cast");
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "DstT", "U");
+  TF_Operation* cast = Finish(desc);
+  const pb::FunctionDef def =
+      DefOf(Make({.inputs = {{a, 0}}, .outputs = {{cast, 0}}, .num_opers = 1, .opers = {cast}}));
+  ASSERT_EQ(1, def.signature().attr_size());
+  EXPECT_EQ("type", def.signature().attr(0).type());
+
+  desc = New("PartitionedCall", "call");
+  TF_AddInputList(desc, nullptr, 0);
+  TF_SetAttrPlaceholder(desc, "Tout", "U");
+  TF_SetAttrFuncName(desc, "f", "f", 1);
+  EXPECT_EQ(0, TF_OperationNumOutputs(Finish(desc)));
+}
+
+TEST_F(GraphFunctions, PlaceholdersThatAreReadAtOnceAreRefused) {
+  TF_Operation *a = Placeholder("a"), *axis = ScalarConst("axis", 0);
+  TF_OperationDescription* desc = New("Split", "split");
+  TF_AddInput(desc, {axis, 0});
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "num_split", "N");
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  desc = New("EnsureShape", "shape");
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "shape", "S");
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+}
+
+TEST_F(GraphFunctions, WhatHasPlaceholdersDoesNotRun) {
+  TF_Operation* a = Placeholder("a");
+  TF_OperationDescription* desc = New("Cast", "cast");
+  TF_AddInput(desc, {a, 0});
+  TF_SetAttrPlaceholder(desc, "DstT", "U");
+  TF_Operation *cast = Finish(desc), *squeeze = Squeeze("sq", a, "dims");
+  TF_Operation* neg = Unary("Neg", "neg", {a, 0});
+  SessionRunner session(g());
+  const TensorPtr value = IntTensor({}, {3});
+  const SessionRunner::Feeds feeds = {{{a, 0}, value.get()}};
+  EXPECT_THAT(IntsOf(session.Run(feeds, {{neg, 0}})[0].get()), ElementsAre(-3));
+  session.Run(feeds, {{cast, 0}}, {}, TF_INVALID_ARGUMENT);
+  session.Run(feeds, {{squeeze, 0}}, {}, TF_INVALID_ARGUMENT);
+}
+
 TEST_F(GraphFunctions, ShapesOfArgumentsAreKept) {
   const std::vector<int64_t> dims = {2, 3};
   TF_Operation* a = Placeholder("a", TF_INT32, &dims);
@@ -264,18 +352,28 @@ TEST_F(GraphFunctions, ShapesOfArgumentsAreKept) {
 
 // TensorFlow gives these functions these names.
 TEST_F(GraphFunctions, HashesAreTensorFlows) {
-  TF_Operation* a = Placeholder("a");
-  TF_OperationDescription* desc = New("Squeeze", "sq");
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrPlaceholder(desc, "squeeze_dims", "dims");
-  TF_Operation* squeeze = Finish(desc);
-  EXPECT_STREQ("MyFunc_Ees455KVaTc", TF_FunctionName(Make({.inputs = {{a, 0}},
-                                                           .outputs = {{squeeze, 0}},
-                                                           .num_opers = 1,
-                                                           .opers = {squeeze},
-                                                           .append_hash = true,
-                                                           .description = "desc"})
-                                                         .get()));
+  TF_Operation *a = Placeholder("a"), *b = Placeholder("feed1"), *c = Placeholder("feed2");
+  TF_Operation* squeeze = Squeeze("sq", a, "dims");
+  TF_Operation* sum = AddN("add", {{b, 0}, {c, 0}});
+  TF_Operation* ten = ScalarConst("scalar10", 10);
+  const TensorPtr abc(TF_AllocateTensor(TF_STRING, nullptr, 0, sizeof(TF_TString)));
+  TF_StringCopy(static_cast<TF_TString*>(TF_TensorData(abc.get())), "abc", 3);
+  TF_Operation* text = Const("strs", abc.get());
+  const auto name_of = [this](Request request) {
+    request.append_hash = true;
+    request.num_opers = static_cast<int>(request.opers.size());
+    return std::string(TF_FunctionName(Make(request).get()));
+  };
+  EXPECT_EQ("MyFunc_Ees455KVaTc", name_of({.inputs = {{a, 0}},
+                                           .outputs = {{squeeze, 0}},
+                                           .opers = {squeeze},
+                                           .description = "desc"}));
+  EXPECT_EQ("MyFunc_zaiHaMlJWi8",
+            name_of({.inputs = {{b, 0}, {c, 0}}, .outputs = {{sum, 0}}, .opers = {sum}}));
+  EXPECT_EQ("MyFunc_FtW0YyTAvbg", name_of({.outputs = {{ten, 0}}, .opers = {ten}}));
+  EXPECT_EQ("MyFunc_bZaztLIV5Bo",
+            name_of({.outputs = {{ten, 0}}, .opers = {ten}, .description = "ten"}));
+  EXPECT_EQ("MyFunc_pxm4dUzymAM", name_of({.outputs = {{text, 0}}, .opers = {text}}));
 }
 
 TEST_F(GraphFunctions, DescriptionAndHash) {
@@ -283,6 +381,7 @@ TEST_F(GraphFunctions, DescriptionAndHash) {
   const FunctionPtr function =
       Make({.outputs = {{c, 0}}, .append_hash = true, .description = "ten"});
   const std::string name = TF_FunctionName(function.get());
+  EXPECT_THAT(name, ::testing::MatchesRegex("MyFunc_[A-Za-z0-9]{11}"));
   EXPECT_EQ(name, DefOf(function).signature().name());
   EXPECT_EQ("ten", DefOf(function).signature().description());
   EXPECT_EQ(name,
@@ -302,6 +401,8 @@ TEST_F(GraphFunctions, RefusesPartsThatDoNotFit) {
       "while processing input 0 into function 'MyFunc'",
       message());
   Make({.inputs = {{nullptr, 0}}, .outputs = {{sum, 0}}}, TF_INVALID_ARGUMENT);
+  EXPECT_EQ("Node is null\n\tEncountered while processing input 0 into function 'MyFunc'",
+            message());
   Make({.inputs = {{a, 0}}, .outputs = {{sum, 7}}}, TF_OUT_OF_RANGE);
   EXPECT_THAT(message(), HasSubstr("\n\tEncountered while processing output 0 from function"));
   Make({.inputs = {{a, 0}}, .outputs = {{sum, 0}}, .num_opers = 1, .opers = {sum}},
