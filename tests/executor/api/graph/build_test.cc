@@ -144,6 +144,72 @@ TEST_F(Build, ColocationAttributeReplacesGroups) {
   EXPECT_THAT(NodeDefOf(Finish(desc)).attr().at("_class").list().s(), ElementsAre("loc:@z"));
 }
 
+// Attributes replace the groups so far; TF_ColocateWith adds to them.
+TEST_F(Build, TheOrderOfColocationsCounts) {
+  TF_Operation *x = Placeholder("x"), *y = Placeholder("y");
+  const auto list = [](TF_OperationDescription* desc, const std::vector<std::string>& groups) {
+    std::vector<const void*> texts;
+    std::vector<size_t> lengths;
+    for (const std::string& group : groups) {
+      texts.push_back(group.data());
+      lengths.push_back(group.size());
+    }
+    TF_SetAttrStringList(desc, "_class", texts.data(), lengths.data(),
+                         static_cast<int>(groups.size()));
+  };
+  const auto proto = [this](TF_OperationDescription* desc, const std::vector<std::string>& groups) {
+    pb::AttrValue value;
+    value.mutable_list();
+    for (const std::string& group : groups) value.mutable_list()->add_s(group);
+    const std::string wire = value.SerializeAsString();
+    TF_SetAttrValueProto(desc, "_class", wire.data(), wire.size(), s());
+    ExpectOk();
+  };
+  const auto groups_of = [this](TF_OperationDescription* desc) {
+    TF_AddInput(desc, {Find("x"), 0});
+    const pb::NodeDef def = NodeDefOf(Finish(desc));
+    std::vector<std::string> groups;
+    if (def.attr().contains("_class")) {
+      const auto& list = def.attr().at("_class").list().s();
+      groups.assign(list.begin(), list.end());
+    }
+    return groups;
+  };
+  TF_OperationDescription* desc = New("Neg", "list");
+  list(desc, {"loc:@x"});
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@x"));
+  desc = New("Neg", "colocate_list");
+  TF_ColocateWith(desc, x);
+  list(desc, {"loc:@y"});
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@y"));
+  desc = New("Neg", "list_colocate");
+  list(desc, {"loc:@y"});
+  TF_ColocateWith(desc, x);
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@x", "loc:@y"));
+  desc = New("Neg", "proto_colocate");
+  proto(desc, {"loc:@y"});
+  TF_ColocateWith(desc, x);
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@x", "loc:@y"));
+  desc = New("Neg", "proto_list");
+  proto(desc, {"loc:@x"});
+  list(desc, {"loc:@y"});
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@y"));
+  desc = New("Neg", "list_proto");
+  list(desc, {"loc:@x"});
+  proto(desc, {"loc:@y"});
+  EXPECT_THAT(groups_of(desc), ElementsAre("loc:@y"));
+  desc = New("Neg", "no_list");
+  TF_ColocateWith(desc, y);
+  list(desc, {});
+  EXPECT_THAT(groups_of(desc), ::testing::IsEmpty());
+  desc = New("Neg", "no_proto");
+  TF_ColocateWith(desc, y);
+  proto(desc, {});
+  EXPECT_THAT(groups_of(desc), ::testing::IsEmpty());
+  TF_OperationGetAttrMetadata(Find("no_proto"), "_class", s());
+  EXPECT_EQ("Operation 'no_proto' has no attr named '_class'.", message());
+}
+
 // --- What is refused, in TensorFlow's words.
 
 TEST_F(Build, RefusesANameThatIsTaken) {
