@@ -1,7 +1,9 @@
-// Every function of the API with null pointers: it says so or does nothing, and returns.
+// Every function of the API with null pointers, and with numbers that stand for nothing: it says so
+// or does nothing, and returns.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 #include <tuple>
@@ -16,8 +18,10 @@ namespace {
 // end it, and goes with the process.
 class Objects {
  public:
-  // `number` is what stands for all numbers: indices and lengths.
-  explicit Objects(int number) : number_(number), status_(TF_NewStatus()) {
+  // `number` stands for all numbers with a sign, which are indices and lengths, and `enumerator`
+  // for all enumerators.
+  Objects(int number, int enumerator)
+      : number_(number), enumerator_(enumerator), status_(TF_NewStatus()) {
     TFE_ContextOptions* const options = TFE_NewContextOptions();
     context_ = TFE_NewContext(options, status_);
     graph_ = TF_NewGraph();
@@ -34,8 +38,9 @@ class Objects {
       return *Of<std::remove_cv_t<std::remove_reference_t<T>>*>();
     } else if constexpr (!std::is_pointer_v<T>) {
       if constexpr (std::is_same_v<T, TF_Output>) return {operation_, 0};
-      if constexpr (std::is_integral_v<T>) return number_;
-      if constexpr (std::is_enum_v<T>) return static_cast<T>(1);
+      // The memory that is passed has no end that a function could know, so the size is small.
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(std::is_signed_v<T> ? number_ : 1);
+      if constexpr (std::is_enum_v<T>) return static_cast<T>(enumerator_);
       return {};
     } else if constexpr (std::is_function_v<Pointee>) {
       return nullptr;
@@ -116,7 +121,7 @@ class Objects {
   }
 
  private:
-  const int number_;
+  const int number_, enumerator_;
   TF_Status* const status_;
   TFE_Context* context_;
   TF_Graph* graph_;
@@ -143,7 +148,7 @@ void CallWithout(R (*function)(Parameters...), std::index_sequence<kIndex...>) {
   using Left = std::tuple_element_t<kLeftOut, std::tuple<Parameters...>>;
   if constexpr (std::is_pointer_v<Left>) {
     for (const int number : {0, 1}) {
-      Objects* const objects = new Objects(number);
+      Objects* const objects = new Objects(number, 1);
       function((kIndex == kLeftOut ? Nothing<Parameters>() : objects->Of<Parameters>())...);
     }
   }
@@ -159,6 +164,15 @@ void CallWithoutOne(R (*function)(Parameters...)) {
   CallWithoutEach(function, std::index_sequence_for<Parameters...>());
 }
 
+template <typename R, typename... Parameters>
+void CallWithStrangeNumbers(R (*function)(Parameters...)) {
+  constexpr std::pair<int, int> kStrange[] = {{-1, -1}, {INT32_MIN, 77}, {-1, 101}, {-1, 1000}};
+  for (const auto& [number, enumerator] : kStrange) {
+    Objects* const objects = new Objects(number, enumerator);
+    function(objects->Of<Parameters>()...);
+  }
+}
+
 // Functions like printf.
 template <typename R, typename... Parameters>
 void CallWithNothing(R (*function)(Parameters..., ...)) {
@@ -166,12 +180,16 @@ void CallWithNothing(R (*function)(Parameters..., ...)) {
 }
 template <typename R, typename... Parameters>
 void CallWithoutOne(R (*)(Parameters..., ...)) {}
+template <typename R, typename... Parameters>
+void CallWithStrangeNumbers(R (*)(Parameters..., ...)) {}
 
 // Says which function is called: after a crash the last one is the culprit.
 void Name(const char* name) { fprintf(stderr, "%s\n", name); }
 
-// Not with the others, as its first argument is a handle of the system's.
-bool TakesObjects(std::string_view name) { return name != "TF_GetSymbolFromLibrary"; }
+// Not those that take a handle of the system's, or end what is no object.
+bool TakesObjects(std::string_view name) {
+  return name != "TF_GetSymbolFromLibrary" && name != "TF_DeletePRunHandle";
+}
 
 void CallAllWithNothing() {
 #define F(name) Name(#name), CallWithNothing(&name);
@@ -186,12 +204,19 @@ void CallAllWithoutOne() {
 #undef F
 }
 
-class NullArgumentsDeathTest : public ::testing::Test {
+void CallAllWithStrangeNumbers() {
+#define F(name) \
+  if (TakesObjects(#name)) Name(#name), CallWithStrangeNumbers(&name);
+#include "tests/abi/functions.inc"
+#undef F
+}
+
+class HostileArgumentsDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(NullArgumentsDeathTest, EveryFunctionTakesNothing) {
+TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesNothing) {
   EXPECT_EXIT(
       {
         CallAllWithNothing();
@@ -200,10 +225,19 @@ TEST_F(NullArgumentsDeathTest, EveryFunctionTakesNothing) {
       ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(NullArgumentsDeathTest, EveryFunctionTakesANullAmongObjects) {
+TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesANullAmongObjects) {
   EXPECT_EXIT(
       {
         CallAllWithoutOne();
+        _exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesStrangeNumbers) {
+  EXPECT_EXIT(
+      {
+        CallAllWithStrangeNumbers();
         _exit(0);
       },
       ::testing::ExitedWithCode(0), "");
