@@ -35,12 +35,15 @@ CallNode::CallNode(const OpDef& op_def, const OpAttrs& given) : name(op_def.name
 
 absl::Status CallNode::Resolve() {
   const std::string node = api::NodeNameText(name);
+  // TensorFlow looks for types before it looks at the other attributes.
+  for (const AttrDef& attr : def->attrs) {
+    if (attr.has_default || attrs.Find(attr.name) != nullptr || !DecidesTypes(*def, attr.name))
+      continue;
+    return absl::NotFoundError(
+        absl::StrCat("No attr named '", attr.name, "' in NodeDef:\n\t [[", node, "]]"));
+  }
   for (const AttrDef& attr : def->attrs) {
     const AttrValue* const value = attrs.Find(attr.name);
-    if (value == nullptr && !attr.has_default && DecidesTypes(*def, attr.name)) {
-      return absl::NotFoundError(
-          absl::StrCat("No attr named '", attr.name, "' in NodeDef:\n\t [[", node, "]]"));
-    }
     if (value == nullptr && !attr.has_default) {
       return absl::InvalidArgumentError(absl::StrCat("NodeDef missing attr '", attr.name, "' from ",
                                                      api::OpText(*def), "; NodeDef: ", node));

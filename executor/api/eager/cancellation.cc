@@ -18,6 +18,14 @@ void CancellationManager::Cancel() {
   cancelling_ = false;
 }
 
+void CancellationManager::End() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (callbacks_.empty()) return;
+  }
+  Cancel();
+}
+
 bool CancellationManager::cancelling() const {
   absl::MutexLock lock(&mutex_);
   return cancelling_;
@@ -45,7 +53,10 @@ using tenon::eager::CancellationManager;
 extern "C" {
 
 TFE_CancellationManager* TFE_NewCancellationManager(void) { return new TFE_CancellationManager; }
-void TFE_DeleteCancellationManager(TFE_CancellationManager* manager) { delete manager; }
+void TFE_DeleteCancellationManager(TFE_CancellationManager* manager) {
+  if (manager != nullptr) manager->manager->End();
+  delete manager;
+}
 
 void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager) {
   if (manager != nullptr) manager->manager->Cancel();

@@ -20,6 +20,8 @@ class CancellationManager {
   // Calls the callbacks in any order, on this thread, without a lock. A second call does nothing,
   // and does not wait for the first.
   void Cancel();
+  // Cancels if callbacks are left: each hears of the end of the manager, as in TensorFlow.
+  void End();
   // Whether Cancel has called all callbacks.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   // Whether Cancel is calling them now.

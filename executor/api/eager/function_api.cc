@@ -23,12 +23,14 @@ absl::Status RemoveFunction(TFE_Context* shell, const char* name) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Function>> FindFunction(TFE_Context* shell, const char* name) {
+// `what` is sought, in the words of the error.
+absl::StatusOr<std::shared_ptr<Function>> FindFunction(TFE_Context* shell, const char* name,
+                                                       std::string_view what = "FunctionDef") {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
   std::shared_ptr<Function> function = context->functions().Find(name == nullptr ? "" : name);
   if (function != nullptr) return function;
   return absl::NotFoundError(
-      absl::StrCat("Unable to find FunctionDef with name: ", name == nullptr ? "" : name));
+      absl::StrCat("Unable to find ", what, " with name: ", name == nullptr ? "" : name));
 }
 
 absl::Status ExportFunction(TFE_Context* shell, const char* name, TF_Buffer* buffer) {
@@ -62,7 +64,7 @@ void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* 
 }
 
 TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
-  const auto function = tenon::eager::FindFunction(ctx, name);
+  const auto function = tenon::eager::FindFunction(ctx, name, "Function");
   StatusToC(function.status(), status);
   return function.ok() ? new TF_Function{(*function)->signature.name, (*function)->wire} : nullptr;
 }

@@ -115,10 +115,10 @@ bool NeedsPlan(const TFE_Op& op, absl::Span<const Place> places) {
          (places.empty() && facts.in_plan && !facts.placeholder);
 }
 
-// Checks what a caller says of how a function is executed: a plan needs neither, but TensorFlow
-// refuses what it cannot read. INVALID_ARGUMENT for bytes that are no ConfigProto, NOT_FOUND for an
-// executor that TensorFlow does not have.
-absl::Status CheckCallOptions(const CallNode& node) {
+// Checks what a caller says of how a function, or an op that calls one, is executed: a plan needs
+// neither, but TensorFlow refuses what it cannot read. INVALID_ARGUMENT for bytes that are no
+// ConfigProto, NOT_FOUND for an executor that TensorFlow does not have.
+absl::Status CheckCallOptions(const CallNode& node, bool is_function) {
   const auto text = [&](std::string_view name) -> std::string_view {
     const AttrValue* const value = node.attrs.Find(name);
     if (value == nullptr || value->kind() != AttrKind::kString) return {};
@@ -126,7 +126,8 @@ absl::Status CheckCallOptions(const CallNode& node) {
   };
   if (!api::ReadSessionConfig(text("config_proto")).ok()) {
     return absl::InvalidArgumentError(
-        "Failed to parse config_proto attribute as tensorflow::ConfigProto proto.");
+        is_function ? "Failed to parse config_proto attribute as tensorflow::ConfigProto proto."
+                    : "Unable to parse config_proto string as tensorflow::ConfigProto proto.");
   }
   const std::string_view executor = text("executor_type");
   if (executor.empty() || executor == "DEFAULT" || executor == "SINGLE_THREADED_EXECUTOR")
@@ -165,8 +166,8 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
   if (places.empty() && !plan) return NoKernel(node);
   TENON_RETURN_IF_ERROR(node.Resolve());
   TENON_RETURN_IF_ERROR(node.CheckInputs(op.inputs));
-  if (op.entry->is_function) {
-    TENON_RETURN_IF_ERROR(CheckCallOptions(node));
+  if (plan) {
+    TENON_RETURN_IF_ERROR(CheckCallOptions(node, op.entry->is_function));
   }
   if (plan) {
     const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;

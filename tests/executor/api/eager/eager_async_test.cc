@@ -160,6 +160,21 @@ TEST(CancellationTest, CallbacksAreCalledOnce) {
   TFE_DeleteCancellationManager(manager);
 }
 
+// As in TensorFlow: a manager tells of its end who still listens.
+TEST(CancellationTest, DeletingCallsWhatIsLeft) {
+  int calls[] = {0, 0};
+  TFE_CancellationManager* const manager = TFE_NewCancellationManager();
+  TFE_CancellationToken tokens[2];
+  for (int i = 0; i < 2; ++i) {
+    tokens[i] = TFE_CancellationManagerGetToken(manager);
+    const TFE_CancelCallback callback = {CountCall, &calls[i]};
+    EXPECT_TRUE(TFE_CancellationManagerRegisterCallback(manager, tokens[i], &callback, "end"));
+  }
+  EXPECT_TRUE(TFE_CancellationManagerDeregisterCallback(manager, tokens[1]));
+  TFE_DeleteCancellationManager(manager);
+  EXPECT_THAT(calls, ElementsAre(1, 0));
+}
+
 TEST(CancellationTest, NullArguments) {
   TFE_CancellationManagerStartCancel(nullptr);
   TFE_DeleteCancellationManager(nullptr);

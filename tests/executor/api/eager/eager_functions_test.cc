@@ -79,6 +79,28 @@ TEST_F(EagerFunctionsTest, OptionsOfACall) {
             "type: NONE Registered factories are {DEFAULT, , SINGLE_THREADED_EXECUTOR}.");
 }
 
+TEST_F(EagerFunctionsTest, OptionsOfAnOpThatCalls) {
+  ASSERT_EQ(Add(Square()), "OK");
+  const auto call = [&](std::string_view config) {
+    CheckedStatus status;
+    const Op op = NewOp(ctx_, "PartitionedCall", {});
+    TFE_TensorHandle* inputs[] = {x_.get()};
+    TFE_OpAddInputList(op.get(), inputs, 1, status);
+    const TF_DataType types[] = {TF_FLOAT};
+    TFE_OpSetAttrTypeList(op.get(), "Tout", types, 1);
+    TFE_OpSetAttrFunctionName(op.get(), "f", "Squared", 7);
+    TFE_OpSetAttrString(op.get(), "config_proto", config.data(), config.size());
+    Execute(op.get(), 1, status);
+    return status.text();
+  };
+  EXPECT_EQ(call("(\x01"), "OK");
+  EXPECT_EQ(call("\xff\xff"),
+            "3 Unable to parse config_proto string as tensorflow::ConfigProto proto.");
+  CheckedStatus status;
+  EXPECT_EQ(TFE_ContextGetFunction(ctx_, "none", status), nullptr);
+  EXPECT_EQ(status.text(), "5 Unable to find Function with name: none");
+}
+
 TEST_F(EagerFunctionsTest, ArgumentsAreChecked) {
   ASSERT_EQ(Add(Square()), "OK");
   const Handle ints = Of<int32_t>({1}, {1});

@@ -163,6 +163,11 @@ TEST_F(EagerOpsTest, ErrorsHaveTensorFlowsWords) {
                          "function registered in binary running on "));
 }
 
+TEST_F(EagerOpsTest, MissingTypesAreToldFirst) {
+  EXPECT_EQ(ErrorOf(ctx_, "Const", {}),
+            "5 No attr named 'dtype' in NodeDef:\n\t [[{{node Const}}]]");
+}
+
 TEST_F(EagerOpsTest, TypesOfAttributes) {
   CheckedStatus status;
   unsigned char is_list = 2;
