@@ -561,7 +561,7 @@ TEST_F(GraphFunctions, ArgumentsControlNodesOfTheBody) {
 // while (x < y) x += y, in the primitives of TF_FinishWhile.
 TEST_F(GraphFunctions, LoopsStandInFunctions) {
   TF_Operation *x = Placeholder("x"), *y = Placeholder("y");
-  const TF_Output inputs[] = {{x, 0}, {y, 0}};
+  TF_Output inputs[] = {{x, 0}, {y, 0}};
   TF_WhileParams params = TF_NewWhile(g(), inputs, 2, s());
   ExpectOk();
   params.name = "loop";
