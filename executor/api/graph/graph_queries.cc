@@ -9,6 +9,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_registry.h"
+#include "graph/wire/wire.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -16,6 +17,22 @@ namespace {
 
 // TensorFlow's graphs have two nodes of their own in front, which positions count.
 constexpr size_t kHiddenOperations = 2;
+
+constexpr uint32_t kSignatureField = 1;  // FunctionDef.signature
+
+// A function's signature is given as the function has it, with its descriptions.
+std::string OpDefBytes(const Graph& graph, const OpDef& op) {
+  const FunctionEntry* function = graph.FindFunction(op.name);
+  if (function == nullptr) return OpDefToWire(op);
+  std::string signature;
+  WireReader reader(function->wire);
+  WireField f;
+  // Parts of a message that stands in parts are merged, as their bytes are one behind the other.
+  while (reader.Next(&f)) {
+    if (f.number == kSignatureField && f.type == WireType::kBytes) signature.append(f.bytes);
+  }
+  return signature;
+}
 
 // `num_dims` -1 is an unknown rank.
 absl::Status MergeGivenShape(TF_Graph& graph, TF_Output output, const int64_t* dims, int num_dims)
@@ -93,8 +110,9 @@ void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name, TF_Buffer* output_op
     return;
   absl::ReaderMutexLock lock(&graph->mutex);
   const tenon::OpDef* op = graph->graph.FindOp(op_name);
-  StatusToC(op == nullptr ? tenon::OpNotRegistered(op_name)
-                          : tenon::FillBuffer(tenon::OpDefToWire(*op), output_op_def),
+  StatusToC(op == nullptr
+                ? tenon::OpNotRegistered(op_name)
+                : tenon::FillBuffer(tenon::api::OpDefBytes(graph->graph, *op), output_op_def),
             status);
 }
 

@@ -425,6 +425,19 @@ TEST_F(GraphFunctions, RefusesPartsThatDoNotFit) {
       message());
 }
 
+TEST_F(GraphFunctions, TheirOpDefsHaveDescriptions) {
+  TF_Operation* c = ScalarConst("c", 10);
+  const FunctionPtr function = Make({.outputs = {{c, 0}}, .description = "ten"});
+  CopyTo(host(), function);
+  const testing::BufferPtr buffer(TF_NewBuffer());
+  TF_GraphGetOpDef(host(), "MyFunc", buffer.get(), s());
+  ExpectOk();
+  EXPECT_EQ(DefOf(function).signature().SerializeAsString(), testing::BytesOf(buffer.get()));
+  pb::OpDef op;
+  ASSERT_TRUE(op.ParseFromString(testing::BytesOf(buffer.get())));
+  EXPECT_EQ("ten", op.description());
+}
+
 TEST_F(GraphFunctions, AttributesAreSetAndRead) {
   TF_Operation* c = ScalarConst("c", 10);
   const FunctionPtr function = Make({.outputs = {{c, 0}}});
