@@ -160,7 +160,9 @@ ResizeAxis CubicAxis(const Scaling& scaling, int64_t in, int64_t out) {
         sum += weights[k];
       }
       if (std::abs(sum) >= 1000 * std::numeric_limits<float>::min()) {
-        for (float& w : weights) w /= sum;
+        // Not divided: the rounding is visible in gradients of double.
+        const float scale_back = 1.0f / sum;
+        for (float& w : weights) w *= scale_back;
       }
     }
     for (int k = 0; k < 4; ++k) axis.AddTap(Inside(first + k, in), weights[k]);

@@ -64,7 +64,37 @@ absl::Status RunWeighted(const void* state, const StepArgs& args) {
       });
 }
 
-absl::Status Install(Prepare& p, const Shape& images, ResizeAxis rows, ResizeAxis columns) {
+// Gives a double result of floats. As in TensorFlow's gradient of bilinear resizing, each term is a
+// product of floats, which is rounded, and only the sum is wide.
+absl::Status RunFloatTerms(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const WeightedResize*>(state);
+  const auto* const in = static_cast<const float*>(args.in[0]);
+  const int64_t width = s.columns.out() * s.channels;
+  const auto row = [&](int64_t t) {
+    double* const out = static_cast<double*>(args.out[0]) + t * width;
+    std::fill(out, out + width, 0.0);
+    const int64_t image = t / s.rows.out() * s.rows.in();
+    for (const ResizeAxis::Tap& above : s.rows.TapsOf(t % s.rows.out())) {
+      const float* const from = in + (image + above.index) * s.line();
+      for (int64_t j = 0; j < s.columns.out(); ++j) {
+        for (const ResizeAxis::Tap& tap : s.columns.TapsOf(j)) {
+          for (int64_t c = 0; c < s.channels; ++c) {
+            const float term = from[tap.index * s.channels + c] * above.weight * tap.weight;
+            out[j * s.channels + c] += static_cast<double>(term);
+          }
+        }
+      }
+    }
+  };
+  args.workers->ParallelFor(s.batch * s.rows.out(), GrainFor(s.line() * 16),
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t t = begin; t < end; ++t) row(t);
+                            });
+  return absl::OkStatus();
+}
+
+absl::Status Install(Prepare& p, const Shape& images, ResizeAxis rows, ResizeAxis columns,
+                     bool float_terms = false) {
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {images.dim(0), rows.out(),
                                                               columns.out(), images.dim(3)}));
   p.set_output_shape(0, output);
@@ -72,6 +102,10 @@ absl::Status Install(Prepare& p, const Shape& images, ResizeAxis rows, ResizeAxi
   auto s = std::make_shared<WeightedResize>(WeightedResize{p.input_type(0), p.output_type(0),
                                                            images.dim(0), images.dim(3),
                                                            std::move(rows), std::move(columns)});
+  if (float_terms && s->out_type == DataType::kDouble) {
+    p.set_run(&RunFloatTerms, std::move(s));
+    return absl::OkStatus();
+  }
   p.set_scratch_bytes(
       TileScratchBytes(p.workers(), s->batch * s->rows.out(), s->line() * sizeof(double)));
   p.set_run(&RunWeighted, std::move(s));
@@ -87,15 +121,23 @@ absl::Status PrepareForward(Prepare& p) {
                  kAxis(problem.scaling, in.dim(2), out.dim(2)));
 }
 
-// Input 1 of the gradients is the original image.
+// The axis of the gradient of a resize from `in` to `out`. TensorFlow does not align the corners of
+// a single pixel here, which is visible in how weights are rounded.
 template <MakeAxis kAxis>
+ResizeAxis GradientAxis(Scaling scaling, int64_t in, int64_t out) {
+  if (in == 1) scaling.align_corners = false;
+  return kAxis(scaling, in, out).Transposed();
+}
+
+// Input 1 of the gradients is the original image.
+template <MakeAxis kAxis, bool kFloatTerms>
 absl::Status PrepareGradient(Prepare& p) {
   const Shape &gradients = p.input_shape(0), &original = p.input_shape(1);
   TENON_RETURN_IF_ERROR(CheckImages(p, gradients));
   TENON_RETURN_IF_ERROR(CheckImages(p, original));
   TENON_ASSIGN_OR_RETURN(const Scaling scaling, ReadScaling(p));
-  return Install(p, gradients, kAxis(scaling, original.dim(1), gradients.dim(1)).Transposed(),
-                 kAxis(scaling, original.dim(2), gradients.dim(2)).Transposed());
+  return Install(p, gradients, GradientAxis<kAxis>(scaling, original.dim(1), gradients.dim(1)),
+                 GradientAxis<kAxis>(scaling, original.dim(2), gradients.dim(2)), kFloatTerms);
 }
 
 // Input 1 of this one is the original size.
@@ -252,8 +294,8 @@ const CpuKernelSpec kWeightedResizeKernels[] = {
     {"ResizeBicubic", {{"T", kRealTypes}}, &PrepareForward<&CubicAxis>, 0b10},
     {"ScaleAndTranslate", {{"T", kRealTypes}}, &PrepareScaleAndTranslate, 0b1110},
     {"ResizeNearestNeighborGrad", {{"T", kNearestGradientTypes}}, &PrepareNearestGradient, 0b10},
-    {"ResizeBilinearGrad", {{"T", kFloatTypes}}, &PrepareGradient<&BilinearAxis>},
-    {"ResizeBicubicGrad", {{"T", kCubicGradientTypes}}, &PrepareGradient<&CubicAxis>},
+    {"ResizeBilinearGrad", {{"T", kFloatTypes}}, &PrepareGradient<&BilinearAxis, true>},
+    {"ResizeBicubicGrad", {{"T", kCubicGradientTypes}}, &PrepareGradient<&CubicAxis, false>},
     {"ScaleAndTranslateGrad",
      {{"T", TypeBit(DataType::kFloat)}},
      &PrepareScaleAndTranslateGradient,

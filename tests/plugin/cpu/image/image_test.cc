@@ -68,6 +68,29 @@ TEST(Resizes, KeepTheMean) {
       Each(::testing::FloatNear(0.7f, 1e-5f)));
 }
 
+// Gradients of double show how TensorFlow rounds: bilinear terms to floats, also where a single
+// pixel has corners; cubic ones not, but their weights are scaled back by a float.
+TEST(Resizes, RoundGradientsOfDoubleAsTensorFlow) {
+  const auto gradient = [](const char* op, int rows, const std::vector<float>& gradients,
+                           const char* option) {
+    const Attrs attrs = {{"T", attr::Type(DataType::kDouble)}, {option, attr::Bool(true)}};
+    const Tensor original = Tensor::Of(
+        DataType::kDouble, absl::MakeConstSpan(std::vector<double>(rows)), Shape({1, rows, 1, 1}));
+    const int64_t size = static_cast<int64_t>(gradients.size());
+    const Tensor out =
+        FirstOutput(op, attrs, {Floats(Shape({1, size, 1, 1}), gradients), original});
+    return std::vector<double>(out.flat<double>(), out.flat<double>() + rows);
+  };
+  const std::vector<float> second = {0, 0.6265405f, 0, 0}, first = {0.6265405f, 0, 0, 0, 0};
+  EXPECT_THAT(gradient("ResizeBilinearGrad", 2, second, "align_corners"),
+              ::testing::ElementsAre(0.4176936149597168, 0.2088468372821808));
+  EXPECT_THAT(gradient("ResizeBilinearGrad", 1, second, "align_corners"),
+              ::testing::ElementsAre(0.6265404969453812));
+  EXPECT_THAT(gradient("ResizeBicubicGrad", 3, first, "half_pixel_centers"),
+              ::testing::ElementsAre(::testing::DoubleNear(0.6738602791501336, 1e-15),
+                                     ::testing::DoubleNear(-0.04731982511445576, 1e-16), 0.0));
+}
+
 TEST(Resizes, RefuseSizesWithoutMeaning) {
   const Tensor image = Image(Shape({1, 2, 2, 1}));
   const Attrs attrs = {{"T", kFloat}};
