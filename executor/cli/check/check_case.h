@@ -31,7 +31,8 @@
 
 namespace tenon::cli {
 
-// What the cases of a file say: answers as above, or gradients:
+// What the cases of a file say: answers as above, or gradients. These are of a session's second
+// step, after one that computed the loss:
 //
 //   c000/loss    the scalar that is differentiated
 //   c000/wrt     (NoOp) its list `wrt` names tensors; its list `grads` says for which of them there

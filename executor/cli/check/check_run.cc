@@ -39,12 +39,23 @@ void NotePlugins(Executable& executable, CaseResult& result) {
   result.changing_passes.assign(changing.begin(), changing.end());
 }
 
+// The expected gradients are of the second step of a session, after one that computed the loss:
+// random ops are at their next numbers then, and variables have been assigned once.
+absl::Status RunLoss(Session& session, const GradientTask& task, const CaseInputs& inputs) {
+  TENON_ASSIGN_OR_RETURN(Executable* const executable, session.Prepare(inputs.feeds, {task.loss}));
+  return session.Run(executable, inputs.values).status();
+}
+
 Attempt Try(Graph graph, const CheckCase& c, const Host& host, const CaseOptions& options,
             bool feed_constants, CaseResult& result) {
   Attempt attempt;
   const CaseInputs inputs = feed_constants ? FeedConstants(c, graph) : CaseInputs();
   auto session = Session::Create(std::move(graph), host.devices(), options.session);
   if (!session.ok()) return {session.status(), false, {}};
+  if (c.gradients) {
+    const absl::Status status = RunLoss(**session, *c.gradients, inputs);
+    if (!status.ok()) return {status, absl::IsUnimplemented(status), {}};
+  }
   const absl::StatusOr<Executable*> executable = (*session)->Prepare(inputs.feeds, c.fetches);
   if (!executable.ok()) {
     const absl::Status& status = executable.status();

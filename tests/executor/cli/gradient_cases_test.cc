@@ -46,11 +46,12 @@ class GradientCases : public testing::FolderTest {
  protected:
   static constexpr char kValue[] = "tensor_shape { dim { size: 2 } } float_val: 1 float_val: 2";
 
-  // loss = sum over x * `op`(x), where the gradient of x is said to be `answer`.
-  CaseResult Run(const std::string& op, const std::string& wrt, const std::string& answer) {
+  // loss = sum over `op`(x), or of other inputs, where the gradient of x is said to be `answer`.
+  CaseResult Run(const std::string& op, const std::string& wrt, const std::string& answer,
+                 const std::vector<std::string>& inputs = {"c/x"}) {
     const std::string text =
         testing::Const("c/x", "DT_FLOAT", kValue) + testing::Const("c/z", "DT_FLOAT", kValue) +
-        testing::Node("c/op", op, {"c/x"}) + testing::Node("c/loss", "Identity", {"c/op"}) +
+        testing::Node("c/op", op, inputs) + testing::Node("c/loss", "Identity", {"c/op"}) +
         testing::Op("c/wrt", "NoOp", {}, wrt) + answer + "node { name: 'nograd' op: 'NoOp' }\n";
     const auto file =
         ReadCheckFile(Write("case.pbtxt", text), ImportLimits(), CheckKind::kGradients);
@@ -97,6 +98,25 @@ TEST_F(GradientCases, WhatBreaksTheConventionFails) {
        {std::string(), Wrt("s: 'c/x'", "b: false"), Wrt("", ""), Wrt("s: 'c/x'", "b: true b: true"),
         Wrt("s: 'c/nowhere'", "b: true")})
     EXPECT_EQ(Run("Neg", wrt, Answer("float_val: -1")).status, CaseStatus::kFailed) << wrt;
+}
+
+// TensorFlow's first numbers of this seed are 0.4063967 and 0.8575996.
+TEST_F(GradientCases, AreOfTheSecondStep) {
+  const std::string numbers =
+      testing::Const("c/shape", "DT_INT32", "tensor_shape { dim { size: 1 } } int_val: 2") +
+      testing::Op("c/numbers", "RandomUniform", {"c/shape"},
+                  "attr { key: 'dtype' value { type: DT_FLOAT } } "
+                  "attr { key: 'T' value { type: DT_INT32 } } "
+                  "attr { key: 'seed' value { i: 1 } } attr { key: 'seed2' value { i: 2 } }");
+  const std::string wrt = Wrt("s: 'c/x'", "b: true");
+  EXPECT_EQ(Run("Mul", wrt, numbers + Answer("float_val: 0.6038654 float_val: 0.5261081"),
+                {"c/x", "c/numbers"})
+                .status,
+            CaseStatus::kPassed);
+  EXPECT_EQ(Run("Mul", wrt, numbers + Answer("float_val: 0.4063967 float_val: 0.8575996"),
+                {"c/x", "c/numbers"})
+                .status,
+            CaseStatus::kFailed);
 }
 
 TEST(IsAllZeros, CountsBothSigns) {
