@@ -195,7 +195,11 @@ absl::Status Backward::Apply(NodeId n, absl::Span<const Gradient> incoming) {
   builder_.EnterScope(absl::StrCat(request_.prefix, "/", graph_.name(n), "_grad"));
   GradientScope scope(builder_, n, incoming, between_);
   row->fn(scope);
-  if (!builder_.ok()) return NodeError(graph_, n, Annotate(builder_.status(), "its gradient: "));
+  if (!builder_.ok()) {
+    return NodeError(graph_, n,
+                     Annotate(builder_.status(), absl::StrCat("its gradient, on the way ",
+                                                              between_.PathThrough(n), ": ")));
+  }
   return HandOn(n, scope.results());
 }
 

@@ -59,7 +59,8 @@ struct GradientRequest {
 //     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
 //     refuses.
 //   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built.
-//   Each rule may have errors of its own, which name op and node (PreventGradient, for example).
+//   Each rule may have errors of its own (PreventGradient, for example). These name op, node and
+//     path too, and for a node in a function also those of the call.
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
                                                    const ShapeOptions& options,
                                                    const GradientRequest& request);

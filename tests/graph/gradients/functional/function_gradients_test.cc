@@ -102,6 +102,17 @@ TEST(FunctionGradients, FunctionsThatCallThemselvesAreRefused) {
   EXPECT_THAT(status.message(), HasSubstr("'ping', which calls itself"));
 }
 
+TEST(FunctionGradients, AnErrorInAFunctionNamesTheWayOutsideAndInside) {
+  const std::string odd =
+      Function("odd", BodyNode("odd", "TruncateMod", "input: 'x' input: 'x'"), "odd:z:0");
+  Graph graph = testing::Parse(CallGraph(odd, "odd"));
+  const absl::Status status = GradientOfXIn(graph).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("its gradient, on the way y <- x: in function 'odd': "
+                                          "No gradient defined for op: TruncateMod."));
+  EXPECT_THAT(status.message(), HasSubstr("<- odd <- x"));
+}
+
 TEST(FunctionGradients, DeepCallsAreRefusedAndNotRecursedInto) {
   std::string library = SinExp("f0");
   for (int i = 1; i < 1000; ++i)
