@@ -140,8 +140,11 @@ Value OfRgbToHsv(GradientScope& s) {
 
 constexpr GradientRow kImage[] = {
     {"CropAndResize", CropAndResizeGradient},
+    {"DrawBoundingBoxes", nullptr},
     {"ExtractImagePatches", Unary<OfExtractPatches>},
     {"ExtractVolumePatches", Unary<OfExtractPatches>},
+    {"GenerateBoundingBoxProposals", nullptr},
+    {"HSVToRGB", nullptr},
     {"ImageProjectiveTransformV2", Unary<OfImageProjectiveTransform>},
     {"ImageProjectiveTransformV3", Unary<OfImageProjectiveTransform>},
     {"RGBToHSV", Unary<OfRgbToHsv>},

@@ -28,7 +28,7 @@ void BlockLstmGradient(GradientScope& s) {
 constexpr GradientRow kSequences[] = {
     {"BlockLSTM", BlockLstmGradient},  {"BlockLSTMV2", BlockLstmGradient},
     {"CTCBeamSearchDecoder", nullptr}, {"CTCGreedyDecoder", nullptr},
-    {"CTCLoss", Unary<OfCtcLoss>},
+    {"CTCLoss", Unary<OfCtcLoss>},     {"CTCLossV2", Unary<OfCtcLoss>},
 };
 
 }  // namespace

@@ -5,10 +5,15 @@ namespace tenon::gradients {
 namespace {
 
 constexpr GradientRow kNothing[] = {
-    {"EditDistance", nullptr},       {"ExtractGlimpse", nullptr},
-    {"GetSessionHandleV2", nullptr}, {"LoadAndRemapMatrix", nullptr},
-    {"LookupTableFind", nullptr},    {"LookupTableFindV2", nullptr},
-    {"RandomCrop", nullptr},         {"SampleDistortedBoundingBoxV2", nullptr},
+    {"EditDistance", nullptr},
+    {"ExtractGlimpse", nullptr},
+    {"GetSessionHandleV2", nullptr},
+    {"LoadAndRemapMatrix", nullptr},
+    {"LookupTableFind", nullptr},
+    {"LookupTableFindV2", nullptr},
+    {"RandomCrop", nullptr},
+    {"SampleDistortedBoundingBox", nullptr},
+    {"SampleDistortedBoundingBoxV2", nullptr},
 };
 
 }  // namespace

@@ -180,6 +180,29 @@ TEST(AddGradients, OpsAsideNeedNoGradient) {
   EXPECT_EQ(d.Formula(0, 1), "Mul(odd, Fill)");
 }
 
+// TensorFlow says of these that they are not differentiable: other ways to x count alone.
+TEST(AddGradients, SomeOpsPassNothingOn) {
+  Differentiated d;
+  const Output x = d.Input("x", {1, 2, 2, 3}), boxes = d.Input("boxes", {1, 1, 4});
+  const Output turned = d.Op("turned", "HSVToRGB", {x});
+  const Output drawn = d.Op("drawn", "DrawBoundingBoxes", {x, boxes});
+  const Output sum = d.Op("sum", "AddV2", {turned, drawn}), y = d.Op("y", "Mul", {sum, x});
+  ASSERT_TRUE(d.Run({y}, {x}).ok());
+  EXPECT_EQ(d.Formula(0, 1), "Mul(sum, Fill)");
+}
+
+TEST(AddGradients, BothCtcLossesGiveTheirDerivative) {
+  for (const char* op : {"CTCLoss", "CTCLossV2"}) {
+    Differentiated d;
+    const Output x = d.Input("x", {5, 2, 4}), where = d.Input("where", {3, 2}, DataType::kInt64);
+    const Output labels = d.Input("labels", {3}, DataType::kInt32),
+                 lengths = d.Input("lengths", {2}, DataType::kInt32);
+    const Output y = d.Add("y", op, {x, where, labels, lengths}, {});
+    ASSERT_TRUE(d.Run({y}, {x}).ok()) << op;
+    EXPECT_THAT(d.Formula(0), ::testing::EndsWith(", PreventGradient(y:1))")) << op;
+  }
+}
+
 TEST(AddGradients, OneRequestHasManyYs) {
   Differentiated d;
   const Output x = d.Input("x", kScalar), a = d.Op("a", "Neg", {x}), b = d.Op("b", "Exp", {x});
