@@ -83,6 +83,22 @@ TEST(Grad, NamesTheOpWithoutGradientAndThePath) {
   EXPECT_THAT(run.err, HasSubstr("loss <- odd <- y <- w"));
 }
 
+TEST(Grad, NamesTheFlagThatIgnoresCustomGradients) {
+  const std::string model = TempFile("custom.pbtxt", R"(
+node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+node { name: 'y' op: 'IdentityN' input: 'x' attr { key: 'T' value { list { type: DT_FLOAT } } }
+       attr { key: '_gradient_op_type' value { s: 'CustomGradient-1' } } }
+)");
+  std::vector<std::string> args = {"grad",  model, "--of", "y",
+                                   "--wrt", "x",   "-o",   TempPath("custom.pb")};
+  const Finished refused = GraphRun(args);
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, HasSubstr("--ignore-custom-gradients"));
+  args.push_back("--ignore-custom-gradients");
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+}
+
 TEST(Grad, RefusesWrongUse) {
   const std::string out = TempPath("unused.pb");
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {

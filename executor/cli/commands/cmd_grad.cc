@@ -11,6 +11,7 @@
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/plugins/host.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/gradients/gradients.h"
 #include "graph/io/io.h"
@@ -115,6 +116,14 @@ absl::StatusOr<NamedGradients> NameAll(const GradientRequest& request,
   return named;
 }
 
+// Names the flag that helps where a node asks for a gradient that no graph explains.
+absl::Status WithAdvice(const absl::Status& status) {
+  if (!absl::IsNotFound(status) || !absl::StrContains(status.message(), "_gradient_op_type"))
+    return status;
+  return Annotate(status, "",
+                  "; with --ignore-custom-gradients what the node computes is differentiated");
+}
+
 absl::Status Grad(const GradFlags& flags, Invocation& invocation) {
   TENON_RETURN_IF_ERROR(CheckFlagsOf(flags));
   // A plug-in may bring ops that the graph uses.
@@ -125,12 +134,13 @@ absl::Status Grad(const GradFlags& flags, Invocation& invocation) {
   const int before = graph.num_nodes();
   const auto start = std::chrono::steady_clock::now();
   TENON_ASSIGN_OR_RETURN(GraphShapes shapes, GraphShapes::Infer(graph));
-  TENON_ASSIGN_OR_RETURN(const std::vector<Output> gradients,
-                         AddDenseGradients(graph, shapes, {}, request));
+  const absl::StatusOr<std::vector<Output>> gradients =
+      AddDenseGradients(graph, shapes, {}, request);
+  if (!gradients.ok()) return WithAdvice(gradients.status());
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   TENON_ASSIGN_OR_RETURN(NamedGradients named,
-                         NameAll(request, gradients, flags.wrt, shapes, graph));
+                         NameAll(request, *gradients, flags.wrt, shapes, graph));
   Json times = Json::Object();
   times.Set("load", model.load_ms).Set("gradients", took_ms);
   invocation.doc.Set("gradients", std::move(named.json))
