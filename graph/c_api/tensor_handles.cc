@@ -9,6 +9,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/c_api/callback_scope.h"
 #include "tensorflow/c/tf_tensor.h"
 
 namespace tenon {
@@ -36,11 +37,12 @@ class HandleStock {
     return handle;
   }
   void Give(TF_Tensor* handle) {
-    // The plug-in deleted one handle twice. To go on would hand it out twice, and two tensors would
-    // share it.
+    // To take the handle a second time would hand it out twice, and two tensors would share it. A
+    // plug-in that does this ends like one that frees memory twice: its answers are worth nothing.
     if (handle->deleted) {
       std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
-      std::abort();
+      if (CurrentCallback() != nullptr) std::abort();
+      return;
     }
     if (size_ >= kStock || closed_) {
       delete handle;
