@@ -142,7 +142,7 @@ absl::Status PartialRuns::Continue(const std::string& handle, const EndNames& en
     // Of two values for one input the first counts, as in TensorFlow.
     run->values.try_emplace(call.fed[i], inputs[i]->value());
   }
-  const absl::Status status = RunPhase(*run, fed);
+  absl::Status status = RunPhase(*run, fed);
   if (!status.ok()) {
     End(handle, *run);
     return status;

@@ -39,7 +39,7 @@ absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const Session
   pb::RunOptions proto;
   if (bytes.size() > INT_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return absl::InvalidArgumentError("Unparseable RunOptions proto");
-  const absl::Status pool = CheckThreadPool(proto.inter_op_thread_pool(), config);
+  absl::Status pool = CheckThreadPool(proto.inter_op_thread_pool(), config);
   if (!pool.ok()) return pool;
   ReportWithoutEffect(proto);
   return RunWishes{.trace = proto.trace_level() != pb::RunOptions::NO_TRACE,

@@ -91,7 +91,7 @@ std::string NeedsValue(std::string_view flag, const CLI::Option& option) {
 // two names by the long one, also where the other one was given.
 std::string Explanation(const CLI::App& app, const CLI::ParseError& error,
                         const std::vector<std::string>& args) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const size_t end = text.find(':');
   const CLI::Option* const option = app.get_option_no_throw(text.substr(0, end));
   if (option == nullptr) return text;

@@ -258,7 +258,7 @@ absl::StatusOr<std::string> BranchRule::Backward(const Branch& branch) {
           function.AddResult(absl::StrCat("d_argument_", wanted_[i]), gradients[i]));
   }
   has_state_ |= HasState(function.graph);
-  const std::string name = b_.FreeFunctionName(absl::StrCat(branch.body->name(), "_backward"));
+  std::string name = b_.FreeFunctionName(absl::StrCat(branch.body->name(), "_backward"));
   b_.AddFunctions({function.Wire(name)});
   return name;
 }

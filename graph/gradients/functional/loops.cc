@@ -140,7 +140,7 @@ absl::StatusOr<std::string> LoopRule::ForwardCondition() {
   for (size_t k = 0; k < saved_.size(); ++k)
     TENON_RETURN_IF_ERROR(
         condition.AddArgument(absl::StrCat("saved_", k), DataType::kVariant).status());
-  const std::string name = b_.FreeFunctionName(absl::StrCat(condition_name_, "_forward"));
+  std::string name = b_.FreeFunctionName(absl::StrCat(condition_name_, "_forward"));
   b_.AddFunctions({condition.Wire(name)});
   return name;
 }
@@ -162,7 +162,7 @@ absl::StatusOr<std::string> LoopRule::ForwardBody() {
     TENON_RETURN_IF_ERROR(body.AddResult(name, longer.output()));
     b.SyncShapes();
   }
-  const std::string name = b_.FreeFunctionName(absl::StrCat(body_name_, "_forward"));
+  std::string name = b_.FreeFunctionName(absl::StrCat(body_name_, "_forward"));
   b_.AddFunctions({body.Wire(name)});
   return name;
 }
@@ -224,7 +224,7 @@ absl::StatusOr<std::string> LoopRule::BackwardCondition() const {
   const Value more = Compare("Greater", b.At(arguments[0]), b.Scalar(kCountType, 0));
   TENON_RETURN_IF_ERROR(b.status());
   TENON_RETURN_IF_ERROR(condition.AddResult("more", more.output()));
-  const std::string name = b_.FreeFunctionName(absl::StrCat(condition_name_, "_backward"));
+  std::string name = b_.FreeFunctionName(absl::StrCat(condition_name_, "_backward"));
   b_.AddFunctions({condition.Wire(name)});
   return name;
 }
@@ -270,7 +270,7 @@ absl::StatusOr<std::string> LoopRule::BackwardBody() {
   TENON_ASSIGN_OR_RETURN(const std::vector<Output> arguments, AddArguments(body));
   TENON_RETURN_IF_ERROR(FillBackward(body, arguments));
   has_state_ = HasState(body.graph);
-  const std::string name = b_.FreeFunctionName(absl::StrCat(body_name_, "_backward"));
+  std::string name = b_.FreeFunctionName(absl::StrCat(body_name_, "_backward"));
   b_.AddFunctions({body.Wire(name)});
   return name;
 }

@@ -64,6 +64,18 @@ absl::Status RunWeighted(const void* state, const StepArgs& args) {
       });
 }
 
+// Adds a row of the images to a row of the result, whose weight is `weight`.
+void AddFloatTerms(const WeightedResize& s, const float* from, float weight, double* out) {
+  for (int64_t j = 0; j < s.columns.out(); ++j) {
+    for (const ResizeAxis::Tap& tap : s.columns.TapsOf(j)) {
+      for (int64_t c = 0; c < s.channels; ++c) {
+        const float term = from[tap.index * s.channels + c] * weight * tap.weight;
+        out[j * s.channels + c] += static_cast<double>(term);
+      }
+    }
+  }
+}
+
 // Gives a double result of floats. As in TensorFlow's gradient of bilinear resizing, each term is a
 // product of floats, which is rounded, and only the sum is wide.
 absl::Status RunFloatTerms(const void* state, const StepArgs& args) {
@@ -74,17 +86,8 @@ absl::Status RunFloatTerms(const void* state, const StepArgs& args) {
     double* const out = static_cast<double*>(args.out[0]) + t * width;
     std::fill(out, out + width, 0.0);
     const int64_t image = t / s.rows.out() * s.rows.in();
-    for (const ResizeAxis::Tap& above : s.rows.TapsOf(t % s.rows.out())) {
-      const float* const from = in + (image + above.index) * s.line();
-      for (int64_t j = 0; j < s.columns.out(); ++j) {
-        for (const ResizeAxis::Tap& tap : s.columns.TapsOf(j)) {
-          for (int64_t c = 0; c < s.channels; ++c) {
-            const float term = from[tap.index * s.channels + c] * above.weight * tap.weight;
-            out[j * s.channels + c] += static_cast<double>(term);
-          }
-        }
-      }
-    }
+    for (const ResizeAxis::Tap& tap : s.rows.TapsOf(t % s.rows.out()))
+      AddFloatTerms(s, in + (image + tap.index) * s.line(), tap.weight, out);
   };
   args.workers->ParallelFor(s.batch * s.rows.out(), GrainFor(s.line() * 16),
                             [&](int64_t begin, int64_t end) {
