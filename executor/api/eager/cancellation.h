@@ -1,5 +1,6 @@
-// TFE_CancellationManager: lets a program cancel ops. A function looks at it before it starts; what
-// runs goes on to its end. Private to executor/api/eager/.
+// TFE_CancellationManager: lets a program cancel ops. A function looks at it before it starts,
+// between its steps if it loops, and where it waits; an op looks at it where it waits, as for an
+// element of a queue. Private to executor/api/eager/.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "plugin/kernels/run_limits.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -24,6 +27,11 @@ class CancellationManager {
   void End();
   // Whether Cancel has called all callbacks.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  // The limits of an op that this manager cancels: it waits for others without end. The manager
+  // must outlive them.
+  RunLimits limits() const {
+    return {.cancelled = &cancelled_, .patience = absl::InfiniteDuration()};
+  }
   // Whether Cancel is calling them now.
   bool cancelling() const;
   int64_t NewToken() { return next_token_.fetch_add(1); }

@@ -94,14 +94,23 @@ void Context::set_log_placement(bool value) {
   functions_.ClearCallables();
 }
 
+std::vector<std::shared_ptr<Executor>> Context::Executors() const {
+  absl::ReaderMutexLock lock(&mutex_);
+  return executors_;
+}
+
 absl::Status Context::WaitForAll() const {
-  std::vector<std::shared_ptr<Executor>> executors;
-  {
-    absl::ReaderMutexLock lock(&mutex_);
-    executors = executors_;
-  }
   absl::Status first;
-  for (const std::shared_ptr<Executor>& executor : executors) first.Update(executor->Wait());
+  for (const std::shared_ptr<Executor>& executor : Executors()) first.Update(executor->Wait());
+  return first;
+}
+
+absl::Status Context::EndAll() {
+  absl::Status first;
+  for (const std::shared_ptr<Executor>& executor : Executors()) {
+    first.Update(executor->Wait());
+    executor->ClearError();
+  }
   return first;
 }
 

@@ -69,6 +69,8 @@ class Context {
   void set_log_placement(bool value);
   // Waits for all executors that the context has had; returns the first error.
   absl::Status WaitForAll() const;
+  // The same, and forgets the errors, as TFE_ContextAsyncWait of TensorFlow does.
+  absl::Status EndAll();
   // What executables of this context borrow from it.
   SessionParts session_parts();
   // What kernels of plug-ins are told of this context.
@@ -84,6 +86,7 @@ class Context {
   void ClearCaches();
 
  private:
+  std::vector<std::shared_ptr<Executor>> Executors() const;
   Context(const ContextOptions& options, std::vector<Device*> devices);
 
   ContextOptions options_;

@@ -74,7 +74,8 @@ absl::Status AskForDevice(TFE_Op& op, const char* name) {
     return absl::OkStatus();
   }
   const absl::StatusOr<const DeviceName*> device = ContextOf(op).device_names().Find(name);
-  if (!device.ok()) {
+  // As in TensorFlow, a bare "CPU:0" is no name here.
+  if (!device.ok() || *name != '/') {
     return absl::InvalidArgumentError(absl::StrCat("Malformed device specification '", name,
                                                    "' in eager op: Name: ", op.entry->def->name));
   }

@@ -26,6 +26,10 @@ absl::Status Compute(const CallContext& call, Callable& callable, Inputs inputs,
   outputs.resize(callable.output_types().size());
   return WithinMemory([&] {
     const DenormalGuard denormals;
+    if (call.cancellation == nullptr) [[likely]]
+      return callable.Run(inputs, absl::MakeSpan(outputs), call);
+    const RunLimits limits = call.cancellation->limits();
+    const LimitsScope scope(&limits);
     return callable.Run(inputs, absl::MakeSpan(outputs), call);
   });
 }

@@ -44,7 +44,7 @@ TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx) {
 
 void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status) {
   const absl::StatusOr<Context*> context = ContextOf(ctx);
-  StatusToC(context.ok() ? (*context)->WaitForAll() : context.status(), status);
+  StatusToC(context.ok() ? (*context)->EndAll() : context.status(), status);
 }
 
 }  // extern "C"

@@ -88,7 +88,8 @@ absl::Status PlanCall::Run(Inputs inputs, absl::Span<Tensor> outputs, const Call
     TENON_ASSIGN_OR_RETURN(Tensor value, ValueOnHost(*input));
     feeds.push_back(std::move(value));
   }
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, executable_->Run(feeds, nullptr));
+  const RunLimits limits = call.cancellation == nullptr ? RunLimits() : call.cancellation->limits();
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, executable_->Run(feeds, nullptr, &limits));
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = std::move(values[i]);
   return absl::OkStatus();
 }

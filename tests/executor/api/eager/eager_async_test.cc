@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include "tensorflow/c/eager/c_api_experimental.h"
@@ -39,6 +40,19 @@ TEST(EagerAsyncTest, ValuesComeLater) {
   }
   EXPECT_THAT(DimsOf(sum.get()), ElementsAre(2));
   EXPECT_THAT(Values<float>(sum.get()), ElementsAre(1, 1));
+}
+
+TEST(EagerAsyncTest, WaitingForTheContextClearsErrors) {
+  CheckedStatus status;
+  const ContextPointer context = NewAsyncContext();
+  const Handle two = Of<float>({2}, {1, 2}), three = Of<float>({3}, {1, 2, 3});
+  const Handle bad = RunOp(context.get(), "AddV2", {two.get(), three.get()});
+  TFE_ContextAsyncWait(context.get(), status);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+  TFE_ContextAsyncWait(context.get(), status);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_THAT(Values<float>(RunOp(context.get(), "AddV2", {two.get(), two.get()}).get()),
+              ElementsAre(2, 4));
 }
 
 TEST(EagerAsyncTest, ErrorsStayUntilTheyAreCleared) {
@@ -157,6 +171,36 @@ TEST(CancellationTest, CallbacksAreCalledOnce) {
   EXPECT_FALSE(TFE_CancellationManagerIsCancelling(manager));
   EXPECT_FALSE(TFE_CancellationManagerTryDeregisterCallback(manager, tokens[0]));
   EXPECT_FALSE(TFE_CancellationManagerRegisterCallback(manager, tokens[1], &callbacks[1], "late"));
+  TFE_DeleteCancellationManager(manager);
+}
+
+// Starts to cancel once the op has had time to begin; the op must end either way.
+TEST(CancellationTest, EndsAnOpThatWaits) {
+  CheckedStatus status;
+  const ContextPointer context = NewContext();
+  TFE_Op* op = TFE_NewOp(context.get(), "FIFOQueueV2", status);
+  const TF_DataType type = TF_FLOAT;
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  const std::vector<Handle> queue = Execute(op, 1);
+  TFE_DeleteOp(op);
+  ASSERT_EQ(queue.size(), 1u);
+  op = TFE_NewOp(context.get(), "QueueDequeueV2", status);
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  TFE_OpAddInput(op, queue[0].get(), status);
+  TFE_CancellationManager* const manager = TFE_NewCancellationManager();
+  TFE_OpSetCancellationManager(op, manager, status);
+  EXPECT_EQ(status.text(), "OK");
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    TFE_CancellationManagerStartCancel(manager);
+  });
+  TFE_TensorHandle* result = nullptr;
+  int count = 1;
+  TFE_Execute(op, &result, &count, status);
+  canceller.join();
+  EXPECT_EQ(status.code(), TF_CANCELLED);
+  EXPECT_THAT(status.text(), HasSubstr("operation was cancelled"));
+  TFE_DeleteOp(op);
   TFE_DeleteCancellationManager(manager);
 }
 
