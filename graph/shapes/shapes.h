@@ -97,11 +97,11 @@ ShapeFunction AddManySparseShape, AddSparseShape, CsrComponentsShape, CsrMatMulS
     SparseValuesShape, TakeManySparseShape;
 
 // state_shapes.cc
-ShapeFunction AssignShape, AssignUpdateShape, EnterShape, MergeShape, OutputShapesShape,
-    PairHandleShape, PushBackBatchShape, ReadVariableShape, ResourceGatherShape, SwitchShape,
-    TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape,
-    TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape, VarHandleShape,
-    VariableShapeShape;
+ShapeFunction AssignShape, AssignUpdateShape, AssignVariableShape, EnterShape, MergeShape,
+    OutputShapesShape, PairHandleShape, PushBackBatchShape, ReadVariableShape, ResourceGatherShape,
+    SwitchShape, TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape,
+    TensorListGatherShape, TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape,
+    VarHandleShape, VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,

@@ -1,6 +1,9 @@
 // Variables, containers and control flow: mostly handles and scalars.
 #include "graph/shapes/shapes.h"
 
+#include "absl/strings/str_cat.h"
+#include "graph/tensor/dtype.h"
+
 namespace tenon::ops {
 
 // A handle of two strings: stacks and the older containers.
@@ -14,7 +17,29 @@ absl::Status VarHandleShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// INVALID_ARGUMENT if the type of the variable behind input 0 is known, and attribute dtype says
+// another one.
+absl::Status CheckVariableType(InferenceContext& c, std::string_view what) {
+  const DataType type = c.input_info(0).handle_type;
+  TENON_ASSIGN_OR_RETURN(const DataType wanted, c.AttrType("dtype"));
+  if (type == DataType::kInvalid || type == wanted) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Trying to ", what, " variable with wrong dtype. Expected ",
+                   DataTypeSpecName(type), " got ", DataTypeSpecName(wanted)));
+}
+
+}  // namespace
+
+absl::Status AssignVariableShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckVariableType(c, "assign to"));
+  const auto& shape = c.input_info(0).handle_shape;
+  return shape ? MergeShapes(*shape, c.input(1)).status() : absl::OkStatus();
+}
+
 absl::Status ReadVariableShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckVariableType(c, "read"));
   if (const auto& shape = c.input_info(0).handle_shape) c.set_output(0, *shape);
   return absl::OkStatus();
 }

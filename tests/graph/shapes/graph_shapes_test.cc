@@ -9,6 +9,7 @@ namespace tenon {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // Text of one node: `name = Op(input, input) attr=value-in-proto-text attr=…`.
 std::string Node(std::string_view name, std::string_view op,
@@ -175,6 +176,27 @@ TEST(GraphShapes, VariablesKnowTheirShape) {
       Node("rows", "ResourceGather", {"h", "i"}, {type, {"Tindices", "type: DT_INT32"}}));
   EXPECT_EQ(ShapeOf(g, "r"), "[9,4]");
   EXPECT_EQ(ShapeOf(g, "rows"), "[?,4]");
+}
+
+TEST(GraphShapes, VariablesKeepTheirTypeAndShape) {
+  const std::string variable =
+      Node("v", "VarHandleOp", {},
+           {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { dim { size: 2 } dim { size: 3 } }"}});
+  const auto error = [&](const std::string& more) {
+    return std::string(GraphShapes::Infer(Import(variable + more)).status().message());
+  };
+  const std::pair<std::string_view, std::string_view> ints = {"dtype", "type: DT_INT32"};
+  EXPECT_THAT(error(Node("r", "ReadVariableOp", {"v"}, {ints})),
+              StartsWith("Trying to read variable with wrong dtype. Expected float got int32"));
+  EXPECT_THAT(
+      error(Placeholder("i", "23", "DT_INT32") + Node("a", "AssignVariableOp", {"v", "i"}, {ints})),
+      StartsWith("Trying to assign to variable with wrong dtype. Expected float got int32"));
+  for (const char* op : {"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"}) {
+    const std::string assign = Node("a", op, {"v", "x"}, {{"dtype", "type: DT_FLOAT"}});
+    EXPECT_EQ(error(Placeholder("x", "23") + assign), "");
+    EXPECT_EQ(error(Placeholder("x", "?3") + assign), "");
+    EXPECT_THAT(error(Placeholder("x", "45") + assign), HasSubstr("must be equal"));
+  }
 }
 
 TEST(GraphShapes, ErrorsNameNodeAndShapes) {
