@@ -1,6 +1,7 @@
 #include "executor/api/graph/tf_graph.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/wire/versions.h"
 
 TF_Graph::TF_Graph() {
@@ -11,6 +12,30 @@ TF_Graph::TF_Graph() {
 
 namespace tenon::api {
 namespace {
+
+// The graphs that their owners have not deleted yet: without them, to delete a graph twice would
+// hang in the lock of a graph that is gone. Thread-safe.
+class LiveGraphs {
+ public:
+  static LiveGraphs& Get() {
+    static auto* const graphs = new LiveGraphs;  // programs delete graphs while the process ends
+    return *graphs;
+  }
+  TF_Graph* Add(TF_Graph* graph) {
+    absl::MutexLock lock(&mutex_);
+    graphs_.insert(graph);
+    return graph;
+  }
+  // Whether the graph was one of them.
+  bool Remove(TF_Graph* graph) {
+    absl::MutexLock lock(&mutex_);
+    return graphs_.erase(graph) > 0;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_set<TF_Graph*> graphs_ ABSL_GUARDED_BY(mutex_);
+};
 
 // Whether the caller is to delete the graph: nobody has it any more.
 bool IsLastOwner(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
@@ -73,10 +98,14 @@ void DropSession(TF_Graph* graph) {
 
 extern "C" {
 
-TF_Graph* TF_NewGraph(void) { return new TF_Graph; }
+TF_Graph* TF_NewGraph(void) { return tenon::api::LiveGraphs::Get().Add(new TF_Graph); }
 
 void TF_DeleteGraph(TF_Graph* g) {
   if (g == nullptr) return;
+  if (!tenon::api::LiveGraphs::Get().Remove(g)) {
+    return tenon::WarnOf(
+        absl::InvalidArgumentError("TF_DeleteGraph: this graph is deleted already"));
+  }
   bool last;
   {
     absl::MutexLock lock(&g->mutex);

@@ -419,6 +419,9 @@ TEST_F(Build, NullPointersAreErrors) {
   TF_SetDevice(nullptr, "/cpu:0");
   TF_AddInput(nullptr, {nullptr, 0});
   TF_DeleteGraph(nullptr);
+  TF_Graph* const twice = TF_NewGraph();
+  TF_DeleteGraph(twice);
+  TF_DeleteGraph(twice);  // is told, and does no harm
 }
 
 TEST_F(Build, OperationsOfAnotherGraphAreErrors) {
