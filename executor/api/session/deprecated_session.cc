@@ -41,17 +41,6 @@ bool ReadNames(const RunCall& call, NamedSession::Names* names, TF_Status* statu
 
 }  // namespace
 
-bool IsSession(const TF_DeprecatedSession* session, TF_Status* status) {
-  if (session != nullptr && session->made != nullptr) {
-    ClearStatus(status);
-    return true;
-  }
-  StatusToC(absl::InvalidArgumentError(session == nullptr ? "argument 'session' is NULL"
-                                                          : "the session was deleted"),
-            status);
-  return false;
-}
-
 }  // namespace tenon::api
 
 using tenon::api::IsSession;

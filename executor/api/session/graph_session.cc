@@ -140,13 +140,13 @@ void FreeSessionHandle(TF_Session* handle) {
   SessionStock().Free(handle);
 }
 
-bool IsSession(const TF_Session* session, TF_Status* status) {
-  if (session != nullptr && session->made != nullptr) {
+bool IsSession(const void* handle, bool made, TF_Status* status) {
+  if (made) {
     ClearStatus(status);
     return true;
   }
-  StatusToC(absl::InvalidArgumentError(session == nullptr ? "argument 'session' is NULL"
-                                                          : "the session was deleted"),
+  StatusToC(absl::InvalidArgumentError(handle == nullptr ? "argument 'session' is NULL"
+                                                         : "the session was deleted"),
             status);
   return false;
 }

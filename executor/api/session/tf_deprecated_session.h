@@ -9,6 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/api/session/partial_runs.h"
 #include "executor/api/session/session_core.h"
+#include "executor/api/session/tf_session.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -54,6 +55,8 @@ struct TF_DeprecatedSession {
 namespace tenon::api {
 
 // As for a TF_Session.
-bool IsSession(const TF_DeprecatedSession* session, TF_Status* status);
+inline bool IsSession(const TF_DeprecatedSession* session, TF_Status* status) {
+  return IsSession(session, session != nullptr && session->made != nullptr, status);
+}
 
 }  // namespace tenon::api

@@ -68,7 +68,10 @@ TF_Session* NewSessionHandle(std::unique_ptr<GraphSession> session);
 void FreeSessionHandle(TF_Session* handle);
 
 // Whether the session is there and not deleted. Else sets INVALID_ARGUMENT. Sets `status` to OK
-// first.
-bool IsSession(const TF_Session* session, TF_Status* status);
+// first. The first serves handles of every kind, of which `made` says whether they are not deleted.
+bool IsSession(const void* handle, bool made, TF_Status* status);
+inline bool IsSession(const TF_Session* session, TF_Status* status) {
+  return IsSession(session, session != nullptr && session->made != nullptr, status);
+}
 
 }  // namespace tenon::api

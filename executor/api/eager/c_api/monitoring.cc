@@ -1,4 +1,4 @@
-#include "executor/api/eager/monitoring.h"
+#include "executor/api/eager/c_api/monitoring.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/eager_op.h"
 #include "executor/api/eager/execute.h"
-#include "executor/api/eager/report.h"
+#include "executor/api/eager/c_api/report.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"

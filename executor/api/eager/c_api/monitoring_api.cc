@@ -1,7 +1,7 @@
 // The functions of eager/c_api_experimental.h on counters, gauges and samplers.
 #include <initializer_list>
 
-#include "executor/api/eager/monitoring.h"
+#include "executor/api/eager/c_api/monitoring.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
