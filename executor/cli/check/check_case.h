@@ -12,8 +12,9 @@
 //                The node at fault is the one that TensorFlow's `message` names
 //                ("{{node c000/op}}"). If it names none, one in a function, or one that the file
 //                lacks, it is c000/op or another node of the op that the file is named for
-//                (Assert.pbtxt). In a case without such nodes any node that is fetched may be at
-//                fault, and any node that is needed for it and is no constant.
+//                (Assert.pbtxt), or one that shares a table, an array or a variable with these, or
+//                one that depends on any of them. In a case without such nodes any node that is
+//                fetched may be at fault, and any node that is needed for it and is no constant.
 //                A defect that import finds is the expected error if the shape function refuses
 //                the node, if the value of a Const does not decode, or if `message` names the
 //                attribute that is at fault ('block_size')
