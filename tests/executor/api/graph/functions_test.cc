@@ -1,10 +1,5 @@
 // TF_Function: made of graphs, copied into graphs, called.
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "google/protobuf/text_format.h"
-#include "proto/function.pb.h"
-#include "tensorflow/c/c_api_experimental.h"
-#include "tests/executor/api/c_api_util.h"
+#include "tests/executor/api/graph/functions_util.h"
 
 namespace tenon {
 namespace {
@@ -16,118 +11,6 @@ using testing::IntTensor;
 using ::testing::IsEmpty;
 using testing::SessionRunner;
 using testing::TensorPtr;
-using ::testing::UnorderedElementsAre;
-
-using FunctionPtr = std::unique_ptr<TF_Function, testing::Deleter<TF_DeleteFunction>>;
-
-// What TF_GraphToFunction is asked for; defaults are those of most cases.
-struct Request {
-  std::vector<TF_Output> inputs, outputs;
-  int num_opers = -1;
-  std::vector<TF_Operation*> opers;
-  std::vector<const char*> output_names;
-  bool append_hash = false;
-  std::vector<TF_Operation*> control_outputs;
-  std::vector<const char*> control_output_names;
-  const char* description = nullptr;
-};
-
-class GraphFunctions : public testing::GraphFixture {
- protected:
-  GraphFunctions() : host_(TF_NewGraph()) {}
-  TF_Graph* host() { return host_.get(); }
-
-  FunctionPtr Make(const Request& r, TF_Code wanted = TF_OK) {
-    FunctionPtr function(TF_GraphToFunctionWithControlOutputs(
-        g(), "MyFunc", r.append_hash, r.num_opers, r.opers.empty() ? nullptr : r.opers.data(),
-        static_cast<int>(r.inputs.size()), r.inputs.data(), static_cast<int>(r.outputs.size()),
-        r.outputs.data(), r.output_names.empty() ? nullptr : r.output_names.data(),
-        static_cast<int>(r.control_outputs.size()), r.control_outputs.data(),
-        r.control_output_names.empty() ? nullptr : r.control_output_names.data(), nullptr,
-        r.description, s()));
-    EXPECT_EQ(wanted, code()) << message();
-    EXPECT_EQ(wanted == TF_OK, function != nullptr);
-    return function;
-  }
-
-  pb::FunctionDef DefOf(const FunctionPtr& function) {
-    const testing::BufferPtr buffer(TF_NewBuffer());
-    TF_FunctionToFunctionDef(function.get(), buffer.get(), s());
-    ExpectOk();
-    pb::FunctionDef def;
-    EXPECT_TRUE(def.ParseFromString(testing::BytesOf(buffer.get())));
-    return def;
-  }
-
-  FunctionPtr FromText(const std::string& text) {
-    pb::FunctionDef def;
-    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &def));
-    const std::string wire = def.SerializeAsString();
-    FunctionPtr function(TF_FunctionImportFunctionDef(wire.data(), wire.size(), s()));
-    ExpectOk();
-    return function;
-  }
-
-  void CopyTo(TF_Graph* graph, const FunctionPtr& function, const FunctionPtr& grad = nullptr,
-              TF_Code wanted = TF_OK) {
-    TF_GraphCopyFunction(graph, function.get(), grad.get(), s());
-    EXPECT_EQ(wanted, code()) << message();
-  }
-
-  // A node whose attribute squeeze_dims is a placeholder.
-  TF_Operation* Squeeze(const char* name, TF_Operation* input, const char* placeholder) {
-    TF_OperationDescription* desc = New("Squeeze", name);
-    TF_AddInput(desc, {input, 0});
-    TF_SetAttrPlaceholder(desc, "squeeze_dims", placeholder);
-    return Finish(desc);
-  }
-
-  // Calls the function in another graph with these values for its arguments.
-  std::vector<std::vector<int32_t>> Call(const FunctionPtr& function,
-                                         const std::vector<int32_t>& values) {
-    CopyTo(host(), function);
-    TF_OperationDescription* desc =
-        TF_NewOperation(host(), TF_FunctionName(function.get()), "call");
-    std::vector<TensorPtr> tensors;
-    SessionRunner::Feeds feeds;
-    for (size_t i = 0; i < values.size(); ++i) {
-      TF_OperationDescription* feed =
-          TF_NewOperation(host(), "Placeholder", absl::StrCat("feed", i).c_str());
-      TF_SetAttrType(feed, "dtype", TF_INT32);
-      TF_Operation* oper = TF_FinishOperation(feed, s());
-      ExpectOk();
-      TF_AddInput(desc, {oper, 0});
-      tensors.push_back(IntTensor({}, {values[i]}));
-      feeds.push_back({{oper, 0}, tensors.back().get()});
-    }
-    TF_Operation* call = TF_FinishOperation(desc, s());
-    ExpectOk();
-    std::vector<TF_Output> fetches;
-    for (int i = 0; i < TF_OperationNumOutputs(call); ++i) fetches.push_back({call, i});
-    SessionRunner session(host());
-    std::vector<std::vector<int32_t>> results;
-    for (const TensorPtr& t : session.Run(feeds, fetches, {call}))
-      results.push_back(IntsOf(t.get()));
-    return results;
-  }
-
-  static std::vector<std::string> ArgNames(
-      const google::protobuf::RepeatedPtrField<pb::OpDef::ArgDef>& args) {
-    std::vector<std::string> names;
-    for (const pb::OpDef::ArgDef& arg : args) names.push_back(arg.name());
-    return names;
-  }
-  // Each node of the body as "name(inputs)".
-  static std::vector<std::string> NodesOf(const pb::FunctionDef& def) {
-    std::vector<std::string> nodes;
-    for (const pb::NodeDef& node : def.node_def())
-      nodes.push_back(absl::StrCat(node.name(), "(", absl::StrJoin(node.input(), " "), ")"));
-    return nodes;
-  }
-
- private:
-  testing::GraphPtr host_;
-};
 
 TEST_F(GraphFunctions, OneNodeWithoutInputs) {
   TF_Operation* c = ScalarConst("scalar10", 10);
@@ -359,7 +242,7 @@ TEST_F(GraphFunctions, HashesAreTensorFlows) {
   const TensorPtr abc(TF_AllocateTensor(TF_STRING, nullptr, 0, sizeof(TF_TString)));
   TF_StringCopy(static_cast<TF_TString*>(TF_TensorData(abc.get())), "abc", 3);
   TF_Operation* text = Const("strs", abc.get());
-  const auto name_of = [this](Request request) {
+  const auto name_of = [this](FunctionRequest request) {
     request.append_hash = true;
     request.num_opers = static_cast<int>(request.opers.size());
     return std::string(TF_FunctionName(Make(request).get()));
@@ -503,113 +386,6 @@ TEST_F(GraphFunctions, GradientsAreKeptBesides) {
       "'g'",
       message());
   EXPECT_EQ(2, TF_GraphNumFunctions(host()));
-}
-
-TEST_F(GraphFunctions, NamesOfResultsComeFirst) {
-  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
-  TF_Operation* neg = Unary("Neg", "neg", {a, 0});
-  const FunctionPtr function = Make({.inputs = {{a, 0}},
-                                     .outputs = {{neg, 0}},
-                                     .num_opers = 1,
-                                     .opers = {neg},
-                                     .output_names = {"a"}});
-  const pb::FunctionDef def = DefOf(function);
-  EXPECT_THAT(ArgNames(def.signature().input_arg()), ElementsAre("a_0"));
-  EXPECT_THAT(NodesOf(def), ElementsAre("neg(a_0)"));
-  EXPECT_THAT(Call(function, {3}), ElementsAre(ElementsAre(-3)));
-  const pb::FunctionDef swap = DefOf(Make({.inputs = {{a, 0}, {b, 0}},
-                                           .outputs = {{b, 0}, {a, 0}},
-                                           .num_opers = 0,
-                                           .output_names = {"first", "second"}}));
-  EXPECT_THAT(ArgNames(swap.signature().input_arg()), ElementsAre("a", "b"));
-  EXPECT_EQ("b", swap.ret().at("first"));
-}
-
-TEST_F(GraphFunctions, OneOutputMayBeSeveralResults) {
-  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
-  TF_Operation* sum = AddN("add", {{a, 0}, {b, 0}});
-  const FunctionPtr function = Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{sum, 0}, {sum, 0}}});
-  const pb::FunctionDef def = DefOf(function);
-  EXPECT_THAT(ArgNames(def.signature().output_arg()), ElementsAre("add", "add_0"));
-  EXPECT_THAT(NodesOf(def), ElementsAre("add_1(a b)"));
-  EXPECT_EQ("add_1:sum:0", def.ret().at("add"));
-  EXPECT_EQ("add_1:sum:0", def.ret().at("add_0"));
-  EXPECT_THAT(Call(function, {2, 3}), ElementsAre(ElementsAre(5), ElementsAre(5)));
-}
-
-TEST_F(GraphFunctions, SomeOutputsOfANodeAreResults) {
-  TF_Operation* a = Placeholder("a");
-  TF_OperationDescription* desc = New("Split", "split");
-  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrInt(desc, "num_split", 3);
-  TF_Operation* split = Finish(desc);
-  const pb::FunctionDef def =
-      DefOf(Make({.inputs = {{a, 0}}, .outputs = {{split, 0}, {split, 2}}}));
-  EXPECT_THAT(ArgNames(def.signature().output_arg()), ElementsAre("split", "split_0"));
-  EXPECT_THAT(NodesOf(def), ElementsAre("zero()", "split_1(zero:output:0 a)"));
-  EXPECT_EQ("split_1:output:2", def.ret().at("split_0"));
-}
-
-TEST_F(GraphFunctions, ResultsMayBeMissing) {
-  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
-  AddN("add", {{a, 0}, {b, 0}});
-  const FunctionPtr function = Make({.inputs = {{a, 0}, {b, 0}}});
-  EXPECT_THAT(NodesOf(DefOf(function)), ElementsAre("add(a b)"));
-  EXPECT_THAT(Call(function, {2, 3}), IsEmpty());
-}
-
-TEST_F(GraphFunctions, ArgumentsControlNodesOfTheBody) {
-  TF_Operation *a = Placeholder("a"), *b = Placeholder("b");
-  TF_OperationDescription* desc = New("AddV2", "add");
-  TF_AddInput(desc, {a, 0});
-  TF_AddInput(desc, {b, 0});
-  TF_AddControlInput(desc, a);
-  TF_Operation* add = Finish(desc);
-  const FunctionPtr function = Make({.inputs = {{a, 0}, {b, 0}}, .outputs = {{add, 0}}});
-  EXPECT_THAT(NodesOf(DefOf(function)), ElementsAre("add_0(a b ^a)"));
-  EXPECT_THAT(Call(function, {2, 3}), ElementsAre(ElementsAre(5)));
-}
-
-// while (x < y) x += y, in the primitives of TF_FinishWhile.
-TEST_F(GraphFunctions, LoopsStandInFunctions) {
-  TF_Operation *x = Placeholder("x"), *y = Placeholder("y");
-  TF_Output inputs[] = {{x, 0}, {y, 0}};
-  TF_WhileParams params = TF_NewWhile(g(), inputs, 2, s());
-  ExpectOk();
-  params.name = "loop";
-  TF_OperationDescription* desc = TF_NewOperation(params.cond_graph, "Less", "less");
-  TF_AddInput(desc, params.cond_inputs[0]);
-  TF_AddInput(desc, params.cond_inputs[1]);
-  params.cond_output = {Finish(desc), 0};
-  desc = TF_NewOperation(params.body_graph, "AddV2", "add");
-  TF_AddInput(desc, params.body_inputs[0]);
-  TF_AddInput(desc, params.body_inputs[1]);
-  params.body_outputs[0] = {Finish(desc), 0};
-  params.body_outputs[1] = params.body_inputs[1];
-  TF_Output outputs[2] = {};
-  TF_FinishWhile(&params, s(), outputs);
-  ExpectOk();
-  const FunctionPtr function = Make({.inputs = {{x, 0}, {y, 0}}, .outputs = {outputs[0]}});
-  EXPECT_THAT(ArgNames(DefOf(function).signature().output_arg()), ElementsAre("loop_exit"));
-  EXPECT_THAT(Call(function, {2, 5}), ElementsAre(ElementsAre(7)));
-}
-
-TEST_F(GraphFunctions, SeveralFunctionsHaveOneGradient) {
-  const FunctionPtr f1 = FromText("signature { name: 'f1' }"),
-                    f2 = FromText("signature { name: 'f2' }"),
-                    grad = FromText("signature { name: 'grad' }");
-  CopyTo(host(), f1);
-  CopyTo(host(), grad);
-  EXPECT_EQ(0, GraphDefOf(host()).library().gradient_size());
-  CopyTo(host(), f1, grad);
-  CopyTo(host(), f2, grad);
-  const pb::FunctionDefLibrary library = GraphDefOf(host()).library();
-  ASSERT_EQ(2, library.gradient_size());
-  EXPECT_EQ("f1", library.gradient(0).function_name());
-  EXPECT_EQ("f2", library.gradient(1).function_name());
-  EXPECT_EQ("grad", library.gradient(1).gradient_func());
-  EXPECT_EQ(3, TF_GraphNumFunctions(host()));
 }
 
 TEST_F(GraphFunctions, NamesThatAreTakenAreRefused) {
