@@ -10,17 +10,17 @@
 namespace tenon::testing {
 namespace fs = std::filesystem;
 
-FolderTest::FolderTest()
-    : folder_(fs::canonical(::testing::TempDir()) /
-              absl::StrCat("tenon_", getpid(), "_",
-                           absl::StrReplaceAll(
-                               ::testing::UnitTest::GetInstance()->current_test_info()->name(),
-                               {{"/", "_"}}))) {
-  fs::remove_all(folder_);
-  fs::create_directories(folder_);
+OwnFolder::OwnFolder()
+    : path_(fs::canonical(::testing::TempDir()) /
+            absl::StrCat(
+                "tenon_", getpid(), "_",
+                absl::StrReplaceAll(::testing::UnitTest::GetInstance()->current_test_info()->name(),
+                                    {{"/", "_"}}))) {
+  fs::remove_all(path_);
+  fs::create_directories(path_);
 }
 
-FolderTest::~FolderTest() { fs::remove_all(folder_); }
+OwnFolder::~OwnFolder() { fs::remove_all(path_); }
 
 std::string FolderTest::Write(std::string_view name, std::string_view text) const {
   std::ofstream(folder_ / name, std::ios::binary) << text;

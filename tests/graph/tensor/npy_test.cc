@@ -1,11 +1,11 @@
 #include "graph/tensor/npy.h"
 
-#include <cstdio>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/folder_test.h"
 
 namespace tenon {
 namespace {
@@ -88,15 +88,15 @@ TEST(Npy, ReadsStrings) {
 }
 
 TEST(Npy, RefusesElementsThatTheirTypeLacks) {
+  const testing::OwnFolder folder;
   const std::string head = "{'fortran_order': False, 'shape': (2,), 'descr': '";
   const auto refused = [&](const std::string& file, const char* why) {
-    const std::string path = ::testing::TempDir() + "/bad_elements.npy";
+    const std::string path = folder.path() / "bad_elements.npy";
     std::ofstream(path, std::ios::binary) << file;
     const absl::Status status = ReadNpy(path).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_THAT(std::string(status.message()), StartsWith(path));
     EXPECT_THAT(std::string(status.message()), HasSubstr(why));
-    std::remove(path.c_str());
   };
   refused(File(head + "|b1'}", Bytes({1, 2})), "element 1 is 2");
   refused(File(head + "<U1'}", Bytes({65, 0, 0, 0, 0, 0, 0x11, 0})), "U+110000");

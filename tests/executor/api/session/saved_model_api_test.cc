@@ -4,6 +4,7 @@
 
 #include "proto/saved_model.pb.h"
 #include "tests/executor/api/session/session_util.h"
+#include "tests/support/folder_test.h"
 
 namespace tenon {
 namespace {
@@ -24,9 +25,7 @@ class CSavedModel : public testing::GraphFixture {
   }
   // A copy of a model whose graph stands there under each of several tag-sets.
   std::string WithTags(const std::vector<std::vector<std::string>>& sets) {
-    const std::string folder = ::testing::TempDir() + "/many_tags";
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
+    const std::string folder = own_.path().string();
     std::ifstream in(std::string(kAffine) + "/saved_model.pb", std::ios::binary);
     pb::SavedModel model;
     EXPECT_TRUE(model.ParseFromIstream(&in));
@@ -42,6 +41,9 @@ class CSavedModel : public testing::GraphFixture {
     std::filesystem::copy(std::string(kAffine) + "/variables", folder + "/variables");
     return folder;
   }
+
+ private:
+  const testing::OwnFolder own_;
 };
 
 TEST_F(CSavedModel, VariablesAreRestored) {

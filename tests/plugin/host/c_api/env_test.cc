@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/plugin/host/c_api/kernel_node_util.h"
+#include "tests/support/folder_test.h"
 
 namespace tenon {
 namespace {
@@ -75,7 +76,8 @@ TEST(TestEnv, DeleteRecursivelyOfAFile) {
 }
 
 TEST(TestEnv, DeleteRecursivelyOfALink) {
-  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "linked";
+  const testing::OwnFolder folder;
+  const std::filesystem::path root = folder.path() / "linked";
   std::filesystem::create_directories(root / "kept");
   std::filesystem::create_directory_symlink(root, root.string() + "_link");
   S status;
@@ -86,7 +88,6 @@ TEST(TestEnv, DeleteRecursivelyOfALink) {
   EXPECT_EQ(directories, 0);
   EXPECT_FALSE(std::filesystem::is_symlink(root.string() + "_link"));
   EXPECT_TRUE(std::filesystem::exists(root / "kept"));
-  std::filesystem::remove_all(root);
 }
 
 TEST(TestEnv, TempFileName) {
