@@ -16,6 +16,7 @@
 #include "tensorflow/c/experimental/grappler/grappler.h"
 
 struct TF_FunctionLibraryDefinition {
+  using Pool = tenon::Handles<TF_FunctionLibraryDefinition>;
   tenon::Graph graph;
 };
 
@@ -65,6 +66,7 @@ extern "C" {
 
 TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf,
                                                               TF_Status* status) {
+  if (!tenon::api::NoneDeleted({{"graph_buf", graph_buf}}, status)) return nullptr;
   absl::StatusOr<tenon::Graph> graph = tenon::GraphOf(graph_buf);
   tenon::StatusToC(graph.status(), status);
   if (!graph.ok()) return nullptr;

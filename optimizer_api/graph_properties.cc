@@ -16,6 +16,7 @@
 #include "optimizer_api/grappler_item.h"
 
 struct TF_GraphProperties {
+  using Pool = tenon::Handles<TF_GraphProperties>;
   const TF_GrapplerItem* item = nullptr;
   std::optional<tenon::GraphShapes> shapes;
   bool input_values = false;
@@ -94,7 +95,7 @@ absl::Status Fill(const std::vector<std::string>& list, TF_Buffer** buffers, int
 // Whether the properties are there, and those of an item; else INVALID_ARGUMENT.
 bool CanAsk(const TF_GraphProperties* properties, TF_Status* status) {
   return api::AllGiven({{"graph_properties", properties},
-                        {"item", properties == nullptr ? nullptr : properties->item}},
+                        {"item", tenon::IsThere(properties) ? properties->item : nullptr}},
                        status);
 }
 

@@ -4,11 +4,12 @@
 
 #include <atomic>
 #include <cstddef>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "graph/c_api/handles.h"
 
 namespace tenon {
 
@@ -46,9 +47,9 @@ class AbiWatch {
   // Records that a plug-in gives the object back. False, and a violation "double_free", if no such
   // object of this type is recorded.
   bool TakeBack(const void* object, const char* type);
-  // Frees the memory of a destroyed object after 100,000 further calls: until then a second
-  // deletion does not meet a new object at the same address. Takes ownership; the memory must come
-  // from `operator new`.
+  // Frees the memory of a deleted object after 100,000 further calls: until then a second deletion
+  // does not meet a new object at the same address. Takes ownership; the memory must come from
+  // `operator new`.
   void Bury(void* memory);
   // Checks all guarded tensors (TensorGuards::CheckAll). Then reports leaks: the objects that a
   // plug-in, not the host, got and that were never given back, unless a static variable points to
@@ -64,39 +65,35 @@ class AbiWatch {
   static std::atomic<AbiWatch*> active;
 };
 
-// `new` for an object of the C interface, recorded while the watch is on. `type` must be a string
-// of static storage.
+// A new object of Handles<T>, recorded while the watch is on. `type` must be a string of static
+// storage.
 template <typename T, typename... Args>
 T* NewForPlugin(const char* type, Args&&... args) {
-  T* const object = new T{std::forward<Args>(args)...};
+  T* const object = T::Pool::New(std::forward<Args>(args)...);
   if (AbiWatch* watch = AbiWatch::Active()) watch->Made(object, type);
   return object;
 }
 
-// Whether the caller may delete the object, which it must then do. False for null and, while the
-// watch is on, where AbiWatch::TakeBack returns false and reports: the object must then not be
-// touched. While the watch is on, a second call for one object reports a double free.
-inline bool TakenBack(const void* object, const char* type) {
+// Deletes an object that NewForPlugin made with this `type`. Does nothing for null. A second call
+// for one object tells of it, and while the watch is on reports a double free.
+template <typename T>
+void DeleteForPlugin(const char* type, T* object, const char* function = __builtin_FUNCTION()) {
   AbiWatch* const watch = AbiWatch::Active();
-  return object != nullptr && (watch == nullptr || watch->TakeBack(object, type));
+  if (watch == nullptr) return DeleteHandle(object, function);
+  if (object == nullptr || !watch->TakeBack(object, type)) return;
+  if (void* memory = T::Pool::Retire(object)) watch->Bury(memory);
 }
 
-// Deletes an object for which TakenBack has returned true.
+// Gives an object to HandlePool<T>, but buries it while the watch is on. The object must own no
+// memory, and say that it is deleted.
 template <typename T>
-void DestroyTakenBack(T* object) {
+void GiveOrBury(T* object) {
   AbiWatch* const watch = AbiWatch::Active();
   if (watch == nullptr) {
-    delete object;
+    HandlePool<T>::Give(object);
   } else {
-    object->~T();
     watch->Bury(object);
   }
-}
-
-// Deletes an object that NewForPlugin made with this `type`, if TakenBack allows it.
-template <typename T>
-void DeleteForPlugin(const char* type, T* object) {
-  if (TakenBack(object, type)) DestroyTakenBack(object);
 }
 
 }  // namespace tenon

@@ -4,13 +4,29 @@
 
 namespace tenon::api {
 
+namespace {
+
+bool Refuse(const Pointer& p, TF_Status* status) {
+  StatusToC(absl::InvalidArgumentError(
+                absl::StrCat("argument '", p.name, p.given ? "' was deleted" : "' is NULL")),
+            status);
+  return false;
+}
+
+}  // namespace
+
 bool AllGiven(std::initializer_list<Pointer> pointers, TF_Status* status) {
   for (const Pointer& p : pointers) {
-    if (p.address != nullptr) continue;
-    StatusToC(absl::InvalidArgumentError(absl::StrCat("argument '", p.name, "' is NULL")), status);
-    return false;
+    if (!p.given || p.deleted) return Refuse(p, status);
   }
   ClearStatus(status);
+  return true;
+}
+
+bool NoneDeleted(std::initializer_list<Pointer> pointers, TF_Status* status) {
+  for (const Pointer& p : pointers) {
+    if (p.deleted) return Refuse(p, status);
+  }
   return true;
 }
 

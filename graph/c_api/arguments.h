@@ -4,17 +4,28 @@
 #include <initializer_list>
 
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/handles.h"
 
 namespace tenon::api {
 
 struct Pointer {
-  const char* name;     // of the parameter
-  const void* address;  // null if the caller has left it out
+  // `address` is null if the caller has left the argument out.
+  template <typename T>
+  Pointer(const char* name, const T* address)
+      : name(name), given(address != nullptr), deleted(given && WasDeleted(address)) {}
+
+  const char* name;  // of the parameter
+  bool given, deleted;
 };
 
-// Sets `status` to OK and returns true if no pointer is null; else sets INVALID_ARGUMENT, which
-// names the first that is, and returns false. `status` may be null.
+// Sets `status` to OK and returns true if all pointers lead to something; else sets
+// INVALID_ARGUMENT, which names the first that is null or leads to a deleted object, and returns
+// false. `status` may be null.
 bool AllGiven(std::initializer_list<Pointer> pointers, TF_Status* status);
+
+// The same for arguments that may be left out: true also for null. Leaves the status as it is where
+// it returns true.
+bool NoneDeleted(std::initializer_list<Pointer> pointers, TF_Status* status);
 
 // Whether an array of `count` elements can be read: `count` is 0, or it is above 0 and `array` is
 // not null. Else sets INVALID_ARGUMENT.

@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "graph/c_api/handles.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
 #include "tensorflow/c/tf_buffer.h"
@@ -18,9 +19,15 @@
 
 // Setting an OK status to TF_OK allocates and frees nothing: plug-ins do so in every call.
 struct TSL_Status {
+  // The code of a status that waits in the pool: no caller can set it.
+  static constexpr TSL_Code kDeleted = static_cast<TSL_Code>(31);
+  bool is_deleted() const { return code == kDeleted; }
+
   TSL_Code code = TSL_OK;
+  bool pooled = false;  // made by TF_NewStatus, so that TF_DeleteStatus may delete it
   std::string message;
   absl::InlinedVector<std::pair<std::string, std::string>, 1> payloads;
+  TSL_Status* next_idle = nullptr;  // of HandlePool
 };
 
 namespace tenon {
@@ -42,33 +49,43 @@ struct TF_Tensor {
     return tenon::Tensor(dtype, shape, tenon::BufferRef::Adopt(buffer));
   }
   void* data() const { return buffer == nullptr ? nullptr : buffer->data(); }
+  bool is_deleted() const { return deleted; }
+  // Gives up what the handle holds. The handle then waits to be used again.
+  void End() {
+    if (share) share = tenon::BufferRef();
+    buffer = nullptr;
+    deleted = true;
+  }
 
   tenon::DataType dtype = tenon::DataType::kInvalid;
   tenon::Shape shape;
   tenon::Buffer* buffer = nullptr;
   tenon::BufferRef share;  // owns a share of `buffer`; null while the handle is lent
-  bool deleted = false;    // the handle waits in a stock or a loan to be used again
+  bool deleted = false;    // the handle waits in the pool or a loan to be used again
   // While the handle is lent (tensor_handles.h): the lender, the lender's thread and the number of
   // the loan there.
   std::atomic<tenon::HandleLoans*> lender{nullptr};
   const void* lent_by = nullptr;
   int32_t loan = 0;
+  TF_Tensor* next_idle = nullptr;  // of HandlePool
 };
 
 // A shape as plug-ins see it.
 struct TF_Shape {
+  using Pool = tenon::Handles<TF_Shape>;
   tenon::PartialShape shape;
 };
 
 namespace tenon {
 
 // Copies code, message and payloads from one form to the other. StatusToC replaces what `to` held;
-// it ignores a null `to`, since a plug-in may pass none. StatusFromC takes null for OK. A code
-// outside TF_Code became UNKNOWN when the plug-in set it; an error without a message gets "(no
-// message)".
+// it ignores a null `to`, since a plug-in may pass none, and tells of a deleted one. StatusFromC
+// takes null for OK. A code outside TF_Code became UNKNOWN when the plug-in set it; an error
+// without a message gets "(no message)".
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
-// Sets the status to OK. ClearStatus does so only where the status is not OK, and ignores null.
+// Sets the status to OK, and tells of one that is deleted. ClearStatus does so only where the
+// status is not OK, and ignores null.
 void ResetStatus(TF_Status& status);
 inline void ClearStatus(TF_Status* status) {
   if (status != nullptr && status->code != TSL_OK) ResetStatus(*status);
@@ -91,10 +108,11 @@ inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); 
 // it with TF_DeleteBuffer.
 TF_Buffer* NewBuffer(std::string_view bytes);
 // Copies `bytes` into a buffer of the caller whose `data` is null; the buffer then owns the copy.
-// INVALID_ARGUMENT if `data` is not null, RESOURCE_EXHAUSTED when memory is short; the buffer is
-// then as it was.
+// INVALID_ARGUMENT if `data` is not null or the buffer is deleted, RESOURCE_EXHAUSTED when memory
+// is short; the buffer is then as it was.
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
-// A view of the buffer's bytes, valid until they are replaced or the buffer is deleted.
+// A view of the buffer's bytes, valid until they are replaced or the buffer is deleted. Empty for a
+// deleted one.
 inline std::string_view BufferBytes(const TF_Buffer& buffer) {
   return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};
 }

@@ -1,6 +1,6 @@
 // Handles are made in two cheap ways. A loan is a handle of a call's own, which refers to a tensor
 // without a share; it becomes an ordinary handle if the plug-in keeps it. An ordinary handle comes
-// from the stock of its thread.
+// from a pool.
 
 #include "graph/c_api/tensor_handles.h"
 
@@ -14,53 +14,6 @@
 
 namespace tenon {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t kStock = 0;  // so that a sanitizer sees each handle's end
-#else
-constexpr size_t kStock = 32;
-#endif
-
-// Deleted handles that wait for reuse, of one thread: a kernel makes and deletes several in each
-// call, and an allocation would cost more than the rest of a handle.
-class HandleStock {
- public:
-  ~HandleStock() {
-    for (size_t i = 0; i < size_; ++i) delete handles_[i];
-    size_ = 0;
-    closed_ = true;  // a later destructor of this thread may still delete tensors
-  }
-  TF_Tensor* Take() {
-    if (size_ == 0) return new TF_Tensor;
-    TF_Tensor* handle = handles_[--size_];
-    handle->deleted = false;
-    return handle;
-  }
-  void Give(TF_Tensor* handle) {
-    // To take the handle a second time would hand it out twice, and two tensors would share it. A
-    // plug-in that does this ends like one that frees memory twice: its answers are worth nothing.
-    if (handle->deleted) {
-      std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
-      if (CurrentCallback() != nullptr) std::abort();
-      return;
-    }
-    if (size_ >= kStock || closed_) {
-      delete handle;
-      return;
-    }
-    if (handle->share) handle->share = BufferRef();
-    handle->buffer = nullptr;
-    handle->deleted = true;
-    handles_[size_++] = handle;
-  }
-
- private:
-  std::array<TF_Tensor*, kStock + 1> handles_;
-  size_t size_ = 0;
-  bool closed_ = false;
-};
-
-[[gnu::tls_model("initial-exec")]] thread_local HandleStock stock;
 
 constexpr char kTensorType[] = "TF_Tensor";
 
@@ -84,24 +37,21 @@ inline void EndLoan(TF_Tensor* handle, bool share) {
 // Its address names the thread.
 __thread char handle_thread;
 
-TF_Tensor* NewTensorHandle(const Tensor& tensor) {
-  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, tensor);
-  TF_Tensor* handle = stock.Take();
-  handle->Set(tensor);
-  return handle;
-}
+TF_Tensor* NewTensorHandle(const Tensor& tensor) { return NewTensorHandle(Tensor(tensor)); }
 
 TF_Tensor* NewTensorHandle(Tensor&& tensor) {
-  if (AbiWatch::Active() != nullptr) return NewForPlugin<TF_Tensor>(kTensorType, std::move(tensor));
-  TF_Tensor* handle = stock.Take();
+  TF_Tensor* const handle = HandlePool<TF_Tensor>::Take();
+  handle->deleted = false;
   handle->Set(std::move(tensor));
+  if (AbiWatch* watch = AbiWatch::Active()) [[unlikely]]
+    watch->Made(handle, kTensorType);
   return handle;
 }
 
 TF_Tensor* HandleLoans::LendNew(const Tensor& tensor) {
   const bool lends = thread_ == &handle_thread && used_ < static_cast<int32_t>(loans_.size());
   if (!lends || !tensor.initialized()) return NewTensorHandle(tensor);
-  loans_[used_].handle = new TF_Tensor;
+  loans_[used_].handle = HandlePool<TF_Tensor>::Take();
   return TryLend(tensor);
 }
 
@@ -110,7 +60,11 @@ void HandleLoans::SetShape(TF_Tensor* handle, const Shape& shape) { handle->shap
 void HandleLoans::Open() { thread_ = AbiWatch::Active() == nullptr ? &handle_thread : nullptr; }
 
 HandleLoans::~HandleLoans() {
-  for (const Loan& loan : loans_) delete loan.handle;
+  for (const Loan& loan : loans_) {
+    if (loan.handle == nullptr) continue;
+    loan.handle->End();
+    HandlePool<TF_Tensor>::Give(loan.handle);
+  }
 }
 
 bool HandleLoans::IsOut(const Buffer* buffer) const {
@@ -155,7 +109,7 @@ void HandleLoans::Share(TF_Tensor* handle) {
 // The common end of a loan: no atomic counter and no allocation, the handle stays in its loan.
 inline bool HandleLoans::ReturnHere(TF_Tensor* handle) {
   HandleLoans* const lender = handle->lender.load(std::memory_order_acquire);
-  if (kStock == 0 || lender == nullptr || handle->lent_by != &handle_thread) [[unlikely]]
+  if (lender == nullptr || handle->lent_by != &handle_thread) [[unlikely]]
     return false;
   --lender->out_;
   lender->loans_[handle->loan].buffer = nullptr;
@@ -184,15 +138,24 @@ void HandleLoans::EndOnOtherThread(TF_Tensor* handle, bool share) {
 
 // Deletes a handle that ReturnHere does not take: an ordinary one, or one lent by another thread.
 [[gnu::noinline]] static void GiveBack(TF_Tensor* handle) {
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch != nullptr && !watch->TakeBack(handle, kTensorType)) return;
   HandleLoans::Return(handle);
-  stock.Give(handle);
+  // To take the handle a second time would hand it out twice, and two tensors would share it. A
+  // plug-in that does this ends like one that frees memory twice: its answers are worth nothing.
+  if (handle->deleted) {
+    std::fputs("TF_DeleteTensor: this handle is deleted already\n", stderr);
+    if (CurrentCallback() != nullptr) std::abort();
+    return;
+  }
+  handle->End();
+  if (watch != nullptr) handle->shape = Shape();  // what is buried owns nothing
+  GiveOrBury(handle);
 }
 
 }  // namespace tenon
 
 extern "C" void TF_DeleteTensor(TF_Tensor* tensor) {
   if (tensor == nullptr) return;
-  if (tenon::AbiWatch::Active() != nullptr)
-    return tenon::DeleteForPlugin(tenon::kTensorType, tensor);
   if (!tenon::HandleLoans::ReturnHere(tensor)) tenon::GiveBack(tensor);
 }

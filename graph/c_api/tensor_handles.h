@@ -13,9 +13,8 @@ namespace tenon {
 extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 
 // Returns a handle on `tensor`, with a share of the buffer. The plug-in or the host releases the
-// handle with TF_DeleteTensor, on any thread. Deleted handles go to a small stock of the deleting
-// thread, and new ones come from the stock of their thread. There is no stock in sanitizer builds,
-// and while AbiWatch is on, when each handle is recorded.
+// handle with TF_DeleteTensor, on any thread. Deleted handles go to HandlePool, from which new ones
+// come. While AbiWatch is on, each handle is recorded, and a deleted one is buried.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 
@@ -78,8 +77,7 @@ class HandleLoans {
   // nothing to an ordinary handle. On any thread.
   static void Return(TF_Tensor* handle);
   // Return, but the lender keeps the handle for its next call: the caller must not free it. Only if
-  // this thread lent the handle; otherwise, and always in sanitizer builds, does nothing and
-  // returns false.
+  // this thread lent the handle; otherwise does nothing and returns false.
   static bool ReturnHere(TF_Tensor* handle);
 
  private:

@@ -2,6 +2,7 @@
 // buffer, so that host and plug-in may use different allocators.
 #include "tensorflow/c/tf_buffer.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,13 +12,24 @@
 namespace tenon {
 namespace {
 
-constexpr char kType[] = "TF_Buffer";
+constexpr char kBufferType[] = "TF_Buffer";
+
+// What a deleted TF_Buffer becomes. It takes the place of the public struct, whose size is fixed
+// and whose memory a caller may have made by itself.
+struct IdleBuffer {
+  IdleBuffer* next_idle = nullptr;
+  size_t length = 0;
+  void (*deallocator)(void*, size_t) = DeletedBuffer;
+};
+static_assert(sizeof(IdleBuffer) == sizeof(TF_Buffer));
+static_assert(offsetof(IdleBuffer, deallocator) == offsetof(TF_Buffer, data_deallocator));
 
 void FreeBytes(void* data, size_t) { std::free(data); }
 
 }  // namespace
 
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
+  if (WasDeleted(buffer)) return absl::InvalidArgumentError("the TF_Buffer was deleted");
   if (buffer->data != nullptr) {
     return absl::InvalidArgumentError("Passing non-empty TF_Buffer is invalid.");
   }
@@ -38,22 +50,31 @@ TF_Buffer* NewBuffer(std::string_view bytes) {
 
 }  // namespace tenon
 
+using tenon::AbiWatch;
+
 extern "C" {
 
 TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
   return tenon::NewBuffer({static_cast<const char*>(proto), proto == nullptr ? 0 : proto_len});
 }
 
-TF_Buffer* TF_NewBuffer(void) { return tenon::NewForPlugin<TF_Buffer>(tenon::kType); }
+TF_Buffer* TF_NewBuffer(void) {
+  auto* const buffer = new (tenon::HandlePool<tenon::IdleBuffer>::Take()) TF_Buffer{};
+  if (AbiWatch* watch = AbiWatch::Active()) watch->Made(buffer, tenon::kBufferType);
+  return buffer;
+}
 
 void TF_DeleteBuffer(TF_Buffer* buffer) {
-  if (!tenon::TakenBack(buffer, tenon::kType)) return;
+  if (buffer == nullptr) return;
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch != nullptr && !watch->TakeBack(buffer, tenon::kBufferType)) return;
+  if (!tenon::IsThere(buffer)) return;
   if (buffer->data_deallocator != nullptr) {
     buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
   }
-  tenon::DestroyTakenBack(buffer);
+  tenon::GiveOrBury(new (buffer) tenon::IdleBuffer);
 }
 
-TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return buffer == nullptr ? TF_Buffer{} : *buffer; }
+TF_Buffer TF_GetBuffer(TF_Buffer* buffer) { return tenon::IsThere(buffer) ? *buffer : TF_Buffer{}; }
 
 }  // extern "C"

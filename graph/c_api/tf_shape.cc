@@ -5,11 +5,13 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 
+using tenon::IsThere;
+
 extern "C" {
 
 TF_Shape* TF_NewShape(void) { return tenon::NewForPlugin<TF_Shape>("TF_Shape"); }
 void TF_DeleteShape(TF_Shape* shape) { tenon::DeleteForPlugin("TF_Shape", shape); }
-int TF_ShapeDims(const TF_Shape* shape) { return shape == nullptr ? -1 : shape->shape.rank(); }
+int TF_ShapeDims(const TF_Shape* shape) { return IsThere(shape) ? shape->shape.rank() : -1; }
 
 int64_t TF_ShapeDimSize(const TF_Shape* shape, int d) {
   return d >= 0 && d < TF_ShapeDims(shape) ? shape->shape.dim(d) : tenon::kUnknownDim;

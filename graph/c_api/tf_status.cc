@@ -10,10 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/callback_scope.h"
 
 namespace tenon {
 
 namespace {
+
+constexpr char kStatusType[] = "TF_Status";
+constexpr char kDeletedText[] = "the status was deleted";
 
 // Errors that only some systems define are UNKNOWN, as in TensorFlow.
 TSL_Code CodeOfErrno(int error_code) {
@@ -24,9 +28,21 @@ TSL_Code CodeOfErrno(int error_code) {
   return static_cast<TSL_Code>(absl::ErrnoToStatusCode(error_code));
 }
 
+// An OK status has no texts, but may have memory for them.
+void FreeTexts(TSL_Status& status) {
+  static const size_t kInline = std::string().capacity();
+  if (status.message.capacity() > kInline) std::string().swap(status.message);
+  status.message.clear();
+  if (!status.payloads.empty() || status.payloads.capacity() > 1)
+    decltype(status.payloads)().swap(status.payloads);
+}
+
 }  // namespace
 
 void ResetStatus(TF_Status& status) {
+  if (status.is_deleted()) {
+    return WarnOf(absl::InvalidArgumentError("a call was given a status that was deleted already"));
+  }
   status.code = TSL_OK;
   status.message.clear();
   status.payloads.clear();
@@ -35,7 +51,7 @@ void ResetStatus(TF_Status& status) {
 void StatusToC(const absl::Status& from, TF_Status* to) {
   if (to == nullptr) return;
   ClearStatus(to);
-  if (from.ok()) return;
+  if (from.ok() || to->is_deleted()) return;
   to->code = static_cast<TSL_Code>(from.code());
   to->message.assign(from.message());
   from.ForEachPayload([to](std::string_view key, const absl::Cord& value) {
@@ -46,6 +62,7 @@ void StatusToC(const absl::Status& from, TF_Status* to) {
 // An error without a message would print as its code alone.
 absl::Status StatusFromC(const TF_Status* from) {
   if (from == nullptr || from->code == TSL_OK) return absl::OkStatus();
+  if (from->is_deleted()) return absl::InvalidArgumentError(kDeletedText);
   absl::Status status(static_cast<absl::StatusCode>(from->code),
                       from->message.empty() ? "(no message)" : from->message);
   for (const auto& [key, value] : from->payloads) status.SetPayload(key, absl::Cord(value));
@@ -54,13 +71,36 @@ absl::Status StatusFromC(const TF_Status* from) {
 
 }  // namespace tenon
 
+using tenon::AbiWatch;
+using tenon::IsThere;
+
 extern "C" {
 
-TSL_Status* TSL_NewStatus(void) { return tenon::NewForPlugin<TSL_Status>("TF_Status"); }
-void TSL_DeleteStatus(TSL_Status* s) { tenon::DeleteForPlugin("TF_Status", s); }
+TSL_Status* TSL_NewStatus(void) {
+  TSL_Status* const s = tenon::HandlePool<TSL_Status>::Take();
+  s->code = TSL_OK;
+  s->pooled = true;
+  if (AbiWatch* watch = AbiWatch::Active()) [[unlikely]]
+    watch->Made(s, tenon::kStatusType);
+  return s;
+}
+
+void TSL_DeleteStatus(TSL_Status* s) {
+  if (s == nullptr) return;
+  AbiWatch* const watch = AbiWatch::Active();
+  if (watch != nullptr && !watch->TakeBack(s, tenon::kStatusType)) return;
+  if (!IsThere(s, "TF_DeleteStatus")) return;
+  if (!s->pooled) {
+    return tenon::WarnOf(absl::InvalidArgumentError(
+        "TF_DeleteStatus: this status is the host's, and not made by TF_NewStatus"));
+  }
+  tenon::FreeTexts(*s);
+  s->code = TSL_Status::kDeleted;
+  tenon::GiveOrBury(s);
+}
 
 void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
-  if (s == nullptr) return;
+  if (!IsThere(s, "TF_SetStatus")) return;
   // `msg` may point into the message that is about to be replaced.
   std::string message = code == TSL_OK || msg == nullptr ? "" : msg;
   // A plug-in may pass any number; absl::Status has names for these only.
@@ -71,7 +111,8 @@ void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
 
 void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
   // An OK status has no payloads, as in absl::Status.
-  if (s == nullptr || key == nullptr || value == nullptr || s->code == TSL_OK) return;
+  if (!IsThere(s, "TF_SetPayload") || key == nullptr || value == nullptr || s->code == TSL_OK)
+    return;
   for (auto& [known, old] : s->payloads) {
     if (known != key) continue;
     old = value;
@@ -81,12 +122,12 @@ void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
 }
 
 void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* capture) {
-  if (s == nullptr) return;
+  if (!IsThere(s, "TF_ForEachPayload")) return;
   for (const auto& [key, value] : s->payloads) visitor(key.c_str(), value.c_str(), capture);
 }
 
 void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) {
-  if (s == nullptr) return;
+  if (!IsThere(s, "TF_SetStatusFromIOError")) return;
   // 0 is no error: the status becomes OK, without a message.
   s->payloads.clear();
   s->code = tenon::CodeOfErrno(error_code);
@@ -95,8 +136,18 @@ void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context
                    : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));
 }
 
-TSL_Code TSL_GetCode(const TSL_Status* s) { return s == nullptr ? TSL_OK : s->code; }
-const char* TSL_Message(const TSL_Status* s) { return s == nullptr ? "" : s->message.c_str(); }
+// A deleted status must not read as success.
+TSL_Code TSL_GetCode(const TSL_Status* s) {
+  if (s == nullptr || !s->is_deleted()) [[likely]]
+    return s == nullptr ? TSL_OK : s->code;
+  tenon::TellOfDeleted("TF_GetCode");
+  return TSL_INVALID_ARGUMENT;
+}
+
+const char* TSL_Message(const TSL_Status* s) {
+  if (s == nullptr || IsThere(s, "TF_Message")) return s == nullptr ? "" : s->message.c_str();
+  return tenon::kDeletedText;
+}
 
 TF_Status* TF_NewStatus(void) { return TSL_NewStatus(); }
 void TF_DeleteStatus(TF_Status* s) { TSL_DeleteStatus(s); }

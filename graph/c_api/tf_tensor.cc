@@ -83,6 +83,7 @@ bool CanBeElements(DataType type, const Shape& shape, size_t len) {
 using tenon::Buffer;
 using tenon::BufferRef;
 using tenon::DataTypeFromC;
+using tenon::IsThere;
 using tenon::Shape;
 using tenon::Tensor;
 
@@ -136,7 +137,7 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
-  if (tensor == nullptr) return nullptr;
+  if (!IsThere(tensor)) return nullptr;
   // A lent handle has no share, and only shares tell whether the buffer has one owner.
   tenon::HandleLoans::Share(tensor);
   const BufferRef& buffer = tensor->share;
@@ -144,33 +145,31 @@ TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
 }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
-  return tenon::DataTypeToC(tensor == nullptr ? tenon::DataType::kInvalid : tensor->dtype);
+  return tenon::DataTypeToC(IsThere(tensor) ? tensor->dtype : tenon::DataType::kInvalid);
 }
 
 void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
-  if (tensor == nullptr || num_dims < 0 || (num_dims > 0 && dims == nullptr)) return;
+  if (!IsThere(tensor) || num_dims < 0 || (num_dims > 0 && dims == nullptr)) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok() || shape->num_elements() != tensor->shape.num_elements()) return;
   tenon::HandleLoans::Share(tensor);
   tensor->shape = *std::move(shape);
 }
 
-int TF_NumDims(const TF_Tensor* tensor) { return tensor == nullptr ? -1 : tensor->shape.rank(); }
+int TF_NumDims(const TF_Tensor* tensor) { return IsThere(tensor) ? tensor->shape.rank() : -1; }
 
 int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
   return dim_index >= 0 && dim_index < TF_NumDims(tensor) ? tensor->shape.dim(dim_index) : -1;
 }
 
 size_t TF_TensorByteSize(const TF_Tensor* tensor) {
-  return tensor == nullptr || tensor->buffer == nullptr ? 0 : tensor->buffer->bytes();
+  return IsThere(tensor) && tensor->buffer != nullptr ? tensor->buffer->bytes() : 0;
 }
 
-void* TF_TensorData(const TF_Tensor* tensor) {
-  return tensor == nullptr ? nullptr : tensor->data();
-}
+void* TF_TensorData(const TF_Tensor* tensor) { return IsThere(tensor) ? tensor->data() : nullptr; }
 
 int64_t TF_TensorElementCount(const TF_Tensor* tensor) {
-  return tensor == nullptr ? 0 : tensor->shape.num_elements();
+  return IsThere(tensor) ? tensor->shape.num_elements() : 0;
 }
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
@@ -200,7 +199,7 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
 
 // Strings count as aligned: no kernel loads the elements as vectors.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
-  return tensor != nullptr &&
+  return IsThere(tensor) &&
          (tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data()));
 }
 

@@ -1,5 +1,5 @@
-// Every function of the API with null pointers, and with numbers that stand for nothing: it says so
-// or does nothing, and returns.
+// Every function of the API with null pointers, with deleted objects, and with numbers that stand
+// for nothing: it says so or does nothing, and returns.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,6 +13,42 @@
 #include "tests/abi/headers.inc"
 
 namespace {
+
+void Delete(TFE_ContextOptions* object, TF_Status*) { TFE_DeleteContextOptions(object); }
+void Delete(TFE_Op* object, TF_Status*) { TFE_DeleteOp(object); }
+void Delete(TFE_TensorHandle* object, TF_Status*) { TFE_DeleteTensorHandle(object); }
+void Delete(TFE_TensorDebugInfo* object, TF_Status*) { TFE_DeleteTensorDebugInfo(object); }
+void Delete(TFE_CancellationManager* object, TF_Status*) { TFE_DeleteCancellationManager(object); }
+void Delete(TFE_Executor* object, TF_Status*) { TFE_DeleteExecutor(object); }
+void Delete(TF_OperationDescription* object, TF_Status* status) {
+  TF_FinishOperation(object, status);
+}
+void Delete(TF_Function* object, TF_Status*) { TF_DeleteFunction(object); }
+void Delete(TF_ImportGraphDefOptions* object, TF_Status*) {
+  TF_DeleteImportGraphDefOptions(object);
+}
+void Delete(TF_ImportGraphDefResults* object, TF_Status*) {
+  TF_DeleteImportGraphDefResults(object);
+}
+void Delete(TF_SessionOptions* object, TF_Status*) { TF_DeleteSessionOptions(object); }
+void Delete(TF_Session* object, TF_Status* status) { TF_DeleteSession(object, status); }
+void Delete(TF_DeprecatedSession* object, TF_Status* status) {
+  TF_DeleteDeprecatedSession(object, status);
+}
+void Delete(TF_DeviceList* object, TF_Status*) { TF_DeleteDeviceList(object); }
+void Delete(TF_ApiDefMap* object, TF_Status*) { TF_DeleteApiDefMap(object); }
+void Delete(TF_Tensor* object, TF_Status*) { TF_DeleteTensor(object); }
+void Delete(TF_Buffer* object, TF_Status*) { TF_DeleteBuffer(object); }
+void Delete(TF_ShapeHandle* object, TF_Status*) { TF_DeleteShapeHandle(object); }
+void Delete(TF_DimensionHandle* object, TF_Status*) { TF_DeleteDimensionHandle(object); }
+void Delete(TF_ExecutionContext* object, TF_Status*) { TF_DeleteExecutionContext(object); }
+void Delete(TF_AbstractOp* object, TF_Status*) { TF_DeleteAbstractOp(object); }
+void Delete(TF_AbstractTensor* object, TF_Status*) { TF_DeleteAbstractTensor(object); }
+void Delete(TF_AbstractFunction* object, TF_Status*) { TF_DeleteAbstractFunction(object); }
+void Delete(TF_OutputList* object, TF_Status*) { TF_DeleteOutputList(object); }
+void Delete(TFE_MonitoringBuckets* object, TF_Status*) { TFE_MonitoringDeleteBuckets(object); }
+void Delete(TFE_MonitoringCounter1* object, TF_Status*) { TFE_MonitoringDeleteCounter1(object); }
+void Delete(TFE_MonitoringSampler0* object, TF_Status*) { TFE_MonitoringDeleteSampler0(object); }
 
 // Something to pass for each type of parameter. It is made anew for each call, as the function may
 // end it, and goes with the process.
@@ -109,6 +145,21 @@ class Objects {
       return TF_CreateAbstractTensorFromEagerTensor(Of<TFE_TensorHandle*>(), status_);
     } else if constexpr (std::is_same_v<Pointee, TF_OutputList>) {
       return TF_NewOutputList();
+    } else if constexpr (std::is_same_v<Pointee, TF_AbstractFunction>) {
+      return TF_FinalizeFunction(Of<TF_ExecutionContext*>(), TF_NewOutputList(), status_);
+    } else if constexpr (std::is_same_v<Pointee, TF_ImportGraphDefResults>) {
+      return TF_GraphImportGraphDefWithResults(graph_, TF_NewBuffer(),
+                                               TF_NewImportGraphDefOptions(), status_);
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringBuckets>) {
+      return TFE_MonitoringNewExponentialBuckets(1, 2, 3);
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringCounter1>) {
+      return TFE_MonitoringNewCounter1("c", status_, "", "x");
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringSampler0>) {
+      return TFE_MonitoringNewSampler0("s", Of<TFE_MonitoringBuckets*>(), status_, "");
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringCounterCell>) {
+      return TFE_MonitoringGetCellCounter1(Of<TFE_MonitoringCounter1*>(), "x");
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringSamplerCell>) {
+      return TFE_MonitoringGetCellSampler0(Of<TFE_MonitoringSampler0*>());
     } else if constexpr (std::is_same_v<Pointee, TF_TString>) {
       TF_StringInit(&string_);
       return &string_;
@@ -119,6 +170,54 @@ class Objects {
       return nullptr;
     }
   }
+
+  // An object that was made and deleted; null for types of which a program deletes no object.
+  template <typename T>
+  T Deleted() {
+    using Pointee = std::remove_cv_t<std::remove_pointer_t<T>>;
+    if constexpr (std::is_same_v<Pointee, TF_Status>) {
+      TF_Status* const status = TF_NewStatus();
+      TF_DeleteStatus(status);
+      return status;
+    } else if constexpr (std::is_same_v<Pointee, TF_Graph>) {
+      TF_Graph* const graph = TF_NewGraph();
+      TF_DeleteGraph(graph);
+      return graph;
+    } else if constexpr (std::is_same_v<Pointee, TF_Operation>) {
+      TF_Graph* const graph = TF_NewGraph();
+      TF_Operation* const operation =
+          TF_FinishOperation(TF_NewOperation(graph, "NoOp", "x"), status_);
+      TF_DeleteGraph(graph);
+      return operation;
+    } else if constexpr (std::is_same_v<Pointee, TFE_Context>) {
+      TFE_Context* const context = TFE_NewContext(TFE_NewContextOptions(), status_);
+      TFE_DeleteContext(context);
+      return context;
+    } else if constexpr (std::is_same_v<Pointee, TFE_OpAttrs>) {
+      TFE_Op* const op = Of<TFE_Op*>();
+      const TFE_OpAttrs* const attrs = TFE_OpGetAttrs(op);
+      TFE_DeleteOp(op);
+      return attrs;
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringCounterCell>) {
+      TFE_MonitoringCounter1* const counter = Of<TFE_MonitoringCounter1*>();
+      TFE_MonitoringCounterCell* const cell = TFE_MonitoringGetCellCounter1(counter, "x");
+      TFE_MonitoringDeleteCounter1(counter);
+      return cell;
+    } else if constexpr (std::is_same_v<Pointee, TFE_MonitoringSamplerCell>) {
+      TFE_MonitoringSampler0* const sampler = Of<TFE_MonitoringSampler0*>();
+      TFE_MonitoringSamplerCell* const cell = TFE_MonitoringGetCellSampler0(sampler);
+      TFE_MonitoringDeleteSampler0(sampler);
+      return cell;
+    } else if constexpr (requires(Pointee * object) { Delete(object, status_); }) {
+      auto* const object = const_cast<Pointee*>(Of<T>());
+      Delete(object, status_);
+      return object;
+    } else {
+      return nullptr;
+    }
+  }
+
+  TF_Status* status() { return status_; }
 
  private:
   const int number_, enumerator_;
@@ -164,6 +263,42 @@ void CallWithoutOne(R (*function)(Parameters...)) {
   CallWithoutEach(function, std::index_sequence_for<Parameters...>());
 }
 
+// Calls the function with a deleted object in this place. Where there is a status, it is an error.
+template <size_t kDeleted, typename R, typename... Parameters, size_t... kIndex>
+void CallWithDeleted(const char* name, R (*function)(Parameters...),
+                     std::index_sequence<kIndex...>) {
+  using Given = std::tuple_element_t<kDeleted, std::tuple<Parameters...>>;
+  if constexpr (std::is_pointer_v<Given>) {
+    Objects* const objects = new Objects(0, 1);
+    const auto argument = [&]<size_t kPlace, typename T>() -> T {
+      if constexpr (kPlace == kDeleted) return nullptr;
+      if constexpr (kPlace != kDeleted) return objects->Of<T>();
+    };
+    std::tuple<Parameters...> arguments = {argument.template operator()<kIndex, Parameters>()...};
+    // Last: a later object could get the address.
+    std::get<kDeleted>(arguments) = objects->Deleted<Given>();
+    if (std::get<kDeleted>(arguments) == nullptr) return;
+    TF_SetStatus(objects->status(), TF_OK, "");
+    std::apply(function, arguments);
+    constexpr bool kHasStatus =
+        ((kIndex != kDeleted && std::is_same_v<Parameters, TF_Status*>) || ...);
+    if (!kHasStatus || TF_GetCode(objects->status()) != TF_OK) return;
+    fprintf(stderr, "%s says nothing of argument %zu, which was deleted\n", name, kDeleted);
+    _exit(1);
+  }
+}
+
+template <typename R, typename... Parameters, size_t... kIndex>
+void CallWithEachDeleted(const char* name, R (*function)(Parameters...),
+                         std::index_sequence<kIndex...> all) {
+  (CallWithDeleted<kIndex>(name, function, all), ...);
+}
+
+template <typename R, typename... Parameters>
+void CallWithOneDeleted(const char* name, R (*function)(Parameters...)) {
+  CallWithEachDeleted(name, function, std::index_sequence_for<Parameters...>());
+}
+
 template <typename R, typename... Parameters>
 void CallWithStrangeNumbers(R (*function)(Parameters...)) {
   constexpr std::pair<int, int> kStrange[] = {{-1, -1}, {INT32_MIN, 77}, {-1, 101}, {-1, 1000}};
@@ -180,6 +315,8 @@ void CallWithNothing(R (*function)(Parameters..., ...)) {
 }
 template <typename R, typename... Parameters>
 void CallWithoutOne(R (*)(Parameters..., ...)) {}
+template <typename R, typename... Parameters>
+void CallWithOneDeleted(const char*, R (*)(Parameters..., ...)) {}
 template <typename R, typename... Parameters>
 void CallWithStrangeNumbers(R (*)(Parameters..., ...)) {}
 
@@ -200,6 +337,13 @@ void CallAllWithNothing() {
 void CallAllWithoutOne() {
 #define F(name) \
   if (TakesObjects(#name)) Name(#name), CallWithoutOne(&name);
+#include "tests/abi/functions.inc"
+#undef F
+}
+
+void CallAllWithOneDeleted() {
+#define F(name) \
+  if (TakesObjects(#name)) Name(#name), CallWithOneDeleted(#name, &name);
 #include "tests/abi/functions.inc"
 #undef F
 }
@@ -229,6 +373,15 @@ TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesANullAmongObjects) {
   EXPECT_EXIT(
       {
         CallAllWithoutOne();
+        _exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesADeletedObjectAmongOthers) {
+  EXPECT_EXIT(
+      {
+        CallAllWithOneDeleted();
         _exit(0);
       },
       ::testing::ExitedWithCode(0), "");

@@ -34,9 +34,8 @@ uint64_t NewIncarnation() {
   return numbers->next();
 }
 
-std::unique_ptr<TF_DeviceList> ListDevices(absl::Span<Device* const> devices,
-                                           uint64_t incarnation) {
-  auto list = std::make_unique<TF_DeviceList>();
+TF_DeviceList* ListDevices(absl::Span<Device* const> devices, uint64_t incarnation) {
+  TF_DeviceList* const list = TF_DeviceList::Pool::New();
   std::mt19937_64 incarnations(incarnation);
   for (const Device* device : devices) {
     list->devices.push_back({device->full_name(), std::string(device->type()),
@@ -52,10 +51,10 @@ using tenon::api::ListedDevice;
 
 extern "C" {
 
-void TF_DeleteDeviceList(TF_DeviceList* list) { delete list; }
+void TF_DeleteDeviceList(TF_DeviceList* list) { tenon::DeleteHandle(list); }
 
 int TF_DeviceListCount(const TF_DeviceList* list) {
-  return list == nullptr ? -1 : static_cast<int>(list->devices.size());
+  return tenon::IsThere(list) ? static_cast<int>(list->devices.size()) : -1;
 }
 
 const char* TF_DeviceListName(const TF_DeviceList* list, int index, TF_Status* status) {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/c_api/handles.h"
 #include "plugin/device/device.h"
 #include "tensorflow/c/c_api.h"
 
@@ -22,11 +22,12 @@ struct ListedDevice {
 uint64_t NewIncarnation();
 
 // Describes the devices as they are now. Lists of the same devices with the same `incarnation` are
-// equal.
-std::unique_ptr<TF_DeviceList> ListDevices(absl::Span<Device* const> devices, uint64_t incarnation);
+// equal. The caller deletes the list with TF_DeleteDeviceList.
+TF_DeviceList* ListDevices(absl::Span<Device* const> devices, uint64_t incarnation);
 
 }  // namespace tenon::api
 
 struct TF_DeviceList {
+  using Pool = tenon::Handles<TF_DeviceList>;
   std::vector<tenon::api::ListedDevice> devices;
 };

@@ -50,47 +50,53 @@ bool CancellationManager::Deregister(int64_t token, bool wait) {
 
 using tenon::eager::CancellationManager;
 
+using tenon::IsThere;
+
 extern "C" {
 
-TFE_CancellationManager* TFE_NewCancellationManager(void) { return new TFE_CancellationManager; }
+TFE_CancellationManager* TFE_NewCancellationManager(void) {
+  return TFE_CancellationManager::Pool::New();
+}
+
 void TFE_DeleteCancellationManager(TFE_CancellationManager* manager) {
-  if (manager != nullptr) manager->manager->End();
-  delete manager;
+  if (!IsThere(manager)) return;
+  manager->manager->End();
+  TFE_CancellationManager::Pool::Delete(manager);
 }
 
 void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager) {
-  if (manager != nullptr) manager->manager->Cancel();
+  if (IsThere(manager)) manager->manager->Cancel();
 }
 
 bool TFE_CancellationManagerIsCancelled(TFE_CancellationManager* manager) {
-  return manager != nullptr && manager->manager->cancelled();
+  return IsThere(manager) && manager->manager->cancelled();
 }
 
 bool TFE_CancellationManagerIsCancelling(TFE_CancellationManager* manager) {
-  return manager != nullptr && manager->manager->cancelling();
+  return IsThere(manager) && manager->manager->cancelling();
 }
 
 TFE_CancellationToken TFE_CancellationManagerGetToken(TFE_CancellationManager* manager) {
-  return manager == nullptr ? -1 : manager->manager->NewToken();
+  return IsThere(manager) ? manager->manager->NewToken() : -1;
 }
 
 bool TFE_CancellationManagerRegisterCallback(TFE_CancellationManager* manager,
                                              TFE_CancellationToken token,
                                              const TFE_CancelCallback* c_callback,
                                              const char* /*callback_name*/) {
-  if (manager == nullptr || c_callback == nullptr || c_callback->callback == nullptr) return false;
+  if (!IsThere(manager) || c_callback == nullptr || c_callback->callback == nullptr) return false;
   return manager->manager->Register(
       token, [callback = *c_callback] { callback.callback(callback.context); });
 }
 
 bool TFE_CancellationManagerDeregisterCallback(TFE_CancellationManager* manager,
                                                TFE_CancellationToken token) {
-  return manager != nullptr && manager->manager->Deregister(token, /*wait=*/true);
+  return IsThere(manager) && manager->manager->Deregister(token, /*wait=*/true);
 }
 
 bool TFE_CancellationManagerTryDeregisterCallback(TFE_CancellationManager* manager,
                                                   TFE_CancellationToken token) {
-  return manager != nullptr && manager->manager->Deregister(token, /*wait=*/false);
+  return IsThere(manager) && manager->manager->Deregister(token, /*wait=*/false);
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "graph/c_api/handles.h"
 #include "plugin/kernels/run_limits.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
@@ -54,6 +55,7 @@ class CancellationManager {
 }  // namespace tenon::eager
 
 struct TFE_CancellationManager {
+  using Pool = tenon::Handles<TFE_CancellationManager>;
   std::shared_ptr<tenon::eager::CancellationManager> manager =
       std::make_shared<tenon::eager::CancellationManager>();
 };

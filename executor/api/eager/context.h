@@ -19,11 +19,11 @@
 #include "executor/api/eager/executor_queue.h"
 #include "executor/api/eager/function_library.h"
 #include "executor/api/eager/graph_notes.h"
-#include "executor/api/eager/object_pool.h"
 #include "executor/api/eager/op_table.h"
 #include "executor/run/kernel_states.h"
 #include "executor/run/preparation_cache.h"
 #include "executor/session/executable.h"
+#include "graph/c_api/handles.h"
 #include "graph/c_api/plugin_hold.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/device/device.h"
@@ -120,14 +120,21 @@ class Context {
 
 // The shell of a context outlives it, so that a caller who uses a deleted context can be told.
 struct TFE_Context {
+  bool is_deleted() const { return context.load(std::memory_order_acquire) == nullptr; }
+
   std::atomic<tenon::eager::Context*> context{nullptr};  // owned; null: deleted
   std::atomic<uint64_t> generation{0};                   // counts the contexts of this shell
-  TFE_Context* next_idle = nullptr;                      // of ObjectPool
+  TFE_Context* next_idle = nullptr;                      // of HandlePool
 };
 
 namespace tenon::eager {
 
 // The context behind the shell. INVALID_ARGUMENT for null and for a deleted one.
 absl::StatusOr<Context*> ContextOf(TFE_Context* shell);
+// The same for functions without a status: null for null and, told in the name of the function, for
+// a deleted one.
+inline Context* ContextIfThere(TFE_Context* shell, const char* function = __builtin_FUNCTION()) {
+  return IsThere(shell, function) ? shell->context.load(std::memory_order_acquire) : nullptr;
+}
 
 }  // namespace tenon::eager

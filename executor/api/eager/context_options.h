@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "executor/compile/session_options.h"
+#include "graph/c_api/handles.h"
 #include "tensorflow/c/eager/c_api.h"
 
 namespace tenon::eager {
@@ -25,5 +26,6 @@ absl::Status SetConfig(std::string_view proto, ContextOptions& options);
 }  // namespace tenon::eager
 
 struct TFE_ContextOptions {
+  using Pool = tenon::Handles<TFE_ContextOptions>;
   tenon::eager::ContextOptions options;
 };

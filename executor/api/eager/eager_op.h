@@ -16,6 +16,8 @@
 
 // Used by one thread at a time.
 struct TFE_Op {
+  bool is_deleted() const { return !alive.load(std::memory_order_relaxed); }
+
   std::atomic<bool> alive{false};
   TFE_Context* shell = nullptr;
   uint64_t generation = 0;  // of the shell when the op was made
@@ -28,7 +30,7 @@ struct TFE_Op {
   // The next input argument that may set attributes; -1: none does any more.
   int next_arg = 0;
   bool has_custom = false;      // an input is, or was, on a custom device
-  TFE_Op* next_idle = nullptr;  // of ObjectPool
+  TFE_Op* next_idle = nullptr;  // of HandlePool
 
   void ClearInputs();
 };

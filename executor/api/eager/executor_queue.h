@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/c_api/handles.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -66,5 +67,6 @@ class Executor {
 }  // namespace tenon::eager
 
 struct TFE_Executor {
+  using Pool = tenon::Handles<TFE_Executor>;
   std::shared_ptr<tenon::eager::Executor> executor;
 };

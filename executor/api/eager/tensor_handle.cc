@@ -6,8 +6,6 @@
 
 namespace tenon::eager {
 
-using HandlePool = ObjectPool<TFE_TensorHandle>;
-
 void Pending::End(absl::Status status) {
   absl::MutexLock lock(&mutex_);
   status_ = std::move(status);
@@ -45,11 +43,9 @@ absl::StatusOr<Tensor> ValueOnHost(TFE_TensorHandle& handle) {
 
 }  // namespace tenon::eager
 
-using tenon::eager::HandlePool;
-
 TFE_TensorHandle* TFE_TensorHandle::New(tenon::Tensor value, tenon::Device* memory,
                                         tenon::Device* device) {
-  TFE_TensorHandle* const handle = HandlePool::Take();
+  TFE_TensorHandle* const handle = tenon::HandlePool<TFE_TensorHandle>::Take();
   handle->dtype = value.dtype();
   handle->tensor = std::move(value);
   handle->memory = memory;
@@ -73,5 +69,5 @@ void TFE_TensorHandle::End() {
   tensor.Clear();
   custom = nullptr;
   if (pending != nullptr) std::exchange(pending, nullptr)->Unref();
-  HandlePool::Give(this);
+  tenon::HandlePool<TFE_TensorHandle>::Give(this);
 }

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "executor/api/eager/custom_device.h"
-#include "executor/api/eager/object_pool.h"
 #include "executor/api/eager/pending.h"
+#include "graph/c_api/handles.h"
 #include "graph/tensor/tensor.h"
 #include "plugin/device/device.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -26,6 +26,7 @@ struct TFE_TensorHandle {
                                       tenon::eager::Pending* pending);
 
   bool alive() const { return refs.load(std::memory_order_relaxed) > 0; }
+  bool is_deleted() const { return !alive(); }
   void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   // As in Buffer::Unref, the last holder needs no locked instruction.
   void Unref() {
@@ -49,7 +50,7 @@ struct TFE_TensorHandle {
   // On a custom device: then there is no `tensor`.
   std::shared_ptr<const tenon::eager::CustomTensor> custom;
   tenon::eager::Pending* pending = nullptr;  // null: the value was there from the beginning
-  TFE_TensorHandle* next_idle = nullptr;     // of ObjectPool
+  TFE_TensorHandle* next_idle = nullptr;     // of HandlePool
 
  private:
   void End();

@@ -23,6 +23,7 @@
 #include "tensorflow/c/c_api.h"
 
 struct TF_ApiDefMap {
+  using Pool = tenon::Handles<TF_ApiDefMap>;
   absl::Mutex mutex;
   absl::flat_hash_map<std::string, tenon::pb::ApiDef> ops ABSL_GUARDED_BY(mutex);
   // The first TF_ApiDefMapGet writes new names into the texts; nothing may be merged afterwards.
@@ -240,15 +241,15 @@ TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status) {
     tenon::StatusToC(absl::InvalidArgumentError("Unparseable OpList"), status);
     return nullptr;
   }
-  auto map = std::make_unique<TF_ApiDefMap>();
+  TF_ApiDefMap* const map = TF_ApiDefMap::Pool::New();
   {
     absl::MutexLock lock(&map->mutex);
     for (const tenon::pb::OpDef& op : ops.op()) map->ops[op.name()] = tenon::api::ApiOf(op);
   }
-  return map.release();
+  return map;
 }
 
-void TF_DeleteApiDefMap(TF_ApiDefMap* apimap) { delete apimap; }
+void TF_DeleteApiDefMap(TF_ApiDefMap* apimap) { tenon::DeleteHandle(apimap); }
 
 void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text, size_t text_len,
                      TF_Status* status) {

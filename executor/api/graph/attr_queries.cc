@@ -26,9 +26,14 @@ absl::Status InvalidArg(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
+absl::Status CheckGiven(const TF_Operation* oper) {
+  if (oper != nullptr && !WasDeleted(oper)) return absl::OkStatus();
+  return InvalidArg("argument 'oper' ", oper == nullptr ? "is NULL" : "was deleted");
+}
+
 // The attribute, or its default. The value lives as long as the graph.
 absl::StatusOr<AttrValue> FindAttr(TF_Operation* oper, const char* attr_name) {
-  if (oper == nullptr) return InvalidArg("argument 'oper' is NULL");
+  if (const absl::Status given = CheckGiven(oper); !given.ok()) return given;
   if (attr_name == nullptr) return InvalidArg("argument 'attr_name' is NULL");
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   const Graph& graph = oper->graph->graph;
@@ -40,7 +45,7 @@ absl::StatusOr<AttrValue> FindAttr(TF_Operation* oper, const char* attr_name) {
 // FindAttr for functions in which TensorFlow has another error.
 absl::StatusOr<AttrValue> FindNodeAttr(TF_Operation* oper, const char* attr_name) {
   absl::StatusOr<AttrValue> value = FindAttr(oper, attr_name);
-  if (value.ok() || oper == nullptr || attr_name == nullptr) return value;
+  if (value.ok() || oper == nullptr || WasDeleted(oper) || attr_name == nullptr) return value;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   return MissingAttr(attr_name, oper->graph->graph.name(oper->node));
 }
@@ -316,7 +321,7 @@ std::vector<std::string_view> AttrNames(const TF_Operation& oper) {
 }
 
 absl::Status GetAttrName(TF_Operation* oper, int i, char* output) {
-  if (oper == nullptr) return InvalidArg("argument 'oper' is NULL");
+  if (const absl::Status given = CheckGiven(oper); !given.ok()) return given;
   if (output == nullptr) return InvalidArg("argument 'output' is NULL");
   const std::vector<std::string_view> names = AttrNames(*oper);
   if (i < 0 || static_cast<size_t>(i) >= names.size()) {
@@ -438,11 +443,11 @@ void TF_OperationGetAttrValueProto(TF_Operation* oper, const char* attr_name,
 }
 
 int TF_OperationGetNumAttrs(TF_Operation* oper) {
-  return oper == nullptr ? 0 : static_cast<int>(tenon::api::AttrNames(*oper).size());
+  return tenon::IsThere(oper) ? static_cast<int>(tenon::api::AttrNames(*oper).size()) : 0;
 }
 
 int TF_OperationGetAttrNameLength(TF_Operation* oper, int i) {
-  if (oper == nullptr || i < 0) return -1;
+  if (!tenon::IsThere(oper) || i < 0) return -1;
   const std::vector<std::string_view> names = tenon::api::AttrNames(*oper);
   return static_cast<size_t>(i) < names.size() ? static_cast<int>(names[i].size()) : -1;
 }

@@ -29,14 +29,14 @@ char* FreeableText(const std::string& text, size_t* len) {
 extern "C" {
 
 const char* TF_GraphDebugString(TF_Graph* graph, size_t* len) {
-  if (graph == nullptr) return nullptr;
+  if (!tenon::IsThere(graph)) return nullptr;
   absl::ReaderMutexLock lock(&graph->mutex);
   const absl::StatusOr<std::string> text = tenon::ExportText(graph->graph);
   return tenon::api::FreeableText(text.ok() ? *text : text.status().ToString(), len);
 }
 
 char* TF_FunctionDebugString(TF_Function* func, size_t* len) {
-  if (func == nullptr) return nullptr;
+  if (!tenon::IsThere(func)) return nullptr;
   tenon::pb::FunctionDef def;
   def.ParseFromString(func->wire);
   std::string text;

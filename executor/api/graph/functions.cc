@@ -137,7 +137,7 @@ absl::StatusOr<TF_Function> MakeFunction(const FunctionRequest& request) {
 
 TF_Function* NewFunction(absl::StatusOr<TF_Function> function, TF_Status* status) {
   StatusToC(function.status(), status);
-  return function.ok() ? new TF_Function(*std::move(function)) : nullptr;
+  return function.ok() ? TF_Function::Pool::New(*std::move(function)) : nullptr;
 }
 
 // Adds the functions, or none.
@@ -227,7 +227,7 @@ TF_Function* TF_GraphToFunction(const TF_Graph* fn_body, const char* fn_name,
 }
 
 const char* TF_FunctionName(TF_Function* func) {
-  return func == nullptr ? nullptr : func->name.c_str();
+  return tenon::IsThere(func) ? func->name.c_str() : nullptr;
 }
 
 void TF_FunctionToFunctionDef(TF_Function* func, TF_Buffer* output_func_def, TF_Status* status) {
@@ -260,7 +260,7 @@ void TF_FunctionGetAttrValueProto(TF_Function* func, const char* attr_name,
   StatusToC(tenon::api::GetFunctionAttr(*func, attr_name, output_attr_value), status);
 }
 
-void TF_DeleteFunction(TF_Function* func) { delete func; }
+void TF_DeleteFunction(TF_Function* func) { tenon::DeleteHandle(func); }
 
 void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func, const TF_Function* grad,
                           TF_Status* status) {
@@ -270,12 +270,15 @@ void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func, const TF_Functio
         absl::InvalidArgumentError("'func' argument to TF_GraphCopyFunction cannot be null"),
         status);
   }
+  if (!AllGiven({{"func", func}}, status) ||
+      (grad != nullptr && !AllGiven({{"grad", grad}}, status)))
+    return;
   absl::MutexLock lock(&g->mutex);
   StatusToC(tenon::api::CopyFunction(*g, *func, grad), status);
 }
 
 int TF_GraphNumFunctions(TF_Graph* g) {
-  if (g == nullptr) return 0;
+  if (!tenon::IsThere(g)) return 0;
   absl::ReaderMutexLock lock(&g->mutex);
   return static_cast<int>(g->graph.functions().size());
 }
@@ -288,7 +291,7 @@ int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Stat
       std::min(g->graph.functions().size(), static_cast<size_t>(std::max(max_func, 0)));
   for (size_t i = 0; i < count; ++i) {
     const tenon::FunctionEntry& function = g->graph.functions()[i];
-    funcs[i] = new TF_Function{std::string(function.name), std::string(function.wire)};
+    funcs[i] = TF_Function::Pool::New(std::string(function.name), std::string(function.wire));
   }
   return static_cast<int>(count);
 }

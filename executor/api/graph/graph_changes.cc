@@ -21,14 +21,17 @@ namespace {
 constexpr uint32_t kFullTypeField = 7;     // NodeDef.experimental_type
 constexpr int64_t kDeepestMessages = 100;  // as protobuf reads them
 
-// Whether the operation is one of the graph.
-bool IsOf(const TF_Operation* op, const TF_Graph* graph) {
-  return graph != nullptr && op != nullptr && op->graph == graph;
+// Whether both are there, and the operation is one of the graph.
+bool IsOf(const TF_Operation* op, const TF_Graph* graph,
+          const char* function = __builtin_FUNCTION()) {
+  return IsThere(graph, function) && IsThere(op, function) && op->graph == graph;
 }
 
+// The graph must be there.
 absl::Status CheckIsOf(const TF_Operation* op, const TF_Graph* graph) {
-  return IsOf(op, graph) ? absl::OkStatus()
-                         : absl::InvalidArgumentError("the operation is none of the graph");
+  return op != nullptr && op->graph == graph
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError("the operation is none of the graph");
 }
 
 // Lists that were made of the edges are of no use any more. Sessions that have taken the node keep
@@ -205,7 +208,7 @@ void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name, TF_S
 }
 
 void TF_SetFullType(TF_Graph* graph, TF_Operation* op, const TF_Buffer* full_type_proto) {
-  if (!IsOf(op, graph) || full_type_proto == nullptr) return;
+  if (!IsOf(op, graph) || !tenon::IsThere(full_type_proto)) return;
   const std::string_view type = tenon::BufferBytes(*full_type_proto);
   if (tenon::CheckWire(tenon::WireMessage::kFullType, type, {tenon::api::kDeepestMessages})
           .has_value())
@@ -230,7 +233,7 @@ void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op) {
 }
 
 void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require) {
-  if (graph == nullptr) return;
+  if (!tenon::IsThere(graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->require_shape_fns = require;
 }

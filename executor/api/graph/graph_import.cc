@@ -79,17 +79,21 @@ absl::Status Import(TF_Graph& graph, std::string_view wire, const TF_ImportGraph
   return GraphImporter(graph, options).Run(std::make_shared<const std::string>(wire), results);
 }
 
-std::unique_ptr<TF_ImportGraphDefResults> ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
-                                                     const TF_ImportGraphDefOptions* options,
-                                                     TF_Status* status) {
+TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
+                                     const TF_ImportGraphDefOptions* options, TF_Status* status) {
   if (!AllGiven({{"graph", graph}, {"graph_def", graph_def}, {"options", options}}, status) ||
       !IsArray("graph_def", graph_def->data, static_cast<int64_t>(graph_def->length), status))
     return nullptr;
-  auto results = std::make_unique<TF_ImportGraphDefResults>();
-  absl::MutexLock lock(&graph->mutex);
-  const absl::Status imported = Import(*graph, BufferBytes(*graph_def), *options, results.get());
+  TF_ImportGraphDefResults* const results = TF_ImportGraphDefResults::Pool::New();
+  absl::Status imported;
+  {
+    absl::MutexLock lock(&graph->mutex);
+    imported = Import(*graph, BufferBytes(*graph_def), *options, results);
+  }
   StatusToC(imported, status);
-  return imported.ok() ? std::move(results) : nullptr;
+  if (imported.ok()) return results;
+  TF_DeleteImportGraphDefResults(results);
+  return nullptr;
 }
 
 }  // namespace
@@ -107,7 +111,7 @@ TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(TF_Graph* graph,
                                                             const TF_Buffer* graph_def,
                                                             const TF_ImportGraphDefOptions* options,
                                                             TF_Status* status) {
-  return tenon::api::ImportInto(graph, graph_def, options, status).release();
+  return tenon::api::ImportInto(graph, graph_def, options, status);
 }
 
 TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResultsNoSerialization(
@@ -133,9 +137,11 @@ void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph* graph, const TF_Buffer* g
                                                 ", got ", num_return_outputs)),
         status);
   }
-  const auto results = tenon::api::ImportInto(graph, graph_def, options, status);
-  if (results != nullptr)
-    std::copy(results->outputs.begin(), results->outputs.end(), return_outputs);
+  TF_ImportGraphDefResults* const results =
+      tenon::api::ImportInto(graph, graph_def, options, status);
+  if (results == nullptr) return;
+  std::copy(results->outputs.begin(), results->outputs.end(), return_outputs);
+  TF_DeleteImportGraphDefResults(results);
 }
 
 void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,

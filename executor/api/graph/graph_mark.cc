@@ -10,7 +10,7 @@ GraphMark::GraphMark(TF_Graph& graph)
 
 void GraphMark::Undo() {
   while (graph_.graph.num_node_ids() > first_new_) graph_.graph.RemoveLastNode();
-  while (graph_.operations.size() > static_cast<size_t>(first_new_)) graph_.operations.pop_back();
+  graph_.operations.Truncate(static_cast<size_t>(first_new_));
   graph_.shapes.Truncate(first_new_);
   graph_.prefixes.Clear();
   graph_.consumers.Clear();

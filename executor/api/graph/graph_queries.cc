@@ -74,6 +74,7 @@ absl::Status ReadShape(TF_Graph& graph, TF_Output output, int64_t* dims, int num
 }  // namespace
 }  // namespace tenon::api
 
+using tenon::IsThere;
 using tenon::StatusToC;
 using tenon::api::AllGiven;
 using tenon::api::kHiddenOperations;
@@ -81,14 +82,14 @@ using tenon::api::kHiddenOperations;
 extern "C" {
 
 TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) {
-  if (graph == nullptr || oper_name == nullptr) return nullptr;
+  if (!IsThere(graph) || oper_name == nullptr) return nullptr;
   absl::MutexLock lock(&graph->mutex);
   const tenon::NodeId n = graph->graph.FindNode(oper_name);
   return n == tenon::kNoNode ? nullptr : &graph->operations[n];
 }
 
 TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
-  if (graph == nullptr || pos == nullptr) return nullptr;
+  if (!IsThere(graph) || pos == nullptr) return nullptr;
   absl::MutexLock lock(&graph->mutex);
   // Gradients leave gaps where nodes turned out to be of no use.
   for (*pos = std::max(*pos + 1, kHiddenOperations);; ++*pos) {

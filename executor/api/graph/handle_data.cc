@@ -64,7 +64,7 @@ absl::Status SetHandleData(TF_Graph& graph, TF_Output output, std::string_view w
 extern "C" {
 
 TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output) {
-  if (graph == nullptr) return nullptr;
+  if (!tenon::IsThere(graph)) return nullptr;
   absl::MutexLock lock(&graph->mutex);
   const std::string data = tenon::api::HandleDataOf(*graph, output);
   return data.empty() ? nullptr : tenon::NewBuffer(data);

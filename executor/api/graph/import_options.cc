@@ -4,83 +4,85 @@
 #include "absl/strings/string_view.h"
 #include "tensorflow/c/c_api_experimental.h"
 
+using tenon::IsThere;
 using tenon::kControlPort;
 
 extern "C" {
 
-TF_ImportGraphDefOptions* TF_NewImportGraphDefOptions(void) { return new TF_ImportGraphDefOptions; }
+TF_ImportGraphDefOptions* TF_NewImportGraphDefOptions(void) {
+  return TF_ImportGraphDefOptions::Pool::New();
+}
 
-void TF_DeleteImportGraphDefOptions(TF_ImportGraphDefOptions* opts) { delete opts; }
+void TF_DeleteImportGraphDefOptions(TF_ImportGraphDefOptions* opts) { tenon::DeleteHandle(opts); }
 
 void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions* opts, const char* prefix) {
-  if (opts != nullptr) opts->prefix = absl::NullSafeStringView(prefix);
+  if (IsThere(opts)) opts->prefix = absl::NullSafeStringView(prefix);
 }
 
 void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGraphDefOptions* opts, const char* device) {
-  if (opts != nullptr) opts->default_device = absl::NullSafeStringView(device);
+  if (IsThere(opts)) opts->default_device = absl::NullSafeStringView(device);
 }
 
 void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
                                               unsigned char uniquify_names) {
-  if (opts != nullptr) opts->uniquify_names = uniquify_names != 0;
+  if (IsThere(opts)) opts->uniquify_names = uniquify_names != 0;
 }
 
 void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
                                                unsigned char uniquify_prefix) {
-  if (opts != nullptr) opts->uniquify_prefix = uniquify_prefix != 0;
+  if (IsThere(opts)) opts->uniquify_prefix = uniquify_prefix != 0;
 }
 
 void TF_ImportGraphDefOptionsSetValidateColocationConstraints(TF_ImportGraphDefOptions* opts,
                                                               unsigned char enable) {
-  if (opts != nullptr) opts->validate_colocation = enable != 0;
+  if (IsThere(opts)) opts->validate_colocation = enable != 0;
 }
 
 void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions* opts, const char* src_name,
                                              int src_index, TF_Output dst) {
-  if (opts == nullptr || src_name == nullptr) return;
+  if (!IsThere(opts) || src_name == nullptr) return;
   opts->input_map[{src_name, src_index}] = dst;
 }
 
 void TF_ImportGraphDefOptionsRemapControlDependency(TF_ImportGraphDefOptions* opts,
                                                     const char* src_name, TF_Operation* dst) {
-  if (opts == nullptr || src_name == nullptr) return;
+  if (!IsThere(opts) || src_name == nullptr) return;
   opts->input_map[{src_name, kControlPort}] = {dst, kControlPort};
 }
 
 void TF_ImportGraphDefOptionsAddControlDependency(TF_ImportGraphDefOptions* opts,
                                                   TF_Operation* oper) {
-  if (opts != nullptr) opts->control_dependencies.push_back(oper);
+  if (IsThere(opts)) opts->control_dependencies.push_back(oper);
 }
 
 void TF_ImportGraphDefOptionsAddReturnOutput(TF_ImportGraphDefOptions* opts, const char* oper_name,
                                              int index) {
-  if (opts != nullptr)
-    opts->return_outputs.emplace_back(absl::NullSafeStringView(oper_name), index);
+  if (IsThere(opts)) opts->return_outputs.emplace_back(absl::NullSafeStringView(oper_name), index);
 }
 
 int TF_ImportGraphDefOptionsNumReturnOutputs(const TF_ImportGraphDefOptions* opts) {
-  return opts == nullptr ? 0 : static_cast<int>(opts->return_outputs.size());
+  return IsThere(opts) ? static_cast<int>(opts->return_outputs.size()) : 0;
 }
 
 void TF_ImportGraphDefOptionsAddReturnOperation(TF_ImportGraphDefOptions* opts,
                                                 const char* oper_name) {
-  if (opts != nullptr) opts->return_operations.emplace_back(absl::NullSafeStringView(oper_name));
+  if (IsThere(opts)) opts->return_operations.emplace_back(absl::NullSafeStringView(oper_name));
 }
 
 int TF_ImportGraphDefOptionsNumReturnOperations(const TF_ImportGraphDefOptions* opts) {
-  return opts == nullptr ? 0 : static_cast<int>(opts->return_operations.size());
+  return IsThere(opts) ? static_cast<int>(opts->return_operations.size()) : 0;
 }
 
 void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults* results, int* num_outputs,
                                            TF_Output** outputs) {
-  const bool none = results == nullptr;
+  const bool none = !IsThere(results);
   if (num_outputs != nullptr) *num_outputs = none ? 0 : static_cast<int>(results->outputs.size());
   if (outputs != nullptr) *outputs = none ? nullptr : results->outputs.data();
 }
 
 void TF_ImportGraphDefResultsReturnOperations(TF_ImportGraphDefResults* results, int* num_opers,
                                               TF_Operation*** opers) {
-  const bool none = results == nullptr;
+  const bool none = !IsThere(results);
   if (num_opers != nullptr) *num_opers = none ? 0 : static_cast<int>(results->operations.size());
   if (opers != nullptr) *opers = none ? nullptr : results->operations.data();
 }
@@ -89,7 +91,7 @@ void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults
                                                         int* num_missing_unused_input_mappings,
                                                         const char*** src_names,
                                                         int** src_indexes) {
-  const bool none = results == nullptr;
+  const bool none = !IsThere(results);
   if (num_missing_unused_input_mappings != nullptr) {
     *num_missing_unused_input_mappings =
         none ? 0 : static_cast<int>(results->unused_indexes.size());
@@ -98,6 +100,8 @@ void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults
   if (src_indexes != nullptr) *src_indexes = none ? nullptr : results->unused_indexes.data();
 }
 
-void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults* results) { delete results; }
+void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults* results) {
+  tenon::DeleteHandle(results);
+}
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/c_api/handles.h"
 #include "graph/ir/graph.h"
 #include "tensorflow/c/c_api.h"
 
@@ -17,6 +18,7 @@ using NamedPort = std::pair<std::string, int>;
 }  // namespace tenon::api
 
 struct TF_ImportGraphDefOptions {
+  using Pool = tenon::Handles<TF_ImportGraphDefOptions>;
   std::string prefix, default_device;
   bool uniquify_names = false;
   bool uniquify_prefix = false;
@@ -29,6 +31,7 @@ struct TF_ImportGraphDefOptions {
 };
 
 struct TF_ImportGraphDefResults {
+  using Pool = tenon::Handles<TF_ImportGraphDefResults>;
   std::vector<TF_Output> outputs;
   std::vector<TF_Operation*> operations;
   // The sources of mappings that were not used.

@@ -19,8 +19,9 @@ namespace tenon::api {
 namespace {
 
 // Whether the description can take the attribute, and `count` elements can be read from `values`.
-bool CanSet(TF_OperationDescription* desc, const char* attr, const void* values, int64_t count) {
-  if (desc == nullptr) return false;
+bool CanSet(TF_OperationDescription* desc, const char* attr, const void* values, int64_t count,
+            const char* function = __builtin_FUNCTION()) {
+  if (GraphOf(desc, function) == nullptr) return false;
   if (attr == nullptr) {
     desc->builder.Fail("argument 'attr_name' is NULL");
     return false;
@@ -30,10 +31,19 @@ bool CanSet(TF_OperationDescription* desc, const char* attr, const void* values,
   return false;
 }
 
+// The same, but for values, with a status.
+bool CanSet(TF_OperationDescription* desc, const char* attr, TF_Status* status) {
+  if (!AllGiven({{"desc", desc}, {"attr_name", attr}}, status)) return false;
+  if (desc->graph.get() != nullptr) return true;
+  StatusToC(absl::InvalidArgumentError("the graph of 'desc' was deleted"), status);
+  return false;
+}
+
 template <typename T>
 void SetList(TF_OperationDescription* desc, const char* attr, const T* values, int count,
-             std::string (*write)(absl::Span<const T>)) {
-  if (CanSet(desc, attr, values, count))
+             std::string (*write)(absl::Span<const T>),
+             const char* function = __builtin_FUNCTION()) {
+  if (CanSet(desc, attr, values, count, function))
     desc->builder.SetAttr(attr, write(absl::MakeConstSpan(values, count)));
 }
 
@@ -211,7 +221,7 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc, const char* attr_name,
                                 const void* proto, size_t proto_len, TF_Status* status) {
-  if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}}, status) ||
+  if (!CanSet(desc, attr_name, status) ||
       !IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
     return;
   const absl::StatusOr<std::string> shape = tenon::api::ShapeProto(proto, proto_len);
@@ -222,8 +232,7 @@ void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc, const char* attr_
 void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* attr_name,
                                     const void* const* protos, const size_t* proto_lens,
                                     int num_shapes, TF_Status* status) {
-  if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}}, status) ||
-      !IsArray("protos", protos, num_shapes, status) ||
+  if (!CanSet(desc, attr_name, status) || !IsArray("protos", protos, num_shapes, status) ||
       !IsArray("proto_lens", proto_lens, num_shapes, status))
     return;
   std::vector<std::string> shapes;
@@ -238,7 +247,7 @@ void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* a
 
 void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name, TF_Tensor* value,
                       TF_Status* status) {
-  if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}, {"value", value}}, status)) return;
+  if (!CanSet(desc, attr_name, status) || !AllGiven({{"value", value}}, status)) return;
   const absl::StatusOr<std::string> wire = tenon::TensorToAttrWire(value->value());
   if (!wire.ok()) return StatusToC(wire.status(), status);
   desc->builder.SetAttr(attr_name, attr::TensorWire(*wire));
@@ -246,9 +255,7 @@ void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name, TF_T
 
 void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
                           TF_Tensor* const* values, int num_values, TF_Status* status) {
-  if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}}, status) ||
-      !IsArray("values", values, num_values, status))
-    return;
+  if (!CanSet(desc, attr_name, status) || !IsArray("values", values, num_values, status)) return;
   std::vector<std::string> tensors;
   for (int i = 0; i < num_values; ++i) {
     if (!AllGiven({{"values", values[i]}}, status)) return;
@@ -261,7 +268,7 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name, const void* proto,
                           size_t proto_len, TF_Status* status) {
-  if (!AllGiven({{"desc", desc}, {"attr_name", attr_name}}, status) ||
+  if (!CanSet(desc, attr_name, status) ||
       !IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
     return;
   StatusToC(tenon::api::SetValue(*desc, attr_name, {static_cast<const char*>(proto), proto_len}),

@@ -45,8 +45,8 @@ int ListLength(const TF_Operation& oper, const char* arg_name, bool of_input, TF
 
 // Calls `use(consumer, input)` for each use of the output, if there is such an output.
 template <typename Use>
-void ForEachUse(TF_Output out, Use use) {
-  if (out.oper == nullptr || out.index < kControlPort) return;
+void ForEachUse(TF_Output out, Use use, const char* function = __builtin_FUNCTION()) {
+  if (!IsThere(out.oper, function) || out.index < kControlPort) return;
   absl::MutexLock lock(&out.oper->graph->mutex);
   out.oper->graph->consumers.ForEach(out.oper->graph->graph, {out.oper->node, out.index}, use);
 }
@@ -54,6 +54,7 @@ void ForEachUse(TF_Output out, Use use) {
 }  // namespace
 }  // namespace tenon::api
 
+using tenon::IsThere;
 using tenon::NodeId;
 using tenon::Output;
 using tenon::api::AllGiven;
@@ -61,30 +62,30 @@ using tenon::api::AllGiven;
 extern "C" {
 
 const char* TF_OperationName(TF_Operation* oper) {
-  if (oper == nullptr) return nullptr;
+  if (!IsThere(oper)) return nullptr;
   return tenon::api::TextOf(*oper, oper->name, &tenon::Graph::name);
 }
 
 // Ops and functions have a name that ends in a NUL.
 const char* TF_OperationOpType(TF_Operation* oper) {
-  if (oper == nullptr) return nullptr;
+  if (!IsThere(oper)) return nullptr;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   return oper->graph->graph.op(oper->node)->name.c_str();
 }
 
 const char* TF_OperationDevice(TF_Operation* oper) {
-  if (oper == nullptr) return nullptr;
+  if (!IsThere(oper)) return nullptr;
   return tenon::api::TextOf(*oper, oper->device, &tenon::Graph::device);
 }
 
 int TF_OperationNumOutputs(TF_Operation* oper) {
-  if (oper == nullptr) return 0;
+  if (!IsThere(oper)) return 0;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   return oper->graph->graph.num_outputs(oper->node);
 }
 
 TF_DataType TF_OperationOutputType(TF_Output oper_out) {
-  if (oper_out.oper == nullptr) return TF_DataType{};
+  if (!IsThere(oper_out.oper)) return TF_DataType{};
   absl::ReaderMutexLock lock(&oper_out.oper->graph->mutex);
   const tenon::TypeVector& types =
       oper_out.oper->graph->graph.kind(oper_out.oper->node).types.outputs;
@@ -99,13 +100,13 @@ int TF_OperationOutputListLength(TF_Operation* oper, const char* arg_name, TF_St
 }
 
 int TF_OperationNumInputs(TF_Operation* oper) {
-  if (oper == nullptr) return 0;
+  if (!IsThere(oper)) return 0;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   return oper->graph->graph.num_inputs(oper->node);
 }
 
 TF_DataType TF_OperationInputType(TF_Input oper_in) {
-  if (oper_in.oper == nullptr) return TF_DataType{};
+  if (!IsThere(oper_in.oper)) return TF_DataType{};
   absl::ReaderMutexLock lock(&oper_in.oper->graph->mutex);
   const tenon::TypeVector& types = oper_in.oper->graph->graph.kind(oper_in.oper->node).types.inputs;
   if (oper_in.index < 0 || static_cast<size_t>(oper_in.index) >= types.size()) return TF_DataType{};
@@ -118,7 +119,7 @@ int TF_OperationInputListLength(TF_Operation* oper, const char* arg_name, TF_Sta
 }
 
 TF_Output TF_OperationInput(TF_Input oper_in) {
-  if (oper_in.oper == nullptr || oper_in.index < 0) return {nullptr, -1};
+  if (!IsThere(oper_in.oper) || oper_in.index < 0) return {nullptr, -1};
   TF_Graph& graph = *oper_in.oper->graph;
   absl::MutexLock lock(&graph.mutex);
   if (oper_in.index >= graph.graph.num_inputs(oper_in.oper->node)) return {nullptr, -1};
@@ -126,7 +127,7 @@ TF_Output TF_OperationInput(TF_Input oper_in) {
 }
 
 void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs, int max_inputs) {
-  if (oper == nullptr || inputs == nullptr) return;
+  if (!IsThere(oper) || inputs == nullptr) return;
   absl::MutexLock lock(&oper->graph->mutex);
   for (const Output& from : oper->graph->graph.data_inputs(oper->node)) {
     if (max_inputs-- <= 0) return;
@@ -152,14 +153,14 @@ int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max
 }
 
 int TF_OperationNumControlInputs(TF_Operation* oper) {
-  if (oper == nullptr) return 0;
+  if (!IsThere(oper)) return 0;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   return static_cast<int>(oper->graph->graph.control_inputs(oper->node).size());
 }
 
 int TF_OperationGetControlInputs(TF_Operation* oper, TF_Operation** control_inputs,
                                  int max_control_inputs) {
-  if (oper == nullptr || control_inputs == nullptr) return 0;
+  if (!IsThere(oper) || control_inputs == nullptr) return 0;
   absl::MutexLock lock(&oper->graph->mutex);
   int count = 0;
   for (const Output& from : oper->graph->graph.control_inputs(oper->node)) {

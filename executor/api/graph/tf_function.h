@@ -5,10 +5,12 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "graph/c_api/handles.h"
 #include "tensorflow/c/c_api.h"
 
 // A FunctionDef that belongs to no graph.
 struct TF_Function {
+  using Pool = tenon::Handles<TF_Function>;
   std::string name;
   std::string wire;  // the FunctionDef
 };

@@ -1,7 +1,8 @@
 #include "executor/api/graph/tf_graph.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "graph/c_api/callback_scope.h"
 #include "graph/wire/versions.h"
 
 TF_Graph::TF_Graph() {
@@ -13,30 +14,6 @@ TF_Graph::TF_Graph() {
 namespace tenon::api {
 namespace {
 
-// The graphs that their owners have not deleted yet: without them, to delete a graph twice would
-// hang in the lock of a graph that is gone. Thread-safe.
-class LiveGraphs {
- public:
-  static LiveGraphs& Get() {
-    static auto* const graphs = new LiveGraphs;  // programs delete graphs while the process ends
-    return *graphs;
-  }
-  TF_Graph* Add(TF_Graph* graph) {
-    absl::MutexLock lock(&mutex_);
-    graphs_.insert(graph);
-    return graph;
-  }
-  // Whether the graph was one of them.
-  bool Remove(TF_Graph* graph) {
-    absl::MutexLock lock(&mutex_);
-    return graphs_.erase(graph) > 0;
-  }
-
- private:
-  absl::Mutex mutex_;
-  absl::flat_hash_set<TF_Graph*> graphs_ ABSL_GUARDED_BY(mutex_);
-};
-
 // Whether the caller is to delete the graph: nobody has it any more.
 bool IsLastOwner(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   return graph.deleted && graph.sessions == 0;
@@ -47,8 +24,11 @@ bool IsLastOwner(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
 absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output) {
   if (output.oper == nullptr) return absl::InvalidArgumentError("Node is null");
   const NodeId n = output.oper->node;
-  if (output.oper->graph != &graph)
-    return absl::InvalidArgumentError("an output is of an operation of another graph");
+  if (output.oper->graph != &graph) {
+    return absl::InvalidArgumentError(output.oper->is_deleted()
+                                          ? "the graph of an output's operation was deleted"
+                                          : "an output is of an operation of another graph");
+  }
   if (output.index < 0 || output.index >= graph.graph.num_outputs(n)) {
     return absl::OutOfRangeError(absl::StrCat("Node '", graph.graph.name(n), "' (type: '",
                                               graph.graph.op_name(n),
@@ -75,7 +55,7 @@ bool IsTaken(const TF_Graph& graph, std::string_view name) {
 
 void NoteNewNodes(TF_Graph& graph) {
   for (auto n = static_cast<NodeId>(graph.operations.size()); n < graph.graph.num_node_ids(); ++n)
-    graph.operations.emplace_back(&graph, n);
+    graph.operations.Add(&graph);
   ++graph.version;
 }
 
@@ -91,28 +71,43 @@ void DropSession(TF_Graph* graph) {
     --graph->sessions;
     last = IsLastOwner(*graph);
   }
-  if (last) delete graph;
+  if (last) TF_Graph::Pool::Delete(graph);
+}
+
+void Operations::Add(TF_Graph* graph) {
+  if (size_ == chunks_.size() * kChunk) chunks_.push_back(HandlePool<Chunk>::Take());
+  TF_Operation& operation = (*this)[size_];
+  operation.node = static_cast<NodeId>(size_++);
+  operation.graph = graph;
+}
+
+void Operations::Truncate(size_t size) {
+  while (size_ > size) {
+    TF_Operation& operation = (*this)[--size_];
+    operation.graph = nullptr;
+    operation.name.store(nullptr, std::memory_order_relaxed);
+    operation.device.store(nullptr, std::memory_order_relaxed);
+  }
+  for (; chunks_.size() * kChunk >= size_ + kChunk; chunks_.pop_back())
+    HandlePool<Chunk>::Give(chunks_.back());
 }
 
 }  // namespace tenon::api
 
 extern "C" {
 
-TF_Graph* TF_NewGraph(void) { return tenon::api::LiveGraphs::Get().Add(new TF_Graph); }
+TF_Graph* TF_NewGraph(void) { return TF_Graph::Pool::New(); }
 
 void TF_DeleteGraph(TF_Graph* g) {
-  if (g == nullptr) return;
-  if (!tenon::api::LiveGraphs::Get().Remove(g)) {
-    return tenon::WarnOf(
-        absl::InvalidArgumentError("TF_DeleteGraph: this graph is deleted already"));
-  }
-  bool last;
+  if (!tenon::IsThere(g)) return;
+  bool again, last;
   {
     absl::MutexLock lock(&g->mutex);
-    g->deleted = true;
+    again = std::exchange(g->deleted, true);
     last = tenon::api::IsLastOwner(*g);
   }
-  if (last) delete g;
+  if (again) return tenon::TellOfDeleted("TF_DeleteGraph");
+  if (last) TF_Graph::Pool::Delete(g);
 }
 
 }  // extern "C"

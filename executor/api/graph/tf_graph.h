@@ -1,6 +1,7 @@
 // The structs behind TF_Graph and TF_Operation, for the rooms that implement the client C API.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/api/graph/consumers.h"
 #include "executor/api/graph/name_prefixes.h"
+#include "graph/c_api/handles.h"
 #include "graph/ir/graph.h"
 #include "graph/shapes/shape_inference.h"
 #include "tensorflow/c/c_api.h"
@@ -24,25 +26,59 @@ namespace tenon::api {
 
 // The graph that a loop is built for, and the first values of its variables there.
 struct LoopOwner {
-  TF_Graph* graph;
+  WeakHandle<TF_Graph> graph;
   std::vector<TF_Output> inputs;
+  // The arrays of the loop's TF_WhileParams: of the condition, and of the body where this is one.
+  std::vector<TF_Output> part_inputs, part_outputs;
 };
 
 }  // namespace tenon::api
 
-// A node of a TF_Graph, under one address as long as the graph lives.
+// A node of a TF_Graph, under one address as long as the graph lives. Afterwards the memory stays,
+// without a graph.
 struct TF_Operation {
-  TF_Operation(TF_Graph* g, tenon::NodeId n) : graph(g), node(n) {}
+  bool is_deleted() const { return graph == nullptr; }
 
-  TF_Graph* const graph;
-  const tenon::NodeId node;
+  TF_Graph* graph = nullptr;
+  tenon::NodeId node = 0;
   // Texts that end in a NUL, made when they are first asked for (TextOf).
   mutable std::atomic<const char*> name{nullptr};
   mutable std::atomic<const char*> device{nullptr};
 };
 
+namespace tenon::api {
+
+// The operations of a graph, by node id. Their memory outlives them, as that of HandlePool: an
+// operation of a deleted graph says so. Not thread-safe.
+class Operations {
+ public:
+  Operations() = default;
+  ~Operations() { Truncate(0); }
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  size_t size() const { return size_; }
+  TF_Operation& operator[](size_t i) { return chunks_[i / kChunk]->operations[i % kChunk]; }
+  // Adds the operation of the node of the next id.
+  void Add(TF_Graph* graph);
+  // Takes those from `size` on out.
+  void Truncate(size_t size);
+
+ private:
+  static constexpr size_t kChunk = 32;
+  struct Chunk {
+    std::array<TF_Operation, kChunk> operations;
+    Chunk* next_idle = nullptr;  // of HandlePool
+  };
+  std::vector<Chunk*> chunks_;
+  size_t size_ = 0;
+};
+
+}  // namespace tenon::api
+
 // A graph that grows. Nodes are only added, and ids of nodes never change.
 struct TF_Graph {
+  using Pool = tenon::Handles<TF_Graph>;
   TF_Graph();
 
   mutable absl::Mutex mutex;
@@ -50,7 +86,7 @@ struct TF_Graph {
   // What is known of outputs. A graph that was imported as a whole is inferred when somebody asks:
   // call KnowShapes first.
   tenon::GraphShapes shapes ABSL_GUARDED_BY(mutex);
-  std::deque<TF_Operation> operations ABSL_GUARDED_BY(mutex);  // by node id
+  tenon::api::Operations operations ABSL_GUARDED_BY(mutex);
   // Grows with each change of the graph, so that a session knows whether it has the whole graph.
   int64_t version ABSL_GUARDED_BY(mutex) = 0;
   // The nodes that were changed after they were added, while the graph had sessions; in the order
@@ -78,8 +114,8 @@ struct TF_Graph {
 namespace tenon::api {
 
 // The output that a TF_Output stands for, which must be of `graph`. INVALID_ARGUMENT if it has no
-// operation, or an operation of another graph; OUT_OF_RANGE for an index that the operation has
-// not.
+// operation, or an operation of another graph or of a deleted one; OUT_OF_RANGE for an index that
+// the operation has not.
 absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output)
     ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 // The reverse. {NULL, 0} for no output.

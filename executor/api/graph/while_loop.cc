@@ -14,7 +14,9 @@
 #include "executor/api/graph/graph_mark.h"
 #include "executor/api/graph/operation_builder.h"
 #include "executor/api/graph/tf_graph.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/io/io.h"
 #include "tensorflow/c/c_api.h"
 
@@ -38,7 +40,7 @@ class LoopBuilder {
   explicit LoopBuilder(const TF_WhileParams& params)
       : params_(params),
         owner_(*params.cond_graph->loop_owner),
-        graph_(*owner_.graph),
+        graph_(*owner_.graph.get()),
         scope_(FreeScope(graph_, params.name)) {}
 
   absl::Status Build(Outputs* exits) {
@@ -164,12 +166,10 @@ TF_WhileParams NoParams() {
   return {0, nullptr, nullptr, {nullptr, 0}, nullptr, nullptr, nullptr, nullptr};
 }
 
+// The graphs have the arrays.
 void FreeParams(const TF_WhileParams& params) {
   TF_DeleteGraph(params.cond_graph);
   TF_DeleteGraph(params.body_graph);
-  delete[] params.cond_inputs;
-  delete[] params.body_inputs;
-  delete[] params.body_outputs;
 }
 
 // Adds a placeholder for each variable to the graph of a part of the loop.
@@ -197,17 +197,31 @@ absl::StatusOr<std::vector<DataType>> TypesOfInputs(const TF_Graph& graph, const
 
 TF_Graph* NewPart(TF_Graph* graph, const Outputs& inputs) {
   TF_Graph* part = TF_NewGraph();
-  part->loop_owner = std::make_unique<LoopOwner>(LoopOwner{graph, inputs});
+  part->loop_owner = std::make_unique<LoopOwner>(
+      LoopOwner{WeakHandle<TF_Graph>(graph), inputs, Outputs(inputs.size()),
+                Outputs(inputs.size(), TF_Output{nullptr, -1})});
   return part;
 }
 
-// Whether the params come from TF_NewWhile.
-bool AreOurs(const TF_WhileParams& params) {
-  return params.cond_graph != nullptr && params.body_graph != nullptr &&
-         params.cond_graph->loop_owner != nullptr && params.body_graph->loop_owner != nullptr &&
-         params.cond_graph->loop_owner->graph == params.body_graph->loop_owner->graph &&
-         params.ninputs > 0 && params.cond_inputs != nullptr && params.body_inputs != nullptr &&
-         params.body_outputs != nullptr;
+// Whether a graph that is there is one of NewPart, with this array.
+bool IsPart(const TF_Graph* graph, const TF_Output* inputs) {
+  return !WasDeleted(graph) && graph->loop_owner != nullptr &&
+         graph->loop_owner->part_inputs.data() == inputs;
+}
+
+// Errors are those of params that TF_NewWhile has not made, or that were finished or aborted.
+absl::Status CheckAreOurs(const TF_WhileParams& params) {
+  const bool complete = params.cond_graph != nullptr && params.body_graph != nullptr;
+  if (complete && (WasDeleted(params.cond_graph) || WasDeleted(params.body_graph)))
+    return absl::InvalidArgumentError("the graphs of the TF_WhileParams were deleted");
+  if (complete && IsPart(params.cond_graph, params.cond_inputs) &&
+      IsPart(params.body_graph, params.body_inputs) &&
+      params.body_graph->loop_owner->part_outputs.data() == params.body_outputs &&
+      params.ninputs == static_cast<int>(params.cond_graph->loop_owner->part_inputs.size()) &&
+      params.ninputs == static_cast<int>(params.body_graph->loop_owner->part_inputs.size()))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "TF_WhileParams must be created by successful TF_NewWhile() call");
 }
 
 absl::Status CheckIsSet(const TF_WhileParams& params) {
@@ -225,7 +239,10 @@ absl::Status CheckIsSet(const TF_WhileParams& params) {
 
 absl::Status FinishLoop(const TF_WhileParams& params, TF_Output* outputs) {
   TENON_RETURN_IF_ERROR(CheckIsSet(params));
-  TF_Graph& graph = *params.cond_graph->loop_owner->graph;
+  TF_Graph* const owner = params.cond_graph->loop_owner->graph.get();
+  if (owner == nullptr || owner != params.body_graph->loop_owner->graph.get())
+    return absl::InvalidArgumentError("the graph of the loop was deleted");
+  TF_Graph& graph = *owner;
   absl::MutexLock lock(&graph.mutex);
   // At run time loops of one frame would meet.
   if (graph.loop_frames.contains(params.name)) {
@@ -266,22 +283,22 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Statu
     StatusToC(types.status(), status);
     return tenon::api::NoParams();
   }
-  TF_Output* const cond_inputs = new TF_Output[ninputs];
-  TF_Output* const body_inputs = new TF_Output[ninputs];
-  TF_Output* const body_outputs = new TF_Output[ninputs];
-  std::fill_n(body_outputs, ninputs, TF_Output{nullptr, -1});
+  TF_Graph* const cond = tenon::api::NewPart(g, variables);
+  TF_Graph* const body = tenon::api::NewPart(g, variables);
   const TF_WhileParams params = {ninputs,
-                                 tenon::api::NewPart(g, variables),
-                                 cond_inputs,
+                                 cond,
+                                 cond->loop_owner->part_inputs.data(),
                                  {nullptr, -1},
-                                 tenon::api::NewPart(g, variables),
-                                 body_inputs,
-                                 body_outputs,
+                                 body,
+                                 body->loop_owner->part_inputs.data(),
+                                 body->loop_owner->part_outputs.data(),
                                  nullptr};
   absl::Status added =
-      tenon::api::AddVariables(*params.cond_graph, "cond_input", *types, cond_inputs);
-  if (added.ok())
-    added = tenon::api::AddVariables(*params.body_graph, "body_input", *types, body_inputs);
+      tenon::api::AddVariables(*cond, "cond_input", *types, cond->loop_owner->part_inputs.data());
+  if (added.ok()) {
+    added =
+        tenon::api::AddVariables(*body, "body_input", *types, body->loop_owner->part_inputs.data());
+  }
   StatusToC(added, status);
   if (added.ok()) return params;
   tenon::api::FreeParams(params);
@@ -290,17 +307,17 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Statu
 
 void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status, TF_Output* outputs) {
   if (!AllGiven({{"params", params}, {"outputs", outputs}}, status)) return;
-  if (!tenon::api::AreOurs(*params)) {
-    return StatusToC(absl::InvalidArgumentError(
-                         "TF_WhileParams must be created by successful TF_NewWhile() call"),
-                     status);
-  }
+  const absl::Status ours = tenon::api::CheckAreOurs(*params);
+  if (!ours.ok()) return StatusToC(ours, status);
   StatusToC(tenon::api::FinishLoop(*params, outputs), status);
   tenon::api::FreeParams(*params);
 }
 
 void TF_AbortWhile(const TF_WhileParams* params) {
-  if (params != nullptr) tenon::api::FreeParams(*params);
+  if (params == nullptr || params->cond_graph == nullptr) return;  // of a TF_NewWhile that failed
+  const absl::Status ours = tenon::api::CheckAreOurs(*params);
+  if (!ours.ok()) return tenon::WarnOf(tenon::Annotate(ours, "TF_AbortWhile: ", ""));
+  tenon::api::FreeParams(*params);
 }
 
 }  // extern "C"

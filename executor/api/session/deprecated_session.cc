@@ -3,23 +3,18 @@
 #include <string>
 
 #include "executor/api/base/arguments.h"
-#include "executor/api/base/handle_stock.h"
 #include "executor/api/session/run_call.h"
+#include "executor/api/session/run_names.h"
 #include "executor/api/session/tf_deprecated_session.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
 namespace {
 
-HandleStock<TF_DeprecatedSession>& NamedSessionStock() {
-  static auto* const stock = new HandleStock<TF_DeprecatedSession>;
-  return *stock;
-}
-
 bool IsArrayOfTexts(const char* name, const char* const* texts, int count, TF_Status* status) {
   if (!IsArray(name, texts, count, status)) return false;
   for (int i = 0; i < count; ++i) {
-    if (texts[i] == nullptr) return AllGiven({{name, nullptr}}, status);
+    if (texts[i] == nullptr) return AllGiven({{name, texts[i]}}, status);
   }
   return true;
 }
@@ -52,14 +47,13 @@ using tenon::api::SessionCore;
 extern "C" {
 
 TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* options, TF_Status* status) {
+  if (!tenon::api::NoneDeleted({{"options", options}}, status)) return nullptr;
   const TF_SessionOptions defaults;
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
       SessionCore::Make(options == nullptr ? defaults : *options);
   tenon::StatusToC(core.status(), status);
   if (!core.ok()) return nullptr;
-  TF_DeprecatedSession* const session = tenon::api::NamedSessionStock().New();
-  session->made = std::make_unique<NamedSession>(*std::move(core));
-  return session;
+  return TF_DeprecatedSession::Pool::New(std::make_unique<NamedSession>(*std::move(core)));
 }
 
 void TF_CloseDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) {
@@ -69,14 +63,15 @@ void TF_CloseDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status)
 void TF_DeleteDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) {
   tenon::ClearStatus(status);
   if (session == nullptr || !IsSession(session, status)) return;
-  session->made = nullptr;
-  tenon::api::NamedSessionStock().Free(session);
+  TF_DeprecatedSession::Pool::Delete(session);
 }
 
 void TF_Reset(const TF_SessionOptions* opt, const char** containers, int ncontainers,
               TF_Status* status) {
   const TF_SessionOptions defaults;
-  if (!tenon::api::IsArrayOfTexts("containers", containers, ncontainers, status)) return;
+  if (!tenon::api::NoneDeleted({{"opt", opt}}, status) ||
+      !tenon::api::IsArrayOfTexts("containers", containers, ncontainers, status))
+    return;
   const absl::Status target =
       tenon::api::CheckTarget(opt == nullptr ? defaults.target : opt->target);
   if (target.ok()) SessionCore::CloseAll();
@@ -117,7 +112,7 @@ void TF_PRunSetup(TF_DeprecatedSession* session, const char** input_names, int n
     return;
   const absl::StatusOr<std::string> set_up = session->made->SetUpPartialRun(names);
   tenon::StatusToC(set_up.status(), status);
-  if (set_up.ok()) *handle = tenon::api::NewHandleText(*set_up);
+  if (set_up.ok()) *handle = tenon::api::NewRunName(*set_up);
 }
 
 void TF_PRun(TF_DeprecatedSession* session, const char* handle, const char** input_names,

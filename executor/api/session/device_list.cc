@@ -9,7 +9,7 @@ namespace tenon::api {
 namespace {
 
 TF_DeviceList* DevicesOf(const SessionCore& core) {
-  return ListDevices(core.devices(), core.incarnation()).release();
+  return ListDevices(core.devices(), core.incarnation());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "executor/api/base/handle_stock.h"
 #include "executor/api/session/tf_session.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
@@ -37,11 +36,6 @@ void TakeNode(Graph& graph, NodeId n, const Graph& before) {
   graph.SetKind(n, before.op_name(n), AllAttrs(before, n));
   graph.SetInputs(n, before.data_inputs(n), before.control_inputs(n));
   graph.SetDevice(n, before.device(n));
-}
-
-HandleStock<TF_Session>& SessionStock() {
-  static auto* const stock = new HandleStock<TF_Session>;
-  return *stock;
 }
 
 }  // namespace
@@ -129,24 +123,9 @@ absl::Status GraphSession::ContinuePartialRun(const std::string& handle, const R
   return partial_runs_.Continue(handle, names, arguments.inputs, arguments.outputs);
 }
 
-TF_Session* NewSessionHandle(std::unique_ptr<GraphSession> session) {
-  TF_Session* const handle = SessionStock().New();
-  handle->made = std::move(session);
-  return handle;
-}
-
-void FreeSessionHandle(TF_Session* handle) {
-  handle->made = nullptr;
-  SessionStock().Free(handle);
-}
-
-bool IsSession(const void* handle, bool made, TF_Status* status) {
-  if (made) {
-    ClearStatus(status);
-    return true;
-  }
-  StatusToC(absl::InvalidArgumentError(handle == nullptr ? "argument 'session' is NULL"
-                                                         : "the session was deleted"),
+bool RefuseSession(bool is_null, TF_Status* status) {
+  StatusToC(absl::InvalidArgumentError(is_null ? "argument 'session' is NULL"
+                                               : "the session was deleted"),
             status);
   return false;
 }

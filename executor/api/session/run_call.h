@@ -1,8 +1,6 @@
 // The arguments of functions that run, as the caller gives them. Private to executor/api/session/.
 #pragma once
 
-#include <string>
-
 #include "executor/api/session/session_core.h"
 #include "tensorflow/c/c_api.h"
 
@@ -24,8 +22,5 @@ struct RunCall {
 // Sets `output_values` to null, and the spans of `arguments`. False, with INVALID_ARGUMENT in
 // `status`, for an array that is missing and for a tensor that is missing or deleted.
 bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status);
-
-// A copy of the text that TF_DeletePRunHandle frees.
-const char* NewHandleText(const std::string& handle);
 
 }  // namespace tenon::api

@@ -34,6 +34,7 @@ void ReportWithoutEffect(const pb::RunOptions& options) {
 
 absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const SessionConfig& config) {
   if (options == nullptr) return RunWishes();
+  if (WasDeleted(options)) return absl::InvalidArgumentError("argument 'run_options' was deleted");
   const google::protobuf::LogSilencer silence;
   const std::string_view bytes = BufferBytes(*options);
   pb::RunOptions proto;

@@ -97,6 +97,10 @@ TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_option
                                          const char* const* tags, int tags_len, TF_Graph* graph,
                                          TF_Buffer* meta_graph_def, TF_Status* status) {
   if (!tenon::api::AllGiven({{"export_dir", export_dir}, {"graph", graph}}, status) ||
+      !tenon::api::NoneDeleted({{"session_options", session_options},
+                                {"run_options", run_options},
+                                {"meta_graph_def", meta_graph_def}},
+                               status) ||
       !tenon::api::IsArray("tags", tags, tags_len, status))
     return nullptr;
   const TF_SessionOptions defaults;
@@ -112,7 +116,7 @@ TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_option
   }
   absl::StatusOr<std::unique_ptr<tenon::api::GraphSession>> session = tenon::api::Load(call);
   tenon::StatusToC(session.status(), status);
-  return session.ok() ? tenon::api::NewSessionHandle(*std::move(session)) : nullptr;
+  return session.ok() ? TF_Session::Pool::New(*std::move(session)) : nullptr;
 }
 
 }  // extern "C"

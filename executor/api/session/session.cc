@@ -14,10 +14,10 @@ using tenon::api::SessionCore;
 
 extern "C" {
 
-TF_SessionOptions* TF_NewSessionOptions(void) { return new TF_SessionOptions; }
+TF_SessionOptions* TF_NewSessionOptions(void) { return TF_SessionOptions::Pool::New(); }
 
 void TF_SetTarget(TF_SessionOptions* options, const char* target) {
-  if (options != nullptr) options->target = absl::NullSafeStringView(target);
+  if (tenon::IsThere(options)) options->target = absl::NullSafeStringView(target);
 }
 
 void TF_SetConfig(TF_SessionOptions* options, const void* proto, size_t proto_len,
@@ -31,16 +31,17 @@ void TF_SetConfig(TF_SessionOptions* options, const void* proto, size_t proto_le
   if (config.ok()) options->config = *std::move(config);
 }
 
-void TF_DeleteSessionOptions(TF_SessionOptions* options) { delete options; }
+void TF_DeleteSessionOptions(TF_SessionOptions* options) { tenon::DeleteHandle(options); }
 
 TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts, TF_Status* status) {
-  if (!AllGiven({{"graph", graph}}, status)) return nullptr;
+  if (!AllGiven({{"graph", graph}}, status) || !tenon::api::NoneDeleted({{"opts", opts}}, status))
+    return nullptr;
   const TF_SessionOptions defaults;
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
       SessionCore::Make(opts == nullptr ? defaults : *opts);
   tenon::StatusToC(core.status(), status);
   if (!core.ok()) return nullptr;
-  return tenon::api::NewSessionHandle(std::make_unique<GraphSession>(graph, *std::move(core)));
+  return TF_Session::Pool::New(std::make_unique<GraphSession>(graph, *std::move(core)));
 }
 
 void TF_CloseSession(TF_Session* session, TF_Status* status) {
@@ -50,7 +51,7 @@ void TF_CloseSession(TF_Session* session, TF_Status* status) {
 void TF_DeleteSession(TF_Session* session, TF_Status* status) {
   tenon::ClearStatus(status);
   if (session == nullptr || !tenon::api::IsSession(session, status)) return;
-  tenon::api::FreeSessionHandle(session);
+  TF_Session::Pool::Delete(session);
 }
 
 }  // extern "C"

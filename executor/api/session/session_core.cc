@@ -183,6 +183,8 @@ absl::Status SessionCore::Run(Executable* executable, const RunArguments& argume
 absl::Status SessionCore::RunRecorded(Executable* executable, absl::Span<const Tensor> feeds,
                                       const RunArguments& arguments) {
   TENON_ASSIGN_OR_RETURN(const RunWishes wishes, ReadRunOptions(arguments.options, config_));
+  if (arguments.metadata != nullptr && WasDeleted(arguments.metadata))
+    return absl::InvalidArgumentError("argument 'run_metadata' was deleted");
   if (arguments.metadata != nullptr && arguments.metadata->data != nullptr)
     return absl::InvalidArgumentError("Passing non-empty run_metadata is invalid.");
   RunRecorder recorder(wishes.trace_streams);

@@ -14,6 +14,7 @@
 #include "plugin/kernels/run_limits.h"
 
 struct TF_SessionOptions {
+  using Pool = tenon::Handles<TF_SessionOptions>;
   std::string target;  // "" for this process
   tenon::api::SessionConfig config;
 };

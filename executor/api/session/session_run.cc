@@ -1,11 +1,11 @@
 // TF_SessionRun and the functions for partial runs. A repeated run finds its compiled form by
 // addresses alone; the names of nodes are made once, when the run is prepared.
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/session/run_call.h"
+#include "executor/api/session/run_names.h"
 #include "executor/api/session/tf_session.h"
 #include "tensorflow/c/c_api.h"
 
@@ -32,12 +32,6 @@ bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status
     return false;
   }
   return true;
-}
-
-const char* NewHandleText(const std::string& handle) {
-  char* const text = new char[handle.size() + 1];
-  std::memcpy(text, handle.c_str(), handle.size() + 1);
-  return text;
 }
 
 }  // namespace tenon::api
@@ -79,7 +73,7 @@ void TF_SessionPRunSetup(TF_Session* session, const TF_Output* inputs, int ninpu
       {absl::MakeConstSpan(inputs, ninputs), absl::MakeConstSpan(outputs, noutputs),
        absl::MakeConstSpan(target_opers, ntargets)});
   tenon::StatusToC(set_up.status(), status);
-  if (set_up.ok()) *handle = tenon::api::NewHandleText(*set_up);
+  if (set_up.ok()) *handle = tenon::api::NewRunName(*set_up);
 }
 
 void TF_SessionPRun(TF_Session* session, const char* handle, const TF_Output* inputs,
@@ -98,6 +92,9 @@ void TF_SessionPRun(TF_Session* session, const char* handle, const TF_Output* in
   tenon::StatusToC(session->made->ContinuePartialRun(handle, ends, arguments), status);
 }
 
-void TF_DeletePRunHandle(const char* handle) { delete[] handle; }
+void TF_DeletePRunHandle(const char* handle) {
+  if (handle != nullptr && !tenon::api::DeleteRunName(handle))
+    tenon::TellOfDeleted("TF_DeletePRunHandle");
+}
 
 }  // extern "C"

@@ -47,16 +47,7 @@ class NamedSession {
 
 }  // namespace tenon::api
 
-// Null: the session was deleted.
 struct TF_DeprecatedSession {
-  std::unique_ptr<tenon::api::NamedSession> made;
+  using Pool = tenon::Handles<TF_DeprecatedSession>;
+  std::unique_ptr<tenon::api::NamedSession> made;  // not null
 };
-
-namespace tenon::api {
-
-// As for a TF_Session.
-inline bool IsSession(const TF_DeprecatedSession* session, TF_Status* status) {
-  return IsSession(session, session != nullptr && session->made != nullptr, status);
-}
-
-}  // namespace tenon::api

@@ -56,22 +56,24 @@ class GraphSession {
 
 }  // namespace tenon::api
 
-// Null: the session was deleted.
 struct TF_Session {
-  std::unique_ptr<tenon::api::GraphSession> made;
+  using Pool = tenon::Handles<TF_Session>;
+  std::unique_ptr<tenon::api::GraphSession> made;  // not null
 };
 
 namespace tenon::api {
 
-// Makes the address for a session, and deletes the session at an address.
-TF_Session* NewSessionHandle(std::unique_ptr<GraphSession> session);
-void FreeSessionHandle(TF_Session* handle);
+// Sets INVALID_ARGUMENT for a session that is null or deleted. Returns false.
+bool RefuseSession(bool is_null, TF_Status* status);
 
-// Whether the session is there and not deleted. Else sets INVALID_ARGUMENT. Sets `status` to OK
-// first. The first serves handles of every kind, of which `made` says whether they are not deleted.
-bool IsSession(const void* handle, bool made, TF_Status* status);
-inline bool IsSession(const TF_Session* session, TF_Status* status) {
-  return IsSession(session, session != nullptr && session->made != nullptr, status);
+// Whether the session, of one of the two types, is there and not deleted. Else sets
+// INVALID_ARGUMENT. Sets `status` to OK first.
+template <typename Session>
+bool IsSession(const Session* session, TF_Status* status) {
+  if (session == nullptr || WasDeleted(session)) [[unlikely]]
+    return RefuseSession(session == nullptr, status);
+  ClearStatus(status);
+  return true;
 }
 
 }  // namespace tenon::api

@@ -90,7 +90,7 @@ void EagerEngine::Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputLis
   if (failed) return;
   outputs.outputs.clear();
   for (int i = 0; i < count; ++i)
-    outputs.outputs.push_back(new TF_AbstractTensor{results[i], {}, 0});
+    outputs.outputs.push_back(TF_AbstractTensor::Pool::New(results[i], TF_Output{}, 0));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What executes or traces ops: behind TF_ExecutionContext. Private to executor/api/tracing/.
 //
-// This room is a client of the C API, and knows nothing of what is behind it.
+// This room is a client of the C API, and knows nothing of what is behind it but how handles are
+// made.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/c_api/handles.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/eager/c_api.h"
 #include "tensorflow/c/eager/c_api_unified_experimental.h"
@@ -21,28 +23,33 @@ using EnginePtr = std::shared_ptr<Engine>;
 }  // namespace tenon::tracing
 
 struct TF_ExecutionContext {
+  using Pool = tenon::Handles<TF_ExecutionContext>;
   tenon::tracing::EnginePtr engine;
 };
 
 // One of the two: an eager tensor, or an output of a node in the graph of a trace.
 struct TF_AbstractTensor {
+  using Pool = tenon::Handles<TF_AbstractTensor>;
   TFE_TensorHandle* eager = nullptr;  // owned
   TF_Output output = {};
   uint64_t trace = 0;  // the number of the trace that has the node; 0: eager
 };
 
 struct TF_AbstractOp {
+  using Pool = tenon::Handles<TF_AbstractOp>;
   tenon::tracing::EnginePtr engine;
-  TFE_Op* eager = nullptr;  // owned; of an eager engine, once there is a type
-  std::string type, name;   // no name of an eager engine
-  std::vector<std::pair<std::string, TF_DataType>> attrs;
+  TFE_Op* eager = nullptr;     // owned; of an eager engine, once there is a type
+  std::string type{}, name{};  // no name of an eager engine
+  std::vector<std::pair<std::string, TF_DataType>> attrs{};
 };
 
 struct TF_AbstractFunction {
+  using Pool = tenon::Handles<TF_AbstractFunction>;
   TF_Function* function;  // owned
 };
 
 struct TF_OutputList {
+  using Pool = tenon::Handles<TF_OutputList>;
   std::vector<TF_AbstractTensor*> outputs;
 };
 

@@ -84,7 +84,7 @@ TF_AbstractTensor* Trace::AddParameter(TF_DataType dtype, const TF_Shape& shape,
   TF_Operation* const made = TF_FinishOperation(node, status);
   if (made == nullptr) return nullptr;
   parameters_.push_back({made, 0});
-  return new TF_AbstractTensor{nullptr, parameters_.back(), number_};
+  return TF_AbstractTensor::Pool::New(nullptr, parameters_.back(), number_);
 }
 
 void Trace::Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
@@ -101,14 +101,16 @@ void Trace::Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& out
   if (made == nullptr) return;
   outputs.outputs.clear();
   for (int i = 0; i < TF_OperationNumOutputs(made); ++i)
-    outputs.outputs.push_back(new TF_AbstractTensor{nullptr, {made, i}, number_});
+    outputs.outputs.push_back(TF_AbstractTensor::Pool::New(nullptr, TF_Output{made, i}, number_));
 }
 
 TF_AbstractFunction* Trace::Finalize(const TF_OutputList& outputs, TF_Status* status) {
   std::vector<TF_Output> results;
   for (const TF_AbstractTensor* const output : outputs.outputs) {
-    if (output == nullptr) {
-      Fail(status, TF_INVALID_ARGUMENT, "a result of the function is missing");
+    if (output == nullptr || WasDeleted(output)) {
+      Fail(status, TF_INVALID_ARGUMENT,
+           output == nullptr ? "a result of the function is missing"
+                             : "a result of the function was deleted");
       return nullptr;
     }
     if (!IsOfThisTrace(*output, status)) return nullptr;
@@ -118,7 +120,7 @@ TF_AbstractFunction* Trace::Finalize(const TF_OutputList& outputs, TF_Status* st
       graph_, function_.c_str(), /*append_hash_to_fn_name=*/0, /*num_opers=*/-1, /*opers=*/nullptr,
       static_cast<int>(parameters_.size()), parameters_.data(), static_cast<int>(results.size()),
       results.data(), /*output_names=*/nullptr, /*opts=*/nullptr, /*description=*/nullptr, status);
-  return function == nullptr ? nullptr : new TF_AbstractFunction{function};
+  return function == nullptr ? nullptr : TF_AbstractFunction::Pool::New(function);
 }
 
 }  // namespace

@@ -20,11 +20,19 @@ bool Given(bool all, TF_Status* status) {
   return all;
 }
 
-// Nothing may be NULL in a list of inputs either.
-bool GivenInputs(int count, TF_AbstractTensor* const* inputs) {
-  if (count < 0 || (count > 0 && inputs == nullptr)) return false;
+// The same, and an error also if one of the objects, of which any may be null, was deleted.
+template <typename... T>
+bool Given(bool all, TF_Status* status, const T*... objects) {
+  if (((objects == nullptr || !WasDeleted(objects)) && ...)) return Given(all, status);
+  Fail(status, TF_INVALID_ARGUMENT, "an argument was deleted");
+  return false;
+}
+
+// Nothing may be NULL or deleted in a list of inputs either.
+bool GivenInputs(int count, TF_AbstractTensor* const* inputs, TF_Status* status) {
+  if (!Given(count == 0 || (count > 0 && inputs != nullptr), status)) return false;
   for (int i = 0; i < count; ++i) {
-    if (inputs[i] == nullptr) return false;
+    if (!Given(inputs[i] != nullptr, status, inputs[i])) return false;
   }
   return true;
 }
@@ -32,6 +40,7 @@ bool GivenInputs(int count, TF_AbstractTensor* const* inputs) {
 }  // namespace
 }  // namespace tenon::tracing
 
+using tenon::IsThere;
 using tenon::tracing::EnginePtr;
 using tenon::tracing::Fail;
 using tenon::tracing::Given;
@@ -52,59 +61,61 @@ void TF_SetTracingImplementation(const char* name, TF_Status* status) {
 
 TF_ExecutionContext* TF_CreateFunction(const char* fn_name, TF_Status* status) {
   if (!Given(fn_name != nullptr, status)) return nullptr;
-  return new TF_ExecutionContext{tenon::tracing::NewTrace(fn_name)};
+  return TF_ExecutionContext::Pool::New(tenon::tracing::NewTrace(fn_name));
 }
 
 TF_ExecutionContext* TF_NewEagerExecutionContext(TFE_ContextOptions* options, TF_Status* s) {
   const EnginePtr engine = tenon::tracing::NewEagerEngine(options, s);
-  return engine == nullptr ? nullptr : new TF_ExecutionContext{engine};
+  return engine == nullptr ? nullptr : TF_ExecutionContext::Pool::New(engine);
 }
 
-void TF_DeleteExecutionContext(TF_ExecutionContext* context) { delete context; }
+void TF_DeleteExecutionContext(TF_ExecutionContext* context) { tenon::DeleteHandle(context); }
 
 TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionContext* func, TF_DataType dtype,
                                            TF_Shape shape, TF_Status* s) {
-  if (!Given(func != nullptr, s)) return nullptr;
+  if (!Given(func != nullptr, s, func)) return nullptr;
   return func->engine->AddParameter(dtype, shape, s);
 }
 
 TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx) {
-  return ctx == nullptr ? nullptr : new TF_AbstractOp{ctx->engine, nullptr, "", "", {}};
+  return IsThere(ctx) ? TF_AbstractOp::Pool::New(ctx->engine) : nullptr;
 }
 
 void TF_DeleteAbstractOp(TF_AbstractOp* op) {
-  if (op != nullptr) TFE_DeleteOp(op->eager);
-  delete op;
+  if (!IsThere(op)) return;
+  TFE_DeleteOp(op->eager);
+  TF_AbstractOp::Pool::Delete(op);
 }
 
 void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type, TF_Status* s) {
-  if (Given(op != nullptr && op_type != nullptr, s)) op->engine->SetType(*op, op_type, s);
+  if (Given(op != nullptr && op_type != nullptr, s, op)) op->engine->SetType(*op, op_type, s);
 }
 
 void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char* const op_name, TF_Status* s) {
-  if (Given(op != nullptr && op_name != nullptr, s)) op->engine->SetName(*op, op_name, s);
+  if (Given(op != nullptr && op_name != nullptr, s, op)) op->engine->SetName(*op, op_name, s);
 }
 
 void TF_AbstractOpSetAttrType(TF_AbstractOp* op, const char* const attr_name, TF_DataType value,
                               TF_Status* s) {
-  if (Given(op != nullptr && attr_name != nullptr, s))
+  if (Given(op != nullptr && attr_name != nullptr, s, op))
     op->engine->SetAttrType(*op, attr_name, value, s);
 }
 
 void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor) {
-  if (tensor != nullptr) TFE_DeleteTensorHandle(tensor->eager);
-  delete tensor;
+  if (!IsThere(tensor)) return;
+  TFE_DeleteTensorHandle(tensor->eager);
+  TF_AbstractTensor::Pool::Delete(tensor);
 }
 
-TF_OutputList* TF_NewOutputList(void) { return new TF_OutputList; }
-void TF_DeleteOutputList(TF_OutputList* o) { delete o; }
+TF_OutputList* TF_NewOutputList(void) { return TF_OutputList::Pool::New(); }
+void TF_DeleteOutputList(TF_OutputList* o) { tenon::DeleteHandle(o); }
 
 void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs, TF_Status* status) {
-  if (Given(o != nullptr && num_outputs >= 0, status)) o->outputs.resize(num_outputs);
+  if (Given(o != nullptr && num_outputs >= 0, status, o)) o->outputs.resize(num_outputs);
 }
 
 int TF_OutputListNumOutputs(TF_OutputList* o) {
-  return o == nullptr ? 0 : static_cast<int>(o->outputs.size());
+  return IsThere(o) ? static_cast<int>(o->outputs.size()) : 0;
 }
 
 TF_AbstractTensor* TF_OutputListGet(TF_OutputList* o, int i) {
@@ -112,18 +123,20 @@ TF_AbstractTensor* TF_OutputListGet(TF_OutputList* o, int i) {
 }
 
 void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTensor* tensor, TF_Status* status) {
-  if (Given(o != nullptr && tensor != nullptr, status)) o->outputs.push_back(tensor);
+  if (Given(o != nullptr && tensor != nullptr, status, o, tensor)) o->outputs.push_back(tensor);
 }
 
 void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs, TF_AbstractTensor* const* inputs,
                          TF_OutputList* o, TF_Status* s) {
-  if (!Given(op != nullptr && o != nullptr && GivenInputs(num_inputs, inputs), s)) return;
+  if (!Given(op != nullptr && o != nullptr, s, op, o) || !GivenInputs(num_inputs, inputs, s))
+    return;
   op->engine->Execute(*op, {inputs, inputs + num_inputs}, *o, s);
 }
 
 TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList* outputs,
                                          TF_Status* status) {
-  if (!Given(ctx != nullptr && (outputs != nullptr || !ctx->engine->traces()), status))
+  if (!Given(ctx != nullptr, status, ctx, outputs) ||
+      !Given(outputs != nullptr || !ctx->engine->traces(), status))
     return nullptr;
   TF_AbstractFunction* const function =
       ctx->engine->Finalize(outputs == nullptr ? TF_OutputList() : *outputs, status);
@@ -132,28 +145,31 @@ TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList
 }
 
 void TF_DeleteAbstractFunction(TF_AbstractFunction* function) {
-  if (function != nullptr) TF_DeleteFunction(function->function);
-  delete function;
+  if (!IsThere(function)) return;
+  TF_DeleteFunction(function->function);
+  TF_AbstractFunction::Pool::Delete(function);
 }
 
 void TF_ExecutionContextRegisterFunction(TF_ExecutionContext* context,
                                          TF_AbstractFunction* function, TF_Status* status) {
-  if (Given(context != nullptr && function != nullptr, status))
+  if (Given(context != nullptr && function != nullptr, status, context, function))
     context->engine->Register(*function, status);
 }
 
 TF_AbstractTensor* TF_CreateAbstractTensorFromEagerTensor(TFE_TensorHandle* t, TF_Status* s) {
-  return Given(t != nullptr, s) ? new TF_AbstractTensor{t, {}, 0} : nullptr;
+  // Only a deleted handle has no type of device.
+  if (!Given(t != nullptr, s) || TFE_TensorHandleDeviceType(t, s) == nullptr) return nullptr;
+  return TF_AbstractTensor::Pool::New(t, TF_Output{}, 0);
 }
 
 TFE_TensorHandle* TF_AbstractTensorGetEagerTensor(TF_AbstractTensor* at, TF_Status* s) {
-  if (!Given(at != nullptr, s)) return nullptr;
+  if (!Given(at != nullptr, s, at)) return nullptr;
   if (at->eager == nullptr) Fail(s, TF_INVALID_ARGUMENT, "Not an eager tensor handle.");
   return at->eager;
 }
 
 TFE_Context* TF_ExecutionContextGetTFEContext(TF_ExecutionContext* context, TF_Status* s) {
-  return Given(context != nullptr, s) ? context->engine->eager(s) : nullptr;
+  return Given(context != nullptr, s, context) ? context->engine->eager(s) : nullptr;
 }
 
 }  // extern "C"

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "tensorflow/c/env.h"
 
 struct TF_WritableFileHandle {
+  using Pool = tenon::Handles<TF_WritableFileHandle>;
   FILE* file;
   std::string name;
 };
@@ -27,6 +27,7 @@ struct TF_WritableFileHandle {
 // A list that a plug-in reads to its end or not, and then deletes by TF_StringStreamDone. Strings
 // are valid until then.
 struct TF_StringStream {
+  using Pool = tenon::Handles<TF_StringStream>;
   std::vector<std::string> strings;
   size_t next = 0;
 };
@@ -146,14 +147,14 @@ void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF
   if (!tenon::AllGiven({{"filename", filename}, {"handle", handle}}, status)) return;
   // "e": a child process must not inherit the file.
   FILE* file = std::fopen(filename, "we");
-  if (file != nullptr) *handle = new TF_WritableFileHandle{file, filename};
+  if (file != nullptr) *handle = TF_WritableFileHandle::Pool::New(file, filename);
   tenon::SetResult(file != nullptr, filename, status);
 }
 
 void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
-  const std::unique_ptr<TF_WritableFileHandle> owned(handle);
   tenon::SetFileResult(std::fclose(handle->file) == 0, handle, status);
+  TF_WritableFileHandle::Pool::Delete(handle);
 }
 
 void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
@@ -175,17 +176,17 @@ void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size
 }
 
 bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
-  const bool more = list != nullptr && list->next < list->strings.size();
+  const bool more = tenon::IsThere(list) && list->next < list->strings.size();
   if (result == nullptr) return false;
   *result = more ? list->strings[list->next++].c_str() : nullptr;
   return more;
 }
 
-void TF_StringStreamDone(TF_StringStream* list) { delete list; }
+void TF_StringStreamDone(TF_StringStream* list) { tenon::DeleteHandle(list); }
 
 TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
   if (!tenon::AllGiven({{"filename", filename}}, status)) return nullptr;
-  auto list = std::make_unique<TF_StringStream>();
+  TF_StringStream* const list = TF_StringStream::Pool::New();
   DIR* dir = opendir(filename);
   tenon::SetResult(dir != nullptr, filename, status);
   while (const dirent* entry = dir == nullptr ? nullptr : readdir(dir)) {
@@ -193,11 +194,11 @@ TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
     if (name != "." && name != "..") list->strings.push_back(name);
   }
   if (dir != nullptr) closedir(dir);
-  return list.release();  // empty after an error, as in TensorFlow
+  return list;  // empty after an error, as in TensorFlow
 }
 
 TF_StringStream* TF_GetLocalTempDirectories(void) {
-  return new TF_StringStream{tenon::TempDirectories(), 0};
+  return TF_StringStream::Pool::New(tenon::TempDirectories());
 }
 
 char* TF_GetTempFileName(const char* extension) {

@@ -12,6 +12,7 @@
 #include "tensorflow/c/c_api_experimental.h"
 
 struct TF_Library {
+  using Pool = tenon::Handles<TF_Library>;
   std::string op_list;  // serialized
 };
 
@@ -29,7 +30,7 @@ std::string OpListWire(const std::vector<std::string>& names) {
 
 TF_Library* NewLibrary(const absl::StatusOr<std::vector<std::string>>& ops, TF_Status* status) {
   StatusToC(ops.status(), status);
-  return ops.ok() ? new TF_Library{OpListWire(*ops)} : nullptr;
+  return ops.ok() ? TF_Library::Pool::New(OpListWire(*ops)) : nullptr;
 }
 
 }  // namespace
@@ -43,11 +44,11 @@ TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
-  if (lib_handle == nullptr) return {};
+  if (!tenon::IsThere(lib_handle)) return {};
   return {lib_handle->op_list.data(), lib_handle->op_list.size(), nullptr};
 }
 
-void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
+void TF_DeleteLibraryHandle(TF_Library* lib_handle) { tenon::DeleteHandle(lib_handle); }
 
 TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) {
   const absl::StatusOr<tenon::PluginInfo> info =
@@ -56,6 +57,8 @@ TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Statu
   return tenon::NewLibrary(info->ops, status);
 }
 
-void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
+void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle) {
+  tenon::DeleteHandle(lib_handle);
+}
 
 }  // extern "C"

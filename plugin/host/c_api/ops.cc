@@ -16,6 +16,7 @@
 // A builder reads each spec when it is added, but the functions that add have no status: the first
 // error comes out at registration.
 struct TF_OpDefinitionBuilder {
+  using Pool = tenon::Handles<TF_OpDefinitionBuilder>;
   explicit TF_OpDefinitionBuilder(const char* name) : op(name) {}
   tenon::OpDefBuilder op;
   absl::Status status;
@@ -46,10 +47,10 @@ std::string CurrentPlugin() {
 extern "C" {
 
 TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name) {
-  return new TF_OpDefinitionBuilder(op_name == nullptr ? "" : op_name);
+  return TF_OpDefinitionBuilder::Pool::New(op_name == nullptr ? "" : op_name);
 }
 
-void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { delete builder; }
+void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* builder) { tenon::DeleteHandle(builder); }
 
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status) {
   if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
@@ -57,42 +58,43 @@ void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder, TF_Status* status)
   const absl::Status registered = tenon::Register(builder);
   if (!registered.ok()) tenon::NoteRefused(absl::StrCat("op '", name, "'"), registered);
   tenon::StatusToC(registered, status);
-  delete builder;
+  TF_OpDefinitionBuilder::Pool::Delete(builder);
 }
 
 void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder, const char* attr_spec) {
-  if (builder != nullptr) builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
+  if (tenon::IsThere(builder))
+    builder->Update(builder->op.AddAttr(absl::NullSafeStringView(attr_spec)));
 }
 
 void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder* builder, const char* input_spec) {
-  if (builder != nullptr)
+  if (tenon::IsThere(builder))
     builder->Update(builder->op.AddInput(absl::NullSafeStringView(input_spec)));
 }
 
 void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder* builder, const char* output_spec) {
-  if (builder != nullptr)
+  if (tenon::IsThere(builder))
     builder->Update(builder->op.AddOutput(absl::NullSafeStringView(output_spec)));
 }
 
 void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder* builder, bool) {
-  if (builder != nullptr) builder->op.def().is_commutative = true;
+  if (tenon::IsThere(builder)) builder->op.def().is_commutative = true;
 }
 
 void TF_OpDefinitionBuilderSetIsAggregate(TF_OpDefinitionBuilder* builder, bool) {
-  if (builder != nullptr) builder->op.def().is_aggregate = true;
+  if (tenon::IsThere(builder)) builder->op.def().is_aggregate = true;
 }
 
 void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder* builder, bool) {
-  if (builder != nullptr) builder->op.def().is_stateful = true;
+  if (tenon::IsThere(builder)) builder->op.def().is_stateful = true;
 }
 
 void TF_OpDefinitionBuilderSetAllowsUninitializedInput(TF_OpDefinitionBuilder* builder, bool) {
-  if (builder != nullptr) builder->op.def().allows_uninitialized_input = true;
+  if (tenon::IsThere(builder)) builder->op.def().allows_uninitialized_input = true;
 }
 
 void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder, int version,
                                       const char* explanation) {
-  if (builder == nullptr) return;
+  if (!tenon::IsThere(builder)) return;
   builder->op.def().deprecated_since = version;
   builder->op.def().deprecation = explanation == nullptr ? "" : explanation;
 }
@@ -100,7 +102,7 @@ void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder* builder, int versi
 void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder* builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext* ctx, TF_Status* status)) {
-  if (builder == nullptr || shape_inference_func == nullptr) return;
+  if (!tenon::IsThere(builder) || shape_inference_func == nullptr) return;
   builder->op.def().shape_fn = tenon::PluginShapeFn{shape_inference_func, tenon::CurrentPlugin()};
 }
 

@@ -155,10 +155,10 @@ void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const c
 }
 
 int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext*, TF_ShapeHandle* handle) {
-  return handle == nullptr ? -1 : handle->shape.rank();
+  return tenon::IsThere(handle) ? handle->shape.rank() : -1;
 }
 int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext*, TF_ShapeHandle* handle) {
-  return handle != nullptr && handle->shape.known_rank();
+  return tenon::IsThere(handle) && handle->shape.known_rank();
 }
 
 void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle,
@@ -181,7 +181,7 @@ void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext* ctx, TF_Sh
 void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle, int64_t i,
                                  TF_DimensionHandle* result) {
   // No status: an index out of range, and an unknown rank, give an unknown dimension.
-  if (result == nullptr) return;
+  if (!tenon::IsThere(result)) return;
   const int64_t rank = TF_ShapeInferenceContextRank(nullptr, shape_handle);
   result->size = rank >= 0 && i >= -rank && i < rank ? shape_handle->shape.dim(static_cast<int>(i))
                                                      : tenon::kUnknownDim;
@@ -205,7 +205,7 @@ int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_handle) {
   return TF_DimensionHandleValue(dim_handle) >= 0;
 }
 int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle) {
-  return dim_handle == nullptr ? tenon::kUnknownDim : dim_handle->size;
+  return tenon::IsThere(dim_handle) ? dim_handle->size : tenon::kUnknownDim;
 }
 
 }  // extern "C"

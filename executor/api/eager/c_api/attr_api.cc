@@ -14,8 +14,9 @@ namespace tenon::eager {
 namespace {
 
 // Sets an attribute for functions that have no status: hostile arguments set nothing.
-void Put(TFE_Op* op, const char* name, std::string_view wire) {
-  if (name != nullptr && CheckOp(op).ok()) op->attrs.Set(name, wire);
+void Put(TFE_Op* op, const char* name, std::string_view wire,
+         const char* function = __builtin_FUNCTION()) {
+  if (name != nullptr && IsThere(op, function) && CheckOp(op).ok()) op->attrs.Set(name, wire);
 }
 
 template <typename T>
@@ -151,7 +152,7 @@ void TFE_OpSetAttrShape(TFE_Op* op, const char* attr_name, const int64_t* dims, 
 }
 
 void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name, const TFE_Op* value) {
-  if (CheckOp(value).ok())
+  if (tenon::IsThere(value) && CheckOp(value).ok())
     Put(op, attr_name, AttrWith(tenon::eager::kAttrFunc, FunctionOf(*value)));
 }
 
@@ -163,6 +164,8 @@ void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name, const char* da
 void TFE_OpSetAttrTensor(TFE_Op* op, const char* attr_name, TF_Tensor* tensor, TF_Status* status) {
   StatusToC(CheckOp(op), status);
   if (tensor == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid tensor"), status);
+  if (tensor->is_deleted())
+    return StatusToC(absl::InvalidArgumentError("Invalid tensor: it is deleted"), status);
   const absl::StatusOr<std::string> wire = tenon::TensorToWire(tensor->value());
   if (!wire.ok()) return StatusToC(wire.status(), status);
   Put(op, attr_name, attr::TensorWire(*wire));
@@ -226,7 +229,7 @@ void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* attr_name, const TFE_Op**
   if (!IsList(value, num_values)) return;
   std::string list;
   for (int i = 0; i < num_values; ++i) {
-    if (!CheckOp(value[i]).ok()) return;
+    if (!tenon::IsThere(value[i]) || !CheckOp(value[i]).ok()) return;
     tenon::WireWriter(&list).Bytes(tenon::eager::kListFunc, FunctionOf(*value[i]));
   }
   Put(op, attr_name, AttrWith(tenon::eager::kAttrList, list));

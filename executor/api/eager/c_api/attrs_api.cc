@@ -72,12 +72,14 @@ void TFE_OpReset(TFE_Op* op_to_reset, const char* op_or_function_name, const cha
 }
 
 const TFE_OpAttrs* TFE_OpGetAttrs(const TFE_Op* op) {
-  return CheckOp(op).ok() ? tenon::eager::AttrsOf(op) : nullptr;
+  return tenon::IsThere(op) && CheckOp(op).ok() ? tenon::eager::AttrsOf(op) : nullptr;
 }
 
 void TFE_OpAddAttrs(TFE_Op* op, const TFE_OpAttrs* attrs) {
   const TFE_Op* const from = tenon::eager::OpOf(attrs);
-  if (!CheckOp(op).ok() || !CheckOp(from).ok() || op == from) return;
+  if (!tenon::IsThere(op) || !tenon::IsThere(from) || !CheckOp(op).ok() || !CheckOp(from).ok() ||
+      op == from)
+    return;
   for (const auto& [name, wire] : from->attrs.All()) op->attrs.Set(name, wire);
 }
 
@@ -95,6 +97,8 @@ void TFE_OpSetCancellationManager(TFE_Op* op, TFE_CancellationManager* cancellat
   absl::Status valid = CheckOp(op);
   if (valid.ok() && cancellation_manager == nullptr)
     valid = absl::InvalidArgumentError("Invalid cancellation manager");
+  else if (valid.ok() && tenon::WasDeleted(cancellation_manager))
+    valid = absl::InvalidArgumentError("Invalid cancellation manager: it was deleted");
   StatusToC(valid, status);
   if (valid.ok()) op->cancellation = cancellation_manager->manager;
 }

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/context.h"
 #include "executor/api/eager/custom_device.h"
-#include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -76,9 +76,9 @@ void TFE_RegisterCustomDevice(TFE_Context* ctx, TFE_CustomDevice device, const c
 }
 
 bool TFE_IsCustomDevice(TFE_Context* ctx, const char* device_name) {
-  const absl::StatusOr<tenon::eager::Context*> context = tenon::eager::ContextOf(ctx);
-  return context.ok() && device_name != nullptr &&
-         (*context)->custom_devices().Find(device_name) != nullptr;
+  tenon::eager::Context* const context = tenon::eager::ContextIfThere(ctx);
+  return context != nullptr && device_name != nullptr &&
+         context->custom_devices().Find(device_name) != nullptr;
 }
 
 TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(TFE_Context* ctx, const char* device_name,

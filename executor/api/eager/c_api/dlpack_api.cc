@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "executor/api/eager/context.h"
 #include "executor/api/eager/c_api/report.h"
+#include "executor/api/eager/context.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -92,12 +92,22 @@ DLDevice DeviceOf(const TFE_TensorHandle& handle) {
   return {kDLExtensionDevice, handle.memory->ordinal()};
 }
 
-// A tensor that is lent, with the room for its shape and strides.
+// A tensor that is lent, with the room for its shape and strides. Once it is deleted, it waits in
+// the pool, and `managed` is one without data that tells of a second deletion.
 struct Lent {
   DLManagedTensor managed;
   Tensor value;
   absl::InlinedVector<int64_t, 6> shape, strides;
+  Lent* next_idle = nullptr;  // of HandlePool
 };
+
+void DeleteLent(DLManagedTensor* self) {
+  Lent* const lent = static_cast<Lent*>(self->manager_ctx);
+  lent->value.Clear();
+  lent->managed = {};
+  lent->managed.deleter = [](DLManagedTensor*) { TellOfDeleted("TFE_CallDLManagedTensorDeleter"); };
+  HandlePool<Lent>::Give(lent);
+}
 
 absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
   TENON_RETURN_IF_ERROR(CheckHandle(handle));
@@ -105,7 +115,7 @@ absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
   if (handle->custom != nullptr)
     return absl::InvalidArgumentError("a tensor of a custom device has no address");
   TENON_ASSIGN_OR_RETURN(const DLDataType dtype, ToDLType(handle->dtype));
-  auto lent = std::make_unique<Lent>();
+  Lent* const lent = HandlePool<Lent>::Take();
   lent->value = handle->tensor;
   const Shape& shape = lent->value.shape();
   lent->shape.assign(shape.dims().begin(), shape.dims().end());
@@ -118,11 +128,9 @@ absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
     tensor.shape = lent->shape.data();
     tensor.strides = lent->strides.data();
   }
-  lent->managed.manager_ctx = lent.get();
-  lent->managed.deleter = [](DLManagedTensor* self) {
-    delete static_cast<Lent*>(self->manager_ctx);
-  };
-  return &lent.release()->managed;
+  lent->managed.manager_ctx = lent;
+  lent->managed.deleter = DeleteLent;
+  return &lent->managed;
 }
 
 absl::Status CheckLayout(const DLTensor& tensor) {

@@ -1,9 +1,11 @@
 // The functions of eager/c_api_experimental.h on executors.
+#include "executor/api/base/arguments.h"
 #include "executor/api/eager/context.h"
 #include "executor/api/eager/executor_queue.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
+using tenon::IsThere;
 using tenon::StatusToC;
 using tenon::eager::Context;
 using tenon::eager::ContextOf;
@@ -13,33 +15,34 @@ extern "C" {
 TFE_Executor* TFE_NewExecutor(bool is_async, bool /*enable_streaming_enqueue*/,
                               int in_flight_nodes_limit) {
   const size_t limit = in_flight_nodes_limit > 0 ? static_cast<size_t>(in_flight_nodes_limit) : 0;
-  return new TFE_Executor{std::make_shared<tenon::eager::Executor>(is_async, limit)};
+  return TFE_Executor::Pool::New(std::make_shared<tenon::eager::Executor>(is_async, limit));
 }
 
-void TFE_DeleteExecutor(TFE_Executor* executor) { delete executor; }
+void TFE_DeleteExecutor(TFE_Executor* executor) { tenon::DeleteHandle(executor); }
 
 bool TFE_ExecutorIsAsync(TFE_Executor* executor) {
-  return executor != nullptr && executor->executor->async();
+  return IsThere(executor) && executor->executor->async();
 }
 
 void TFE_ExecutorWaitForAllPendingNodes(TFE_Executor* executor, TF_Status* status) {
-  StatusToC(executor == nullptr ? absl::InvalidArgumentError("Invalid executor")
-                                : executor->executor->Wait(),
-            status);
+  if (executor == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid executor"), status);
+  if (tenon::api::AllGiven({{"executor", executor}}, status))
+    StatusToC(executor->executor->Wait(), status);
 }
 
 void TFE_ExecutorClearError(TFE_Executor* executor) {
-  if (executor != nullptr) executor->executor->ClearError();
+  if (IsThere(executor)) executor->executor->ClearError();
 }
 
 void TFE_ContextSetExecutorForThread(TFE_Context* ctx, TFE_Executor* executor) {
-  if (const absl::StatusOr<Context*> context = ContextOf(ctx); context.ok())
-    (*context)->SetThreadExecutor(executor == nullptr ? nullptr : executor->executor);
+  if (executor != nullptr && !IsThere(executor)) return;
+  if (Context* const context = tenon::eager::ContextIfThere(ctx))
+    context->SetThreadExecutor(executor == nullptr ? nullptr : executor->executor);
 }
 
 TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx) {
-  const absl::StatusOr<Context*> context = ContextOf(ctx);
-  return context.ok() ? new TFE_Executor{(*context)->executor()} : nullptr;
+  Context* const context = tenon::eager::ContextIfThere(ctx);
+  return context != nullptr ? TFE_Executor::Pool::New(context->executor()) : nullptr;
 }
 
 void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status) {

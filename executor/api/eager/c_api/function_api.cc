@@ -1,5 +1,6 @@
 // The functions of eager/c_api.h on the functions of a context.
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
 #include "executor/api/eager/context.h"
 #include "executor/api/graph/tf_function.h"
 #include "graph/base/status_macros.h"
@@ -60,13 +61,15 @@ void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function
 
 void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) {
   if (function == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid function"), status);
+  if (!tenon::api::AllGiven({{"function", function}}, status)) return;
   StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size()), status);
 }
 
 TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
   const auto function = tenon::eager::FindFunction(ctx, name, "Function");
   StatusToC(function.status(), status);
-  return function.ok() ? new TF_Function{(*function)->signature.name, (*function)->wire} : nullptr;
+  return function.ok() ? TF_Function::Pool::New((*function)->signature.name, (*function)->wire)
+                       : nullptr;
 }
 
 void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
@@ -74,8 +77,10 @@ void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* st
 }
 
 unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char* name) {
-  const auto context = tenon::eager::ContextOf(ctx);
-  return context.ok() && name != nullptr && (*context)->functions().Find(name) != nullptr ? 1 : 0;
+  tenon::eager::Context* const context = tenon::eager::ContextIfThere(ctx);
+  const bool has =
+      context != nullptr && name != nullptr && context->functions().Find(name) != nullptr;
+  return has ? 1 : 0;
 }
 
 void TFE_ContextGetFunctionDef(TFE_Context* ctx, const char* function_name, TF_Buffer* buf,

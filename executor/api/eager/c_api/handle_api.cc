@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "executor/api/eager/context.h"
 #include "executor/api/eager/c_api/report.h"
+#include "executor/api/eager/context.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -53,6 +53,7 @@ absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_TensorHandle& handle, TFE_Context* 
 }  // namespace tenon::eager
 
 struct TFE_TensorDebugInfo {
+  using Pool = tenon::Handles<TFE_TensorDebugInfo>;
   tenon::Shape shape;
 };
 
@@ -68,7 +69,10 @@ extern "C" {
 TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
   tenon::ClearStatus(status);
   if (t == nullptr || t->buffer == nullptr) {
-    StatusToC(absl::InvalidArgumentError("Invalid tensor"), status);
+    const bool deleted = t != nullptr && t->is_deleted();
+    StatusToC(
+        absl::InvalidArgumentError(deleted ? "Invalid tensor: it is deleted" : "Invalid tensor"),
+        status);
     return nullptr;
   }
   return TFE_TensorHandle::New(t->value(), nullptr, nullptr);
@@ -77,15 +81,14 @@ TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
 void TFE_DeleteTensorHandle(TFE_TensorHandle* h) {
   if (h == nullptr) return;
   if (!h->owned.load(std::memory_order_relaxed)) {
-    return tenon::WarnOf(
-        absl::InvalidArgumentError("TFE_DeleteTensorHandle: this handle is deleted already"));
+    return tenon::TellOfDeleted("TFE_DeleteTensorHandle");
   }
   h->owned.store(false, std::memory_order_relaxed);
   h->Unref();
 }
 
 TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h) {
-  return CheckHandle(h).ok() ? tenon::DataTypeToC(h->dtype) : static_cast<TF_DataType>(0);
+  return tenon::IsThere(h) ? tenon::DataTypeToC(h->dtype) : static_cast<TF_DataType>(0);
 }
 
 int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) {
@@ -146,18 +149,18 @@ TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Sta
   absl::Status ready = Ready(h);
   if (ready.ok() && h->custom != nullptr)
     ready = absl::UnimplementedError("a custom device does not tell the layout of its tensors");
-  return Report(ready, status) ? new TFE_TensorDebugInfo{h->tensor.shape()} : nullptr;
+  return Report(ready, status) ? TFE_TensorDebugInfo::Pool::New(h->tensor.shape()) : nullptr;
 }
 
-void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { delete debug_info; }
+void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { tenon::DeleteHandle(debug_info); }
 
 int TFE_TensorDebugInfoOnDeviceNumDims(TFE_TensorDebugInfo* debug_info) {
-  return debug_info == nullptr ? -1 : debug_info->shape.rank();
+  return tenon::IsThere(debug_info) ? debug_info->shape.rank() : -1;
 }
 
 int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_index) {
   const bool valid =
-      debug_info != nullptr && dim_index >= 0 && dim_index < debug_info->shape.rank();
+      tenon::IsThere(debug_info) && dim_index >= 0 && dim_index < debug_info->shape.rank();
   return valid ? debug_info->shape.dim(dim_index) : -1;
 }
 

@@ -46,24 +46,29 @@ class Histogram {
 // The limits of `count` buckets: scale, scale * growth, and so on. Empty unless count > 0.
 std::vector<double> ExponentialLimits(double scale, double growth, int count);
 
-// The cells of a metric, by the values of its labels. Thread-safe.
+// The cells of a metric, by the values of its labels. Cells are objects of Handles. Thread-safe.
 template <typename Cell>
 class Metric {
  public:
-  using MakeFn = std::function<std::unique_ptr<Cell>()>;
-  explicit Metric(MakeFn make = [] { return std::make_unique<Cell>(); }) : make_(std::move(make)) {}
+  using MakeFn = std::function<Cell*()>;
+  explicit Metric(MakeFn make = [] { return Cell::Pool::New(); }) : make_(std::move(make)) {}
+  ~Metric() {
+    for (const auto& [labels, cell] : cells_) Cell::Pool::Delete(cell);
+  }
+  Metric(const Metric&) = delete;
+  Metric& operator=(const Metric&) = delete;
   // Made at first use; lives as long as the metric.
   Cell* Find(const std::vector<std::string>& labels) {
     absl::MutexLock lock(&mutex_);
-    std::unique_ptr<Cell>& cell = cells_[labels];
+    Cell*& cell = cells_[labels];
     if (cell == nullptr) cell = make_();
-    return cell.get();
+    return cell;
   }
 
  private:
   const MakeFn make_;
   absl::Mutex mutex_;
-  std::map<std::vector<std::string>, std::unique_ptr<Cell>> cells_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::vector<std::string>, Cell*> cells_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tenon::eager

@@ -1,27 +1,34 @@
 // The functions of eager/c_api_experimental.h on counters, gauges and samplers.
 #include <initializer_list>
 
+#include "executor/api/base/arguments.h"
 #include "executor/api/eager/c_api/monitoring.h"
 #include "graph/c_api/c_api_internal.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 struct TFE_MonitoringCounterCell {
+  using Pool = tenon::Handles<TFE_MonitoringCounterCell>;
   std::atomic<int64_t> value{0};
 };
 struct TFE_MonitoringIntGaugeCell {
+  using Pool = tenon::Handles<TFE_MonitoringIntGaugeCell>;
   std::atomic<int64_t> value{0};
 };
 struct TFE_MonitoringBoolGaugeCell {
+  using Pool = tenon::Handles<TFE_MonitoringBoolGaugeCell>;
   std::atomic<bool> value{false};
 };
 struct TFE_MonitoringStringGaugeCell {
+  using Pool = tenon::Handles<TFE_MonitoringStringGaugeCell>;
   tenon::eager::TextCell text;
 };
 struct TFE_MonitoringSamplerCell {
+  using Pool = tenon::Handles<TFE_MonitoringSamplerCell>;
   explicit TFE_MonitoringSamplerCell(std::vector<double> limits) : values(std::move(limits)) {}
   tenon::eager::Histogram values;
 };
 struct TFE_MonitoringBuckets {
+  using Pool = tenon::Handles<TFE_MonitoringBuckets>;
   std::vector<double> limits;
 };
 
@@ -29,9 +36,10 @@ namespace tenon::eager {
 namespace {
 
 // The cell for these labels; null, as each argument may be, for a null one.
-template <typename Cell>
-Cell* CellOf(Metric<Cell>* metric, std::initializer_list<const char*> labels) {
-  if (metric == nullptr) return nullptr;
+template <typename Kind>
+auto CellOf(Kind* metric, std::initializer_list<const char*> labels,
+            const char* function = __builtin_FUNCTION()) -> decltype(metric->Find({})) {
+  if (!IsThere(metric, function)) return nullptr;
   std::vector<std::string> texts;
   for (const char* const label : labels) {
     if (label == nullptr) return nullptr;
@@ -51,29 +59,33 @@ bool IsNamed(const char* name, TF_Status* status) {
 Metric<TFE_MonitoringSamplerCell>::MakeFn WithLimits(const TFE_MonitoringBuckets* buckets) {
   std::vector<double> limits;
   if (buckets != nullptr) limits = buckets->limits;
-  return [limits] { return std::make_unique<TFE_MonitoringSamplerCell>(limits); };
+  return [limits] { return TFE_MonitoringSamplerCell::Pool::New(limits); };
 }
 
 }  // namespace
 }  // namespace tenon::eager
 
+using tenon::IsThere;
+using tenon::api::NoneDeleted;
 using tenon::eager::CellOf;
 using tenon::eager::IsNamed;
 
 // The functions of one metric: METRIC(kind, number of labels, parameters of New and of GetCell for
 // the labels, arguments of GetCell).
 #define METRIC(kind, number, parameters, arguments)                                          \
-  struct TFE_Monitoring##kind##number : tenon::eager::Metric<TFE_Monitoring##kind##Cell> {}; \
+  struct TFE_Monitoring##kind##number : tenon::eager::Metric<TFE_Monitoring##kind##Cell> {   \
+    using Pool = tenon::Handles<TFE_Monitoring##kind##number>;                               \
+  };                                                                                         \
   extern "C" TFE_Monitoring##kind##number* TFE_MonitoringNew##kind##number(                  \
       const char* name, TF_Status* status, const char* /*description*/ parameters) {         \
-    return IsNamed(name, status) ? new TFE_Monitoring##kind##number : nullptr;               \
+    return IsNamed(name, status) ? TFE_Monitoring##kind##number::Pool::New() : nullptr;      \
   }                                                                                          \
   extern "C" void TFE_MonitoringDelete##kind##number(TFE_Monitoring##kind##number* metric) { \
-    delete metric;                                                                           \
+    tenon::DeleteHandle(metric);                                                             \
   }                                                                                          \
   extern "C" TFE_Monitoring##kind##Cell* TFE_MonitoringGetCell##kind##number(                \
       TFE_Monitoring##kind##number* metric parameters) {                                     \
-    return CellOf<TFE_Monitoring##kind##Cell>(metric, arguments);                            \
+    return CellOf(metric, arguments);                                                        \
   }
 #define LABELS(...) , __VA_ARGS__
 #define VALUES(...) \
@@ -98,23 +110,23 @@ METRIC(StringGauge, 2, LABELS2, VALUES(label1, label2))
 METRIC(StringGauge, 3, LABELS3, VALUES(label1, label2, label3))
 METRIC(StringGauge, 4, LABELS4, VALUES(label1, label2, label3, label4))
 
-#define SAMPLER(number, parameters, arguments)                                                 \
-  struct TFE_MonitoringSampler##number : tenon::eager::Metric<TFE_MonitoringSamplerCell> {     \
-    using Metric::Metric;                                                                      \
-  };                                                                                           \
-  extern "C" TFE_MonitoringSampler##number* TFE_MonitoringNewSampler##number(                  \
-      const char* name, TFE_MonitoringBuckets* buckets, TF_Status* status,                     \
-      const char* /*description*/ parameters) {                                                \
-    return IsNamed(name, status)                                                               \
-               ? new TFE_MonitoringSampler##number(tenon::eager::WithLimits(buckets))          \
-               : nullptr;                                                                      \
-  }                                                                                            \
-  extern "C" void TFE_MonitoringDeleteSampler##number(TFE_MonitoringSampler##number* metric) { \
-    delete metric;                                                                             \
-  }                                                                                            \
-  extern "C" TFE_MonitoringSamplerCell* TFE_MonitoringGetCellSampler##number(                  \
-      TFE_MonitoringSampler##number* metric parameters) {                                      \
-    return CellOf<TFE_MonitoringSamplerCell>(metric, arguments);                               \
+#define SAMPLER(number, parameters, arguments)                                                  \
+  struct TFE_MonitoringSampler##number : tenon::eager::Metric<TFE_MonitoringSamplerCell> {      \
+    using Pool = tenon::Handles<TFE_MonitoringSampler##number>;                                 \
+    using Metric::Metric;                                                                       \
+  };                                                                                            \
+  extern "C" TFE_MonitoringSampler##number* TFE_MonitoringNewSampler##number(                   \
+      const char* name, TFE_MonitoringBuckets* buckets, TF_Status* status,                      \
+      const char* /*description*/ parameters) {                                                 \
+    if (!IsNamed(name, status) || !NoneDeleted({{"buckets", buckets}}, status)) return nullptr; \
+    return TFE_MonitoringSampler##number::Pool::New(tenon::eager::WithLimits(buckets));         \
+  }                                                                                             \
+  extern "C" void TFE_MonitoringDeleteSampler##number(TFE_MonitoringSampler##number* metric) {  \
+    tenon::DeleteHandle(metric);                                                                \
+  }                                                                                             \
+  extern "C" TFE_MonitoringSamplerCell* TFE_MonitoringGetCellSampler##number(                   \
+      TFE_MonitoringSampler##number* metric parameters) {                                       \
+    return CellOf(metric, arguments);                                                           \
   }
 
 SAMPLER(0, , {})
@@ -124,45 +136,45 @@ SAMPLER(2, LABELS2, VALUES(label1, label2))
 extern "C" {
 
 void TFE_MonitoringCounterCellIncrementBy(TFE_MonitoringCounterCell* cell, int64_t value) {
-  if (cell != nullptr && value > 0) cell->value.fetch_add(value);
+  if (IsThere(cell) && value > 0) cell->value.fetch_add(value);
 }
 int64_t TFE_MonitoringCounterCellValue(TFE_MonitoringCounterCell* cell) {
-  return cell == nullptr ? 0 : cell->value.load();
+  return IsThere(cell) ? cell->value.load() : 0;
 }
 
 void TFE_MonitoringIntGaugeCellSet(TFE_MonitoringIntGaugeCell* cell, int64_t value) {
-  if (cell != nullptr) cell->value.store(value);
+  if (IsThere(cell)) cell->value.store(value);
 }
 int64_t TFE_MonitoringIntGaugeCellValue(TFE_MonitoringIntGaugeCell* cell) {
-  return cell == nullptr ? 0 : cell->value.load();
+  return IsThere(cell) ? cell->value.load() : 0;
 }
 
 void TFE_MonitoringBoolGaugeCellSet(TFE_MonitoringBoolGaugeCell* cell, bool value) {
-  if (cell != nullptr) cell->value.store(value);
+  if (IsThere(cell)) cell->value.store(value);
 }
 bool TFE_MonitoringBoolGaugeCellValue(TFE_MonitoringBoolGaugeCell* cell) {
-  return cell != nullptr && cell->value.load();
+  return IsThere(cell) && cell->value.load();
 }
 
 void TFE_MonitoringStringGaugeCellSet(TFE_MonitoringStringGaugeCell* cell, const char* value) {
-  if (cell != nullptr && value != nullptr) cell->text.Set(value);
+  if (IsThere(cell) && value != nullptr) cell->text.Set(value);
 }
 void TFE_MonitoringStringGaugeCellValue(TFE_MonitoringStringGaugeCell* cell, TF_Buffer* buf) {
-  if (cell != nullptr && buf != nullptr) tenon::FillBuffer(cell->text.Get(), buf).IgnoreError();
+  if (IsThere(cell) && IsThere(buf)) tenon::FillBuffer(cell->text.Get(), buf).IgnoreError();
 }
 
 void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCell* cell, double value) {
-  if (cell != nullptr) cell->values.Add(value);
+  if (IsThere(cell)) cell->values.Add(value);
 }
 void TFE_MonitoringSamplerCellValue(TFE_MonitoringSamplerCell* cell, TF_Buffer* buf) {
-  if (cell != nullptr && buf != nullptr) tenon::FillBuffer(cell->values.Wire(), buf).IgnoreError();
+  if (IsThere(cell) && IsThere(buf)) tenon::FillBuffer(cell->values.Wire(), buf).IgnoreError();
 }
 
 TFE_MonitoringBuckets* TFE_MonitoringNewExponentialBuckets(double scale, double growth_factor,
                                                            int bucket_count) {
-  return new TFE_MonitoringBuckets{
-      tenon::eager::ExponentialLimits(scale, growth_factor, bucket_count)};
+  return TFE_MonitoringBuckets::Pool::New(
+      tenon::eager::ExponentialLimits(scale, growth_factor, bucket_count));
 }
-void TFE_MonitoringDeleteBuckets(TFE_MonitoringBuckets* buckets) { delete buckets; }
+void TFE_MonitoringDeleteBuckets(TFE_MonitoringBuckets* buckets) { tenon::DeleteHandle(buckets); }
 
 }  // extern "C"

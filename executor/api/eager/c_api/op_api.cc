@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/eager_op.h"
 #include "executor/api/eager/execute.h"
-#include "executor/api/eager/c_api/report.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"
@@ -16,7 +16,7 @@
 namespace tenon::eager {
 namespace {
 
-using OpPool = ObjectPool<TFE_Op>;
+using OpPool = HandlePool<TFE_Op>;
 
 absl::Status CheckHandles(TFE_TensorHandle* const* handles, int count) {
   if (count < 0 || (handles == nullptr && count > 0))
@@ -81,7 +81,7 @@ TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* 
 void TFE_DeleteOp(TFE_Op* op) {
   if (op == nullptr) return;
   if (!op->alive.load(std::memory_order_relaxed)) {
-    return tenon::WarnOf(absl::InvalidArgumentError("TFE_DeleteOp: this op is deleted already"));
+    return tenon::TellOfDeleted("TFE_DeleteOp");
   }
   op->ClearInputs();
   op->alive.store(false, std::memory_order_relaxed);

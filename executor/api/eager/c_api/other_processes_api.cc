@@ -72,7 +72,7 @@ void TFE_InitializeLocalOnlyContext(TFE_Context* ctx, int, const void*, size_t, 
 uint64_t TFE_GetContextId(TFE_Context*) { return 0; }
 
 void TFE_HostAddressSpace(TFE_Context* ctx, TF_Buffer* buf) {
-  if (buf == nullptr || !tenon::eager::ContextOf(ctx).ok()) return;
+  if (!tenon::IsThere(buf) || tenon::eager::ContextIfThere(ctx) == nullptr) return;
   tenon::FillBuffer("/job:localhost/replica:0/task:0", buf).IgnoreError();
 }
 

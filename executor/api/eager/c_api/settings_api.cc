@@ -14,9 +14,8 @@ absl::Status UseLogicalCpus(TFE_Context* shell, int count) {
   return absl::UnimplementedError("the host is one device, which cannot be split into several");
 }
 
-void SwitchGraphNotes(TFE_Context* shell, bool on) {
-  if (const absl::StatusOr<Context*> context = ContextOf(shell); context.ok())
-    (*context)->graph_notes().Switch(on);
+void SwitchGraphNotes(TFE_Context* shell, bool on, const char* function = __builtin_FUNCTION()) {
+  if (Context* const context = ContextIfThere(shell, function)) context->graph_notes().Switch(on);
 }
 
 absl::Status ExportGraphNotes(TFE_Context* shell, TF_Buffer* buffer) {
@@ -43,17 +42,16 @@ using tenon::eager::SwitchGraphNotes;
 
 extern "C" {
 
-void TFE_ContextOptionsSetTfrt(TFE_ContextOptions*, bool) {}
+void TFE_ContextOptionsSetTfrt(TFE_ContextOptions* options, bool) { tenon::IsThere(options); }
 
 void TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context* ctx,
                                                     TFE_ContextDevicePlacementPolicy policy) {
-  if (const absl::StatusOr<Context*> context = ContextOf(ctx); context.ok())
-    (*context)->SetThreadPolicy(policy);
+  if (Context* const context = tenon::eager::ContextIfThere(ctx)) context->SetThreadPolicy(policy);
 }
 
 TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context* ctx) {
-  const absl::StatusOr<Context*> context = ContextOf(ctx);
-  return context.ok() ? (*context)->policy() : TFE_DEVICE_PLACEMENT_SILENT;
+  Context* const context = tenon::eager::ContextIfThere(ctx);
+  return context != nullptr ? context->policy() : TFE_DEVICE_PLACEMENT_SILENT;
 }
 
 void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable, TF_Status* status) {
