@@ -1,5 +1,8 @@
-// Control flow of version 1 without loops: a Switch gives its data to one of two outputs, the other
+// Control flow of version 1 but for loops: a Switch gives its data to one of two outputs, the other
 // is dead; a Merge gives what is alive.
+#include <optional>
+
+#include "graph/gradients/control_flow/sides.h"
 #include "graph/gradients/families.h"
 #include "graph/gradients/gradient_scope.h"
 
@@ -9,23 +12,43 @@ namespace {
 // Gradients of the two sides are sent along the same side, and the one that is alive flows on.
 void SwitchGradient(GradientScope& s) {
   GraphBuilder& b = s.builder();
+  const Value predicate = b.At(Sides::OriginalOf(s.graph(), s.x(1).output()));
   std::vector<Value> sides;
-  for (int i = 0; i < 2; ++i) sides.push_back(b.At(b.AddNode("Switch", {s.dy(i), s.x(1)}), i));
+  for (int i = 0; i < 2; ++i) sides.push_back(b.At(b.AddNode("Switch", {s.dy(i), predicate}), i));
   s.Set(0, Op("Merge", sides));
 }
 
-// Output 1 says which input came through.
+// The two sides of one branch, whose values the Merge joins; no branch if it joins others.
+struct Branch {
+  Value predicate;
+  int port[2];  // of a Switch, by input
+};
+
+std::optional<Branch> BranchOf(GradientScope& s) {
+  const Sides* const sides = s.num_inputs() == 2 ? s.builder().sides() : nullptr;
+  if (sides == nullptr) return std::nullopt;
+  const int first = sides->Of(s.graph(), s.x(0).output());
+  const int second = sides->Of(s.graph(), s.x(1).output());
+  if (first < 0 || second < 0) return std::nullopt;
+  const Sides::Side &a = sides->side(first), &b = sides->side(second);
+  if (a.outer != b.outer || a.predicate != b.predicate || a.port == b.port) return std::nullopt;
+  return Branch{s.builder().At(a.predicate), {a.port, b.port}};
+}
+
+// Each input gets the gradient on its side. Where the sides are not known, output 1 says which
+// input came through.
 void MergeGradient(GradientScope& s) {
   GraphBuilder& b = s.builder();
+  const std::optional<Branch> branch = BranchOf(s);
   for (int i = 0; i < s.num_inputs(); ++i) {
-    const Value came = Compare("Equal", s.y(1), b.Scalar(DataType::kInt32, i));
-    s.Set(i, b.At(b.AddNode("Switch", {s.dy(0), came}), 1));
+    const Value came =
+        branch ? branch->predicate : Compare("Equal", s.y(1), b.Scalar(DataType::kInt32, i));
+    s.Set(i, b.At(b.AddNode("Switch", {s.dy(0), came}), branch ? branch->port[i] : 1));
   }
 }
 
-void LoopGradient(GradientScope& s) {
-  s.Unimplemented("the gradient of a loop of version 1: only While and StatelessWhile have one");
-}
+// A loop is differentiated as a whole (control_flow/loop_frames.h). This is left over.
+void LoopGradient(GradientScope& s) { s.Unimplemented("it belongs to no whole loop"); }
 
 constexpr GradientRow kControlFlow[] = {
     {"Assert", nullptr},

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "graph/gradients/gradients.h"
 
 namespace tenon::gradients {
 
+class Between;
 class GradientScope;
+class GraphBuilder;
+class LoopFrames;
 
 // Adds the gradients of the inputs of the scope's node, by GradientScope::Set. An input for which
 // it sets nothing has none. Errors go to GradientScope::Fail or arise from nodes that cannot be
@@ -24,5 +29,12 @@ struct GradientRow {
 
 // The row of an op; null if it has none.
 const GradientRow* FindGradientRow(std::string_view op);
+
+// The rule for loop number `loop`. `incoming` has what flows into each of its exits, and the result
+// what flows on to the input of each of its enters. The loop in the graph is given nodes that count
+// its iterations and save what the gradient needs: GraphBuilder::added_forward. Errors go to the
+// builder.
+std::vector<Gradient> FrameGradient(GraphBuilder& b, const LoopFrames& frames, int loop,
+                                    absl::Span<const Gradient> incoming, const Between& between);
 
 }  // namespace tenon::gradients

@@ -119,10 +119,12 @@ Value ZeroGradientOf(Value x);
 Value Densify(const Slices& slices);
 
 // AddGradients, or AddDenseGradients if `dense`, where the graph is the body of the functions of
-// `nesting`; null if it is none. For rules that look into functions.
+// `nesting`; null if it is none. `forward`, unless it is null, gets GraphBuilder::added_forward.
+// For rules that look into functions.
 absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
                                                     const ShapeOptions& options,
                                                     const GradientRequest& request, bool dense,
-                                                    const Nesting* nesting);
+                                                    const Nesting* nesting,
+                                                    std::vector<NodeId>* forward = nullptr);
 
 }  // namespace tenon::gradients

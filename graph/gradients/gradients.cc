@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/gradients/control_flow/loop_frames.h"
+#include "graph/gradients/control_flow/sides.h"
 #include "graph/gradients/gradient_row.h"
 #include "graph/gradients/gradient_scope.h"
 #include "graph/gradients/reachable.h"
@@ -49,13 +51,21 @@ class Backward {
   absl::Status MakeDense(std::vector<Gradient>& gradients);
   // Makes the graph what it was before the nodes from `first` on came.
   void Undo(NodeId first) { builder_.Undo(first); }
+  const std::vector<NodeId>& added_forward() const { return builder_.added_forward(); }
 
  private:
   void EnterRoot() { builder_.EnterScope(request_.prefix); }
   absl::Status Seed(size_t i);
+  absl::Status FindLoops();
+  absl::Status FindSides();
+  absl::Status CheckNotInLoop(absl::Span<const Output> outputs, std::string_view what) const;
   void Start();
   void FindEnds();
   absl::Status Visit(NodeId n);
+  void Release(NodeId n);
+  absl::Status VisitExit(NodeId n);
+  absl::Status VisitLoop(int loop);
+  absl::Status ApplyToLoop(int number);
   std::vector<Gradient> Incoming(NodeId n);
   absl::Status Apply(NodeId n, absl::Span<const Gradient> incoming);
   absl::Status HandOn(NodeId n, absl::Span<const Gradient> results);
@@ -68,6 +78,9 @@ class Backward {
   const Between between_;
   std::vector<int32_t> pending_;  // readers that have not handed their gradients back yet
   std::deque<NodeId> ready_;
+  LoopFrames frames_;
+  Sides sides_;
+  std::vector<int> exits_left_;       // by loop: its Exits between ys and xs that wait for readers
   absl::flat_hash_set<NodeId> ends_;  // nodes beyond which nothing flows
   // What has come for each output; one element once its node was visited.
   absl::flat_hash_map<Output, absl::InlinedVector<Gradient, 1>> arrived_;
@@ -120,16 +133,51 @@ void Backward::Start() {
   }
 }
 
+// A loop is taken as one node: its Exits are its outputs, what its Enters read its inputs.
+absl::Status Backward::FindLoops() {
+  TENON_ASSIGN_OR_RETURN(frames_, LoopFrames::Find(graph_));
+  if (frames_.empty()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(CheckNotInLoop(request_.ys, "is to be differentiated"));
+  TENON_RETURN_IF_ERROR(CheckNotInLoop(request_.xs, "is to be differentiated by"));
+  TENON_RETURN_IF_ERROR(CheckNotInLoop(request_.stop_gradients, "is a stop gradient"));
+  for (const LoopFrame& loop : frames_.loops())
+    exits_left_.push_back(static_cast<int>(
+        std::ranges::count_if(loop.exits, [&](NodeId n) { return between_.Has(n); })));
+  return absl::OkStatus();
+}
+
+absl::Status Backward::FindSides() {
+  if (!HasSwitch(graph_)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(sides_, Sides::Find(graph_));
+  builder_.set_sides(&sides_);
+  return absl::OkStatus();
+}
+
+absl::Status Backward::CheckNotInLoop(absl::Span<const Output> outputs,
+                                      std::string_view what) const {
+  for (const Output& o : outputs) {
+    const int loop = frames_.LoopOf(o.node);
+    if (loop < 0 || frames_.IsWayOut(o.node) || !between_.Has(o.node)) continue;
+    return NodeError(graph_, o.node,
+                     absl::UnimplementedError(absl::StrCat(
+                         "it ", what, ", and is in a loop of version 1 (frame '",
+                         frames_.loops()[loop].name, "'): only what an Exit gives can be")));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Backward::Run() {
   builder_.set_ignore_unknown_rules(request_.ignore_unknown_rules);
   EnterRoot();
+  TENON_RETURN_IF_ERROR(FindLoops());
+  TENON_RETURN_IF_ERROR(FindSides());
   for (size_t i = 0; i < request_.ys.size(); ++i) TENON_RETURN_IF_ERROR(Seed(i));
   FindEnds();
   Start();
   while (!ready_.empty()) {
     const NodeId n = ready_.front();
     ready_.pop_front();
-    TENON_RETURN_IF_ERROR(Visit(n));
+    TENON_RETURN_IF_ERROR(frames_.IsWayOut(n) ? VisitExit(n) : Visit(n));
   }
   return CheckAllVisited();
 }
@@ -138,9 +186,9 @@ absl::Status Backward::Run() {
 absl::Status Backward::CheckAllVisited() const {
   for (NodeId n = 0; n < static_cast<NodeId>(pending_.size()); ++n) {
     if (!between_.Has(n) || pending_[n] <= 0) continue;
+    if (frames_.LoopOf(n) >= 0 && !frames_.IsWayOut(n)) continue;
     return NodeError(graph_, n,
-                     absl::UnimplementedError("the gradient of a loop of version 1: only While and "
-                                              "StatelessWhile are differentiated"));
+                     absl::UnimplementedError("the gradient of a node that waits for itself"));
   }
   return absl::OkStatus();
 }
@@ -168,12 +216,57 @@ absl::Status Backward::Visit(NodeId n) {
   // What has no inputs has none whose gradient could be asked for.
   if (flows && !ends_.contains(n) && graph_.num_inputs(n) > 0)
     TENON_RETURN_IF_ERROR(Apply(n, incoming));
-  // Nodes that have got nothing count too: their inputs wait for them.
+  Release(n);
+  return absl::OkStatus();
+}
+
+// Nodes that have got nothing count too: their inputs wait for them.
+void Backward::Release(NodeId n) {
   for (const Output& in : graph_.data_inputs(n)) {
     // A loop may have got inputs from new nodes.
     const bool is_old = IsEdge(in) && in.node < static_cast<NodeId>(pending_.size());
     if (is_old && --pending_[in.node] == 0 && between_.Has(in.node)) ready_.push_back(in.node);
   }
+}
+
+absl::Status Backward::VisitExit(NodeId n) {
+  const int loop = frames_.LoopOf(n);
+  return --exits_left_[loop] == 0 ? VisitLoop(loop) : absl::OkStatus();
+}
+
+absl::Status Backward::VisitLoop(int loop) {
+  const LoopFrame& frame = frames_.loops()[loop];
+  const auto is_wanted = [&](NodeId enter) { return between_.Has(enter); };
+  if (std::ranges::any_of(frame.enters, is_wanted)) TENON_RETURN_IF_ERROR(ApplyToLoop(loop));
+  for (const NodeId enter : frame.enters) {
+    if (between_.Has(enter)) Release(enter);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Backward::ApplyToLoop(int number) {
+  const LoopFrame& loop = frames_.loops()[number];
+  std::vector<Gradient> incoming;
+  NodeId at = kNoNode;  // an Exit for messages
+  for (const NodeId exit : loop.exits) {
+    const std::vector<Gradient> gradients = Incoming(exit);
+    const bool flows = !gradients[0].none() && between_.Has(exit) && !ends_.contains(exit);
+    incoming.push_back(flows ? gradients[0] : Gradient());
+    if (flows && at == kNoNode) at = exit;
+  }
+  TENON_RETURN_IF_ERROR(builder_.status());
+  if (at == kNoNode) return absl::OkStatus();
+  builder_.EnterScope(absl::StrCat(request_.prefix, "/", loop.name, "_grad"));
+  const std::vector<Gradient> results =
+      FrameGradient(builder_, frames_, number, incoming, between_);
+  if (!builder_.ok()) {
+    return NodeError(graph_, at,
+                     Annotate(builder_.status(),
+                              absl::StrCat("the gradient of the loop of frame '", loop.name,
+                                           "', on the way ", between_.PathThrough(at), ": ")));
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    TENON_RETURN_IF_ERROR(HandOn(loop.enters[i], {&results[i], 1}));
   return absl::OkStatus();
 }
 
@@ -266,7 +359,8 @@ absl::Status CheckRequest(const Graph& graph, const GradientRequest& request) {
 absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
                                                     const ShapeOptions& options,
                                                     const GradientRequest& request, bool dense,
-                                                    const Nesting* nesting) {
+                                                    const Nesting* nesting,
+                                                    std::vector<NodeId>* forward) {
   TENON_RETURN_IF_ERROR(CheckRequest(graph, request));
   const NodeId before = graph.num_node_ids();
   Backward backward(graph, shapes, options, request, nesting);
@@ -276,6 +370,7 @@ absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& s
     for (const Output& x : request.xs) gradients.push_back(backward.Of(x));
     if (dense) status = backward.MakeDense(gradients);
   }
+  if (status.ok() && forward != nullptr) *forward = backward.added_forward();
   if (status.ok()) return gradients;
   backward.Undo(before);
   return status;

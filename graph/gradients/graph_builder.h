@@ -19,6 +19,7 @@
 namespace tenon::gradients {
 
 class GraphBuilder;
+class Sides;
 
 // The functions whose bodies are being differentiated, the innermost first: the graph of a builder
 // is the body of `function`. Null: it is no body.
@@ -78,6 +79,10 @@ class GraphBuilder {
   bool ignore_unknown_rules() const { return ignore_unknown_rules_; }
   void set_ignore_unknown_rules(bool ignore) { ignore_unknown_rules_ = ignore; }
 
+  // The branches of version 1 in the graph as it was when the engine began; null if there are none.
+  const Sides* sides() const { return sides_; }
+  void set_sides(const Sides* sides) { sides_ = sides; }
+
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status);
@@ -97,6 +102,10 @@ class GraphBuilder {
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {
     return At(AddNode(op, inputs, std::move(attrs)), 0);
   }
+  // Adds a node with these attributes and no others. `inputs` may have control outputs.
+  NodeId AddNodeOf(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs) {
+    return ok() ? Add(op, inputs, std::move(attrs)) : kNoNode;
+  }
   // Gives node n this op, these attributes and `more` inputs behind those that it has. Its old
   // outputs keep their numbers and types.
   void Rewrite(NodeId n, std::string_view op, NewAttrs attrs, absl::Span<const Value> more);
@@ -107,6 +116,11 @@ class GraphBuilder {
   // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on. A
   // builder that has failed stays so.
   void Undo(NodeId first);
+
+  // Nodes that compute with the graph as it was, and not gradients: where the graph is the body of
+  // a function, they stay there. In the order in which they came.
+  const std::vector<NodeId>& added_forward() const { return added_forward_; }
+  void NoteForward(NodeId n) { added_forward_.push_back(n); }
 
   Value At(NodeId node, int port) { return {*this, {node, node == kNoNode ? 0 : port}}; }
   Value At(Output output) { return {*this, output}; }
@@ -137,7 +151,9 @@ class GraphBuilder {
   const std::string label_;
   const Nesting* nesting_;
   bool ignore_unknown_rules_ = false;
+  const Sides* sides_ = nullptr;
   std::vector<Before> rewritten_;
+  std::vector<NodeId> added_forward_;
   std::optional<LibraryState> library_;  // before the first AddFunctions
   absl::Status status_;
   std::string scope_;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/gradients/functional/dead_values.h"
 #include "graph/ir/new_attrs.h"
 
 namespace tenon::gradients {
@@ -27,10 +28,14 @@ constexpr std::array<std::string_view, 8> kShapeOps = {
     "BroadcastGradientArgs", "Rank",         "Shape", "ShapeN", "Size", "TensorListElementShape",
     "TensorListLength",      "VariableShape"};
 
+absl::Status CheckDepth(const Nesting* outer) {
+  if (outer == nullptr || outer->depth < kMaxNesting) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat("its gradient: calls are nested more than ", kMaxNesting, " deep"));
+}
+
 absl::Status CheckNesting(const Nesting* outer, std::string_view function) {
-  if (outer != nullptr && outer->depth >= kMaxNesting)
-    return absl::UnimplementedError(
-        absl::StrCat("its gradient: calls are nested more than ", kMaxNesting, " deep"));
+  TENON_RETURN_IF_ERROR(CheckDepth(outer));
   for (; outer != nullptr; outer = outer->outer) {
     if (outer->function == function)
       return absl::UnimplementedError(
@@ -59,10 +64,18 @@ absl::StatusOr<std::unique_ptr<DifferentiatedBody>> DifferentiatedBody::Make(
   const std::string where = absl::StrCat("function '", function, "': ");
   absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(caller.graph(), *entry);
   if (!body.ok()) return Annotate(body.status(), where);
-  if (body->args.size() != known.size())
+  return Make(caller, function, *std::move(body), std::move(known), handle_types);
+}
+
+absl::StatusOr<std::unique_ptr<DifferentiatedBody>> DifferentiatedBody::Make(
+    GraphBuilder& caller, std::string_view name, FunctionGraph body, std::vector<TensorInfo> known,
+    absl::Span<const DataType> handle_types) {
+  TENON_RETURN_IF_ERROR(CheckDepth(caller.nesting()));
+  const std::string where = absl::StrCat("function '", name, "': ");
+  if (body.args.size() != known.size())
     return absl::InvalidArgumentError(
-        absl::StrCat(where, "takes ", body->args.size(), " arguments and gets ", known.size()));
-  auto made = absl::WrapUnique(new DifferentiatedBody(caller, function, *std::move(body)));
+        absl::StrCat(where, "takes ", body.args.size(), " arguments and gets ", known.size()));
+  auto made = absl::WrapUnique(new DifferentiatedBody(caller, name, std::move(body)));
   Graph& graph = made->body_.graph;
   for (size_t i = 0; i < known.size(); ++i) {
     const NodeId arg = made->body_.args[i];
@@ -103,8 +116,8 @@ absl::Status DifferentiatedBody::Differentiate(absl::Span<const Seed> seeds,
   request.ignore_unknown_rules = caller_.ignore_unknown_rules();
   xs_.assign(xs.begin(), xs.end());
   for (const int x : xs) request.xs.push_back({body_.args[x], 0});
-  absl::StatusOr<std::vector<Gradient>> gradients =
-      gradients::Differentiate(graph, shapes_, options_, request, /*dense=*/true, &nesting_);
+  absl::StatusOr<std::vector<Gradient>> gradients = gradients::Differentiate(
+      graph, shapes_, options_, request, /*dense=*/true, &nesting_, &added_);
   if (!gradients.ok())
     return Annotate(gradients.status(), absl::StrCat("in function '", name_, "': "));
   for (const Gradient& g : *gradients) gradients_.push_back(g.values);
@@ -145,6 +158,9 @@ void DifferentiatedBody::Keep(std::vector<NodeId> roots) {
     for (const Output& in : body_.graph.inputs(n)) roots.push_back(in.node);
   }
 }
+
+// Frames of the body have got nodes that compute with it.
+void DifferentiatedBody::KeepAdded() { Keep(added_); }
 
 // Loops in the body have got more inputs.
 void DifferentiatedBody::KeepWhatTheBodyNeeds() {
@@ -190,15 +206,48 @@ void DifferentiatedBody::Capture() {
   std::ranges::sort(captured_, {}, [](const Output& o) { return std::pair(o.node, o.port); });
 }
 
-absl::Status DifferentiatedBody::Part() {
-  TENON_RETURN_IF_ERROR(builder_->status());
+// Parts the nodes, and finds what the gradient reads.
+void DifferentiatedBody::Sort() {
   kept_.assign(body_.graph.num_node_ids(), false);
+  captured_.clear();
+  backward_.clear();
   KeepWhatTheBodyNeeds();
+  KeepAdded();
   KeepShapes();
   Capture();
+}
+
+// Lets the gradient read what is dead at times by way of a stand-in, which is always alive.
+absl::Status DifferentiatedBody::Revive() {
+  Graph& graph = body_.graph;
+  if (!HasSwitch(graph)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const Sides sides, Sides::Find(graph));
+  DeadValues values(*builder_, sides);
+  absl::flat_hash_map<Output, Output> again;
+  for (const Output& o : captured_) {
+    if (sides.Of(graph, o) != Sides::kNone) again[o] = values.Again(o);
+    TENON_RETURN_IF_ERROR(builder_->status());
+  }
+  if (again.empty()) return absl::OkStatus();
+  for (const NodeId n : backward_) {
+    for (int i = 0; i < graph.num_inputs(n); ++i) {
+      if (const auto other = again.find(graph.data_inputs(n)[i]); other != again.end())
+        graph.SetInput(n, i, other->second);
+    }
+  }
+  added_.insert(added_.end(), values.forward().begin(), values.forward().end());
+  Sort();
+  return absl::OkStatus();
+}
+
+absl::Status DifferentiatedBody::Part() {
+  TENON_RETURN_IF_ERROR(builder_->status());
+  Sort();
+  TENON_RETURN_IF_ERROR(Revive());
   // Shapes that nobody has asked for go.
   kept_.assign(body_.graph.num_node_ids(), false);
   KeepWhatTheBodyNeeds();
+  KeepAdded();
   std::vector<NodeId> roots;
   for (const Output& o : captured_) roots.push_back(o.node);
   Keep(std::move(roots));
@@ -231,6 +280,14 @@ void DifferentiatedBody::RemoveBackward() {
   for (NodeId n = first_new_; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && IsBackward(n)) graph.RemoveNode(n);
   }
+}
+
+std::vector<NodeId> DifferentiatedBody::NewForward() const {
+  std::vector<NodeId> nodes;
+  for (NodeId n = first_new_; n < static_cast<NodeId>(kept_.size()); ++n) {
+    if (kept_[n]) nodes.push_back(n);
+  }
+  return nodes;
 }
 
 }  // namespace tenon::gradients

@@ -34,6 +34,10 @@ class DifferentiatedBody {
   static absl::StatusOr<std::unique_ptr<DifferentiatedBody>> Make(
       GraphBuilder& caller, std::string_view function, std::vector<TensorInfo> known,
       absl::Span<const DataType> handle_types);
+  // The same for a body that is no function of the library: `name` is for messages.
+  static absl::StatusOr<std::unique_ptr<DifferentiatedBody>> Make(
+      GraphBuilder& caller, std::string_view name, FunctionGraph body,
+      std::vector<TensorInfo> known, absl::Span<const DataType> handle_types);
   DifferentiatedBody(const DifferentiatedBody&) = delete;
 
   FunctionGraph& body() { return body_; }
@@ -73,6 +77,11 @@ class DifferentiatedBody {
                                                    absl::flat_hash_map<Output, Output> as) const;
   // Removes the nodes of the gradient.
   void RemoveBackward();
+  // The nodes that Differentiate has added and that RemoveBackward leaves, by id, producers first
+  // but for edges that close loops.
+  std::vector<NodeId> NewForward() const;
+  // The nodes of the body as Make got it have smaller ids.
+  NodeId first_new() const { return first_new_; }
 
  private:
   DifferentiatedBody(GraphBuilder& caller, std::string_view name, FunctionGraph body);
@@ -81,9 +90,12 @@ class DifferentiatedBody {
   }
   bool IsCheapToCopy(NodeId n) const;
   void Keep(std::vector<NodeId> roots);
+  void KeepAdded();
   void KeepWhatTheBodyNeeds();
   void KeepShapes();
   void Capture();
+  void Sort();
+  absl::Status Revive();
 
   GraphBuilder& caller_;
   const std::string name_;
@@ -96,6 +108,7 @@ class DifferentiatedBody {
   absl::flat_hash_map<Output, Origin> origins_;
   std::vector<int> xs_;
   std::vector<Output> seeds_, gradients_, captured_;
+  std::vector<NodeId> added_;     // what frames of the body have got, and stand-ins
   std::vector<bool> kept_;        // by node: stays in the body though it is new
   std::vector<NodeId> backward_;  // what CopyBackward adds
 };

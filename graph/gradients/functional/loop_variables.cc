@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
-#include "graph/functions/function_graph.h"
 #include "graph/gradients/gradients.h"
 
 namespace tenon::gradients {
@@ -97,14 +96,19 @@ absl::StatusOr<LoopVariables> FindLoopVariables(const Graph& graph, std::string_
     return absl::InvalidArgumentError(
         absl::StrCat("function '", body, "' takes ", made->args.size(), " arguments and gives ",
                      made->results.size(), " results for ", size, " variables"));
-  const VariableFlow flow(*made);
+  return FindLoopVariables(*made, std::move(wanted), std::move(reached));
+}
+
+LoopVariables FindLoopVariables(const FunctionGraph& body, std::vector<bool> wanted,
+                                std::vector<bool> reached) {
+  const VariableFlow flow(body);
   flow.Forward(wanted);
   flow.Backward(reached);
   LoopVariables variables;
-  for (size_t i = 0; i < size; ++i) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
     variables.is_invariant.push_back(flow.IsInvariant(i));
     variables.carries_gradient.push_back(
-        wanted[i] && reached[i] && CarriesGradient(made->graph.output_type({made->args[i], 0})));
+        wanted[i] && reached[i] && CarriesGradient(body.graph.output_type({body.args[i], 0})));
   }
   return variables;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/functions/function_graph.h"
 #include "graph/ir/graph.h"
 
 namespace tenon::gradients {
@@ -21,5 +22,10 @@ struct LoopVariables {
 absl::StatusOr<LoopVariables> FindLoopVariables(const Graph& graph, std::string_view body,
                                                 std::vector<bool> wanted,
                                                 std::vector<bool> reached);
+
+// The same for a body that is no function of the library. It must have an argument and a result for
+// each variable.
+LoopVariables FindLoopVariables(const FunctionGraph& body, std::vector<bool> wanted,
+                                std::vector<bool> reached);
 
 }  // namespace tenon::gradients

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenGradients,
                          ::testing::Values("Slices", "UnknownShapes", "Models", "SecondDerivatives",
                                            "Conventions", "Matrices", "SecondDerivativesOfMatrices",
                                            "Transforms", "Images", "Sparse", "Sequences",
-                                           "SparseMatrices", "Calls", "Branches", "Loops",
+                                           "SparseMatrices", "Calls", "Branches", "Loops", "Frames",
                                            "FunctionSecondDerivatives"));
 
 class GradientCases : public testing::FolderTest {

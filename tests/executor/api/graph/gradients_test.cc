@@ -1,6 +1,7 @@
 // TF_AddGradients.
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "tests/executor/api/c_api_util.h"
 
 namespace tenon {
@@ -72,6 +73,63 @@ TEST_F(CGradients, WithoutAPathThereIsNone) {
   const auto dy = Add({{product_, 0}}, {{other, 0}});
   EXPECT_EQ(nullptr, dy[0].oper);
   EXPECT_EQ(-1, dy[0].index);
+}
+
+// While i < 3: y = y * y, from i = 0 and y = x. So y = x^8.
+class LoopGradients : public CGradients {
+ protected:
+  static TF_Operation* ConstIn(TF_Graph* graph, int value, TF_Status* status) {
+    const testing::TensorPtr t = testing::IntTensor({}, {value});
+    TF_OperationDescription* desc =
+        TF_NewOperation(graph, "Const", absl::StrCat("c", value).c_str());
+    TF_SetAttrTensor(desc, "value", t.get(), status);
+    TF_SetAttrType(desc, "dtype", TF_INT32);
+    return TF_FinishOperation(desc, status);
+  }
+  static TF_Output In(TF_Graph* graph, const char* op, TF_Output a, TF_Output b,
+                      TF_Status* status) {
+    TF_OperationDescription* desc = TF_NewOperation(graph, op, op);
+    TF_AddInput(desc, a);
+    TF_AddInput(desc, b);
+    return {TF_FinishOperation(desc, status), 0};
+  }
+  void Loop() {
+    x_ = {Const("x", FloatTensor({}, {1.5}).get()), 0};
+    TF_Output first[] = {{ConstIn(g(), 0, s()), 0}, x_};
+    TF_WhileParams params = TF_NewWhile(g(), first, 2, s());
+    ExpectOk();
+    params.name = "loop";
+    params.cond_output = In(params.cond_graph, "Less", params.cond_inputs[0],
+                            {ConstIn(params.cond_graph, 3, s()), 0}, s());
+    params.body_outputs[0] = In(params.body_graph, "AddV2", params.body_inputs[0],
+                                {ConstIn(params.body_graph, 1, s()), 0}, s());
+    params.body_outputs[1] =
+        In(params.body_graph, "Mul", params.body_inputs[1], params.body_inputs[1], s());
+    TF_FinishWhile(&params, s(), last_);
+    ExpectOk();
+  }
+  TF_Output x_, last_[2];
+};
+
+TEST_F(LoopGradients, GoThroughTheIterationsBackward) {
+  Loop();
+  const auto first = Add({last_[1]}, {x_});
+  const auto second = Add(first, {x_});
+  SessionRunner session(g());
+  const auto out = session.Run({}, {last_[1], first[0], second[0]});
+  EXPECT_NEAR(FloatsOf(out[0].get())[0], std::pow(1.5, 8), 1e-3);
+  EXPECT_NEAR(FloatsOf(out[1].get())[0], 8 * std::pow(1.5, 7), 1e-3);
+  EXPECT_NEAR(FloatsOf(out[2].get())[0], 56 * std::pow(1.5, 6), 1e-2);
+}
+
+TEST_F(LoopGradients, OfWhatIsInALoopAreRefused) {
+  Loop();
+  const size_t before = Names().size();
+  Add({{Find("loop/body/Mul"), 0}}, {x_}, {}, nullptr, TF_UNIMPLEMENTED);
+  EXPECT_THAT(
+      message(),
+      ::testing::HasSubstr("'loop/body/Mul' (Mul): it is to be differentiated, and is in a loop"));
+  EXPECT_EQ(before, Names().size());
 }
 
 TEST_F(CGradients, OfGradients) {
