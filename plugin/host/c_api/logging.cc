@@ -21,6 +21,7 @@ int EnvLevel(const char* name) {
 }
 
 void Print(const char* level, const char* fmt, va_list args) {
+  if (fmt == nullptr) return;
   char text[2048];  // longer lines are cut off
   std::vsnprintf(text, sizeof(text), fmt, args);
   const CallbackInfo* callback = CurrentCallback();
