@@ -25,7 +25,33 @@ namespace tenon {
 
 // Deleted objects that wait to be used again. T has a member `T* next_idle` for the pool's use, and
 // says by itself whether it is deleted. Objects stay constructed, and keep what they own while they
-// are idle. Each thread has a stock of its own; all threads share what is beyond it. Thread-safe.
+// are idle. All threads share them. Thread-safe.
+template <typename T>
+class SharedHandlePool {
+ public:
+  // An idle object, or a new one. The caller makes it ready for use.
+  static T* Take() {
+    absl::MutexLock lock(&mutex_);
+    if (first_ == nullptr) return new T;
+    T* const object = first_;
+    first_ = object->next_idle;
+    return object;
+  }
+  // Takes an object back, on any thread.
+  static void Give(T* object) {
+    absl::MutexLock lock(&mutex_);
+    object->next_idle = first_;
+    first_ = object;
+  }
+
+ private:
+  inline static absl::Mutex mutex_{absl::kConstInit};
+  inline static T* first_ = nullptr;
+};
+
+// The same, but each thread has a stock of its own; all threads share what is beyond it. For
+// objects that programs make all the time: a stock takes room in the static block of thread-local
+// memory, of which a library that is opened by name gets a kilobyte or so.
 template <typename T>
 class HandlePool {
  public:
@@ -113,12 +139,12 @@ class HandlePool {
 // Makes and deletes objects of any type that C callers own; T says so by `using Pool =
 // tenon::Handles<T>`. A deleted object is destroyed, and only its memory stays. Objects that were
 // not made here, as those on the stack, must not be passed in. Thread-safe.
-template <typename T>
+template <typename T, template <typename> class MemoryPool = SharedHandlePool>
 class Handles {
  public:
   template <typename... Args>
   static T* New(Args&&... args) {
-    Slot* const slot = HandlePool<Slot>::Take();
+    Slot* const slot = MemoryPool<Slot>::Take();
     AllowUse(slot, true);
     T* const object = new (slot->room) T(std::forward<Args>(args)...);
     slot->generation.store(slot->generation.load(std::memory_order_relaxed) + 1,
@@ -135,7 +161,7 @@ class Handles {
   // is no object.
   static bool Delete(T* object) {
     if (!Destroy(object)) return false;
-    HandlePool<Slot>::Give(SlotOf(object));
+    MemoryPool<Slot>::Give(SlotOf(object));
     return true;
   }
   // Delete, but the address will not be used again. Returns the memory, which is the caller's, and
@@ -147,7 +173,7 @@ class Handles {
   struct Slot {
     alignas(T) std::byte room[sizeof(T)];
     std::atomic<uint64_t> generation{0};  // odd: there is an object
-    Slot* next_idle = nullptr;            // of HandlePool
+    Slot* next_idle = nullptr;            // of MemoryPool
   };
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
@@ -181,9 +207,9 @@ template <typename T>
 class WeakHandle {
  public:
   // Of an object that is there.
-  explicit WeakHandle(T* object) : object_(object), generation_(Handles<T>::GenerationOf(object)) {}
+  explicit WeakHandle(T* object) : object_(object), generation_(T::Pool::GenerationOf(object)) {}
   // Null if the object was deleted, even if its address has a new one.
-  T* get() const { return Handles<T>::GenerationOf(object_) == generation_ ? object_ : nullptr; }
+  T* get() const { return T::Pool::GenerationOf(object_) == generation_ ? object_ : nullptr; }
 
  private:
   T* object_;

@@ -124,7 +124,7 @@ struct TFE_Context {
 
   std::atomic<tenon::eager::Context*> context{nullptr};  // owned; null: deleted
   std::atomic<uint64_t> generation{0};                   // counts the contexts of this shell
-  TFE_Context* next_idle = nullptr;                      // of HandlePool
+  TFE_Context* next_idle = nullptr;                      // of SharedHandlePool
 };
 
 namespace tenon::eager {

@@ -75,7 +75,7 @@ void DropSession(TF_Graph* graph) {
 }
 
 void Operations::Add(TF_Graph* graph) {
-  if (size_ == chunks_.size() * kChunk) chunks_.push_back(HandlePool<Chunk>::Take());
+  if (size_ == chunks_.size() * kChunk) chunks_.push_back(SharedHandlePool<Chunk>::Take());
   TF_Operation& operation = (*this)[size_];
   operation.node = static_cast<NodeId>(size_++);
   operation.graph = graph;
@@ -89,7 +89,7 @@ void Operations::Truncate(size_t size) {
     operation.device.store(nullptr, std::memory_order_relaxed);
   }
   for (; chunks_.size() * kChunk >= size_ + kChunk; chunks_.pop_back())
-    HandlePool<Chunk>::Give(chunks_.back());
+    SharedHandlePool<Chunk>::Give(chunks_.back());
 }
 
 }  // namespace tenon::api

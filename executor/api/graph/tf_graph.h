@@ -48,8 +48,8 @@ struct TF_Operation {
 
 namespace tenon::api {
 
-// The operations of a graph, by node id. Their memory outlives them, as that of HandlePool: an
-// operation of a deleted graph says so. Not thread-safe.
+// The operations of a graph, by node id. Their memory outlives them, as that of any object of
+// Handles: an operation of a deleted graph says so. Not thread-safe.
 class Operations {
  public:
   Operations() = default;
@@ -68,7 +68,7 @@ class Operations {
   static constexpr size_t kChunk = 32;
   struct Chunk {
     std::array<TF_Operation, kChunk> operations;
-    Chunk* next_idle = nullptr;  // of HandlePool
+    Chunk* next_idle = nullptr;  // of SharedHandlePool
   };
   std::vector<Chunk*> chunks_;
   size_t size_ = 0;

@@ -4,7 +4,7 @@
 #include "executor/api/graph/operation_builder.h"
 
 struct TF_OperationDescription {
-  using Pool = tenon::Handles<TF_OperationDescription>;
+  using Pool = tenon::Handles<TF_OperationDescription, tenon::HandlePool>;
   TF_OperationDescription(TF_Graph& g, std::string_view op, std::string_view name)
       : graph(&g), builder(g, op, name) {}
 

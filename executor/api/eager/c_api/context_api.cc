@@ -7,7 +7,7 @@
 #include "tensorflow/c/eager/c_api.h"
 
 using tenon::ClearStatus;
-using tenon::HandlePool;
+using tenon::SharedHandlePool;
 using tenon::StatusToC;
 using tenon::api::NoneDeleted;
 using tenon::eager::Context;
@@ -48,7 +48,7 @@ TFE_Context* TFE_NewContext(const TFE_ContextOptions* opts, TF_Status* status) {
     StatusToC(context.status(), status);
     return nullptr;
   }
-  TFE_Context* const shell = HandlePool<TFE_Context>::Take();
+  TFE_Context* const shell = SharedHandlePool<TFE_Context>::Take();
   shell->generation.fetch_add(1);
   shell->context.store(context->release(), std::memory_order_release);
   return shell;
@@ -60,7 +60,7 @@ void TFE_DeleteContext(TFE_Context* ctx) {
   if (context == nullptr) return tenon::TellOfDeleted("TFE_DeleteContext");
   ctx->generation.fetch_add(1);
   delete context;
-  HandlePool<TFE_Context>::Give(ctx);
+  SharedHandlePool<TFE_Context>::Give(ctx);
 }
 
 TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status) {

@@ -98,7 +98,7 @@ struct Lent {
   DLManagedTensor managed;
   Tensor value;
   absl::InlinedVector<int64_t, 6> shape, strides;
-  Lent* next_idle = nullptr;  // of HandlePool
+  Lent* next_idle = nullptr;  // of SharedHandlePool
 };
 
 void DeleteLent(DLManagedTensor* self) {
@@ -106,7 +106,7 @@ void DeleteLent(DLManagedTensor* self) {
   lent->value.Clear();
   lent->managed = {};
   lent->managed.deleter = [](DLManagedTensor*) { TellOfDeleted("TFE_CallDLManagedTensorDeleter"); };
-  HandlePool<Lent>::Give(lent);
+  SharedHandlePool<Lent>::Give(lent);
 }
 
 absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
@@ -115,7 +115,7 @@ absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
   if (handle->custom != nullptr)
     return absl::InvalidArgumentError("a tensor of a custom device has no address");
   TENON_ASSIGN_OR_RETURN(const DLDataType dtype, ToDLType(handle->dtype));
-  Lent* const lent = HandlePool<Lent>::Take();
+  Lent* const lent = SharedHandlePool<Lent>::Take();
   lent->value = handle->tensor;
   const Shape& shape = lent->value.shape();
   lent->shape.assign(shape.dims().begin(), shape.dims().end());
