@@ -331,7 +331,7 @@ const NodeKind* GraphReader::KeptKind(std::string_view op, std::vector<Attr> att
     if (std::equal(attrs.begin(), attrs.end(), had.begin(), had.end(), same))
       return &before_->kind(was);
   }
-  if (const NodeKind* kind = graph_.FindKind(op, attrs)) return kind;
+  if (const NodeKind* kind = graph_.FindKind(Graph::KindHash(op, attrs), op, attrs)) return kind;
   for (Attr& a : attrs) a = {KeptText(a.name), AttrValue(KeptValue(a.value.wire()))};
   return graph_.Intern(op, std::move(attrs));
 }

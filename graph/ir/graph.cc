@@ -40,12 +40,6 @@ size_t BytesOf(const std::vector<Attr>& attrs) {
   return bytes;
 }
 
-uint64_t HashOf(std::string_view op_name, const std::vector<Attr>& attrs) {
-  uint64_t h = absl::HashOf(op_name, attrs.size());
-  for (const Attr& a : attrs) h = absl::HashOf(h, a.name, a.value.wire());
-  return h;
-}
-
 AttrSet MissingDefaults(const OpDef& op, const AttrSet& attrs) {
   std::vector<Attr> defaults;
   for (const AttrDef& def : op.attrs) {
@@ -151,9 +145,16 @@ std::string Graph::OutputName(Output o) const {
   return o.port == 0 ? std::string(name(o.node)) : absl::StrCat(name(o.node), ":", o.port);
 }
 
+uint64_t Graph::KindHash(std::string_view op_name, const std::vector<Attr>& attrs) {
+  if (BytesOf(attrs) > kMaxInternedBytes) return 0;
+  uint64_t h = absl::HashOf(op_name, attrs.size());
+  for (const Attr& a : attrs) h = absl::HashOf(h, a.name, a.value.wire());
+  return h | 1;
+}
+
 const NodeKind* Graph::FindKind(uint64_t hash, std::string_view op_name,
                                 const std::vector<Attr>& sorted_attrs) const {
-  const auto it = kinds_.find(hash);
+  const auto it = hash == 0 ? kinds_.end() : kinds_.find(hash);
   if (it == kinds_.end()) return nullptr;
   const NodeKind& found = *it->second;
   if (found.op_name != op_name || !SameAttrs(found.attrs.all(), sorted_attrs)) return nullptr;
@@ -161,26 +162,21 @@ const NodeKind* Graph::FindKind(uint64_t hash, std::string_view op_name,
   return found.op != nullptr || FindOp(op_name) == nullptr ? &found : nullptr;
 }
 
-const NodeKind* Graph::FindKind(std::string_view op_name,
-                                const std::vector<Attr>& sorted_attrs) const {
-  // Hashing and comparing a large constant would cost more than sharing its kind saves.
-  if (BytesOf(sorted_attrs) > kMaxInternedBytes) return nullptr;
-  return FindKind(HashOf(op_name, sorted_attrs), op_name, sorted_attrs);
-}
-
-const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted_attrs) {
-  const bool small = BytesOf(sorted_attrs) <= kMaxInternedBytes;
-  const uint64_t hash = small ? HashOf(op_name, sorted_attrs) : 0;
-  const NodeKind* same = small ? FindKind(hash, op_name, sorted_attrs) : nullptr;
-  if (same != nullptr) return same;
-  const OpDef* op = FindOp(op_name);
+const NodeKind* Graph::AddKind(uint64_t hash, std::string_view op_name, const OpDef* op,
+                               std::vector<Attr> sorted_attrs) {
   const std::string_view kept =
       op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
   const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));
   // Of two kinds with one hash the later one is found from now on; the other is only no longer
   // shared.
-  if (small) kinds_[hash] = kind;
+  if (hash != 0) kinds_[hash] = kind;
   return kind;
+}
+
+const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted_attrs) {
+  const uint64_t hash = KindHash(op_name, sorted_attrs);
+  if (const NodeKind* same = FindKind(hash, op_name, sorted_attrs)) return same;
+  return AddKind(hash, op_name, FindOp(op_name), std::move(sorted_attrs));
 }
 
 const NodeKind* Graph::InternNew(std::string_view op_name, std::vector<NewAttr> attrs) {
@@ -193,9 +189,15 @@ const NodeKind* Graph::InternNew(std::string_view op_name, std::vector<NewAttr> 
     if (!sorted.empty() && sorted.back().name == a.name) sorted.pop_back();
     sorted.push_back({a.name, AttrValue(a.wire)});
   }
-  if (const NodeKind* same = FindKind(op_name, sorted)) return same;
-  for (Attr& a : sorted) a = {storage_->Copy(a.name), AttrValue(storage_->Copy(a.value.wire()))};
-  return Intern(op_name, std::move(sorted));
+  const uint64_t hash = KindHash(op_name, sorted);
+  if (const NodeKind* same = FindKind(hash, op_name, sorted)) return same;
+  const OpDef* op = FindOp(op_name);
+  for (Attr& a : sorted) {
+    const AttrDef* def = op == nullptr ? nullptr : op->FindAttr(a.name);
+    a.name = def == nullptr ? storage_->Copy(a.name) : std::string_view(def->name);
+    a.value = AttrValue(storage_->Copy(a.value.wire()));
+  }
+  return AddKind(hash, op_name, op, std::move(sorted));
 }
 
 Output* Graph::ReserveInputs(NodeId n, size_t count) {

@@ -276,10 +276,15 @@ class Graph {
   NodeId Append(Node node, uint64_t hash, std::span<const Output> inputs);
   bool HasName(NodeId n, std::string_view name) const { return nodes_[n].name == name; }
   const NodeKind* Intern(std::string_view op_name, std::vector<Attr> sorted_attrs);
-  // Return the kind that is interned already; null if none is. `hash` is HashOf op and attributes.
+  // 0 for attributes that are too large: to hash and compare a large constant would cost more than
+  // to share its kind saves.
+  static uint64_t KindHash(std::string_view op_name, const std::vector<Attr>& attrs);
+  // The kind that is interned already; null if none is. `hash` is KindHash of op and attributes.
   const NodeKind* FindKind(uint64_t hash, std::string_view op_name,
                            const std::vector<Attr>& sorted_attrs) const;
-  const NodeKind* FindKind(std::string_view op_name, const std::vector<Attr>& sorted_attrs) const;
+  // Adds a kind, whose attributes live as long as the storage. It is interned if `hash` is not 0.
+  const NodeKind* AddKind(uint64_t hash, std::string_view op_name, const OpDef* op,
+                          std::vector<Attr> sorted_attrs);
   // The kind of this op and these attributes, whose bytes are copied if the kind is new.
   const NodeKind* InternNew(std::string_view op_name, std::vector<NewAttr> attrs);
   void ReplaceAttr(NodeId n, std::string_view name, const NewAttr* attr);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,10 @@ namespace {
 constexpr size_t kMaxBlockBytes = size_t{1} << 20;
 
 }  // namespace
+
+GraphStorage::~GraphStorage() {
+  for (NodeKind* kind : kinds_) kind->~NodeKind();
+}
 
 std::shared_ptr<GraphStorage> GraphStorage::Over(std::shared_ptr<GraphStorage> base) {
   auto storage = std::make_shared<GraphStorage>();
@@ -115,7 +120,10 @@ void GraphStorage::DropPages(std::string_view bytes) {
 const NodeKind* GraphStorage::Add(NodeKind kind) {
   absl::MutexLock lock(&mutex_);
   kind.index = first_kind_ + static_cast<uint32_t>(kinds_.size());
-  return &kinds_.emplace_back(std::move(kind));
+  char* const place = Reserve(sizeof(NodeKind) + alignof(NodeKind));
+  const auto address = reinterpret_cast<uintptr_t>(place);
+  return kinds_.emplace_back(new (place + (alignof(NodeKind) - address % alignof(NodeKind)))
+                                 NodeKind(std::move(kind)));
 }
 
 const OpDef* GraphStorage::Add(OpDef op) {

@@ -21,6 +21,8 @@ class FunctionScope;
 // Thread-safe: copies of a graph share their storage and may be edited on different threads.
 class GraphStorage {
  public:
+  ~GraphStorage();
+
   // For the graph of a function's body: sets the functions that nodes may call besides the
   // functions of their own graph. Call it before the graph is copied or used on several threads.
   void Share(std::shared_ptr<FunctionScope> functions) { functions_ = std::move(functions); }
@@ -73,8 +75,8 @@ class GraphStorage {
   char* next_ ABSL_GUARDED_BY(mutex_) = nullptr;
   size_t left_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string_view last_ ABSL_GUARDED_BY(mutex_);
-  size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 256;  // of the last block: bodies are small
-  std::deque<NodeKind> kinds_ ABSL_GUARDED_BY(mutex_);
+  size_t block_bytes_ ABSL_GUARDED_BY(mutex_) = 256;      // of the last block: bodies are small
+  std::vector<NodeKind*> kinds_ ABSL_GUARDED_BY(mutex_);  // they stand in blocks_
   std::deque<OpDef> ops_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const void>> owners_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string_view> mappings_ ABSL_GUARDED_BY(mutex_);

@@ -173,7 +173,7 @@ absl::StatusOr<bool> GraphShapes::InferNode(const Graph& graph, const ShapeOptio
 
 absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOptions& options,
                                              NodeId n) {
-  std::vector<const TensorInfo*> inputs;
+  InferenceContext::Infos inputs;
   for (const Output& from : graph.data_inputs(n))
     inputs.push_back(&infos_[IdOfInput(graph, n, from)]);
   InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, std::move(inputs));

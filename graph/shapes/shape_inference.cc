@@ -69,8 +69,7 @@ absl::Status RankError(std::string_view wanted, int rank, int actual) {
 }  // namespace
 
 InferenceContext::InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
-                                   std::vector<const TensorInfo*> inputs,
-                                   std::shared_ptr<const void> attr_owner)
+                                   Infos inputs, std::shared_ptr<const void> attr_owner)
     : op_(op),
       attrs_(attrs),
       types_(types),

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "graph/base/chunked_vector.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
@@ -40,8 +41,8 @@ inline constexpr int64_t kMaxShapeValueElements = 1024;
 // null, for each of types.inputs.
 class InferenceContext {
  public:
-  InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
-                   std::vector<const TensorInfo*> inputs,
+  using Infos = absl::InlinedVector<const TensorInfo*, 4>;
+  InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types, Infos inputs,
                    std::shared_ptr<const void> attr_owner = nullptr);
 
   const OpDef& op() const { return op_; }
@@ -130,8 +131,8 @@ class InferenceContext {
   std::string_view node_;
   const AttrSet& attrs_;
   const NodeTypes& types_;
-  std::vector<const TensorInfo*> inputs_;
-  std::vector<TensorInfo> outputs_;
+  Infos inputs_;
+  absl::InlinedVector<TensorInfo, 1> outputs_;
   TensorInfo dropped_;
   mutable uint64_t values_read_ = 0, shapes_read_ = 0;  // a bit for each input
   std::shared_ptr<const void> attr_owner_;
@@ -174,6 +175,8 @@ struct ShapeOptions {
 // thread-safe. Does not keep the graph.
 class GraphShapes {
  public:
+  GraphShapes() { infos_.push_back(TensorInfo()); }
+
   // Runs the shape functions once, in topological order. Returns the first error of a shape
   // function unless `options.errors` collects them; INVALID_ARGUMENT for a cycle. Linear in the
   // graph.
@@ -253,9 +256,9 @@ class GraphShapes {
   bool Forget(const ShapeOptions& options, NodeId n);
   bool Store(size_t at, TensorInfo info);
 
-  std::vector<Range> ranges_;  // by node id
-  std::vector<InfoId> ids_;    // by output, in the node's range
-  std::vector<TensorInfo> infos_ = {TensorInfo()};
+  std::vector<Range> ranges_;                // by node id
+  std::vector<InfoId> ids_;                  // by output, in the node's range
+  ChunkedVector<TensorInfo> infos_;          // kUnknown first
   absl::flat_hash_map<Dims, InfoId> plain_;  // by shape of known rank
   absl::flat_hash_map<Question, size_t> questions_;
   std::vector<InfoId> answers_;

@@ -10,17 +10,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "graph/base/sanitizers.h"
 #include "graph/tensor/tensor.h"
 
 namespace tenon {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// Sanitizers find uses of freed memory only where the memory is freed.
-constexpr bool kKeeps = false;
-#else
-constexpr bool kKeeps = true;
-#endif
 
 constexpr size_t kLargest = size_t{8} << 20;
 constexpr size_t kMostOfThread = size_t{256} << 10;
@@ -112,7 +106,7 @@ size_t PooledCapacity(size_t bytes) {
 }
 
 Buffer* TakeFromPool(size_t capacity) {
-  if (!kKeeps || capacity > kLargest) return nullptr;
+  if (kSanitized || capacity > kLargest) return nullptr;
   Magazine* const own = capacity <= kMostOfThread ? magazine : nullptr;
   if (own != nullptr) {
     const int c = ClassOf(capacity);
@@ -125,7 +119,7 @@ Buffer* TakeFromPool(size_t capacity) {
 }
 
 bool GiveToPool(Buffer* buffer, size_t capacity) {
-  if (!kKeeps || capacity > kLargest) return false;
+  if (kSanitized || capacity > kLargest) return false;
   const int c = ClassOf(capacity);
   Magazine* const own = capacity <= kMostOfThread ? MagazineOfThread() : nullptr;
   if (own != nullptr && own->count[c] < kPerClass && own->bytes + capacity <= kMostOfThread) {

@@ -73,6 +73,7 @@ class Buffer {
 
  private:
   enum class Kind : uint8_t { kOwned, kDevice, kWrapped, kView };
+  static Buffer* AllocateJoined(size_t bytes, size_t capacity);
   static Buffer* New(Kind kind, void* data, size_t bytes, Release release, void* arg);
   Buffer(Kind kind, void* data, size_t bytes) : kind_(kind), data_(data), bytes_(bytes) {}
   void End();  // drops the last reference
@@ -85,7 +86,7 @@ class Buffer {
   int64_t string_count_ = 0;
   int64_t object_count_ = 0;
   Release release_ = nullptr;
-  void* arg_ = nullptr;
+  void* arg_ = nullptr;  // for release_; of an owned buffer: the block that holds it and its data
   Buffer* parent_ = nullptr;
 };
 

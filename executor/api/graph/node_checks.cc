@@ -116,7 +116,7 @@ absl::Status ErrorWithoutValues(const InferenceContext& context) {
     infos.back().value.reset();
     infos.back().partial_value.reset();
   }
-  std::vector<const TensorInfo*> inputs;
+  InferenceContext::Infos inputs;
   for (const TensorInfo& info : infos) inputs.push_back(&info);
   InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
                         context.attr_owner());

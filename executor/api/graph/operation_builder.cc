@@ -164,19 +164,21 @@ absl::Status OperationBuilder::Errors() const {
 }
 
 absl::StatusOr<NodeId> OperationBuilder::Finish() {
-  if (graph_.graph.FindNode(name_) != kNoNode) {
+  const auto duplicate = [&] {
     return absl::InvalidArgumentError(absl::StrCat("Duplicate node name in graph: '", name_, "'"));
-  }
+  };
   if (!node_errors_.empty() || !errors_.empty() || args_given_ < op_->inputs.size())
-    return Errors();
+    return graph_.graph.FindNode(name_) == kNoNode ? Errors() : duplicate();
   if (!colocation_.empty()) {
     const std::vector<std::string_view> groups(colocation_.begin(), colocation_.end());
     attrs_.push_back({kColocationAttr, attr::StringList(groups)});
   }
   inputs_.insert(inputs_.end(), control_.begin(), control_.end());
-  TENON_ASSIGN_OR_RETURN(
-      const NodeId n, graph_.graph.AddNode(name_, op_name_, inputs_, std::move(attrs_), device_));
-  TENON_RETURN_IF_ERROR(CheckNewNode(graph_, n));
+  const absl::StatusOr<NodeId> n =
+      graph_.graph.AddNode(name_, op_name_, inputs_, std::move(attrs_), device_);
+  if (absl::IsAlreadyExists(n.status())) return duplicate();
+  if (!n.ok()) return n;
+  TENON_RETURN_IF_ERROR(CheckNewNode(graph_, *n));
   NoteNewNodes(graph_);
   return n;
 }

@@ -118,7 +118,7 @@ void PluginSteps::InferShapes(NodeId n) {
       info.value = std::shared_ptr<const Tensor>(std::shared_ptr<const Tensor>(), v.constant);
     }
   }
-  std::vector<const TensorInfo*> inputs;
+  InferenceContext::Infos inputs;
   for (const TensorInfo& info : infos) inputs.push_back(&info);
   InferenceContext context(*kind.op, kind.attrs, kind.types, std::move(inputs));
   context.set_node(in_.graph.name(n));

@@ -134,7 +134,7 @@ Result Infer(const Row& row, const OpDef& op) {
   if (!types.ok()) return {types.status(), {}};
   if (types->inputs.size() != row.inputs.size())
     return {absl::InvalidArgumentError("number of inputs"), {}};
-  std::vector<const TensorInfo*> inputs;
+  InferenceContext::Infos inputs;
   for (const TensorInfo& i : row.inputs) inputs.push_back(&i);
   InferenceContext c(op, attrs, *types, inputs);
   Result result{RunShapeFn(c, "op"), {}};

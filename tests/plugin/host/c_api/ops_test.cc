@@ -53,7 +53,7 @@ absl::StatusOr<PartialShape> Infer(const char* name, std::vector<PartialShape> i
   static const AttrSet kNoAttrs;
   const NodeTypes types = *ResolveTypes(*op, kNoAttrs);
   std::vector<TensorInfo> infos(inputs.size());
-  std::vector<const TensorInfo*> pointers;
+  InferenceContext::Infos pointers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     infos[i].shape = inputs[i];
     pointers.push_back(&infos[i]);
