@@ -1,4 +1,5 @@
-// Checks of what callers of the client API pass: those of the whole C interface.
+// Checks of the arguments that callers of the client C API pass. All of them are in
+// graph/c_api/arguments.h, since every function of the C interface uses them.
 #pragma once
 
 #include "graph/c_api/arguments.h"

@@ -6,16 +6,17 @@
 
 namespace tenon::api {
 
-// Whether `value` has the type that `def` asks for, is not below its minimum and is allowed. For a
-// list the minimum is one of its length, and each element must be allowed. A value that is not set
-// counts as an empty list. Placeholders, reference types and what does not decode are refused.
+// OK if `value` has the type that `def` declares, is at least the minimum that `def` declares, and
+// is one of the values that `def` allows. Of a list, the length must be at least the minimum, and
+// each element must be allowed. A value that is not set counts as an empty list; it is refused if
+// `def` declares no list. Placeholders, reference types and bytes that do not decode are refused.
 // INVALID_ARGUMENT: "Value for attr 'T' of string is not in the list of allowed values: float",
-// "AttrValue had value with type 'int' when 'type' expected for attr 'T'" and the like.
+// "AttrValue had value with type 'int' when 'type' expected\n\t for attr 'T'" and the like.
 absl::Status CheckAttr(const AttrDef& def, const AttrValue& value);
 
-// Whether two values are the same, whatever the form of their bytes. Tensors are compared by their
-// elements, those in a list by their bytes. Tensors that do not decode differ unless all bytes are
-// equal.
+// Whether two values are equal, also if they are serialized in different ways. Two tensors are
+// compared by their elements; tensors in a list, by their bytes. A tensor that does not decode
+// equals only a value with the same bytes.
 bool SameAttr(const AttrValue& a, const AttrValue& b);
 
 }  // namespace tenon::api

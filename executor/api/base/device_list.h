@@ -1,4 +1,4 @@
-// The struct behind TF_DeviceList, for those who have devices to list.
+// The struct behind TF_DeviceList. Sessions and contexts make such lists of their devices.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,18 @@
 namespace tenon::api {
 
 struct ListedDevice {
-  std::string name, type;
-  int64_t memory_bytes;
-  uint64_t incarnation;  // not 0
+  std::string name, type;  // the full name; "CPU", "APU"
+  int64_t memory_bytes;    // Device::memory_bytes; 0: unknown
+  uint64_t incarnation;    // not 0
 };
 
-// A random number that tells the devices of one session or context from those of another.
+// A random number. Each session and each context takes one, so that its devices can be told from
+// the devices of the others. Thread-safe.
 uint64_t NewIncarnation();
 
-// Describes the devices as they are now. Lists of the same devices with the same `incarnation` are
-// equal. The caller deletes the list with TF_DeleteDeviceList.
+// Copies the facts of the devices: the list does not refer to them. Two lists of the same devices
+// in the same order, made with the same `incarnation`, have equal entries. The caller deletes the
+// list with TF_DeleteDeviceList.
 TF_DeviceList* ListDevices(absl::Span<Device* const> devices, uint64_t incarnation);
 
 }  // namespace tenon::api

@@ -27,8 +27,8 @@ std::string AttrTypeText(const AttrDef& attr);
 
 // "{{node x}}".
 std::string NodeNameText(std::string_view name);
-// "{{node x}} = MatMul[T=DT_FLOAT, transpose_a=false, …](a, b:1, ^c)". Attributes that the node
-// lacks have their defaults.
+// "{{node x}} = MatMul[T=DT_FLOAT, transpose_a=false, …](a, b:1, ^c)". An attribute that the node
+// does not set is shown with the default value of the op.
 std::string NodeText(const Graph& graph, NodeId n);
 
 }  // namespace tenon::api

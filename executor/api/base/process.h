@@ -1,4 +1,4 @@
-// What all sessions and contexts of this process share. Thread-safe.
+// The devices and CPU threads that the sessions and contexts of this process share. Thread-safe.
 #pragma once
 
 #include <map>
@@ -15,16 +15,18 @@ class Workers;  // plugin/cpu/base/workers.h
 
 namespace tenon::api {
 
-// The CPU, then the devices of all plug-ins that are loaded now; creates those of newly loaded
-// plug-ins. `most` has, by device type, the most devices to return: none if it is not positive, all
-// for a type that is not there. For "CPU" it is the number of devices that the CPU is to be, of one
-// by default; a plug-in's "CPU" devices of these ordinals are left out. The pointers stay valid
-// until the plug-in is unloaded; those of the CPU are never destroyed. NOT_FOUND if `most` leaves
-// no CPU, INVALID_ARGUMENT for more than 1,024 of them; other errors are those of PluginDevices.
+// Returns the CPU devices, then the devices of all plug-ins that are loaded now. Creates the
+// devices of a plug-in that was loaded since the last call. `most`: by device type, how many
+// devices of the type to return at most; a number below 1 means none; a type without an entry has
+// no limit. The entry "CPU" is the exact number of CPU devices, 1 without an entry; a plug-in's
+// "CPU" devices with an ordinal below this number are left out. A CPU device is never destroyed; a
+// plug-in's device lives until the plug-in is unloaded. NOT_FOUND if the entry "CPU" is below 1,
+// INVALID_ARGUMENT if it is above 1,024; other errors are those of PluginDevices.
 absl::StatusOr<std::vector<Device*>> ProcessDevices(const std::map<std::string, int>& most = {});
 
-// CPU threads for all who want this number of them; 0 or less: as many as the machine has. They
-// last as long as somebody has them, and at least until somebody wants another number.
+// The CPU threads that all callers with this number share; 0 or less: as many threads as the
+// machine has. The threads live as long as a caller holds the result. The process itself holds the
+// threads of the last call.
 std::shared_ptr<Workers> ProcessWorkers(int threads);
 
 }  // namespace tenon::api

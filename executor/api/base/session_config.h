@@ -13,22 +13,24 @@
 namespace tenon::api {
 
 struct SessionConfig {
-  // Of what a ConfigProto says nothing of, these are the defaults of a session of the C API:
-  // TensorFlow's where a program can see a difference.
+  // A field that the ConfigProto does not set has here the default of a session of the C API. That
+  // default is TensorFlow's wherever a program can see a difference.
   SessionOptions options;
-  std::map<std::string, int> device_count;  // by device type, the most devices
+  std::map<std::string, int> device_count;  // `most` of ProcessDevices
   bool own_threads = false;                 // the session shares its CPU threads with no other one
-  bool log_placement = false;
-  absl::Duration timeout = absl::InfiniteDuration();  // of a run that has none of its own
-  int thread_pools = 1;  // RunOptions.inter_op_thread_pool is below this number
-  std::string metadata;  // SessionMetadata bytes, which come back with the metadata of runs
-  // What the ConfigProto sets and this host does not do, with the reason: a sentence for each.
+  bool log_placement = false;               // log the device of each node
+  absl::Duration timeout = absl::InfiniteDuration();  // of a run that has no timeout of its own
+  int thread_pools = 1;  // RunOptions.inter_op_thread_pool must be below this number
+  std::string metadata;  // SessionMetadata bytes; each RunMetadata gets them
+  // One sentence for each field that the ConfigProto sets and that has no effect here, with the
+  // reason.
   std::vector<std::string> without_effect;
 
+  // The configuration of an empty ConfigProto.
   SessionConfig();
 };
 
-// INVALID_ARGUMENT if the bytes are no ConfigProto. Unknown fields count for nothing, and so does a
+// `proto`: ConfigProto bytes. INVALID_ARGUMENT if they do not parse. Ignores unknown fields, and a
 // number that is no value of its enum.
 absl::StatusOr<SessionConfig> ReadSessionConfig(std::string_view proto);
 

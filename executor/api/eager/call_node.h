@@ -13,22 +13,23 @@
 
 namespace tenon::eager {
 
-// Owns the bytes of its attributes. Immutable once made; may be moved.
+// Owns the bytes of its attributes. Immutable after Resolve. May be moved.
 struct CallNode {
-  // Without `types`, which Resolve sets. Copies the attributes; `def` must outlive the node.
+  // Copies the attributes; `def` must outlive the node. `types` is empty until Resolve sets it.
   CallNode(const OpDef& def, const OpAttrs& attrs);
   CallNode(CallNode&&) = default;
 
-  // Checks the attributes against the OpDef, and sets `types`. With TensorFlow's words: NOT_FOUND
-  // for a missing attribute that says the number or the types of arguments, INVALID_ARGUMENT for
-  // another one, and for a value that the OpDef does not allow. UNIMPLEMENTED for references.
+  // Checks the attributes against the OpDef, and sets `types`. To be called once, before all else.
+  // With TensorFlow's messages: NOT_FOUND if an attribute is missing that gives the number or the
+  // types of arguments or results; INVALID_ARGUMENT if another attribute is missing, or if the
+  // OpDef does not allow a value. UNIMPLEMENTED if an argument or a result is a reference.
   absl::Status Resolve();
-  // INVALID_ARGUMENT for inputs of another number or type than `types` has.
+  // INVALID_ARGUMENT if the inputs have another number or other types than `types` says.
   absl::Status CheckInputs(Inputs inputs) const;
 
-  std::string name;  // of the node that stands for the op: the op's
+  std::string name;  // the name of the node, which is the name of the op
   const OpDef* def;
-  std::vector<std::pair<std::string, std::string>> values;  // of `attrs`
+  std::vector<std::pair<std::string, std::string>> values;  // names and bytes: `attrs` views them
   AttrSet attrs;                                            // sorted by name
   NodeTypes types;
 };

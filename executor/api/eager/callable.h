@@ -1,4 +1,4 @@
-// What executes an op with given attributes, types of inputs and devices.
+// Executes one op for fixed attributes, types of inputs and devices.
 // Private to executor/api/eager/.
 #pragma once
 
@@ -19,24 +19,27 @@ class CancellationManager;  // executor/api/eager/cancellation.h
 
 using Inputs = absl::Span<TFE_TensorHandle* const>;
 
-// What one execution brings beside its inputs.
+// The settings of one execution.
 struct CallContext {
-  // Of the thread that has called TFE_Execute.
+  // The policy of the thread that called TFE_Execute.
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
-  const CancellationManager* cancellation = nullptr;  // null: none
+  // Null: nothing cancels the execution. Not owned; must outlive the execution.
+  const CancellationManager* cancellation = nullptr;
 };
 
 // Thread-safe: several threads may run one callable at once.
 class Callable {
  public:
   virtual ~Callable() = default;
-  // Runs the op on inputs whose values are there, in any memory, and whose number and types are
-  // those that the callable was made for. Sets `outputs`, as many as output_types() has. The
-  // callable may take the value of an input that has no other user (TFE_TensorHandle::HasOneUser).
+  // Runs the op on the calling thread. Each input must have its value (TFE_TensorHandle::Await), in
+  // the memory of any device. The number and the types of the inputs must be those that the
+  // callable was made for. `outputs` has one entry for each of output_types(), and Run sets all of
+  // them; after an error, perhaps some. Run may move the value out of an input for which
+  // TFE_TensorHandle::HasOneUser is true.
   virtual absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) = 0;
 
   const TypeVector& output_types() const { return output_types_; }
-  // The device of the op, and the device with the memory of output i; null is the host.
+  // The device of the op, and the device whose memory holds output i. Null: the host.
   Device* device() const { return device_; }
   virtual Device* output_memory(size_t) const { return nullptr; }
 

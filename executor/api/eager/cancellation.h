@@ -1,6 +1,6 @@
-// TFE_CancellationManager: lets a program cancel ops. A function looks at it before it starts,
-// between its steps if it loops, and where it waits; an op looks at it where it waits, as for an
-// element of a queue. Private to executor/api/eager/.
+// TFE_CancellationManager: lets a program cancel ops. A function notices the cancellation before it
+// starts, after each pass of a loop, and while it waits. An op notices the cancellation only while
+// it waits, for example for an element of a queue. Private to executor/api/eager/.
 #pragma once
 
 #include <atomic>
@@ -21,25 +21,29 @@ namespace tenon::eager {
 // Thread-safe.
 class CancellationManager {
  public:
-  // Calls the callbacks in any order, on this thread, without a lock. A second call does nothing,
-  // and does not wait for the first.
+  // Calls all registered callbacks in any order, on the calling thread, without a lock; then
+  // cancelled() is true. A second call does nothing, and does not wait for the first.
   void Cancel();
-  // Cancels if callbacks are left: each hears of the end of the manager, as in TensorFlow.
+  // Calls Cancel if callbacks are registered, since the manager is about to be deleted, as in
+  // TensorFlow. Else does nothing.
   void End();
-  // Whether Cancel has called all callbacks.
+  // Whether a call of Cancel has ended: its callbacks have returned.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
-  // The limits of an op that this manager cancels: it waits for others without end. The manager
-  // must outlive them.
+  // The limits of an op that this manager cancels. The op waits without end for actions of other
+  // ops. The manager must outlive the limits.
   RunLimits limits() const {
     return {.cancelled = &cancelled_, .patience = absl::InfiniteDuration()};
   }
-  // Whether Cancel is calling them now.
+  // Whether Cancel is calling callbacks now.
   bool cancelling() const;
+  // A token that no other call has returned.
   int64_t NewToken() { return next_token_.fetch_add(1); }
-  // False if Cancel was called. The callback takes the place of one with the same token.
+  // Registers the callback, in the place of a callback with the same token. Once Cancel was called,
+  // returns false and registers nothing.
   bool Register(int64_t token, std::function<void()> callback);
-  // Takes the callback back; true also if there is none. False if Cancel was called; with `wait`
-  // only after its callbacks have returned: a callback must not call it so.
+  // Removes the callback of the token, and returns true, also if the token has no callback. Once
+  // Cancel was called, returns false. `wait`: first waits for all callbacks of a Cancel that is
+  // under way, so a callback itself must pass false.
   bool Deregister(int64_t token, bool wait);
 
  private:

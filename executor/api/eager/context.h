@@ -33,7 +33,8 @@ namespace tenon::eager {
 // Thread-safe.
 class Context {
  public:
-  // With the devices of the process. Errors are those of ProcessDevices.
+  // A context with all devices of the process. Errors are those of ProcessDevices, and
+  // INVALID_ARGUMENT if the environment variable that chooses the instruction set is wrong.
   static absl::StatusOr<std::unique_ptr<Context>> Make(const ContextOptions& options);
   // Waits for queued ops.
   ~Context();
@@ -51,9 +52,9 @@ class Context {
   DeviceNames& device_names() { return device_names_; }
   CustomDevices& custom_devices() { return custom_devices_; }
   GraphNotes& graph_notes() { return graph_notes_; }
-  // The policy and the executor of the calling thread: those of the context, unless the thread has
-  // its own. A null `executor` is the context's. What an ended thread had may come to a later one,
-  // since the system uses ids of threads again.
+  // The policy and the executor of the calling thread: those that the thread has set, else those of
+  // the context. SetThreadExecutor(nullptr) goes back to the context's executor. A new thread may
+  // get the settings of a thread that has ended, since the system uses ids of threads again.
   TFE_ContextDevicePlacementPolicy policy() const;
   void SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy);
   std::shared_ptr<Executor> executor() const;
@@ -64,25 +65,28 @@ class Context {
   }
   bool soft_placement() const { return soft_placement_.load(std::memory_order_relaxed); }
   bool log_placement() const { return log_placement_.load(std::memory_order_relaxed); }
-  // Both concern callables that are made later; those that exist are forgotten.
+  // A change clears all callables, so that later executions are placed and logged anew.
   void set_soft_placement(bool value);
   void set_log_placement(bool value);
-  // Waits for all executors that the context has had; returns the first error.
+  // Waits for every executor that this context or one of its threads has ever had (Executor::Wait),
+  // and returns the first error. Keeps the errors of the executors.
   absl::Status WaitForAll() const;
-  // The same, and forgets the errors, as TFE_ContextAsyncWait of TensorFlow does.
+  // WaitForAll, and then clears the errors of the executors, as TensorFlow's TFE_ContextAsyncWait
+  // does.
   absl::Status EndAll();
-  // What executables of this context borrow from it.
+  // References to the parts of this context that an executable uses. The context must outlive them.
   SessionParts session_parts();
-  // What kernels of plug-ins are told of this context.
+  // The facts about this context that kernels of plug-ins may ask for.
   std::shared_ptr<const KernelSurroundings> kernel_surroundings();
-  // Of the devices, for api::ListDevices.
+  // The `incarnation` for api::ListDevices.
   uint64_t incarnation() const { return incarnation_; }
+  // The number of the next execution, counted from 1.
   int64_t NextStep() { return next_step_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The device of this name, full or partial; null is the host, also for no name. INVALID_ARGUMENT
-  // if there is none.
+  // The first device that fits the name, full or partial. Null: the host, also if `name` is null or
+  // "". INVALID_ARGUMENT if no device fits.
   absl::StatusOr<Device*> DeviceOfName(const char* name);
-  // Forgets callables, and the state of nodes that they keep.
+  // Forgets all callables, and the states that kernels keep by node (KernelStates).
   void ClearCaches();
 
  private:
@@ -118,18 +122,19 @@ class Context {
 
 }  // namespace tenon::eager
 
-// The shell of a context outlives it, so that a caller who uses a deleted context can be told.
+// A shell is never freed, and outlives its context: a call with a deleted context gets an error.
+// After that a new context may get the same shell.
 struct TFE_Context {
   bool is_deleted() const { return context.load(std::memory_order_acquire) == nullptr; }
 
   std::atomic<tenon::eager::Context*> context{nullptr};  // owned; null: deleted
-  std::atomic<uint64_t> generation{0};                   // counts the contexts of this shell
-  TFE_Context* next_idle = nullptr;                      // of SharedHandlePool
+  std::atomic<uint64_t> generation{0};  // changes with each context of the shell
+  TFE_Context* next_idle = nullptr;     // of SharedHandlePool
 };
 
 namespace tenon::eager {
 
-// The context behind the shell. INVALID_ARGUMENT for null and for a deleted one.
+// The context of the shell. INVALID_ARGUMENT if the shell is null or its context is deleted.
 absl::StatusOr<Context*> ContextOf(TFE_Context* shell);
 // The same for functions without a status: null for null and, told in the name of the function, for
 // a deleted one.

@@ -18,9 +18,10 @@ struct ContextOptions {
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
 };
 
-// Takes intra_op_parallelism_threads, allow_soft_placement and log_device_placement over from a
-// serialized ConfigProto. One that is not there leaves its option as it was; other fields count for
-// nothing. INVALID_ARGUMENT if the bytes do not parse; the options are then as they were.
+// Sets the options that the fields intra_op_parallelism_threads, allow_soft_placement and
+// log_device_placement of ConfigProto bytes give. A field that is absent leaves its option as it
+// was. Other fields are ignored. INVALID_ARGUMENT if the bytes do not parse; `options` is then
+// unchanged.
 absl::Status SetConfig(std::string_view proto, ContextOptions& options);
 
 }  // namespace tenon::eager

@@ -14,35 +14,37 @@
 
 namespace tenon::eager {
 
-// Thread-safe but for Check, as far as the callbacks are: no lock is held while they are called.
+// Thread-safe after Check if the callbacks are thread-safe: they are called without a lock.
 class CustomDevice {
  public:
-  // Owns `info`: the last call is delete_device, by the destructor.
+  // Owns `info`: the destructor passes it to delete_device.
   CustomDevice(TFE_CustomDevice fns, void* info) : fns_(fns), info_(info) {}
   ~CustomDevice();
   CustomDevice(const CustomDevice&) = delete;
   CustomDevice& operator=(const CustomDevice&) = delete;
 
-  // Sets the name, before anything else is called. INVALID_ARGUMENT for another version of the
-  // struct, for a function that is missing, and for a name that is not a full one.
+  // Checks the callbacks and sets the name. To be called once, before all other functions.
+  // INVALID_ARGUMENT if the struct has another version, if a callback other than pack and
+  // shall_pin_to_this_device is null, or if the name is not a full one.
   absl::Status Check(const char* name);
   const std::string& name() const { return name_; }  // full
   const std::string& type() const { return type_; }  // "CUSTOM"
   int ordinal() const { return ordinal_; }
-  // Whether a request, full or partial, fits the device. One without a type does not.
+  // Whether the device fits a request, full or partial. It fits no request without a type.
   bool Fits(const DeviceName& name) const;
 
-  // The callbacks. Their errors are the device's own; INTERNAL if one gives neither an error nor a
-  // result. Handles that they give are the caller's. Pack is UNIMPLEMENTED, and Wants true, for a
-  // device without this callback.
+  // Each function calls one callback, on the calling thread. The caller owns the returned handles.
+  // Errors are those of the callback; INTERNAL if it sets no error and returns no handle.
+  // UNIMPLEMENTED from Pack if the device has no such callback. `results` has room for *num_results
+  // handles; Execute sets *num_results to the number that the callback gives, if it succeeds.
   absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_Context* context, TFE_TensorHandle* handle) const;
   absl::StatusOr<TFE_TensorHandle*> CopyFrom(TFE_Context* context, TFE_TensorHandle* handle,
                                              const std::string& target) const;
   absl::Status Execute(const TFE_Op* op, TFE_TensorHandle** results, int* num_results) const;
   absl::StatusOr<TFE_TensorHandle*> Pack(TFE_Context* context, TFE_TensorHandle** handles,
                                          int num_handles) const;
-  // Whether an op with inputs on this device is to be executed there. UNIMPLEMENTED if the device
-  // has no function that says so, the error of that function if it fails.
+  // Whether the device wants to execute an op that has inputs on it (shall_pin_to_this_device).
+  // UNIMPLEMENTED if the device has no such callback; else the error of the callback.
   absl::StatusOr<bool> Wants(const TFE_Op* op) const;
 
  private:
@@ -52,10 +54,11 @@ class CustomDevice {
   int ordinal_ = 0;
 };
 
-// A tensor on a custom device, which alone knows what it is. Immutable.
+// A tensor on a custom device. Its data are opaque: only the device can read them. Immutable.
 class CustomTensor {
  public:
-  // Owns `data`: the destructor calls methods.deallocator. The other methods must be set.
+  // Owns `data`: the destructor passes it to methods.deallocator, unless that is null. num_dims and
+  // dim must be set.
   CustomTensor(TFE_Context* context, std::shared_ptr<const CustomDevice> device, void* data,
                TFE_CustomDeviceTensorHandle methods)
       : context_(context), device_(std::move(device)), data_(data), methods_(methods) {}
@@ -65,8 +68,9 @@ class CustomTensor {
 
   TFE_Context* context() const { return context_; }
   const CustomDevice& device() const { return *device_; }
-  void* data() const { return data_; }  // the device's own
-  // Errors are the device's own, and INVALID_ARGUMENT for dimensions that are no shape.
+  void* data() const { return data_; }
+  // Errors are those of the device's methods. INVALID_ARGUMENT from NumElements if a dimension is
+  // negative or the number of elements overflows.
   absl::StatusOr<int> NumDims() const;
   absl::StatusOr<int64_t> Dim(int i) const;
   absl::StatusOr<int64_t> NumElements() const;
@@ -83,11 +87,11 @@ class CustomDevices {
  public:
   using DevicePtr = std::shared_ptr<const CustomDevice>;
   bool empty() const { return empty_.load(std::memory_order_acquire); }
-  // ALREADY_EXISTS if there is one of this name.
+  // ALREADY_EXISTS if there is a device with the same full name.
   absl::Status Add(DevicePtr device);
-  // Null if there is none of this full name.
+  // The device with this full name. Null: there is none.
   DevicePtr Find(std::string_view name) const;
-  // The first that fits; null if none does.
+  // The device that was added first of those that fit the name. Null: none fits.
   DevicePtr Find(const DeviceName& name) const;
 
  private:

@@ -6,11 +6,16 @@
 
 namespace tenon::eager {
 
-// Executes the op, on the calling thread, on the custom device that it asks for, or, if it asks for
-// none, on that of its inputs if this device wants the op (CustomDevice::Wants). Else returns
-// false: the op belongs on a physical device. `results` are then left alone, and copies take the
-// place of the op's inputs on custom devices. INVALID_ARGUMENT for inputs on two custom devices.
-// Other errors are the device's.
+// Executes the op on a custom device, on the calling thread, and returns true; or returns false:
+// the op belongs on a physical device. Then `results` is unchanged, and each input of the op on a
+// custom device has been replaced by a copy on the physical one. Without an input on a custom
+// device, the op goes to the custom device that it asks for. Otherwise the first of these decides:
+// 1. CustomDevice::Wants of the inputs' device: true means this device, even if the op asks for
+//    another one; false means the device that the op asks for.
+// 2. The op's first resource input: this device if the input is on it, else the device that the op
+//    asks for.
+// 3. The device that the op asks for; the inputs' device if it asks for none.
+// INVALID_ARGUMENT if inputs are on two custom devices. Other errors are those of the device.
 absl::StatusOr<bool> ExecuteOnCustomDevice(Context& context, TFE_Op& op, TFE_TensorHandle** results,
                                            int* num_results);
 

@@ -14,15 +14,16 @@
 
 namespace tenon::eager {
 
-// A name, full or partial, that parses. Equal names give one object.
+// A valid device name, full or partial. DeviceNames makes one object for all spellings of a name,
+// so names can be compared by address.
 struct DeviceName {
-  std::string text;  // as TensorFlow writes it: "/device:GPU:0"
+  std::string text;  // in TensorFlow's spelling: "/device:GPU:0"
   DeviceRequest request;
 };
 
-// Whether the device fits the name: "/device:CPU:*" fits each CPU of this process.
+// Whether the device fits the name: each CPU device of this process fits "/device:CPU:*".
 bool Fits(const DeviceName& name, const Device& device);
-// The first of the devices that fits; null if none does.
+// The first device that fits. Null: none fits.
 Device* FindDevice(const DeviceName& name, absl::Span<Device* const> devices);
 
 // All names that the callers of a context have used. Thread-safe.

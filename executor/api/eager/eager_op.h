@@ -22,38 +22,43 @@ struct TFE_Op {
   TFE_Context* shell = nullptr;
   uint64_t generation = 0;  // of the shell when the op was made
   tenon::eager::OpEntry* entry = nullptr;
-  std::shared_ptr<tenon::eager::Function> function;  // keeps the entry of a function
+  std::shared_ptr<tenon::eager::Function> function;  // owns `entry`; null: the op is no function
   tenon::eager::OpAttrs attrs;
-  absl::InlinedVector<TFE_TensorHandle*, 4> inputs;                 // a reference to each
-  const tenon::eager::DeviceName* device = nullptr;                 // that is asked for; null: none
-  std::shared_ptr<tenon::eager::CancellationManager> cancellation;  // may be null
-  // The next input argument that may set attributes; -1: none does any more.
+  absl::InlinedVector<TFE_TensorHandle*, 4> inputs;  // the op holds a reference to each
+  const tenon::eager::DeviceName* device = nullptr;  // the op asks for it; null: for no device
+  std::shared_ptr<tenon::eager::CancellationManager> cancellation;  // null: none
+  // The input argument of the OpDef to which the next AddInput or AddInputs belongs. -1: no further
+  // input sets attributes.
   int next_arg = 0;
   bool has_custom = false;      // an input is, or was, on a custom device
   TFE_Op* next_idle = nullptr;  // of HandlePool
 
+  // Drops all inputs, with the references to them.
   void ClearInputs();
 };
 
 namespace tenon::eager {
 
-// INVALID_ARGUMENT for null and for a deleted op; the context's error for one whose context is
-// deleted.
+// INVALID_ARGUMENT if the op is null or deleted, or if its context is deleted.
 absl::Status CheckOp(const TFE_Op* op);
-// The context of an op for which CheckOp gave OK.
+// The context of an op for which CheckOp returned OK.
 inline Context& ContextOf(const TFE_Op& op) { return *op.shell->context.load(); }
 
-// Makes `op` one without inputs and attributes, for this name. NOT_FOUND if the context has neither
-// op nor function of this name. After an error the op is as it was.
+// Makes `op` an op of this name: without inputs, attributes, device and cancellation. `name` is an
+// op or a function of the context. NOT_FOUND if there is neither; the error of ContextOf. After an
+// error `op` is unchanged.
 absl::Status Open(TFE_Op& op, TFE_Context* shell, std::string_view name);
 
-// Makes the op ask for the device of this name; null and "" ask for none. INVALID_ARGUMENT for a
-// malformed name; the op then asks for what it did before.
+// Makes the op ask for the device of this name, which need not exist. Null and "": the op asks for
+// no device. INVALID_ARGUMENT if the name is malformed or does not begin with '/'; the op then asks
+// for the device that it asked for before.
 absl::Status AskForDevice(TFE_Op& op, const char* name);
 
-// Append inputs, for which CheckHandle gave OK, and infer attributes as TensorFlow does.
-// INVALID_ARGUMENT from AddInputs for an argument that is no list; the inputs are appended even
-// then. The number and the types of inputs are checked when the op is executed.
+// Append inputs, with a reference to each, and infer attributes as TensorFlow does. CheckHandle
+// must have returned OK for each input. AddInput is for an argument that is one tensor, AddInputs
+// for an argument that is a list. INVALID_ARGUMENT from AddInputs if the argument is no list; the
+// inputs are appended even then. The number and the types of inputs are checked when the op is
+// executed.
 void AddInput(TFE_Op& op, TFE_TensorHandle* input);
 absl::Status AddInputs(TFE_Op& op, absl::Span<TFE_TensorHandle* const> inputs);
 

@@ -15,12 +15,13 @@
 
 namespace tenon::eager {
 
-// An op that waits to be executed.
+// An op that waits to be executed. Its results are pending (pending.h).
 class QueuedOp {
  public:
   virtual ~QueuedOp() = default;
-  // One of the two is called, once. Run returns the error of the op, of which it has told the op's
-  // results.
+  // The executor calls one of the two, once. Run executes the op, ends its pending results with the
+  // status of the op, and returns that status. Discard ends the pending results with the error
+  // `why` without executing the op.
   virtual absl::Status Run() = 0;
   virtual void Discard(const absl::Status& why) = 0;
 };
@@ -28,21 +29,22 @@ class QueuedOp {
 // Thread-safe.
 class Executor {
  public:
-  // `limit`: the most ops that are queued, 0 for any number. A thread is made when the first op
-  // comes.
+  // `async`: ops are queued with Add, and executed on a thread that the first Add starts; otherwise
+  // callers execute their ops themselves, and Add must not be called. `limit`: the most ops that
+  // wait in the queue; 0: no limit.
   Executor(bool async, size_t limit) : async_(async), limit_(limit) {}
-  // Executes what is queued, and joins the thread.
+  // Executes the ops that are still queued, and joins the thread.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   bool async() const { return async_; }
-  // Queues an op; waits while `limit` ops are queued. After an error discards the op, and returns
-  // the error. Only for an asynchronous executor.
+  // Queues an op. Blocks while `limit` ops wait. If an earlier op has failed, discards `op` and
+  // returns status(). When a queued op fails, all ops that wait behind it are discarded.
   absl::Status Add(std::unique_ptr<QueuedOp> op);
-  // Waits until the ops that are queued now have ended; returns the error of the executor.
+  // Blocks until all ops that were added before this call have ended; returns status() of then.
   absl::Status Wait();
-  // The error of the op that failed since the last ClearError.
+  // The error of the first op that has failed since the last ClearError; OK if none has.
   absl::Status status() const;
   void ClearError();
 

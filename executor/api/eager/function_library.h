@@ -21,24 +21,25 @@ struct Function {
 
   std::string wire;
   OpDef signature;
-  std::vector<std::string> called;  // the functions, and ops, that nodes of the body name
-  std::unique_ptr<OpEntry> entry;   // of `signature`
+  std::vector<std::string> called;  // names in nodes of the body: of ops, and of functions
+  std::unique_ptr<OpEntry> entry;   // for the op that `signature` describes
 };
 
 // Thread-safe.
 class FunctionLibrary {
  public:
   using FunctionPtr = std::shared_ptr<Function>;
-  // If the same function is there, counts one more addition. INVALID_ARGUMENT for malformed bytes,
-  // for the name of an op, and if another function has the name.
+  // Adds a function, given as FunctionDef bytes. To add an equal function again counts one more
+  // addition. INVALID_ARGUMENT if the bytes are malformed, if the name is empty or that of an op,
+  // or if a different function has the name.
   absl::Status Add(std::string_view wire);
-  // Takes one addition back. With the last one the function goes: all callables of functions are
-  // cleared then, and the result is true. INVALID_ARGUMENT if there is none.
+  // Takes back one addition. Returns true if that was the last one: the function is removed, and
+  // the callables of all functions are cleared. INVALID_ARGUMENT if there is no such function.
   absl::StatusOr<bool> Remove(std::string_view name);
-  // Null if there is none.
+  // Null: there is no such function.
   FunctionPtr Find(std::string_view name) const;
-  // The FunctionDef bytes of these functions and of those that they call, each once. Names of no
-  // function are left out.
+  // The FunctionDef bytes of these functions and of all functions that they call, directly or
+  // through others, each function once. Skips names that are no function.
   std::vector<std::string> Reachable(std::vector<std::string> names) const;
   // Clears the callables of all functions.
   void ClearCallables();

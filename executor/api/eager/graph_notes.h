@@ -1,4 +1,4 @@
-// Notes the graphs of functions while they are compiled, for TFE_ContextExportRunMetadata.
+// Collects the graphs of functions as they are compiled, for TFE_ContextExportRunMetadata.
 // Private to executor/api/eager/.
 #pragma once
 
@@ -14,13 +14,12 @@ namespace tenon::eager {
 // Thread-safe.
 class GraphNotes {
  public:
-  // Switched off, it forgets what it has. It begins switched off.
+  // Switches the collection on or off; off also drops all notes. A new object is off.
   void Switch(bool on);
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // Notes one compiled graph, as it was given and as it came out of the passes; unless switched
-  // off.
+  // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
-  // RunMetadata bytes of what was noted, which is forgotten.
+  // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();
 
  private:

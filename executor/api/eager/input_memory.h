@@ -10,17 +10,20 @@
 
 namespace tenon::eager {
 
-// An input of an op on `device`. Null devices are the host.
+// The memory that the kernel of an op wants an input in. A null device is the host.
 struct WantedInput {
-  std::string_view op;
-  size_t index;
-  Device* device;  // of the op
-  Device* memory;  // where the kernel wants the input
+  std::string_view op;  // the name of the op, for messages
+  size_t index;         // of the input
+  Device* device;       // of the op
+  Device* memory;       // the device in whose memory the kernel wants the input
 };
 
-// The value of the input in the wanted memory, on the host aligned: the handle's own, or a copy.
-// INVALID_ARGUMENT, with TensorFlow's words, if the policy forbids the copy; WARN writes to stderr.
-// Strings, resources and variants stay on the host. Other errors are those of CopyAcross.
+// The value of the input in the wanted memory: the handle's own tensor, or a copy. The handle must
+// have its value, and not be on a custom device. A result in host memory is aligned as kernels want
+// it. Strings, resources and variants stay in host memory, whatever memory is wanted.
+// INVALID_ARGUMENT, with TensorFlow's message, if `policy` forbids the copy between devices;
+// TFE_DEVICE_PLACEMENT_WARN writes a warning to stderr. Other errors are those of CopyAcross and
+// Tensor::Copy.
 absl::StatusOr<Tensor> BringInput(TFE_TensorHandle& input, const WantedInput& wanted,
                                   TFE_ContextDevicePlacementPolicy policy);
 

@@ -12,13 +12,14 @@ namespace tenon::eager {
 // The device of the first resource among the inputs; null if there is none, and for the host.
 Device* DeviceOfResources(const TFE_Op& op);
 
-// Makes a callable for the op as it is: with its attributes, and the types and devices of its
-// inputs, of which it reads no values. The context must outlive it. It runs on the device that the
-// op asks for, else with the op's resources, else on the device with the best kernel. Soft
-// placement permits another device than the one that the op asks for. Errors, most with
-// TensorFlow's words: those of CallNode; INVALID_ARGUMENT for a device that does not exist or has
-// no kernel for the op, and for a placeholder; NOT_FOUND if no device has a kernel; those of
-// HostCall, PluginCall and PlanCall.
+// Makes a callable for the attributes of the op and for the types and devices of its inputs; reads
+// no value of an input. The context must outlive the callable. The callable is placed on the device
+// that the op asks for; without one, on the device of the op's resources; without any, on the
+// device with the best kernel. With soft placement, a device that the op asks for and that cannot
+// serve is replaced by another one. Errors, most with TensorFlow's messages: those of CallNode,
+// HostCall::Make, PluginCall::Make and PlanCall::Make; INVALID_ARGUMENT if the device that the op
+// asks for does not exist or has no kernel for the op, and for a placeholder; NOT_FOUND if no
+// device has a kernel.
 absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const TFE_Op& op);
 
 }  // namespace tenon::eager

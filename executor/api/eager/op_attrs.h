@@ -13,20 +13,22 @@
 
 namespace tenon::eager {
 
-// Of several values for one attribute the first counts. Attributes that the OpDef does not have are
-// kept too. Not thread-safe.
+// If an attribute is set or inferred several times, the first value counts. Attributes that the
+// OpDef does not have are kept too. Not thread-safe.
 class OpAttrs {
  public:
-  // Forgets all attributes. `def`, which may be null, must outlive what is set then.
+  // Removes all attributes. Later ones are those of `def`, which must live until the next Reset or
+  // the end of this object. Null: no OpDef.
   void Reset(const OpDef* def);
 
-  // Copies the value, which is AttrValue bytes.
+  // Copies `wire`, the AttrValue bytes of the value.
   void Set(std::string_view name, std::string_view wire);
-  // Sets the attribute with this index in the OpDef to a type that follows from the types of the
-  // op's inputs alone. hash() and SameGiven leave it out.
+  // Sets attribute `index` of the OpDef to `type`, which follows from the types of the op's inputs
+  // alone. hash() and SameGiven ignore attributes that are set so.
   void InferType(int index, DataType type);
 
-  // Of the values that Set has brought, whatever their order.
+  // A hash of the attributes that Set has set, and whether `other` has the same ones with the same
+  // bytes. The order of the calls of Set does not matter.
   uint64_t hash() const { return hash_; }
   bool SameGiven(const OpAttrs& other) const;
 

@@ -1,4 +1,4 @@
-// What a context knows of an op or a function that its callers execute.
+// An op or function that callers of a context execute, with its callables.
 // Private to executor/api/eager/.
 #pragma once
 
@@ -20,13 +20,14 @@ namespace tenon::eager {
 
 struct DeviceName;  // executor/api/eager/device_names.h
 
-// What decides which callable serves an execution.
+// The facts that decide which callable serves an execution.
 struct CallKey {
   const OpAttrs& attrs;
-  Inputs inputs;
-  const DeviceName* device;  // that the op asks for; null: none
-  const Device* resources;   // of the first resource among the inputs, if there are several devices
-  uint64_t hash = 0;         // of all of the above; for Callables::Get to set
+  Inputs inputs;             // only their number and types count
+  const DeviceName* device;  // the device that the op asks for; null: none
+  // DeviceOfResources of the op; null in a context that has the host alone.
+  const Device* resources;
+  uint64_t hash = 0;  // of all of the above; Callables::Get sets it
 };
 
 // The callables of one op. Thread-safe.
@@ -35,10 +36,11 @@ class Callables {
   using Made = std::shared_ptr<Callable>;
   Callables();
   ~Callables();
-  // The callable for `key`; `make` makes one at first use, without a lock. Of two threads that make
-  // one at once, both get the first. Errors are those of `make`, which are not kept.
+  // The callable for `key`. If there is none, calls `make`, without a lock, and keeps the result;
+  // if two threads do so at once, both get the callable that was kept first. Errors are those of
+  // `make`, and are not kept.
   absl::StatusOr<Made> Get(CallKey key, absl::FunctionRef<absl::StatusOr<Made>()> make);
-  // Forgets all callables. Those that run go on.
+  // Drops all callables. A callable that is running goes on, since its caller shares its ownership.
   void Clear();
 
  private:
@@ -54,7 +56,8 @@ class Callables {
   Map young_ ABSL_GUARDED_BY(mutex_), old_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The attributes that an argument of the op sets, as indices of OpDef::attrs; -1: none.
+// The attributes that give the type of an argument, the number of its tensors, and the list of
+// their types, as indices into OpDef::attrs. -1: no such attribute.
 struct ArgAttrs {
   int type = -1, number = -1, list = -1;
 };

@@ -19,9 +19,10 @@ class OpTable {
   OpTable(const OpTable&) = delete;
   OpTable& operator=(const OpTable&) = delete;
 
-  // The entry of an op that was added. Null: there is none of this name.
+  // The entry of this name. Null: FindOrAdd has not added it yet. The table owns its entries.
   OpEntry* Find(std::string_view name) const;
-  // The entry of a registered op, which is added if it is missing. Null for an unknown op.
+  // The entry of a registered op; adds it at the first call. Null: no op of this name is
+  // registered.
   OpEntry* FindOrAdd(std::string_view name);
   // Clears the callables of all entries.
   void ClearCallables();

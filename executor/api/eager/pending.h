@@ -1,4 +1,4 @@
-// The results of an op that an executor has queued: they come later, or never.
+// The state of a queued op, whose results have no values until the op has ended without an error.
 // Private to executor/api/eager/.
 #pragma once
 
@@ -10,18 +10,19 @@
 
 namespace tenon::eager {
 
-// The state of one queued op, which its result handles and the executor share by a count of
-// references. Thread-safe.
+// Shared by the result handles of one queued op and by the executor. Deletes itself with the last
+// reference. Thread-safe.
 class Pending {
  public:
-  // With one reference, the caller's.
+  // The caller gets the first reference.
   static Pending* New() { return new Pending; }
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  // The op has ended: with OK, its results are in their handles. To be called once.
+  // Says that the op has ended. If `status` is OK, the result handles have their values. To be
+  // called once.
   void End(absl::Status status);
   bool ended() const { return ended_.load(std::memory_order_acquire); }
   // Blocks until the op has ended, and returns its status.

@@ -13,19 +13,21 @@
 
 namespace tenon::eager {
 
-// A graph of one node and a placeholder for each of its inputs, with the functions that the node
-// reaches, compiled once. Plans are made for each list of shapes.
+// A compiled graph of one node, a placeholder for each input of the node, and the functions that
+// the node calls, directly or through others. Compiled once; plans are made for each list of
+// shapes.
 class PlanCall final : public Callable {
  public:
-  // The context must outlive the call. `device`: what the node asks for, and with it the nodes of
-  // functions that ask for none; empty: nothing.
-  // NOT_FOUND for a function that does not exist, INVALID_ARGUMENT for a defect of the graph or of
-  // a function; the errors of Executable::Make.
+  // The context must outlive the PlanCall. `device`: the device string of the node; nodes of its
+  // functions without a device string inherit it. Empty: none. NOT_FOUND if a function does not
+  // exist, INVALID_ARGUMENT if the graph or a function has a defect; the errors of
+  // Executable::Make.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         const std::string& device);
 
-  // Copies inputs from the memory of devices to the host. A cancellation counts only before the
-  // start: CANCELLED. Other errors are those of ValueOnHost and of Executable::Run.
+  // Copies inputs that are in the memory of other devices to the host; all outputs are in host
+  // memory. CANCELLED if the manager was cancelled before the start, or while the function waits or
+  // loops. Other errors are those of ValueOnHost and of Executable::Run.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:

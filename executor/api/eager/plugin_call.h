@@ -14,13 +14,13 @@
 
 namespace tenon::eager {
 
-// One kernel object of the plug-in serves all executions. On a device an execution queues its work
-// on the compute stream and does not wait for it; later work on the device's memory follows it
-// there.
+// One kernel object of the plug-in serves all executions. On a device, Run queues the work on the
+// device's compute stream and returns without waiting for it. Later work on the outputs must go
+// through the same stream, or wait for it.
 class PluginCall final : public Callable {
  public:
-  // `kernel` must be a plug-in's. A null `device` is the host. The context must outlive the call.
-  // Errors are those of PluginKernel::Create.
+  // `kernel` must be a plug-in's. A null `device` is the host. The context must outlive the
+  // PluginCall. Errors are those of PluginKernel::Create.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         std::shared_ptr<const KernelDef> kernel,
                                                         Device* device);

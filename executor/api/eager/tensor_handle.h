@@ -14,14 +14,16 @@
 #include "plugin/device/device.h"
 #include "tensorflow/c/eager/c_api.h"
 
-// Counted by reference: the caller of the C interface has one until TFE_DeleteTensorHandle, each op
-// that has the handle as an input has one. `dtype` and `device` are set by the maker of the
-// handle. `tensor` and `memory` of a pending one are set by the executor before Pending::End: they
-// are read after Await.
+// Counted by reference. The caller of the C interface has one reference until
+// TFE_DeleteTensorHandle; each op that has the handle as an input has one. The maker of the handle
+// sets `dtype` and `device`. The executor sets `tensor` and `memory` of a pending handle before
+// Pending::End: read them only after Await has returned OK.
 struct TFE_TensorHandle {
-  // With the caller's reference. A null device is the host.
+  // A handle with its value, in the memory of `memory`; `device`: the device of the op that made
+  // the value. Null: the host. The caller gets the reference.
   static TFE_TensorHandle* New(tenon::Tensor value, tenon::Device* memory, tenon::Device* device);
-  // A result of this type that comes later. Takes a reference to `pending`.
+  // A handle of this type whose value comes later. Adds a reference to `pending`; the caller keeps
+  // its own. The caller gets the reference to the handle.
   static TFE_TensorHandle* NewPending(tenon::DataType dtype, tenon::Device* device,
                                       tenon::eager::Pending* pending);
 
@@ -34,7 +36,8 @@ struct TFE_TensorHandle {
         refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
       End();
   }
-  // Whether only one op holds the handle, which its caller has deleted: the op may take the value.
+  // Whether the caller of the C interface has deleted the handle and one op alone still holds it:
+  // the op may then move the value out.
   bool HasOneUser() const {
     return refs.load(std::memory_order_acquire) == 1 && !owned.load(std::memory_order_relaxed);
   }
@@ -58,12 +61,13 @@ struct TFE_TensorHandle {
 
 namespace tenon::eager {
 
-// INVALID_ARGUMENT for null and for a deleted handle.
+// INVALID_ARGUMENT if the handle is null or deleted.
 absl::Status CheckHandle(const TFE_TensorHandle* handle);
 
-// The tensor in host memory, aligned as kernels want it; a copy if it is in a device's memory or on
-// a custom device. Waits for the value. Errors are those of Await, of CopyAcross, of Tensor::Copy
-// and of CustomDevice::CopyFrom.
+// The value of the handle in host memory, aligned as kernels want it. Waits for the value. Shares
+// the handle's tensor if it is aligned host memory; else the result is a copy. Errors are those of
+// Await, CopyAcross, Tensor::Copy and CustomDevice::CopyFrom; INTERNAL if the custom device gives a
+// copy that is on a custom device again.
 absl::StatusOr<Tensor> ValueOnHost(TFE_TensorHandle& handle);
 
 }  // namespace tenon::eager

@@ -24,11 +24,11 @@ class TextCell {
   std::string text_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The values that were added, by buckets. Thread-safe.
+// Counts the values that were added, by bucket. Thread-safe.
 class Histogram {
  public:
-  // `limits`: the upper end of each bucket, ascending. A value that equals a limit is in the bucket
-  // above. One bucket more has no end.
+  // `limits`: the upper end of each bucket, ascending. A value that equals a limit counts in the
+  // next bucket. One more bucket, the last, has no upper end.
   explicit Histogram(std::vector<double> limits);
   void Add(double value);
   // HistogramProto bytes.
@@ -43,7 +43,7 @@ class Histogram {
                  squares_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The limits of `count` buckets: scale, scale * growth, and so on. Empty unless count > 0.
+// `count` limits for a Histogram: scale, scale * growth, and so on. Empty unless count > 0.
 std::vector<double> ExponentialLimits(double scale, double growth, int count);
 
 // The cells of a metric, by the values of its labels. Cells are objects of Handles. Thread-safe.
@@ -57,7 +57,7 @@ class Metric {
   }
   Metric(const Metric&) = delete;
   Metric& operator=(const Metric&) = delete;
-  // Made at first use; lives as long as the metric.
+  // The cell for these values of the labels, made at the first call. Lives as long as the metric.
   Cell* Find(const std::vector<std::string>& labels) {
     absl::MutexLock lock(&mutex_);
     Cell*& cell = cells_[labels];
