@@ -1,4 +1,4 @@
-// The uses of each output of a graph that grows.
+// An index of the consumers of each output of a graph that grows.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace tenon::api {
 
-// Built when it is first asked for, and extended by the nodes that have come since. Uses of a node
-// come in the order of the consumers' ids and, for one consumer, of its inputs. Not thread-safe.
+// ForEach adds the nodes that are new since its last call to the index. Not thread-safe.
 class Consumers {
  public:
-  // Calls `use(consumer, input)` for each use of `o`, as long as it returns true. Input counts the
-  // data inputs, then the control inputs, of the consumer. `graph` must be the same in each call,
-  // and may have more nodes.
+  // Calls `use(consumer, input)` for each use of output `o`, until `use` returns false. `consumer`
+  // is a NodeId. `input` numbers the data inputs of the consumer from 0, then its control inputs.
+  // Uses come in the order of the consumers' ids, those of one consumer in the order of its inputs.
+  // Each call must pass the same graph, which may have more nodes than before.
   template <typename Use>
   void ForEach(const Graph& graph, Output o, Use use) {
     CatchUp(graph);
@@ -22,7 +22,8 @@ class Consumers {
       if (uses_[i].port == o.port && !use(uses_[i].node, uses_[i].input)) return;
     }
   }
-  // Forgets all: the inputs of a node have changed.
+  // Empties the index; the next ForEach builds it anew. To be called when a node was removed or its
+  // inputs have changed.
   void Clear() { *this = Consumers(); }
 
  private:

@@ -1,4 +1,4 @@
-// The hash by which TensorFlow tells functions of one name apart.
+// A hash that makes the names of different functions different.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tenon::api {
 
-// Returns the text that TensorFlow puts behind the name of a function that is to have a hash:
-// eleven letters and digits. Equal functions have equal hashes, in every version of this library.
+// Returns the hash that TensorFlow appends to the name of a function on request: eleven letters and
+// digits. Equal functions have equal hashes, in every version of this library.
 std::string FunctionHashText(const pb::FunctionDef& function);
 
 }  // namespace tenon::api

@@ -1,4 +1,4 @@
-// Imports GraphDefs for other rooms.
+// Imports a GraphDef into a TF_Graph, for rooms outside of executor/api/graph/.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace tenon::api {
 
-// TF_GraphImportGraphDef without options. Copies what it keeps of `wire`. After an error the graph
-// is as it was.
+// TF_GraphImportGraphDef without options. `wire`: GraphDef bytes, which the graph copies. After an
+// error the graph has the nodes, functions and versions that it had before.
 absl::Status ImportGraphDef(TF_Graph& graph, std::string_view wire)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 

@@ -16,19 +16,21 @@
 
 namespace tenon::api {
 
-// The VersionDef of a graph that takes in another one: who could read both can read the graph.
+// The VersionDef bytes of a graph that is merged of two graphs with these VersionDef bytes: the
+// older producer; a consumer that may read both graphs, and no other one, may read the merged one.
 std::string MergedVersions(std::string_view wire, std::string_view other_wire);
 
-// One import: Run is called once. Needs the lock of the graph throughout.
+// One import: Run is called once. The caller holds graph.mutex for the whole life of the object.
 class GraphImporter {
  public:
   // `options` must outlive the importer.
   GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& options);
 
-  // Adds what `wire` holds, and fills in `results`. The graph keeps the bytes. After an error the
-  // graph is as it was, but for bytes that it keeps until it goes, and `results` is untouched.
-  // Errors have TensorFlow's codes and messages, but with every option a node is refused whose
-  // name, as the options have changed it, is taken.
+  // Adds the nodes and functions of `wire`, GraphDef bytes, to the graph, and fills `results`. The
+  // graph shares the ownership of the bytes, also after an error. After an error the graph has the
+  // nodes, functions and versions that it had before, and `results` is unchanged. Errors have
+  // TensorFlow's codes and messages, with one difference: whatever the options are, a node is
+  // refused if its final name is taken.
   absl::Status Run(std::shared_ptr<const std::string> wire, TF_ImportGraphDefResults* results);
 
  private:

@@ -1,4 +1,4 @@
-// Takes out again what was added to a graph.
+// Removes what was added to a graph since a mark.
 #pragma once
 
 #include <string>
@@ -8,14 +8,18 @@
 
 namespace tenon::api {
 
-// A state of a graph to which Undo leads back. Nodes, functions and versions that came since go; no
-// caller may have seen an operation of such a node. Needs the lock of the graph.
+// The caller holds graph.mutex for the whole life of the object.
 class GraphMark {
  public:
+  // Marks the present state of the graph.
   explicit GraphMark(TF_Graph& graph);
-  // The id of the first node that came since.
+  // The id that the first node after the mark has or will have.
   NodeId first_new() const { return first_new_; }
+  // The graph's VersionDef bytes at the mark.
   const std::string& versions() const { return versions_; }
+  // Brings the nodes, functions and versions of the graph back to the state of the mark. Destroys
+  // the TF_Operations of the nodes that it removes: no caller of the C API may have their
+  // addresses.
   void Undo();
 
  private:

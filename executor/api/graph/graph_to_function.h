@@ -12,25 +12,31 @@
 
 namespace tenon::api {
 
-// What is to become a function. Names of arguments are made of the names of their nodes, in lower
-// case; where names meet, later ones get a number.
+// The parts of the function. The name of an argument is made of the name of its node, in lower
+// case, with '_' for characters that no argument may have. Of equal names the later ones get a
+// number.
 struct FunctionParts {
   std::string_view name;
-  bool append_hash = false;  // "_" and a hash of the definition behind the name
-  const char* description = nullptr;
+  bool append_hash = false;           // append "_" and FunctionHashText to the name
+  const char* description = nullptr;  // null: none
   std::vector<NodeId> body;
-  std::vector<Output> inputs, outputs;  // an output may be an input
-  // One for each output; none: after their nodes.
+  // `inputs`: the values that become arguments. `outputs`: outputs of nodes of `body`, or values of
+  // `inputs`.
+  std::vector<Output> inputs, outputs;
+  // One for each output. nullopt: the outputs are named as arguments are.
   std::optional<std::vector<std::string>> output_names;
-  std::vector<NodeId> control_outputs;
-  std::optional<std::vector<std::string>> control_output_names;  // none: those of the nodes
+  std::vector<NodeId> control_outputs;  // nodes of `body` that each call must run
+  // One for each control output. nullopt: the names of the nodes.
+  std::optional<std::vector<std::string>> control_output_names;
 };
 
-// Returns FunctionDef bytes. All parts must be of the graph, and their ops known. INVALID_ARGUMENT,
-// with TensorFlow's messages, for an input of the body and for an output that come neither from the
-// body nor from `inputs`, for names that stand twice, and for control outputs that are not in the
-// body or have fewer or more names; UNIMPLEMENTED for a placeholder in an attribute that the op
-// does not have.
+// Returns FunctionDef bytes. All nodes of `parts` must be in the graph, and their ops known.
+// INVALID_ARGUMENT, with TensorFlow's messages:
+// * a data input of a node of the body, or an output, comes neither from the body nor from
+//   `inputs`; or a control input comes from neither;
+// * two output names or two control output names are equal, or a control output name is empty;
+// * a control output is not in the body, or there is not one name for each control output.
+// UNIMPLEMENTED: a node has a placeholder as the value of an attribute that its op does not have.
 absl::StatusOr<std::string> GraphToFunction(const Graph& graph, const FunctionParts& parts);
 
 }  // namespace tenon::api

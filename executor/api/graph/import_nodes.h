@@ -1,4 +1,4 @@
-// The nodes of a GraphDef as texts, and the order in which they can be added to a graph.
+// Parses the nodes of a GraphDef, and finds an order in which they can be added to a graph.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tenon::api {
 
-// The text of an input: "node", "node:1", "^node".
+// An input as a NodeDef writes it: "node" (port 0), "node:1" or "^node".
 struct InputText {
   std::string_view node;
   int port;  // kControlPort for "^node"
@@ -29,26 +29,31 @@ struct NodeDefText {
 
 // The parts of a GraphDef.
 struct GraphDefText {
-  std::vector<NodeDefText> nodes;
-  absl::flat_hash_map<std::string_view, int> by_name;  // into `nodes`
-  std::string_view library, versions;                  // data() is null where the bytes have none
+  std::vector<NodeDefText> nodes;                      // in the order of the bytes
+  absl::flat_hash_map<std::string_view, int> by_name;  // index into `nodes`, by name
+  // FunctionDefLibrary and VersionDef bytes; data() is null if the GraphDef has none.
+  std::string_view library, versions;
 };
 
-// Parses GraphDef bytes, which must live as long as the result. Texts that stand in the bytes in
-// pieces, as protobuf allows, are joined in `graph`'s storage. INVALID_ARGUMENT "Invalid GraphDef"
-// for bytes that protobuf would not parse, and TensorFlow's messages for a node whose name is
-// malformed or not unique, that has no op, or has a data input behind a control input.
+// Parses GraphDef bytes. The result has views of the bytes and of the storage of `graph`, which
+// must both live as long. The function puts into that storage only fields that the bytes have in
+// several pieces, as protobuf allows. INVALID_ARGUMENT: "Invalid GraphDef" for bytes that protobuf
+// would not parse; TensorFlow's messages for a node whose name is malformed or not unique, that has
+// no op, or that has a data input after a control input.
 absl::StatusOr<GraphDefText> ParseGraphDef(std::string_view wire, Graph& graph);
 
-// The order in which TensorFlow adds the nodes: always the first one, by the order of the bytes, of
-// which all inputs are there. A Merge in a loop waits for one data input only.
+// The order in which TensorFlow adds the nodes: the next node is always the first one, by index in
+// GraphDefText::nodes, whose inputs were all added or are mapped. For a Merge in a loop it is
+// enough that one data input was added.
 class NodeOrder {
  public:
-  // `is_mapped` says whether an input is to be replaced by an output that exists. INVALID_ARGUMENT
-  // for an input that names no node and is not mapped.
+  // `is_mapped` says whether an input is replaced by an output of the graph
+  // (TF_ImportGraphDefOptions::input_map). INVALID_ARGUMENT if an input names no node of `def` and
+  // is not mapped.
   static absl::StatusOr<NodeOrder> Of(const GraphDefText& def,
                                       absl::FunctionRef<bool(const InputText&)> is_mapped);
-  // The numbers of the nodes that can be added. Fewer than there are if the rest wait in a cycle.
+  // The indices of the nodes, in the order in which they can be added. Nodes that wait for each
+  // other in a cycle are missing, and so are the nodes that need them.
   std::vector<int> Take() &&;
 
  private:

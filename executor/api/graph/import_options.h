@@ -1,4 +1,4 @@
-// What an import is asked for, and what it returns.
+// The options and the results of an import. tensorflow/c/c_api.h says what each option does.
 #pragma once
 
 #include <map>
@@ -12,30 +12,36 @@
 
 namespace tenon::api {
 
-// An output of a node of the GraphDef, by name; port kControlPort for the node as a whole.
+// An output of a node: the node's name in the GraphDef, and the port. kControlPort: the node's
+// control output.
 using NamedPort = std::pair<std::string, int>;
 
 }  // namespace tenon::api
 
 struct TF_ImportGraphDefOptions {
   using Pool = tenon::Handles<TF_ImportGraphDefOptions>;
+  // `prefix` and '/' come before the names of the nodes; "": nothing does. `default_device`: the
+  // device string of nodes that have none.
   std::string prefix, default_device;
   bool uniquify_names = false;
   bool uniquify_prefix = false;
   bool validate_colocation = true;
   bool skip_mapped_nodes = false;  // nodes of which every output is mapped are not added
+  // By an output of the GraphDef: the output of the graph that its readers read in its place.
   std::map<tenon::api::NamedPort, TF_Output> input_map;
+  // Operations of the graph. A node that reads no other node of the import waits for them.
   std::vector<const TF_Operation*> control_dependencies;
+  // Outputs and nodes of the GraphDef for `outputs` and `operations` of the results.
   std::vector<tenon::api::NamedPort> return_outputs;
   std::vector<std::string> return_operations;
 };
 
 struct TF_ImportGraphDefResults {
   using Pool = tenon::Handles<TF_ImportGraphDefResults>;
-  std::vector<TF_Output> outputs;
-  std::vector<TF_Operation*> operations;
-  // The sources of mappings that were not used.
+  std::vector<TF_Output> outputs;         // by return_outputs
+  std::vector<TF_Operation*> operations;  // by return_operations
+  // The keys of input_map that name no output of the GraphDef: node and port of each.
   std::vector<std::string> unused_names;
-  std::vector<const char*> unused_name_texts;  // of unused_names
+  std::vector<const char*> unused_name_texts;  // c_str() of each of unused_names
   std::vector<int> unused_indexes;
 };

@@ -1,4 +1,5 @@
-// The prefixes of the names of a graph that grows: "a" and "a/b" of "a/b/c".
+// The set of all prefixes of node names of a graph that grows: "a/b/c" has the prefixes "a" and
+// "a/b".
 #pragma once
 
 #include <string_view>
@@ -8,16 +9,18 @@
 
 namespace tenon::api {
 
-// Adds each prefix of `name` to `prefixes`, as views of `name`.
+// Adds each prefix of `name` to `prefixes`, as views of `name`. Takes for granted that a prefix in
+// `prefixes` has its own prefixes there too.
 void AddPrefixes(std::string_view name, absl::flat_hash_set<std::string_view>* prefixes);
 
 // Not thread-safe.
 class NamePrefixes {
  public:
-  // Adds the names that came to the graph since the last call. The graph must be the same.
+  // Adds the prefixes of the nodes that are new since the last call. Each call must pass the same
+  // graph, which must outlive this object.
   void CatchUp(const Graph& graph);
   bool Has(std::string_view prefix) const { return prefixes_.contains(prefix); }
-  // Forgets all: nodes have gone.
+  // Empties the set. To be called when nodes were removed, before the next CatchUp.
   void Clear() { *this = NamePrefixes(); }
 
  private:

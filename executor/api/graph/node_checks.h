@@ -6,26 +6,27 @@
 
 namespace tenon::api {
 
-// Checks op and attributes of a node, and the number of its inputs, but not their types. The op
-// must be known. INVALID_ARGUMENT, or UNIMPLEMENTED for an op that is out of use in graphs of
-// version `producer`. The attributes of a kind that was right before are not checked again. A
-// placeholder fits any attribute but one that counts tensors.
+// Checks the op and the attributes of node n and the number of its inputs, but not the types of the
+// inputs. The op must be known. INVALID_ARGUMENT if something is wrong; UNIMPLEMENTED if graphs of
+// version `producer` (VersionDef) no longer have the op. Of nodes of one kind (NodeKind) the
+// attributes are checked once. A placeholder is right as the value of any attribute, except of one
+// that says the number of tensors of an argument.
 absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Infers the shapes of the last node, after KnowShapes for all nodes before it. The last node must
-// have none yet. Errors of the shape function have TensorFlow's form: what is wrong, the node with
-// its attributes, the shapes of its inputs.
+// Infers the shapes of the last node of the graph, which must have no shapes yet; calls KnowShapes
+// for all nodes before it first. Errors are those of the shape function, in TensorFlow's form: the
+// fault, the node with its attributes, the shapes of its inputs.
 absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Merges `shape` into what is known of an output; the shapes of later nodes stay as they are.
-// INVALID_ARGUMENT if they contradict each other.
+// Merges `shape` into the known shape of an output. The shapes of the output's consumers are not
+// inferred anew. INVALID_ARGUMENT if the two shapes contradict each other.
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// CheckKindOf and InferNewNode for `n`, which must be the node that was added last, and
-// INVALID_ARGUMENT for an op without a shape function if the graph requires one. After an error the
-// node is out of the graph.
+// CheckKindOf, with the producer version of the graph, and InferNewNode for node n, which must be
+// the node that was added last. INVALID_ARGUMENT also if TF_Graph::require_shape_fns is set and the
+// op has no shape function. Removes the node from the graph after an error.
 absl::Status CheckNewNode(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 }  // namespace tenon::api

@@ -1,5 +1,4 @@
-// Collects what a new node is to be, finds the attributes that follow from its inputs, and adds the
-// node.
+// Collects the parts of a new node, infers attributes from its inputs, and adds the node.
 #pragma once
 
 #include <deque>
@@ -17,28 +16,30 @@
 
 namespace tenon::api {
 
-// Behaves as TensorFlow's NodeBuilder, errors and messages included: errors are collected, and
-// Finish returns all of them. Not thread-safe. The graph must outlive the builder. The constructor,
-// Finish and the methods that add inputs read the graph, for which they need its lock.
+// Behaves as TensorFlow's NodeBuilder, error messages included: the methods note errors, and Finish
+// returns all of them. Not thread-safe. The graph must outlive the builder. The caller holds
+// graph.mutex while it calls the constructor, Finish or a method that adds inputs.
 class OperationBuilder {
  public:
   OperationBuilder(TF_Graph& graph, std::string_view op, std::string_view name);
 
-  // The next argument of the op: one tensor, or a list of tensors.
+  // Each call gives the next input argument of the OpDef: AddInput one tensor, AddInputList a list
+  // of tensors.
   void AddInput(TF_Output input);
   void AddInputList(absl::Span<const TF_Output> inputs);
   void AddControlInput(const TF_Operation* input);
-  // `wire` is AttrValue bytes. An attribute that has another value already is an error.
+  // `wire` is AttrValue bytes. It is an error to give an attribute, also an inferred one, a
+  // different value.
   void SetAttr(std::string_view name, std::string wire);
   void SetDevice(std::string_view device) { device_ = device; }
-  // Finish is to fail with this message.
+  // Notes an error with this message for Finish to return.
   void Fail(std::string message) { node_errors_.push_back(std::move(message)); }
   // The groups of colocation, "loc:@node", which become the attribute _class.
   std::set<std::string>& colocation() { return colocation_; }
 
-  // Adds the node, checked, with its shapes inferred. INVALID_ARGUMENT for a name that is taken,
-  // for inputs and attributes that do not fit the op, and whatever the shape function finds. After
-  // an error the graph is as it was. Call it once.
+  // Adds the node, checks it and infers its shapes. To be called once. INVALID_ARGUMENT if the name
+  // is taken, or if inputs or attributes do not fit the op; errors of CheckNewNode, the shape
+  // function's among them. After an error the node is not in the graph.
   absl::StatusOr<NodeId> Finish();
 
  private:

@@ -8,16 +8,17 @@
 #include "graph/c_api/handles.h"
 #include "tensorflow/c/c_api.h"
 
-// A FunctionDef that belongs to no graph.
+// A function that belongs to no graph.
 struct TF_Function {
   using Pool = tenon::Handles<TF_Function>;
   std::string name;
-  std::string wire;  // the FunctionDef
+  std::string wire;  // FunctionDef bytes
 };
 
 namespace tenon::api {
 
-// INVALID_ARGUMENT, with TensorFlow's message, for bytes that are no FunctionDef.
+// Copies `wire`, FunctionDef bytes. INVALID_ARGUMENT, with TensorFlow's message, if they do not
+// parse.
 absl::StatusOr<TF_Function> FunctionOf(std::string_view wire);
 
 }  // namespace tenon::api

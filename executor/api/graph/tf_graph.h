@@ -24,24 +24,24 @@
 
 namespace tenon::api {
 
-// The graph that a loop is built for, and the first values of its variables there.
+// The graph that gets a loop of TF_NewWhile.
 struct LoopOwner {
   WeakHandle<TF_Graph> graph;
-  std::vector<TF_Output> inputs;
+  std::vector<TF_Output> inputs;  // outputs of `graph`: the first values of the loop's variables
   // The arrays of the loop's TF_WhileParams: of the condition, and of the body where this is one.
   std::vector<TF_Output> part_inputs, part_outputs;
 };
 
 }  // namespace tenon::api
 
-// A node of a TF_Graph, under one address as long as the graph lives. Afterwards the memory stays,
-// without a graph.
+// A node of a TF_Graph. Its address stays the same as long as the graph lives. Afterwards the
+// memory stays, without a graph.
 struct TF_Operation {
   bool is_deleted() const { return graph == nullptr; }
 
   TF_Graph* graph = nullptr;
   tenon::NodeId node = 0;
-  // Texts that end in a NUL, made when they are first asked for (TextOf).
+  // Texts that end in a NUL, in TF_Graph::texts. Null until somebody asks for them.
   mutable std::atomic<const char*> name{nullptr};
   mutable std::atomic<const char*> device{nullptr};
 };
@@ -76,65 +76,68 @@ class Operations {
 
 }  // namespace tenon::api
 
-// A graph that grows. Nodes are only added, and ids of nodes never change.
+// A graph that grows. A caller of the C API can add nodes but not remove them, and ids of nodes
+// never change.
 struct TF_Graph {
   using Pool = tenon::Handles<TF_Graph>;
   TF_Graph();
 
   mutable absl::Mutex mutex;
   tenon::Graph graph ABSL_GUARDED_BY(mutex);
-  // What is known of outputs. A graph that was imported as a whole is inferred when somebody asks:
-  // call KnowShapes first.
+  // The inferred facts of outputs. It may lack nodes, as an import may leave the inference for
+  // later: call KnowShapes before you read it.
   tenon::GraphShapes shapes ABSL_GUARDED_BY(mutex);
   tenon::api::Operations operations ABSL_GUARDED_BY(mutex);
-  // Grows with each change of the graph, so that a session knows whether it has the whole graph.
+  // Grows with each change of the graph, so that a session can tell whether its copy is current.
   int64_t version ABSL_GUARDED_BY(mutex) = 0;
-  // The nodes that were changed after they were added, while the graph had sessions; in the order
-  // of the changes.
+  // The nodes whose inputs, attributes or device changed after they were added, while the graph had
+  // sessions: one entry for each change, in order.
   std::vector<tenon::NodeId> changed ABSL_GUARDED_BY(mutex);
   tenon::api::Consumers consumers ABSL_GUARDED_BY(mutex);
   tenon::api::NamePrefixes prefixes ABSL_GUARDED_BY(mutex);
-  // By NodeKind::index: op and attributes have been checked and are right.
+  // By NodeKind::index: whether CheckKindOf has found op and attributes right. May be too short.
   std::vector<bool> checked_kinds ABSL_GUARDED_BY(mutex);
-  // What TF_SetHandleShapeAndType was given: serialized HandleData.
+  // By output: the HandleData bytes that TF_SetHandleShapeAndType got.
   absl::flat_hash_map<tenon::Output, std::string> handle_data ABSL_GUARDED_BY(mutex);
   // Whether an op without a shape function is refused.
   bool require_shape_fns ABSL_GUARDED_BY(mutex) = false;
-  mutable std::deque<std::string> texts ABSL_GUARDED_BY(mutex);  // of operations
+  mutable std::deque<std::string> texts ABSL_GUARDED_BY(mutex);  // TF_Operation points to these
 
-  absl::flat_hash_set<std::string> loop_frames ABSL_GUARDED_BY(mutex);  // of TF_FinishWhile
-  // Of the graph of a loop's condition or body: the graph that gets the loop.
+  // The frame names of the loops that TF_FinishWhile has added.
+  absl::flat_hash_set<std::string> loop_frames ABSL_GUARDED_BY(mutex);
+  // Set if this graph is the condition or the body of a loop that is being built; else null.
   std::unique_ptr<tenon::api::LoopOwner> loop_owner;
 
-  // The graph goes when its owner has deleted it and no session uses it any more.
+  // `sessions` counts the sessions that use the graph. The graph is freed when it is 0 and
+  // TF_DeleteGraph was called (`deleted`).
   int sessions ABSL_GUARDED_BY(mutex) = 0;
   bool deleted ABSL_GUARDED_BY(mutex) = false;
 };
 
 namespace tenon::api {
 
-// The output that a TF_Output stands for, which must be of `graph`. INVALID_ARGUMENT if it has no
-// operation, or an operation of another graph or of a deleted one; OUT_OF_RANGE for an index that
-// the operation has not.
+// The output that `output` names. INVALID_ARGUMENT if output.oper is null, of another graph or of a
+// deleted one; OUT_OF_RANGE if the operation has no output with this index.
 absl::StatusOr<Output> OutputOf(const TF_Graph& graph, TF_Output output)
     ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
-// The reverse. {NULL, 0} for no output.
+// The TF_Output of a data output; {NULL, 0} if output.node is kNoNode.
 TF_Output OutputToC(TF_Graph& graph, Output output) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Infers the shapes of those of the first `nodes` nodes that have none yet. They stay unknown where
-// that fails.
+// Infers the shapes of those of the nodes with ids below `nodes` that have none yet. A shape stays
+// unknown if its inference fails.
 void KnowShapes(TF_Graph& graph, int32_t nodes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Gives each node that came to `graph.graph` since the last call a TF_Operation, and counts a
-// change.
+// Makes a TF_Operation for each node that was added to graph.graph since the last call, and counts
+// one change in graph.version. To be called after each addition.
 void NoteNewNodes(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Whether a node has the name, or a name "NAME/…". Call prefixes.CatchUp before.
+// Whether some node is named `name`, or has a name that begins with `name` and '/'. The caller has
+// called graph.prefixes.CatchUp.
 bool IsTaken(const TF_Graph& graph, std::string_view name) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 
-// Registers a session of the graph, and takes it out again. The second deletes the graph if that
-// was the last session and the owner has deleted the graph. Neither may be called with the mutex
-// held.
+// AddSession counts a session that uses the graph, DropSession takes one back. DropSession frees
+// the graph if no session is left and TF_DeleteGraph was called. The caller must not hold
+// graph->mutex.
 void AddSession(TF_Graph* graph);
 void DropSession(TF_Graph* graph);
 

@@ -1,4 +1,4 @@
-// Runs that get their inputs and hand out their outputs in several calls.
+// Partial runs: several calls give the inputs of one run and take its outputs.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,31 @@
 
 namespace tenon::api {
 
-// The inputs of a run, and what it fetches and runs, in names: "node:0", "^node".
+// The names of what a run feeds and fetches: "node:0". A fetch "^node" runs the node and has no
+// value.
 struct EndNames {
   std::vector<std::string> feeds, fetches;
   friend auto operator<=>(const EndNames&, const EndNames&) = default;
 };
 
-// The partial runs of a session. As in TensorFlow, each call computes all that the inputs so far
-// allow. A run ends when it has all its inputs and has given all its outputs, or with an error of a
-// node. One that is given up stays as long as the session. Thread-safe; calls for one handle take
-// turns.
+// The partial runs of a session. As in TensorFlow, each call computes everything that the inputs so
+// far allow. A run ends when it has all its inputs and has returned all its outputs, or when its
+// computation fails. A run that is never finished is kept as long as this object. Thread-safe;
+// calls for one run take turns.
 class PartialRuns {
  public:
+  // `core` must outlive this object.
   explicit PartialRuns(SessionCore& core) : core_(core) {}
 
-  // Begins a run over the graph that the session has, and returns its handle. INVALID_ARGUMENT with
-  // TensorFlow's messages if the names contradict each other, else the errors of ResolveRequest.
+  // Sets a run of the session's present graph up, and returns its handle. `ends` are all inputs and
+  // outputs of the run. Computes nothing. Errors are those of CheckEnds and of RunPhases::Make.
   absl::StatusOr<std::string> SetUp(const EndNames& ends);
-  // Goes on with a run: `inputs` are values of `ends.feeds`, `outputs` get those of `ends.fetches`.
-  // INVALID_ARGUMENT with TensorFlow's messages for a handle without a run, and for an input or
-  // output that was not set up or that a call before had; the run then stays as it was.
+  // Feeds `inputs`, the values of ends.feeds, computes what they allow, and sets `outputs` to the
+  // values of ends.fetches: new tensors, which the caller owns. An input may stand twice in one
+  // call: its first value counts. INVALID_ARGUMENT, with TensorFlow's messages, if no run has this
+  // handle, if SetUp did not get an input or output, if an earlier call had it, or if an output
+  // needs an input that was not fed; the run is then unchanged. Any other error ends the run.
+  // `outputs` is unchanged after an error.
   absl::Status Continue(const std::string& handle, const EndNames& ends,
                         absl::Span<TF_Tensor* const> inputs, absl::Span<TF_Tensor*> outputs);
 

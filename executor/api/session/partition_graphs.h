@@ -8,10 +8,11 @@
 
 namespace tenon::api {
 
-// Serialized GraphDefs, in the order of the names of devices, with the nodes that a run of
-// `executable` needs. A value that goes from one device to another has a _Send and a _Recv, as in
-// TensorFlow; control edges between devices are left out. A node that is there for its fed
-// output alone is a placeholder, if it has one output. Each graph has all functions.
+// Returns one GraphDef, serialized, for each device on which a run of `executable` needs a node, in
+// the order of the devices' names. A GraphDef has the nodes of its device that the run needs, and
+// all functions. A value that goes from one device to another has a _Send and a _Recv node, as in
+// TensorFlow; control edges between devices are left out. A node that the run needs for its fed
+// output alone becomes a Placeholder if it has one output.
 std::vector<std::string> PartitionGraphs(const Executable& executable);
 
 }  // namespace tenon::api

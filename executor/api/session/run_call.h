@@ -1,4 +1,5 @@
-// The arguments of functions that run, as the caller gives them. Private to executor/api/session/.
+// The arguments of TF_SessionRun and the like, as the caller of the C API gives them.
+// Private to executor/api/session/.
 #pragma once
 
 #include "executor/api/session/session_core.h"
@@ -6,8 +7,8 @@
 
 namespace tenon::api {
 
-// Arrays and their lengths. Of `inputs`, `outputs` and `targets` only the addresses count here:
-// they are TF_Outputs and operations, or names.
+// Arrays and their lengths. `inputs`, `outputs` and `targets` are arrays of TF_Outputs and
+// operations, or of names; ReadRunCall only looks whether they are null.
 struct RunCall {
   const void* inputs;
   TF_Tensor* const* input_values;
@@ -19,8 +20,9 @@ struct RunCall {
   int num_targets;
 };
 
-// Sets `output_values` to null, and the spans of `arguments`. False, with INVALID_ARGUMENT in
-// `status`, for an array that is missing and for a tensor that is missing or deleted.
+// Sets all of call.output_values to null, and arguments->inputs and arguments->outputs to the
+// arrays of the call. Returns false and sets `status` to INVALID_ARGUMENT if a length is negative,
+// an array with a length above 0 is null, or an input tensor is null or deleted.
 bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status);
 
 }  // namespace tenon::api

@@ -9,9 +9,8 @@
 
 namespace tenon::api {
 
-// Serialized. Has the times of the nodes that `recorder` has recorded, which may be null; the
-// graphs of `executable` as they run, one for each device, if `wishes` ask for them; and the
-// metadata of the session.
+// Returns RunMetadata bytes: the times of the nodes in the runs of `recorder` (null: none);
+// PartitionGraphs of `executable` if wishes.partition_graphs is set; and config.metadata.
 std::string RunMetadataOf(const Executable& executable, const RunRecorder* recorder,
                           const RunWishes& wishes, const SessionConfig& config);
 

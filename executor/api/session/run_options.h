@@ -9,14 +9,14 @@
 namespace tenon::api {
 
 struct RunWishes {
-  bool trace = false;          // when the nodes were computed
-  bool trace_streams = false;  // when streams of devices have done what nodes queue there
-  bool partition_graphs = false;
-  absl::Duration timeout;  // 0: that of the session
+  bool trace = false;             // record when the nodes are computed
+  bool trace_streams = false;     // record when the streams of devices end the work of the nodes
+  bool partition_graphs = false;  // return PartitionGraphs
+  absl::Duration timeout;         // 0 or less: the timeout of the session
 };
 
-// `options` may be null. INVALID_ARGUMENT if the bytes are no RunOptions, or if they name a thread
-// pool that the session has not.
+// `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if the bytes do not parse, or if they
+// name a thread pool that the session does not have. Warns on stderr of options without effect.
 absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const SessionConfig& config);
 
 }  // namespace tenon::api

@@ -1,4 +1,4 @@
-// Cuts the work of a partial run into phases: what can be computed once some inputs are fed.
+// Divides the work of a partial run into phases. A phase is the work that some more inputs allow.
 #pragma once
 
 #include <map>
@@ -14,35 +14,38 @@
 
 namespace tenon::api {
 
-// By feed of the request: whether it has been fed.
+// By feed of the request: whether the input has been fed.
 using FedSet = std::vector<bool>;
 
-// The work that comes due when more inputs are fed. `executable` runs it; null: there is none.
-// Values that later phases read are fetched, and fed there.
+// The work that becomes possible when more inputs are fed. A phase fetches also the values that
+// later phases read; these phases feed them.
 struct Phase {
-  Executable* executable = nullptr;
+  Executable* executable = nullptr;    // runs the work; null: there is nothing to do
   std::vector<Output> feeds, fetches;  // of the executable, as outputs of the whole graph
 };
 
-// A graph with the inputs and outputs of partial runs. A loop comes due as a whole; so do nodes
-// that may be skipped and those that read them. Not thread-safe.
+// A graph with the inputs and outputs of partial runs. "Due" is a node whose computation the inputs
+// so far allow. The nodes of a loop become due together. So do nodes that a Switch may skip and the
+// nodes that read them. Not thread-safe.
 class RunPhases {
  public:
-  // Copies `graph`. Errors are those of ResolveRequest and FindRunSet.
+  // Copies `graph`. `feeds` and `fetches`: all inputs and outputs of the partial runs, by names of
+  // ResolveRequest. Errors are those of ResolveRequest and FindRunSet.
   static absl::StatusOr<std::unique_ptr<RunPhases>> Make(const Graph& graph,
                                                          const std::vector<std::string>& feeds,
                                                          const std::vector<std::string>& fetches);
 
   const Request& request() const { return request_; }
 
-  // Whether the output can be computed, or is fed. If not, `missing` gets an input that is not fed
-  // and that the output needs.
+  // Whether the output is fed, or its node is due, when the inputs `fed` are fed. If not, sets
+  // *missing to an input that the output needs and that is not fed.
   bool IsDue(Output output, const FedSet& fed, Output* missing) const;
-  // The phase with `after` in which what was due with `before` is done. A null `before`: no phase
-  // has run, so that nothing is done. The phase lives as long as this object. Makes an executable
-  // in `session`, which must be the same in all calls, and returns the same for the same sets.
-  // Errors are those of Session::PrepareOther; UNIMPLEMENTED for a reference that a later phase
-  // would write to.
+  // The phase that computes the nodes that are due with the inputs `after` and were not due with
+  // the inputs `before`. Null `before`: no phase has run, so it computes all nodes that are due.
+  // Prepares the executable of the phase in `session`, which must be the same in all calls. A call
+  // with the same sets returns the same phase, which lives as long as this object. Errors are those
+  // of Session::PrepareOther; UNIMPLEMENTED if a later phase would write to a reference variable of
+  // this phase.
   absl::StatusOr<const Phase*> Find(const FedSet* before, const FedSet& after, Session& session);
 
  private:

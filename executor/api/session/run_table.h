@@ -16,18 +16,18 @@
 
 namespace tenon::api {
 
-// What a run is asked for.
+// The inputs, outputs and targets of a run. Owns nothing.
 struct RunEnds {
   absl::Span<const TF_Output> inputs, outputs;
   absl::Span<const TF_Operation* const> targets;
 };
 
-// RunEnds as numbers, with a hash.
+// The addresses and ports of a RunEnds as numbers, with their hash. Does not refer to the RunEnds.
 class RunKey {
  public:
   explicit RunKey(const RunEnds& ends);
   uint64_t hash() const { return hash_; }
-  // Whether it is the key of `ends`. Cheaper than a key of them.
+  // Whether this is the key of `ends`. Cheaper than to make RunKey(ends) and compare.
   bool IsOf(const RunEnds& ends) const;
   friend bool operator==(const RunKey& a, const RunKey& b) {
     return a.hash_ == b.hash_ && a.words_ == b.words_;
@@ -38,14 +38,15 @@ class RunKey {
   uint64_t hash_;
 };
 
-// Thread-safe. Entries stay as long as the table.
+// Does not own the executables. Entries are never removed. Thread-safe.
 class RunTable {
  public:
-  // Null if there is none.
+  // Null: the key has no entry.
   Executable* Find(const RunKey& key) const;
-  // Null also if Find's last answer was another one. Takes no lock.
+  // The executable that Find returned last, on any thread, if its key is that of `ends`; else null,
+  // even if the table has an entry for `ends`. Takes no lock.
   Executable* FindLast(const RunEnds& ends) const;
-  // The key may have an entry already, which then stays.
+  // Adds an entry. Changes nothing if the key has an entry.
   void Add(RunKey key, Executable* executable);
 
  private:

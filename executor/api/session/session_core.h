@@ -1,4 +1,4 @@
-// What a TF_Session and a TF_DeprecatedSession have in common: state, devices, options and runs.
+// The common part of a TF_Session and a TF_DeprecatedSession: state, devices, options and runs.
 #pragma once
 
 #include <atomic>
@@ -21,18 +21,20 @@ struct TF_SessionOptions {
 
 namespace tenon::api {
 
-// The arguments of one run but for its names. Arrays have a value for each input and output.
+// The arguments of one run, without the names of its inputs and outputs.
 struct RunArguments {
-  const TF_Buffer* options = nullptr;   // a RunOptions; null: none
-  absl::Span<TF_Tensor* const> inputs;  // none is null or deleted
-  absl::Span<TF_Tensor*> outputs;       // get new handles; the caller has set them to null
-  // Gets a RunMetadata, also of a run that fails; null: not wanted. INVALID_ARGUMENT if it has
-  // data.
+  const TF_Buffer* options = nullptr;   // RunOptions bytes; null: none
+  absl::Span<TF_Tensor* const> inputs;  // one for each input; none is null or deleted
+  // One for each output, null before the run. The run sets them to new tensors, which the caller
+  // owns; they stay null after an error.
+  absl::Span<TF_Tensor*> outputs;
+  // The run fills it with RunMetadata bytes, also if the run fails. Null: not wanted. Its data must
+  // be null: INVALID_ARGUMENT.
   TF_Buffer* metadata = nullptr;
 };
 
-// Thread-safe, but for SetGraph, Prepare and Explained: one of them at a time. No call may be in
-// progress when the object is destroyed.
+// Thread-safe, except that only one call of SetGraph, Prepare or Explained may be in progress at a
+// time. No call may be in progress when the object is destroyed.
 class SessionCore {
  public:
   // Errors are those of CheckTarget, ProcessDevices and Session::Create.
@@ -41,30 +43,31 @@ class SessionCore {
 
   const SessionConfig& config() const { return config_; }
   absl::Span<Device* const> devices() const { return devices_; }
-  // A random number of the session.
+  // The `incarnation` for ListDevices.
   uint64_t incarnation() const { return incarnation_; }
   Session& session() { return *session_; }
 
-  // Runs fail from now on, and those that wait or loop end with CANCELLED.
+  // Closes the session: CheckOpen fails from now on, and runs that wait or loop end with CANCELLED.
   void Close() { closed_.store(true); }
-  // Close for all sessions that the process has now.
+  // Closes all sessions that the process has now.
   static void CloseAll();
-  // CANCELLED if the session is closed.
+  // CANCELLED if the session is closed. Callers ask this before they prepare or run; Prepare and
+  // Run do not.
   absl::Status CheckOpen() const;
-  // The limits of a run whose own limit is `timeout`; 0: that of the session.
+  // The limits of a run that begins now and may take `timeout`. 0 or less: the session's timeout.
   RunLimits LimitsOf(absl::Duration timeout) const;
 
-  // The graph of later calls of Prepare (Session::SetGraph). Logs where its nodes are placed, if
-  // the options ask for it: those nodes that the former graph had not.
+  // Sets the graph of later calls of Prepare (Session::SetGraph). With
+  // SessionConfig::log_placement, logs the devices of the nodes that the former graph did not have.
   void SetGraph(Graph graph);
-  // Session::Prepare for runs that fetch or run something and fetch nothing that they feed:
-  // INVALID_ARGUMENT with TensorFlow's messages, also for a placeholder that is not fed.
+  // CheckEnds and Session::Prepare. Errors are those of both; INVALID_ARGUMENT, with TensorFlow's
+  // message, for a placeholder that is needed and not fed.
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
-  // TensorFlow's error where compiling has failed because a placeholder is not fed; else `status`.
+  // TensorFlow's error if `status` says that a placeholder is needed and not fed; else `status`.
   absl::Status Explained(const absl::Status& status) const;
-  // Runs what Prepare has made, which may fetch more than there are outputs. An error leaves the
-  // outputs null.
+  // Runs an executable that Prepare returned. arguments.outputs are the first fetches of the
+  // executable: it may have more fetches, such as the targets.
   absl::Status Run(Executable* executable, const RunArguments& arguments);
 
  private:
@@ -81,12 +84,12 @@ class SessionCore {
   std::unique_ptr<Session> session_;
 };
 
-// Whether sessions can run there. NOT_FOUND for an unknown target, UNIMPLEMENTED for one in a
-// cluster.
+// OK if `target` (TF_SessionOptions::target) is this process. UNIMPLEMENTED for a target in a
+// cluster, NOT_FOUND for any other one.
 absl::Status CheckTarget(std::string_view target);
 
-// Checks what a run feeds and fetches, in the form "node:0"; targets are "^node". INVALID_ARGUMENT
-// if it fetches nothing and has no target, feeds an output twice, or fetches what it feeds.
+// Checks the names of what a run feeds and fetches: "node:0", or "^node" for a target in `fetches`.
+// INVALID_ARGUMENT if `fetches` is empty, or if a name stands twice in `feeds` or in both lists.
 absl::Status CheckEnds(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches);
 
 }  // namespace tenon::api

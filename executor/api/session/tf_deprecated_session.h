@@ -14,7 +14,7 @@
 
 namespace tenon::api {
 
-// A session that has a graph for itself. Names are those of the C API: "node", "node:1".
+// A session that owns its graph. Names are those of the C API: "node" (output 0), "node:1".
 // Thread-safe.
 class NamedSession {
  public:
@@ -23,7 +23,8 @@ class NamedSession {
 
   SessionCore& core() { return *core_; }
 
-  // The functions of c_api.h, with arguments that were checked for nulls. `targets` are names, too.
+  // The work of TF_ExtendGraph, TF_Run, TF_PRunSetup and TF_PRun. The caller has checked the
+  // arguments for nulls.
   struct Names {
     absl::Span<const char*const> inputs, outputs, targets;
   };

@@ -16,19 +16,21 @@
 
 namespace tenon::api {
 
-// A session of a TF_Graph, which it keeps alive. Thread-safe. Nodes that a program changes after
-// the session has taken them stay as they were in the session, as in TensorFlow.
+// A session of a TF_Graph, which it keeps alive. The session runs a copy of the graph, to which it
+// adds new nodes. If a program changes a node that the copy has already, the copy keeps the node as
+// it was, as in TensorFlow. Thread-safe. The caller must not hold graph->mutex in any call.
 class GraphSession {
  public:
-  // No call for a session may be made with the lock of its graph held.
   GraphSession(TF_Graph* graph, std::unique_ptr<SessionCore> core);
   ~GraphSession();
 
   SessionCore& core() { return *core_; }
 
-  // Takes the nodes that the graph has got since.
+  // Adds the nodes that are new in the graph to the session's copy. Each call that prepares a run
+  // does so too.
   void Update();
-  // The functions of c_api.h, with arguments that were checked for nulls.
+  // The work of TF_SessionRun, TF_SessionPRunSetup and TF_SessionPRun. The caller has checked the
+  // arguments for nulls. CANCELLED if the session is closed.
   absl::Status Run(const RunEnds& ends, const RunArguments& arguments);
   absl::StatusOr<std::string> SetUpPartialRun(const RunEnds& ends);
   absl::Status ContinuePartialRun(const std::string& handle, const RunEnds& ends,

@@ -1,4 +1,5 @@
-// What executes or traces ops: behind TF_ExecutionContext. Private to executor/api/tracing/.
+// The engines behind TF_ExecutionContext, which execute ops or trace them.
+// Private to executor/api/tracing/.
 //
 // This room is a client of the C API, and knows nothing of what is behind it but how handles are
 // made.
@@ -27,7 +28,7 @@ struct TF_ExecutionContext {
   tenon::tracing::EnginePtr engine;
 };
 
-// One of the two: an eager tensor, or an output of a node in the graph of a trace.
+// An eager tensor (`eager`), or an output of a node in the graph of a trace (`output`, `trace`).
 struct TF_AbstractTensor {
   using Pool = tenon::Handles<TF_AbstractTensor>;
   TFE_TensorHandle* eager = nullptr;  // owned
@@ -38,8 +39,8 @@ struct TF_AbstractTensor {
 struct TF_AbstractOp {
   using Pool = tenon::Handles<TF_AbstractOp>;
   tenon::tracing::EnginePtr engine;
-  TFE_Op* eager = nullptr;     // owned; of an eager engine, once there is a type
-  std::string type{}, name{};  // no name of an eager engine
+  TFE_Op* eager = nullptr;     // owned; null for a trace, and until SetType
+  std::string type{}, name{};  // "" until SetType and SetName; `name` stays "" with an eager engine
   std::vector<std::pair<std::string, TF_DataType>> attrs{};
 };
 
@@ -55,14 +56,14 @@ struct TF_OutputList {
 
 namespace tenon::tracing {
 
-// Sets `status`, which may be null.
+// Sets `status` to this error. Does nothing if `status` is null.
 void Fail(TF_Status* status, TF_Code code, const std::string& message);
-// Whether the status, which may be null, is OK.
+// Whether the status is OK. True if `status` is null.
 bool Ok(TF_Status* status);
 
-// One thread uses it at a time. Arguments are not null, but for a status. A status that is given is
-// OK before the call. Tensors and functions that are returned or put into `outputs` are the
-// caller's, and null is returned after an error.
+// Used by one thread at a time. No argument is null, except that `status` may be. A status is OK
+// before the call. The caller owns the tensors and functions that are returned or put into
+// `outputs`. A function that returns a pointer returns null after an error.
 class Engine {
  public:
   using Tensors = std::vector<const TF_AbstractTensor*>;
@@ -71,22 +72,24 @@ class Engine {
   virtual void SetName(TF_AbstractOp& op, const char* name, TF_Status* status) = 0;
   virtual void SetAttrType(TF_AbstractOp& op, const char* attr, TF_DataType value,
                            TF_Status* status) = 0;
-  // Replaces what `outputs` has, and deletes none of it. Of an eager engine `outputs` must have
-  // room for all results; a trace does not look at its size. After an error it is as it was.
+  // Executes the op, or adds it to the trace, and replaces the entries of `outputs` by the results.
+  // Does not delete the former entries. With an eager engine the size of `outputs` must be at least
+  // the number of results; a trace ignores the size. After an error `outputs` is unchanged.
   virtual void Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
                        TF_Status* status) = 0;
+  // Lets later ops call the function.
   virtual void Register(const TF_AbstractFunction& function, TF_Status* status) = 0;
-  // These are errors in one of the two kinds of engines.
+  // AddParameter and Finalize are TF_INVALID_ARGUMENT with an eager engine, eager() with a trace.
   virtual TF_AbstractTensor* AddParameter(TF_DataType dtype, const TF_Shape& shape,
                                           TF_Status* status) = 0;
   virtual TF_AbstractFunction* Finalize(const TF_OutputList& outputs, TF_Status* status) = 0;
-  virtual TFE_Context* eager(TF_Status* status) = 0;
+  virtual TFE_Context* eager(TF_Status* status) = 0;  // owned by the engine
   virtual bool traces() const = 0;
 };
 
 // An engine with a context of its own. Null after an error.
 EnginePtr NewEagerEngine(const TFE_ContextOptions* options, TF_Status* status);
-// An engine that traces a function of this name. Never null.
+// An engine that traces a function with this name. Never null.
 EnginePtr NewTrace(const char* function);
 
 }  // namespace tenon::tracing
