@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// Starts (true) or stops (false) counting the heap allocations of the process. Returns how many
-// were counted so far, in all periods of counting; -1 if they cannot be counted.
+// A function that starts (true) or stops (false) counting the heap allocations of the process. It
+// returns how many were counted so far, in all periods of counting; -1 if they cannot be counted.
 using AllocationCounter = int64_t (*)(bool count);
 
 // Runs the command `graph_run` with the arguments of main(); argv[0] is not read. Returns the exit

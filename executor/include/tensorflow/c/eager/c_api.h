@@ -7,17 +7,19 @@
 // Threads. Any number of threads may use one context, and read one handle, at once. One thread at a
 // time uses an op. Contexts are independent of each other, but for devices of plug-ins.
 //
-// Ownership. The caller deletes what functions named New, Copy, Resolve or Execute return. A handle
-// may be deleted while ops use it. Handles and ops must not be used after the deletion of their
-// context; where Tenon can see that an object is deleted, it says so and does nothing else.
+// Ownership. The caller deletes the objects that functions named New, Copy, Resolve, Execute, List
+// or DebugInfo return. A handle may be deleted while ops use it. Handles and ops must not be used
+// after the deletion of their context. Where Tenon can see that an object is deleted, a call with
+// it does nothing, and is TF_INVALID_ARGUMENT if it has a status.
 //
-// Errors come in `status`, which is TF_OK after a success. NULL where an object is needed is
-// TF_INVALID_ARGUMENT; a function without a status then does nothing. A function that returns a
-// pointer returns NULL after an error.
+// Errors come in `status`, which is TF_OK after a success and may be NULL. NULL where an object is
+// needed is TF_INVALID_ARGUMENT; a function without a status then does nothing. A function that
+// returns a pointer returns NULL after an error, one that returns a number -1 or 0.
 //
 // Asynchronous execution. With an asynchronous executor (TFE_ContextOptionsSetAsync,
-// TFE_NewExecutor) TFE_Execute returns handles whose values come later. Functions that need the
-// value wait for it, and return the error of the op that failed to make it.
+// TFE_NewExecutor) TFE_Execute returns handles whose values come later. A function that needs the
+// value of a handle waits for it. If the op that was to make the value failed, the function returns
+// the error of that op.
 #ifndef TENSORFLOW_C_EAGER_C_API_H_
 #define TENSORFLOW_C_EAGER_C_API_H_
 
@@ -44,23 +46,26 @@ typedef struct TFE_ContextOptions TFE_ContextOptions;
 TF_CAPI_EXPORT extern TFE_ContextOptions* TFE_NewContextOptions(void);
 TF_CAPI_EXPORT extern void TFE_DeleteContextOptions(TFE_ContextOptions* options);
 
-// `proto`: `proto_len` bytes of a serialized ConfigProto. Its intra_op_parallelism_threads,
-// allow_soft_placement and log_device_placement count. TF_INVALID_ARGUMENT if it does not parse.
+// `proto`: `proto_len` bytes of a serialized ConfigProto. Only intra_op_parallelism_threads,
+// allow_soft_placement and log_device_placement have an effect. TF_INVALID_ARGUMENT if the bytes do
+// not parse.
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetConfig(TFE_ContextOptions* options,
                                                        const void* proto, size_t proto_len,
                                                        TF_Status* status);
 
-// What happens to an op with an input in the memory of another device than the op's. Handles of
-// strings and resources, and inputs that a kernel wants in host memory, are no such case.
+// What happens if the kernel of an op wants an input in the memory of one device and the input is
+// in the memory of another one. Strings, resources and variants are always in host memory and never
+// copied.
 typedef enum TFE_ContextDevicePlacementPolicy {
   TFE_DEVICE_PLACEMENT_EXPLICIT = 0,          // the op fails with TF_INVALID_ARGUMENT
-  TFE_DEVICE_PLACEMENT_WARN = 1,              // the input is copied, and a warning is written
+  TFE_DEVICE_PLACEMENT_WARN = 1,              // the input is copied; a warning goes to stderr
   TFE_DEVICE_PLACEMENT_SILENT = 2,            // the input is copied; the default
-  TFE_DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3,  // int32 is copied, other types fail
+  TFE_DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3,  // SILENT for int32, EXPLICIT for other types
 } TFE_ContextDevicePlacementPolicy;
 
-// Not 0: ops of the context run on a thread of the executor, in the order of their calls. A thread
-// may have an executor of its own (TFE_ContextSetExecutorForThread).
+// `enable` other than 0: ops of the context run on the thread of the context's executor, in the
+// order of their calls. A thread of the program may have an executor of its own
+// (TFE_ContextSetExecutorForThread).
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetAsync(TFE_ContextOptions* options,
                                                       unsigned char enable);
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetDevicePlacementPolicy(
@@ -68,28 +73,28 @@ TF_CAPI_EXPORT extern void TFE_ContextOptionsSetDevicePlacementPolicy(
 
 typedef struct TFE_Context TFE_Context;
 
-// Makes a context with the host's device and those of the plug-ins that are loaded now, which stay
-// loaded as long as the context.
+// Makes a context with the host's device and the devices of all plug-ins that are loaded now. These
+// plug-ins stay loaded as long as the context lives.
 TF_CAPI_EXPORT extern TFE_Context* TFE_NewContext(const TFE_ContextOptions* opts,
                                                   TF_Status* status);
 // Waits for ops that are queued. All handles and ops of the context must be deleted before.
 TF_CAPI_EXPORT extern void TFE_DeleteContext(TFE_Context* ctx);
 
-// Forgets prepared kernels, with the state that they keep from call to call: a random op with a
-// seed then begins anew. Variables and tables stay.
+// Drops prepared kernels, with the state that they keep from call to call: a random op with a seed
+// then begins its sequence anew. Variables and tables stay.
 TF_CAPI_EXPORT extern void TFE_ContextClearCaches(TFE_Context* ctx);
 
 // The devices of the context, the host first; custom devices are not among them.
 TF_CAPI_EXPORT extern TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status);
 
-// The policy of this thread for this context, instead of that of the context's options. Ops that
-// other threads execute are not affected.
+// The placement policy of the calling thread in this context, instead of the policy of the
+// context's options. Ops that other threads execute are not affected.
 TF_CAPI_EXPORT extern void TFE_ContextSetThreadLocalDevicePlacementPolicy(
     TFE_Context* ctx, TFE_ContextDevicePlacementPolicy policy);
 TF_CAPI_EXPORT extern TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(
     TFE_Context* ctx);
 
-// Would connect the context to other processes. TF_UNIMPLEMENTED: Tenon is one process.
+// Always TF_UNIMPLEMENTED: in TensorFlow it connects the context to other processes.
 TF_CAPI_EXPORT extern void TFE_ContextSetServerDef(TFE_Context* ctx, int keep_alive_secs,
                                                    const void* proto, size_t proto_len,
                                                    TF_Status* status);
@@ -98,25 +103,25 @@ TF_CAPI_EXPORT extern void TFE_ContextSetServerDef(TFE_Context* ctx, int keep_al
 
 typedef struct TFE_TensorHandle TFE_TensorHandle;
 
-// A handle on the tensor, in host memory. Shares the memory of `t`, which the caller may delete but
-// must not write to any more.
+// A handle on the tensor, in host memory. The handle shares the memory of `t`. The caller may
+// delete `t`, but must not write to its memory any more.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_DeleteTensorHandle(TFE_TensorHandle* h);
 TF_CAPI_EXPORT extern TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h);
 
-// These wait for the value. They return -1 after an error. TF_INVALID_ARGUMENT for a dimension that
-// the tensor does not have.
+// These wait for the value. They return -1 after an error. TF_INVALID_ARGUMENT if the tensor has no
+// dimension `dim_index` (counted from 0).
 TF_CAPI_EXPORT extern int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status);
 TF_CAPI_EXPORT extern int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status);
 TF_CAPI_EXPORT extern int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index,
                                                   TF_Status* status);
 
-// The full name of the device of the op that makes the tensor, or to which it was copied. It lives
-// as long as the process.
+// The full name of the device of the op that made or will make the tensor, or of the device to
+// which the tensor was copied. The text lives as long as the process. Does not wait for the value.
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h,
                                                              TF_Status* status);
-// The full name of the device in whose memory the tensor is: kernels of a device may leave results
-// in host memory. It lives as long as the process. Waits for the value.
+// The full name of the device in whose memory the tensor is. A kernel of a device may leave a
+// result in host memory. The text lives as long as the process. Waits for the value.
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h,
                                                                     TF_Status* status);
 
@@ -124,19 +129,20 @@ TF_CAPI_EXPORT extern const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHa
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h,
                                                                           TF_Status* status);
 
-// The tensor in host memory. Waits for the value, and copies it if it is in the memory of another
-// device. Else the result shares the handle's memory and must not be written to.
+// The tensor in host memory. Waits for the value. A value in the memory of another device is
+// copied. Otherwise the result may share the handle's memory: the caller must not write to it.
 TF_CAPI_EXPORT extern TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status);
 
-// A new handle on the tensor in the memory of the device (a full or partial name; NULL: the host).
-// On the same device it shares the memory. TF_INVALID_ARGUMENT for an unknown device.
+// A new handle on the tensor in the memory of the device. `device_name`: a full or partial name, of
+// a custom device the full one; NULL: the host. Waits for the value. If the tensor is in that
+// memory already, the new handle shares it. TF_INVALID_ARGUMENT for an unknown device.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h,
                                                                      TFE_Context* ctx,
                                                                      const char* device_name,
                                                                      TF_Status* status);
 
-// The layout of a tensor in its device's memory, as it was when the info was made: the tensor's own
-// dimensions, in C order, on every device here. The caller deletes the info.
+// The layout of a tensor in the memory of its device, as it was when the info was made. On every
+// device it has the tensor's own dimensions, in C order. TF_UNIMPLEMENTED for a custom device.
 typedef struct TFE_TensorDebugInfo TFE_TensorDebugInfo;
 TF_CAPI_EXPORT extern TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h,
                                                                            TF_Status* status);
@@ -150,8 +156,8 @@ TF_CAPI_EXPORT extern int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo
 
 typedef struct TFE_Op TFE_Op;
 
-// An op, or a function of the context, to execute. TF_NOT_FOUND if there is neither. The op must be
-// deleted before the context.
+// Makes an op that executes the op or the function of the context with this name. TF_NOT_FOUND if
+// there is neither. The op must be deleted before the context.
 TF_CAPI_EXPORT extern TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name,
                                         TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_DeleteOp(TFE_Op* op);
@@ -160,22 +166,25 @@ TF_CAPI_EXPORT extern void TFE_DeleteOp(TFE_Op* op);
 TF_CAPI_EXPORT extern const char* TFE_OpGetName(const TFE_Op* op, TF_Status* status);
 TF_CAPI_EXPORT extern TFE_Context* TFE_OpGetContext(const TFE_Op* op, TF_Status* status);
 
-// Asks for a device, by a full or partial name; "" and NULL ask for none. TF_INVALID_ARGUMENT for a
-// malformed name. Whether the device exists is seen by TFE_Execute.
+// Asks for a device by a full or partial name, which begins with '/'. "" and NULL ask for no
+// device. TF_INVALID_ARGUMENT if the name is malformed. TFE_Execute checks whether the device
+// exists.
 TF_CAPI_EXPORT extern void TFE_OpSetDevice(TFE_Op* op, const char* device_name, TF_Status* status);
-// The request, as TensorFlow writes it; "" if there is none. Valid until the op's device is set
-// again or the op is deleted.
+// The name of the device that the op asks for, in TensorFlow's spelling; "": none. The text is
+// valid until the op's device is set again or the op is deleted.
 TF_CAPI_EXPORT extern const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status);
 
-// Appends an input. An attribute of the op that says the input's type takes it from the handle,
-// unless the attribute is set. TFE_OpAddInputList appends the inputs of one list, and so may set
-// the list's length or types. Whether number and types are right is seen by TFE_Execute.
+// TFE_OpAddInput appends one input. If the OpDef has an attribute for the type of the argument and
+// the attribute is not set, it becomes the type of the handle. TFE_OpAddInputList appends all
+// inputs of an argument that is a list, and also sets the attributes for the length or the types of
+// the list; TF_INVALID_ARGUMENT if the argument is no list, but the inputs are appended.
+// TFE_Execute checks the number and the types of the inputs.
 TF_CAPI_EXPORT extern void TFE_OpAddInput(TFE_Op* op, TFE_TensorHandle* input, TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_OpAddInputList(TFE_Op* op, TFE_TensorHandle** inputs, int num_inputs,
                                               TF_Status* status);
 
-// The number of inputs that were added, and one of them. The handle belongs to the op; copy it with
-// TFE_TensorHandleCopySharingTensor to keep it.
+// The number of inputs that the op has, and input `index`. The handle belongs to the op: copy it
+// with TFE_TensorHandleCopySharingTensor to keep it. The number is 0 after an error.
 TF_CAPI_EXPORT extern int TFE_OpGetFlatInputCount(const TFE_Op* op, TF_Status* status);
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int index,
                                                            TF_Status* status);
@@ -184,15 +193,16 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int
 // TF_INVALID_ARGUMENT if the op has no such attribute; the result is TF_ATTR_INT then.
 TF_CAPI_EXPORT extern TF_AttrType TFE_OpGetAttrType(TFE_Op* op, const char* attr_name,
                                                     unsigned char* is_list, TF_Status* status);
-// The same for the name of an op.
+// The same for an op or a function of the context by its name; TF_NOT_FOUND if there is neither.
 TF_CAPI_EXPORT extern TF_AttrType TFE_OpNameGetAttrType(TFE_Context* ctx,
                                                         const char* op_or_function_name,
                                                         const char* attr_name,
                                                         unsigned char* is_list, TF_Status* status);
 
-// Set an attribute, and copy the value. Of several values for one attribute the first counts, be it
-// set here or taken from an input. Names and values are checked by TFE_Execute; an attribute that
-// the op does not have is ignored there.
+// These set an attribute to a copy of the value. If an attribute gets several values, from these
+// functions or from inputs, the first counts. TFE_Execute checks names and values; it ignores an
+// attribute that the op does not have. A function without a status does nothing if an argument is
+// NULL or a length is negative.
 TF_CAPI_EXPORT extern void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value,
                                                size_t length);
 TF_CAPI_EXPORT extern void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value);
@@ -200,11 +210,11 @@ TF_CAPI_EXPORT extern void TFE_OpSetAttrFloat(TFE_Op* op, const char* attr_name,
 TF_CAPI_EXPORT extern void TFE_OpSetAttrBool(TFE_Op* op, const char* attr_name,
                                              unsigned char value);
 TF_CAPI_EXPORT extern void TFE_OpSetAttrType(TFE_Op* op, const char* attr_name, TF_DataType value);
-// A rank of -1 is unknown, `dims` may be NULL then; a dimension of -1 is unknown.
+// A num_dims below 0 means an unknown rank: `dims` may then be NULL. A dimension of -1 is unknown.
 TF_CAPI_EXPORT extern void TFE_OpSetAttrShape(TFE_Op* op, const char* attr_name,
                                               const int64_t* dims, const int num_dims,
                                               TF_Status* out_status);
-// The function with the name and the attributes of the op `value`.
+// Sets the attribute to the function, or op, that `value` executes, with the attributes of `value`.
 TF_CAPI_EXPORT extern void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name,
                                                  const TFE_Op* value);
 TF_CAPI_EXPORT extern void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name,
@@ -228,32 +238,37 @@ TF_CAPI_EXPORT extern void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_n
 TF_CAPI_EXPORT extern void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* attr_name,
                                                      const TFE_Op** value, int num_values);
 
-// The number of tensors of an argument or a result, by its name in the OpDef, as far as inputs and
-// attributes tell now. -1 and TF_INVALID_ARGUMENT for a name that the op does not have.
+// The number of tensors of the argument or result with this name in the OpDef, by the attributes
+// that are set or inferred now. After an error -1: TF_INVALID_ARGUMENT if the op has no such name,
+// TF_NOT_FOUND if the attribute that says the number is not set yet.
 TF_CAPI_EXPORT extern int TFE_OpGetInputLength(TFE_Op* op, const char* input_name,
                                                TF_Status* status);
 TF_CAPI_EXPORT extern int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name,
                                                 TF_Status* status);
 
 // Executes the op. `retvals` has room for *num_retvals handles, which must be at least the number
-// of results; the call sets *num_retvals to that number and fills `retvals` with new handles. After
-// an error both are as they were. Once the op's kernel has run, also if it failed, the op has no
-// inputs any more; attributes and device stay.
+// of results. Sets *num_retvals to the number of results and fills `retvals` with new handles.
+// After an error *num_retvals is unchanged, and `retvals` has no handle for the caller to delete.
+//
+// Once its kernel was called or the op was handed to an asynchronous executor, also if that failed,
+// the op has no inputs any more. After an earlier error, and on a custom device, the op keeps its
+// inputs. Attributes and device stay in any case.
 TF_CAPI_EXPORT extern void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals,
                                        TF_Status* status);
 
 // --- Functions ---
 
-// Adds a function, given as a serialized FunctionDef, under its name. TF_INVALID_ARGUMENT if the
-// bytes do not parse, or if an op or another function has the name. The same function may be added
-// several times, and is then to be removed as often.
+// Adds a function under its own name, given as `size` bytes of a serialized FunctionDef or as a
+// TF_Function, which stays the caller's. TF_INVALID_ARGUMENT if the bytes do not parse, or if an op
+// or a different function has the name. The same function may be added several times; it goes when
+// it was removed as often.
 TF_CAPI_EXPORT extern void TFE_ContextAddFunctionDef(TFE_Context* ctx,
                                                      const char* serialized_function_def,
                                                      size_t size, TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function,
                                                   TF_Status* status);
-// TF_INVALID_ARGUMENT if the context has no such function. Ops that would execute a removed
-// function fail, and so do ops that name it or a function that calls it.
+// Takes back one addition. TF_INVALID_ARGUMENT if the context has no such function. Later
+// executions of a function that is gone fail, and so do those of ops and functions that call it.
 TF_CAPI_EXPORT extern void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name,
                                                      TF_Status* status);
 // 1 if the context has the function, else 0.
@@ -261,16 +276,17 @@ TF_CAPI_EXPORT unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char
 
 // --- Run metadata ---
 
-// Between Enable and Disable the context notes what it executes. Export fills `buf`, whose data
-// must be NULL, with a serialized RunMetadata of what was noted, and forgets it; it waits for ops
-// that are queued.
+// Between Enable and Disable the context notes the graph of each function that it compiles, before
+// and after the passes. A function is compiled when it is first executed with these attributes,
+// types and device. Disable drops the notes, so call Export before. Export waits for queued ops,
+// fills `buf`, whose data must be NULL, with the notes as a serialized RunMetadata, and drops them.
 TF_CAPI_EXPORT extern void TFE_ContextEnableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextDisableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf,
                                                         TF_Status* status);
 
-// Brackets a step: objects that live for one step, such as a TensorArray, go when every step that
-// was started has ended.
+// Do nothing: in TensorFlow they bracket a step. An object that lives for one step, such as a
+// TensorArray, goes here with the last handle on it.
 TF_CAPI_EXPORT extern void TFE_ContextStartStep(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextEndStep(TFE_Context* ctx);
 

@@ -11,7 +11,7 @@
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/eager/c_api.h"
 
-// The initial value of a struct's member, which C does not have: a C program sets all members.
+// The initial value of a struct's member in C++. C has none: a C program sets all members.
 #ifdef __cplusplus
 #define TFE_MEMBER_DEFAULT(value) = value
 extern "C" {
@@ -19,23 +19,27 @@ extern "C" {
 #define TFE_MEMBER_DEFAULT(value)
 #endif
 
-// Makes an op anew, for another op or function, as TFE_DeleteOp and TFE_NewOp would: it has no
-// inputs and no attributes then. `raw_device_name` is as in TFE_OpSetDevice.
+// Reuses the object of an op for an op or function of this name, as TFE_DeleteOp and TFE_NewOp
+// would: it then has no inputs, attributes or cancellation manager. `raw_device_name` is that of
+// TFE_OpSetDevice.
 TF_CAPI_EXPORT extern void TFE_OpReset(TFE_Op* op_to_reset, const char* op_or_function_name,
                                        const char* raw_device_name, TF_Status* status);
 
-// Between Enable and Disable the run metadata of the context (TFE_ContextExportRunMetadata) holds
-// the graphs of the functions that are executed.
+// The same as TFE_ContextEnableRunMetadata and TFE_ContextDisableRunMetadata.
 TF_CAPI_EXPORT extern void TFE_ContextEnableGraphCollection(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextDisableGraphCollection(TFE_Context* ctx);
 
 // --- Monitoring ---
 //
-// Counters, gauges and samplers by name, of the whole process. An object has a cell for each value
-// of its labels; a cell lives as long as its object. All functions are thread-safe. New returns
-// NULL and TF_ALREADY_EXISTS if the process has an object of the name. Strings are copied.
+// Counters, gauges and samplers. The functions named New make one; the caller deletes it.
+// `description` is ignored. Two objects may have the same name, and share nothing. New is
+// TF_INVALID_ARGUMENT if `name` is NULL. An object has one cell for each list of values of its
+// labels, and none but one without labels: GetCell makes it at the first call. The label arguments
+// of New name the labels and are ignored; those of GetCell are the values. The object owns its
+// cells. GetCell returns NULL if an argument is NULL. Strings are copied. All functions are
+// thread-safe, but an object must not be in use when it is deleted.
 
-// A counter. A negative `value` is ignored. 0 for NULL.
+// A counter. IncrementBy ignores a `value` below 1. The value of a NULL cell is 0.
 typedef struct TFE_MonitoringCounterCell TFE_MonitoringCounterCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringCounterCellIncrementBy(TFE_MonitoringCounterCell* cell,
                                                                 int64_t value);
@@ -101,7 +105,8 @@ TF_CAPI_EXPORT extern void TFE_MonitoringDeleteIntGauge2(TFE_MonitoringIntGauge2
 TF_CAPI_EXPORT extern TFE_MonitoringIntGaugeCell* TFE_MonitoringGetCellIntGauge2(
     TFE_MonitoringIntGauge2* gauge, const char* label1, const char* label2);
 
-// A gauge of strings. CellValue fills `buf`, whose data must be NULL, with the text, without a NUL.
+// A gauge of strings. CellValue fills `buf`, whose data must be NULL, with the text, without a NUL;
+// it does nothing after an error.
 typedef struct TFE_MonitoringStringGaugeCell TFE_MonitoringStringGaugeCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringStringGaugeCellSet(TFE_MonitoringStringGaugeCell* cell,
                                                             const char* value);
@@ -179,7 +184,7 @@ TF_CAPI_EXPORT extern void TFE_MonitoringDeleteBoolGauge2(TFE_MonitoringBoolGaug
 TF_CAPI_EXPORT extern TFE_MonitoringBoolGaugeCell* TFE_MonitoringGetCellBoolGauge2(
     TFE_MonitoringBoolGauge2* gauge, const char* label1, const char* label2);
 
-// A sampler, which counts values by buckets. CellValue fills `buf`, whose data must be NULL, with a
+// A sampler, which counts values by bucket. CellValue fills `buf`, whose data must be NULL, with a
 // serialized HistogramProto.
 typedef struct TFE_MonitoringSamplerCell TFE_MonitoringSamplerCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCell* cell,
@@ -187,8 +192,9 @@ TF_CAPI_EXPORT extern void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCel
 TF_CAPI_EXPORT extern void TFE_MonitoringSamplerCellValue(TFE_MonitoringSamplerCell* cell,
                                                           TF_Buffer* buf);
 
-// The limits of buckets: `bucket_count` of them at scale, scale * growth_factor, and so on. The
-// sampler copies them.
+// The limits between the buckets of a sampler: `bucket_count` limits at scale, scale *
+// growth_factor, and so on. A value that equals a limit is in the bucket above it. A sampler copies
+// the limits; with NULL it has one bucket.
 typedef struct TFE_MonitoringBuckets TFE_MonitoringBuckets;
 TF_CAPI_EXPORT extern TFE_MonitoringBuckets* TFE_MonitoringNewExponentialBuckets(
     double scale, double growth_factor, int bucket_count);
@@ -220,16 +226,17 @@ TF_CAPI_EXPORT extern TFE_MonitoringSamplerCell* TFE_MonitoringGetCellSampler2(
 
 // --- Contexts ---
 
-// Would choose another runtime. TensorFlow ignores it too.
+// Ignored, as in TensorFlow: it once chose another runtime.
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetTfrt(TFE_ContextOptions* options, bool use_tfrt);
 // A number that no other context of the process has; 0 for NULL.
 TF_CAPI_EXPORT extern uint64_t TFE_GetContextId(TFE_Context* ctx);
 
 // --- Cancellation ---
 
-// Ops that have the manager (TFE_OpSetCancellationManager) fail with TF_CANCELLED once it is
-// cancelled: those that have not begun do not begin, and calls of functions end between two nodes.
-// Thread-safe.
+// An op that has the manager (TFE_OpSetCancellationManager) fails with TF_CANCELLED if it waits,
+// for example for an element of a queue, and the manager is cancelled. A function also fails if the
+// manager is cancelled before the function begins or while it runs a loop: it ends before the next
+// pass. A kernel that computes goes on to its end. Thread-safe.
 typedef struct TFE_CancellationManager TFE_CancellationManager;
 typedef int64_t TFE_CancellationToken;
 typedef struct TFE_CancelCallback {
@@ -237,55 +244,66 @@ typedef struct TFE_CancelCallback {
   void* context;
 } TFE_CancelCallback;
 TF_CAPI_EXPORT extern TFE_CancellationManager* TFE_NewCancellationManager(void);
-// Ops that use the manager keep it until they have ended.
+// Cancels the manager if callbacks are registered, as in TensorFlow: they are called. Ops that use
+// the manager stay valid.
 TF_CAPI_EXPORT extern void TFE_DeleteCancellationManager(TFE_CancellationManager* manager);
-// Cancels: calls the callbacks, on this thread, once.
+// Calls all callbacks on the calling thread, then cancels the ops. A second call does nothing.
 TF_CAPI_EXPORT extern void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager);
-// Whether all callbacks have returned; whether they are being called.
+// IsCancelled: the manager was cancelled, and all callbacks have returned. IsCancelling: callbacks
+// are being called.
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerIsCancelled(TFE_CancellationManager* manager);
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerIsCancelling(TFE_CancellationManager* manager);
-// A token for one callback.
+// A new token, for one callback. -1 for NULL.
 TF_CAPI_EXPORT extern TFE_CancellationToken TFE_CancellationManagerGetToken(
     TFE_CancellationManager* manager);
-// Registers a callback, copied, under a token of this manager. False, and nothing is registered, if
-// the manager is cancelled already or the arguments are invalid.
+// Registers a copy of the callback under the token, in the place of an earlier callback with the
+// same token. `callback_name` is ignored. Returns false and registers nothing if the cancellation
+// has begun or an argument is NULL.
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerRegisterCallback(
     TFE_CancellationManager* manager, TFE_CancellationToken token,
     const TFE_CancelCallback* c_callback, const char* callback_name);
-// Takes a callback back. False if it was called, or none is registered. While callbacks are being
-// called, Deregister waits for the end of that, TryDeregister does not.
+// Remove the callback of the token. Return true if the cancellation has not begun, even if the
+// token has no callback; else false: the callback was called or will be. While callbacks are being
+// called, Deregister waits until all have returned, so a callback must not call it; TryDeregister
+// does not wait.
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerDeregisterCallback(
     TFE_CancellationManager* manager, TFE_CancellationToken token);
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerTryDeregisterCallback(
     TFE_CancellationManager* manager, TFE_CancellationToken token);
+// Sets the manager of later executions of the op. The op shares its ownership.
 TF_CAPI_EXPORT extern void TFE_OpSetCancellationManager(
     TFE_Op* op, TFE_CancellationManager* cancellation_manager, TF_Status* status);
 
 // --- Executors ---
 
-// Executes ops in the order of their calls: each within its call, or, if `is_async`, on a thread of
-// the executor's own. With `in_flight_nodes_limit` above 0, a call waits while so many ops are
-// queued. `enable_streaming_enqueue` concerns other processes: ignored.
+// An executor executes ops in the order of their calls: each within its TFE_Execute, or, if
+// `is_async`, on a thread of the executor's own. If `in_flight_nodes_limit` is above 0, TFE_Execute
+// blocks while so many ops wait. `enable_streaming_enqueue` is ignored: it concerns other
+// processes.
 //
-// After an op of an asynchronous executor has failed, the queued ones are discarded and later ones
-// fail, all with its error, until TFE_ExecutorClearError. Handles that a failed or discarded op was
-// to fill keep the error.
+// When an op of an asynchronous executor fails, all ops that wait behind it are discarded, and
+// later TFE_Execute calls fail until TFE_ExecutorClearError; all of them have the error of that op.
+// The result handles of a failed or discarded op keep the error, also after TFE_ExecutorClearError.
 typedef struct TFE_Executor TFE_Executor;
 TF_CAPI_EXPORT extern TFE_Executor* TFE_NewExecutor(bool is_async, bool enable_streaming_enqueue,
                                                     int in_flight_nodes_limit);
-// Does not wait for queued ops, which are executed.
+// Frees this handle on the executor. If it was the last user of the executor, waits until the
+// queued ops are executed; contexts and threads that have the executor are users too.
 TF_CAPI_EXPORT extern void TFE_DeleteExecutor(TFE_Executor* executor);
 TF_CAPI_EXPORT extern bool TFE_ExecutorIsAsync(TFE_Executor* executor);
-// Waits for the ops that are queued now; returns the error of the executor.
+// Waits until the ops that are queued now have ended. `status` gets the error of the first op that
+// has failed since the last TFE_ExecutorClearError.
 TF_CAPI_EXPORT extern void TFE_ExecutorWaitForAllPendingNodes(TFE_Executor* executor,
                                                               TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_ExecutorClearError(TFE_Executor* executor);
-// Makes this the executor of the calling thread in this context; NULL: that of the context again.
+// Makes `executor` the executor of the calling thread in this context. NULL: the thread uses the
+// executor of the context again.
 TF_CAPI_EXPORT extern void TFE_ContextSetExecutorForThread(TFE_Context* ctx,
                                                            TFE_Executor* executor);
 // A new handle on the executor of the calling thread, which the caller deletes.
 TF_CAPI_EXPORT extern TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx);
-// Waits for all executors of the context, and returns the first error.
+// Waits for all executors that the context or its threads have had, returns the first error, and
+// clears the errors of these executors.
 TF_CAPI_EXPORT extern void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status);
 
 // --- Other processes. TF_UNIMPLEMENTED: Tenon is one process ---
@@ -328,23 +346,25 @@ TF_CAPI_EXPORT extern void TFE_InitializeLocalOnlyContext(TFE_Context* ctx, int 
                                                           const void* proto, size_t proto_len,
                                                           TF_Status* status);
 
-// The job, replica and task of this process: fills `buf`, whose data must be NULL, with
+// Fills `buf`, whose data must be NULL, with the job, replica and task of this process:
 // "/job:localhost/replica:0/task:0".
 TF_CAPI_EXPORT extern void TFE_HostAddressSpace(TFE_Context* ctx, TF_Buffer* buf);
 
 // --- Memory of tensors ---
 
-// The address of the tensor in the memory of its device, and the size of that memory in bytes. Wait
-// for the value. The address is valid until the handle is deleted. Only for types of plain
-// elements: TF_INVALID_ARGUMENT for strings, resources and variants. On a custom device the address
-// is the `data` of TFE_NewCustomDeviceTensorHandle, and there is no size.
+// The address of the tensor in the memory of its device, and the size of the tensor in bytes. Wait
+// for the value. The address is valid until the handle is deleted. TF_INVALID_ARGUMENT for strings,
+// resources and variants, which have no plain elements. Of a tensor on a custom device the address
+// is the `data` of TFE_NewCustomDeviceTensorHandle, and the size is TF_INVALID_ARGUMENT.
 TF_CAPI_EXPORT extern void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status);
 TF_CAPI_EXPORT extern size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* h,
                                                               TF_Status* status);
 
-// A handle on a tensor at `data`, `len` bytes in the memory of the device. Takes the memory over,
-// and calls `deallocator` when nobody uses it any more, also after an error. `deallocator` may be
-// NULL.
+// A handle on a tensor at `data`, in the memory of the device (a full or partial name; NULL: the
+// host). `len`: the bytes there, at least those of the tensor. Takes the memory over in any case:
+// calls `deallocator`, unless it is NULL, after an error, or when nobody uses the memory any more.
+// TF_INVALID_ARGUMENT for an unknown device, for strings, resources and variants, and if `len` is
+// too small.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, const int64_t* dims, int num_dims,
     void* data, size_t len, void (*deallocator)(void* data, size_t len, void* arg),
@@ -353,15 +373,17 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
 // --- Attributes of an op as a whole ---
 
 typedef struct TFE_OpAttrs TFE_OpAttrs;
-// A view of the attributes, valid as long as `op`.
+// The attributes of the op, those inferred from inputs too. The result refers to `op`, shows its
+// later changes, and is valid as long as `op`.
 TF_CAPI_EXPORT extern const TFE_OpAttrs* TFE_OpGetAttrs(const TFE_Op* op);
-// Sets the attributes that `op` does not have yet.
+// Sets those of `attrs` that `op` does not have yet.
 TF_CAPI_EXPORT extern void TFE_OpAddAttrs(TFE_Op* op, const TFE_OpAttrs* attrs);
-// Fills `buf`, whose data must be NULL, with a serialized NameAttrList: the op's name, and its
-// attributes.
+// Fills `buf`, whose data must be NULL, with a serialized NameAttrList: the op's name, its
+// attributes, and the defaults of attributes that are not set.
 TF_CAPI_EXPORT extern void TFE_OpAttrsSerialize(const TFE_OpAttrs* attrs, TF_Buffer* buf,
                                                 TF_Status* status);
-// Sets an attribute to a serialized AttrValue. TF_INVALID_ARGUMENT if the bytes do not parse.
+// Sets an attribute to a serialized AttrValue, unless it is set already. TF_INVALID_ARGUMENT if the
+// bytes do not parse.
 TF_CAPI_EXPORT extern void TFE_OpSetAttrValueProto(const TFE_Op* op, const char* attr_name,
                                                    const void* proto, size_t proto_len,
                                                    TF_Status* status);
@@ -371,49 +393,60 @@ TF_CAPI_EXPORT extern void TFE_OpSetAttrValueProto(const TFE_Op* op, const char*
 #define TFE_CUSTOM_DEVICE_VERSION 4
 
 // `device_info` of each callback is that of TFE_RegisterCustomDevice. A callback reports an error
-// by its status; a result is then ignored. All but the last two must be set.
+// in its status; its result is then ignored. All callbacks but `pack` and
+// `shall_pin_to_this_device` must be set. They may be called on several threads at once.
 typedef struct TFE_CustomDevice {
   int version TFE_MEMBER_DEFAULT(TFE_CUSTOM_DEVICE_VERSION);
-  // Copy a tensor to this device, and from it to another. The caller owns the result.
+  // Copy a tensor to this device, and from this device to another one. The caller of the callback
+  // owns the result.
   TFE_TensorHandle* (*copy_tensor_to_device)(TFE_Context* context, TFE_TensorHandle* tensor,
                                              TF_Status* status, void* device_info);
   TFE_TensorHandle* (*copy_tensor_from_device)(TFE_Context* context, TFE_TensorHandle* tensor,
                                                const char* target_device_name, TF_Status* status,
                                                void* device_info);
-  // Executes an op that asks for this device, or that has an input on it. `op` may be read, and is
-  // valid during the call. `*num_outputs` is the room in `outputs`; the callback sets it.
+  // Executes an op on this device. The callback may read `op`, which is valid during the call.
+  // `outputs` has room for *num_outputs handles. The callback fills it with new handles and sets
+  // *num_outputs to their number.
   void (*execute)(const TFE_Op* op, int* num_outputs, TFE_TensorHandle** outputs, TF_Status* s,
                   void* device_info);
-  // The last call of the device.
+  // Frees `device_info`. The last callback that is called.
   void (*delete_device)(void* device_info);
-  // Packs handles, one of which is on this device. NULL: that is TF_UNIMPLEMENTED.
+  // Makes one handle of `num_handles` handles, of which the first on a custom device is on this one
+  // (TFE_CreatePackedTensorHandle). NULL: TF_UNIMPLEMENTED.
   TFE_TensorHandle* (*pack)(TFE_Context* context, TFE_TensorHandle** handles, int num_handles,
                             TF_Status* s, void* device_info)TFE_MEMBER_DEFAULT(nullptr);
-  // Whether an op with inputs on this device and on ordinary ones is to run here. NULL: it is.
+  // Whether an op with an input on this device runs on this device. False: it runs on the device
+  // that it asks for. If this is NULL, the op's first resource decides: this device if the resource
+  // is on it, else the device that the op asks for. Without a resource the op runs on the device
+  // that it asks for, or on this one if it asks for none.
   bool (*shall_pin_to_this_device)(const TFE_Op* op, TF_Status* s) TFE_MEMBER_DEFAULT(nullptr);
 } TFE_CustomDevice;
 
-// Adds the device to the context. The name is a full one:
-// "/job:localhost/replica:0/task:0/device:CUSTOM:0". After an error delete_device is called too.
-// TF_ALREADY_EXISTS if a device has the name, TF_INVALID_ARGUMENT for another form of name or
-// version.
+// Adds the device to the context. delete_device is called when the context is deleted and no handle
+// is on the device any more; after an error, before the return. `device_name` is a full name:
+// "/job:localhost/replica:0/task:0/device:CUSTOM:0". TF_ALREADY_EXISTS if a device has the name;
+// TF_INVALID_ARGUMENT if the name is not a full one, the version is another one, or a callback is
+// missing.
 TF_CAPI_EXPORT extern void TFE_RegisterCustomDevice(TFE_Context* ctx, TFE_CustomDevice device,
                                                     const char* device_name, void* device_info,
                                                     TF_Status* status);
+// Whether the context has a custom device with this full name.
 TF_CAPI_EXPORT extern bool TFE_IsCustomDevice(TFE_Context* ctx, const char* device_name);
 
-// What a custom device knows of a tensor. `summarize` may be NULL.
+// The functions of a custom device on one of its tensors. `data` is that of
+// TFE_NewCustomDeviceTensorHandle. `summarize` may be NULL.
 typedef struct TFE_CustomDeviceTensorHandleMethods {
   int version TFE_MEMBER_DEFAULT(TFE_CUSTOM_DEVICE_VERSION);
   int (*num_dims)(void* data, TF_Status* status);
   int64_t (*dim)(void* data, int dim_index, TF_Status* status);
   void (*deallocator)(void* data);
-  // A new buffer with words for people, without shape and type; NULL after an error.
+  // A new buffer with a text for people, without the shape and the type; NULL after an error.
   TF_Buffer* (*summarize)(void* data, TF_Status* status)TFE_MEMBER_DEFAULT(nullptr);
 } TFE_CustomDeviceTensorHandle;
 
-// A handle on a tensor of a custom device, which takes `data` over: methods.deallocator frees it,
-// also after an error.
+// A handle on a tensor of the custom device with this full name. The handle owns `data`:
+// methods.deallocator is called with the last handle on the tensor, and after an error.
+// TF_INVALID_ARGUMENT for an unknown device, or if a method other than `summarize` is NULL.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, void* data,
     TFE_CustomDeviceTensorHandle methods, TF_Status* status);
@@ -424,12 +457,13 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(
 // context has no such function.
 TF_CAPI_EXPORT extern void TFE_ContextGetFunctionDef(TFE_Context* ctx, const char* function_name,
                                                      TF_Buffer* buf, TF_Status* status);
-// Fills `buf` with a GraphDebugInfo: the places in a program where nodes of the function were made.
-// It is empty, since a FunctionDef has no such places.
+// Fills `buf`, whose data must be NULL, with an empty GraphDebugInfo: a FunctionDef does not say
+// where in a program its nodes were made. TF_NOT_FOUND if the context has no such function.
 TF_CAPI_EXPORT extern void TFE_ContextGetGraphDebugInfo(TFE_Context* ctx, const char* function_name,
                                                         TF_Buffer* buf, TF_Status* status);
 
-// The function, which the caller deletes with TF_DeleteFunction.
+// A copy of the function, which the caller deletes with TF_DeleteFunction. TF_NOT_FOUND if the
+// context has no such function.
 TF_CAPI_EXPORT extern TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name,
                                                           TF_Status* status);
 
@@ -439,41 +473,44 @@ TF_CAPI_EXPORT extern TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, cons
 TF_CAPI_EXPORT extern TF_Tensor* TFE_AllocateHostTensor(TFE_Context* ctx, TF_DataType dtype,
                                                         const int64_t* dims, int num_dims,
                                                         TF_Status* status);
-// As TFE_NewTensorHandle.
+// TFE_NewTensorHandle(t, status) for a context that is not deleted.
 TF_CAPI_EXPORT TFE_TensorHandle* TFE_NewTensorHandleFromTensor(TFE_Context* ctx, TF_Tensor* t,
                                                                TF_Status* status);
-// Would make one handle of several, for devices that act as one: custom devices may
-// (TFE_CustomDevice pack). TF_UNIMPLEMENTED without one.
+// Makes one handle of *num_handles handles by the `pack` callback of the first custom device among
+// them. TF_UNIMPLEMENTED if none is on a custom device, or that device has no such callback.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context* ctx,
                                                                      TFE_TensorHandle** handles,
                                                                      int* num_handles,
                                                                      TF_Status* status);
 
-// Whether an op that asks for a device which does not exist, or has no kernel for it, runs
-// elsewhere; and whether the device of each op is written to stderr. They concern later ops.
+// Soft placement: an op that asks for a device which does not exist, or has no kernel for the op,
+// runs on another device instead of failing. Log placement: the device of an op is written to
+// stderr, once for each list of attributes and types. Both hold for later calls of TFE_Execute.
 TF_CAPI_EXPORT void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable,
                                                       TF_Status* status);
 TF_CAPI_EXPORT void TFE_ContextSetLogDevicePlacement(TFE_Context* ctx, unsigned char enable,
                                                      TF_Status* status);
-// Would execute each op as a function of one node, and rewrite functions for XLA. They change no
-// result: ignored.
+// Ignored, since they change no result: in TensorFlow they execute each op as a function of one
+// node, and rewrite functions for XLA.
 TF_CAPI_EXPORT void TFE_ContextSetRunEagerOpAsFunction(TFE_Context* ctx, unsigned char enable,
                                                        TF_Status* status);
 TF_CAPI_EXPORT void TFE_ContextSetJitCompileRewrite(TFE_Context* ctx, unsigned char enable,
                                                     TF_Status* status);
 
-// The type and the number of the device of TFE_TensorHandleDeviceName: "CPU", 0. NULL and -1 after
-// an error. The text lives as long as the process.
+// The type and the number of the device that TFE_TensorHandleDeviceName names: "CPU", 0. After an
+// error NULL and -1. The text lives as long as the process.
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleDeviceType(TFE_TensorHandle* h,
                                                              TF_Status* status);
 TF_CAPI_EXPORT extern int TFE_TensorHandleDeviceID(TFE_TensorHandle* h, TF_Status* status);
-// The error of the op that was to make the tensor; does not wait.
+// Sets `status` to the error of the op that was to make the tensor. Does not wait: TF_OK while that
+// op has not ended.
 TF_CAPI_EXPORT extern void TFE_TensorHandleGetStatus(TFE_TensorHandle* h, TF_Status* status);
 
-// Fills `buf` with the names of ops that functions have executed: none are noted.
+// Fills `buf`, whose data must be NULL, with nothing: the names of executed ops are not noted.
 TF_CAPI_EXPORT extern void TFE_GetExecutedOpNames(TFE_Context* ctx, TF_Buffer* buf,
                                                   TF_Status* status);
-// Would split the host into several devices. TF_UNIMPLEMENTED for more than one.
+// Does nothing if num_cpus is 1. TF_UNIMPLEMENTED for more: the host cannot be split into several
+// devices. TF_INVALID_ARGUMENT for less.
 TF_CAPI_EXPORT extern void TFE_SetLogicalCpuDevices(TFE_Context* ctx, int num_cpus,
                                                     const char* prefix, TF_Status* status);
 

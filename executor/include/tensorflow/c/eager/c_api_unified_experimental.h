@@ -1,10 +1,11 @@
-// One way to execute ops and to trace them: in an eager context an op runs at once, in the context
-// of a function it becomes a node of that function.
+// One interface to execute ops and to trace them. In an eager context an op runs at once. In a
+// tracing context an op becomes a node of the function that is traced.
 //
-// The caller deletes what functions named New, Create, AddFunctionParameter, Execute (the tensors
-// in the list) and Finalize give. One thread at a time uses a context and what was made with it.
-// Errors come in `status`. NULL where an object is needed is TF_INVALID_ARGUMENT; a function
-// without a status then does nothing.
+// The caller deletes the objects that functions named New, Create, AddFunctionParameter and
+// Finalize return, and the tensors that TF_ExecuteOperation puts into a list. One thread at a time
+// uses a context and the objects that were made with it. Errors come in `status`, which may be
+// NULL. NULL where an object is needed is TF_INVALID_ARGUMENT; a function without a status then
+// does nothing. A function that returns a pointer returns NULL after an error.
 #ifndef TENSORFLOW_C_EAGER_C_API_UNIFIED_EXPERIMENTAL_H_
 #define TENSORFLOW_C_EAGER_C_API_UNIFIED_EXPERIMENTAL_H_
 
@@ -19,7 +20,7 @@
 extern "C" {
 #endif
 
-// Executes ops, or traces them.
+// An eager context, which executes ops, or a tracing context, which makes a function of them.
 typedef struct TF_ExecutionContext TF_ExecutionContext;
 // An eager tensor, or an output of a node that was traced.
 typedef struct TF_AbstractTensor TF_AbstractTensor;
@@ -30,25 +31,26 @@ typedef struct TF_AbstractFunction TF_AbstractFunction;
 
 // --- Contexts ---
 
-// Chooses how TF_CreateFunction traces. There is one way, "graphdef". TF_INVALID_ARGUMENT for
-// another name; TF_UNIMPLEMENTED for "mlir", which TensorFlow has.
+// Chooses how TF_CreateFunction traces. Only "graphdef" is built. TF_UNIMPLEMENTED for "mlir",
+// which TensorFlow has; TF_INVALID_ARGUMENT for any other name.
 TF_CAPI_EXPORT extern void TF_SetTracingImplementation(const char* name, TF_Status* status);
 
-// A context that traces a function of this name.
+// A tracing context for a function with this name.
 TF_CAPI_EXPORT extern TF_ExecutionContext* TF_CreateFunction(const char* fn_name,
                                                              TF_Status* status);
-// A context that executes ops in a new TFE_Context with these options.
+// An eager context, which executes ops in a new TFE_Context with these options. Copies the options.
 TF_CAPI_EXPORT extern TF_ExecutionContext* TF_NewEagerExecutionContext(TFE_ContextOptions* options,
                                                                        TF_Status* s);
 TF_CAPI_EXPORT extern void TF_DeleteExecutionContext(TF_ExecutionContext* context);
 
-// A rank of -1 is unknown, and so is a dimension of -1.
+// A num_dims of -1 means an unknown rank, a size of -1 an unknown dimension.
 typedef struct TF_Shape {
   int num_dims;
   int64_t* dim_sizes;
 } TF_Shape;
 
-// Adds an argument to the function. TF_INVALID_ARGUMENT in an eager context.
+// Adds an argument to the function of a tracing context and returns it. Arguments come in the order
+// of the calls. Copies `shape`. TF_INVALID_ARGUMENT in an eager context.
 TF_CAPI_EXPORT extern TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionContext* func,
                                                                  TF_DataType dtype, TF_Shape shape,
                                                                  TF_Status* s);
@@ -58,8 +60,10 @@ TF_CAPI_EXPORT extern TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionCon
 TF_CAPI_EXPORT extern TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx);
 TF_CAPI_EXPORT extern void TF_DeleteAbstractOp(TF_AbstractOp* op);
 
-// The type comes first, once when traced: TF_FAILED_PRECONDITION otherwise. Strings are copied. The
-// name of a node is made unique in its function; an eager op has no name (TF_INVALID_ARGUMENT).
+// The type, which is the name of an op or function, is set before name and attributes: else
+// TF_FAILED_PRECONDITION. In a tracing context type and name may each be set once: else
+// TF_FAILED_PRECONDITION. In an eager context a new type drops the attributes. The name becomes a
+// part of the node's name; in an eager context it is TF_INVALID_ARGUMENT. Strings are copied.
 TF_CAPI_EXPORT extern void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type,
                                                   TF_Status* s);
 TF_CAPI_EXPORT extern void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char* const op_name,
@@ -67,7 +71,7 @@ TF_CAPI_EXPORT extern void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char*
 TF_CAPI_EXPORT extern void TF_AbstractOpSetAttrType(TF_AbstractOp* op, const char* const attr_name,
                                                     TF_DataType value, TF_Status* s);
 
-// Deletes the tensor, and the eager handle behind it.
+// Deletes the tensor and the TFE_TensorHandle that it owns, if it is an eager one.
 TF_CAPI_EXPORT extern void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor);
 
 // --- Lists of outputs. A list does not own its tensors ---
@@ -75,7 +79,7 @@ TF_CAPI_EXPORT extern void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor);
 typedef struct TF_OutputList TF_OutputList;
 TF_CAPI_EXPORT extern TF_OutputList* TF_NewOutputList(void);
 TF_CAPI_EXPORT extern void TF_DeleteOutputList(TF_OutputList* o);
-// Makes room for the results of an op that is executed; new entries are NULL until then.
+// Sets the number of entries. New entries are NULL. Entries that are cut off are not deleted.
 TF_CAPI_EXPORT extern void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs,
                                                       TF_Status* status);
 TF_CAPI_EXPORT extern int TF_OutputListNumOutputs(TF_OutputList* o);
@@ -84,17 +88,19 @@ TF_CAPI_EXPORT extern TF_AbstractTensor* TF_OutputListGet(TF_OutputList* o, int 
 TF_CAPI_EXPORT extern void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTensor* tensor,
                                                  TF_Status* status);
 
-// Executes the op, or adds it to the function, and puts new tensors into the list. When executed,
-// the list must have room (TF_OutputListSetNumOutputs); when traced, it gets the size that is
-// needed.
+// Executes the op, or adds it to the function that is traced. Replaces the entries of the list by
+// new tensors, one for each result; does not delete the former entries. In an eager context the
+// list must have at least as many entries as the op has results (TF_OutputListSetNumOutputs). After
+// an error the list is unchanged.
 TF_CAPI_EXPORT extern void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs,
                                                TF_AbstractTensor* const* inputs, TF_OutputList* o,
                                                TF_Status* s);
 
 // --- Functions ---
 
-// Makes a function of what was traced, with the tensors of the list as results. Deletes `ctx`,
-// unless that is an eager context, which is TF_INVALID_ARGUMENT.
+// Makes a function of the ops that a tracing context has traced, with the tensors of the list as
+// results. Deletes `ctx`, also after an error. In an eager context TF_INVALID_ARGUMENT: `ctx`
+// stays.
 TF_CAPI_EXPORT extern TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx,
                                                                TF_OutputList* outputs,
                                                                TF_Status* status);
@@ -106,13 +112,14 @@ TF_CAPI_EXPORT extern void TF_ExecutionContextRegisterFunction(TF_ExecutionConte
 
 // --- Between this interface and eager/c_api.h ---
 
-// Takes the handle over: TF_DeleteAbstractTensor deletes it.
+// Takes the handle over: TF_DeleteAbstractTensor deletes `t`. After an error `t` stays the
+// caller's.
 TF_CAPI_EXPORT extern TF_AbstractTensor* TF_CreateAbstractTensorFromEagerTensor(TFE_TensorHandle* t,
                                                                                 TF_Status* s);
-// The handle, which belongs to `at`. TF_INVALID_ARGUMENT for an output of a node.
+// The handle of an eager tensor, which belongs to `at`. TF_INVALID_ARGUMENT for a traced tensor.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TF_AbstractTensorGetEagerTensor(TF_AbstractTensor* at,
                                                                         TF_Status* s);
-// The context, which belongs to `context`. TF_INVALID_ARGUMENT for one that traces.
+// The TFE_Context of an eager context, which owns it. TF_INVALID_ARGUMENT for a tracing context.
 TF_CAPI_EXPORT extern TFE_Context* TF_ExecutionContextGetTFEContext(TF_ExecutionContext* context,
                                                                     TF_Status* s);
 
