@@ -28,8 +28,9 @@ struct SessionOptions {
   // with RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write; by default none
-  // CPU threads that the session shares with others, in the place of `threads` of its own. Of runs
-  // that want them at once one has them, and the others compute on their own threads.
+  // CPU threads that the session shares with other sessions. Null: the session has `threads` of its
+  // own. If several runs want the threads at once, one run gets them, and each other run computes
+  // on its calling thread alone.
   std::shared_ptr<Workers> workers;
 };
 

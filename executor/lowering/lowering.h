@@ -50,9 +50,8 @@ class Lowering {
   // Restricts Run to calls, for use before the passes. If, Case, While and For stay. A call stays
   // if it is marked for XLA or as not to be removed, if InlineBudget::Fits is false for its
   // function (marked _noinline, with an unknown op, calls itself, nests too deep, too large), if
-  // `kept` excludes it, or
-  // if `may` returns false. None of this is an error. Control edges are as few as can be, for the
-  // sake of the passes (lower_calls.cc).
+  // `kept` excludes it, or if `may` returns false. None of this is an error. Control edges are as
+  // few as can be, for the sake of the passes (lower_calls.cc).
   struct CallsOnly {
     absl::FunctionRef<bool()> may;  // asked last, right before a call; must outlive Run
     InlineBudget& budget;           // must outlive Run

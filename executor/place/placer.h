@@ -38,9 +38,10 @@ struct NodePlacement {
 struct PlacerOptions {
   bool soft_placement = true;  // false: any request that cannot be met is an error
   bool fallback = true;        // false: a default device or a rule that cannot be met is an error
-  // Asked for by nodes that no rule matches and that the graph gives no device, but for ops that
-  // only move values (OpFacts::mover), and for nodes that call functions but cannot be there: the
-  // nodes of the functions ask themselves. Empty: such nodes ask for none.
+  // The device that a node asks for if no rule matches it and it has no device string, or one that
+  // names this task alone. Two kinds of nodes do not ask for it: those whose op only moves values
+  // (OpFacts::mover), and those that call functions and cannot run on it; the nodes of the
+  // functions ask for it by themselves. Empty: there is no default device.
   std::string default_device;
   // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
   // device string too.

@@ -24,8 +24,8 @@ enum class Sameness : uint8_t {
   // the right tensor; which elements are NaN, and which infinity; all other types exactly.
   kBound,
   // Types and ranks; of tensors of one shape also floats as kBound has them, but up to
-  // kMaxStepsSmall steps of bfloat16 (of the type, if it is coarser). Values decide which sizes
-  // dimensions have and what other types hold: both may fall the other way.
+  // kMaxStepsSmall steps of bfloat16 (of the type, if it is coarser). Sizes of dimensions and
+  // elements of other types are not compared: a rounded value may decide them.
   kRounded,
 };
 inline constexpr int64_t kMaxSteps = 1024;     // float, double, complex numbers

@@ -17,10 +17,11 @@ namespace tenon {
 // and copies of a runner share them.
 class GraphRunner {
  public:
-  // `options`: what concerns the optimizer is ignored, and InputSet::max_loop_passes takes the
-  // place of theirs. Random ops without a seed get one, so that two runs answer the same. The
-  // devices outlive the runner. `inits`: nodes that give state its values. In each run those that
-  // the graph has run once, in this order and without feeds, before all other nodes.
+  // `options`: the options of the optimizer are ignored, and InputSet::max_loop_passes takes the
+  // place of options.max_loop_passes. Random ops without a seed get one, so that two runs answer
+  // the same. The devices outlive the runner. `inits`: nodes that give state its values. Before all
+  // other nodes, each run executes once each node of `inits` that its graph has, in this order and
+  // without feeds.
   GraphRunner(std::vector<Device*> devices, SessionOptions options,
               std::vector<std::string> inits = {});
 

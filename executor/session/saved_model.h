@@ -17,14 +17,15 @@ namespace tenon {
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
 // The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a
-// string scalar, its absolute path: frozen graphs hold it. Does not look whether the files exist.
+// string scalar, its path. The path is absolute, since frozen graphs keep it. Does not check
+// whether the files exist.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
 // Called with each executable before it runs, on the calling thread. An error ends the restoration
 // or the initializer. May be empty.
 using BeforeRun = std::function<absl::Status(const Executable&)>;
 
-// How the runs go that a restoration takes.
+// Settings of the runs that a restoration makes.
 struct RestoreRuns {
   BeforeRun before_run;
   const RunLimits* limits = nullptr;  // null: the defaults

@@ -71,14 +71,14 @@ class Session {
 
   // `entries`: all nodes or outputs that will run ("node", "node:1" or "^node"); unknown names are
   // skipped. Fixes the variables that a run of them needs and does not change (UseOfVariables), at
-  // the values that they have now. Executables that are prepared later read constants in their
-  // place, and Prepare refuses a new one that would change them (FAILED_PRECONDITION). Executables
-  // that were prepared before must not change them any more; no run may change them during the
-  // call. A variable that FixedVariables::Make gives no constant is left. With opt_level 0 every
-  // call does nothing and returns OK. Else a call after one that succeeded is FAILED_PRECONDITION;
-  // other errors are those of FixedVariables::Make, after which nothing is fixed. Only right if
-  // nodes and functions of this graph alone change its variables, and if no two nodes of the graph
-  // stand for one variable.
+  // the values that they have now. Executables that are prepared later read constants in the place
+  // of these variables, and Prepare refuses a new executable that would change one of them
+  // (FAILED_PRECONDITION). Executables that were prepared before must not change them any more; no
+  // run may change them during the call. A variable that FixedVariables::Make gives no constant
+  // stays a variable. With opt_level 0 every call does nothing and returns OK. Else a call after
+  // one that succeeded is FAILED_PRECONDITION; other errors are those of FixedVariables::Make,
+  // after which nothing is fixed. Only right if nodes and functions of this graph alone change its
+  // variables, and if no two nodes of the graph stand for one variable.
   absl::Status FixVariables(absl::Span<const std::string> entries);
   // The result of FixVariables; null if there is none. The session owns it, and never changes it.
   const FixedVariables* fixed_variables() const;

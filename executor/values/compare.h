@@ -31,9 +31,9 @@ struct Tolerance {
   // Denormals equal zeros and each other, of either sign unless `zero_signs`: arithmetic flushes
   // them, moving data does not. Of half and smaller types nothing is flushed.
   bool flush_denormals = false;
-  // Only floats and complex numbers are compared. What values decide may fall the other way:
-  // elements of other types are all right, and dimensions may have other sizes (then no element is
-  // compared). Types and ranks must be the same.
+  // Only floats and complex numbers are compared. Types and ranks must be the same, but sizes of
+  // dimensions may differ (then no element is compared), and elements of other types may have any
+  // value: both may follow from a rounded value.
   bool floats_only = false;
 };
 

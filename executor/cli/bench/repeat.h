@@ -19,11 +19,12 @@ struct Repetition {
   RunRecorder* recorder = nullptr;  // borrowed, records all runs; may be null
 };
 
-// The repetition of --runs, --seconds and --concurrency. If neither --runs nor --seconds is given,
-// seconds and recorder are those of `fallback`, and so is runs, unless `fallback` limits the time.
-// If one of the two flags is given, nothing is taken from `fallback`; without --seconds the time
-// has no limit then, and there is no recorder. The threads are always those of --concurrency. If
-// there is a limit of time and no --runs, `runs` is 2^20 for each thread.
+// The repetition that --runs, --seconds and --concurrency ask for:
+// * `threads` is --concurrency.
+// * `seconds` is --seconds. Without --seconds it is 0 if --runs is given, else that of `fallback`.
+// * `runs` is --runs. Without --runs it is 2^20 for each thread if `seconds` is above 0, else that
+//   of `fallback`.
+// * `recorder` is that of `fallback`, but null if --runs or --seconds is given.
 Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback);
 
 // The measurements of a repetition.
@@ -44,9 +45,9 @@ absl::Status Warm(Session& session, Executable* executable, const std::vector<Te
 
 // Runs and measures. All threads start together. Each stops after the run in which an interruption
 // came. The error of a run ends its own thread alone. When all threads have ended, returns the
-// error of the thread with the lowest number, and no measurements. If the system has no more
-// threads, nothing runs: RESOURCE_EXHAUSTED. A run without memory has the same code. `allocations`
-// may be null: then nothing is counted.
+// error of the thread with the lowest number, and no measurements. RESOURCE_EXHAUSTED: the system
+// has no more threads, and nothing has run; or a run lacks memory. `allocations` may be null: then
+// nothing is counted.
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations);

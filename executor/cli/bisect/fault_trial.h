@@ -29,8 +29,8 @@ class FaultTrial {
   // without the program's name and without hints. After any other end, also with an error, returns
   // an empty text. Waits for the process without a limit of its own: --timeout, if it was given, is
   // in the command. The returned status is an error only if the files of the trial cannot be
-  // written or read, if the stderr to be read has more than 1 MiB, or if no shell can be started. A
-  // shell that cannot start the program is any other end.
+  // written or read, if the stderr to be read has more than 1 MiB, or if no shell can be started.
+  // If the shell cannot start the program, the result is an empty text.
   absl::StatusOr<std::string> Of(const FailingCase& failing) const;
   // Runs this program with `command`, a command line without its name, and --json. Returns what it
   // printed to stdout, whatever its exit code is. Its stderr is dropped. Errors are those of Of,

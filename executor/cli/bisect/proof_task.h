@@ -38,9 +38,9 @@ struct ProofTask {
 // Opens the model. The inputs are one set, that of --input and --inputs, or else made-up sets with
 // ordinary values only. Results are judged by --rtol, --atol, --max-ulp and --equal-nan if one of
 // them is given, else by Sameness::kBound. Any NaN equals any other, with or without --equal-nan.
-// Outputs that fail even without passes are left out, with a warning each. The first inputs on
-// which any output has a value decide. If all outputs fail on all inputs, all stay, without a
-// warning. `flags` must outlive the result.
+// Outputs that fail even without passes are left out, with a warning each: those that fail on the
+// first set of inputs on which any output has a value. If all outputs fail on all inputs, all stay,
+// without a warning. `flags` must outlive the result.
 //
 // `stands_alone` asks for a graph that can be written to a file and needs no folder. It counts for
 // a SavedModel only. Then failing.graph is what the fetches need, frozen, and the nodes that are

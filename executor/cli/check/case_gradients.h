@@ -8,14 +8,15 @@
 
 namespace tenon::cli {
 
-// Changes `graph`, which must be GraphOfCase of this case, and the case, which must have a
-// GradientTask: adds the gradients of the loss, and makes them what is fetched. Wants then count
-// these fetches; a gradient that need not exist becomes one of the zeros. The fetches are empty if
-// there is no gradient, as is right.
+// Adds the gradients of the loss to `graph`, which must be GraphOfCase of case `c`. The case must
+// have a GradientTask. c.fetches become the gradients that exist, in the order of
+// GradientTask::wrt, and the indices in c.wants become indices into them. A gradient that exists
+// though GradientTask::exists is false for it is added to c.zeros. c.fetches are empty if no
+// gradient exists and none need exist.
 //
 // NOT_FOUND or UNIMPLEMENTED: an op has no gradient. INVALID_ARGUMENT: a name is no output of the
-// graph. FAILED_PRECONDITION: there is no gradient where one is right. Other errors are those of
-// GraphShapes::Infer and AddGradients.
+// graph. FAILED_PRECONDITION: no gradient exists though GradientTask::exists is true for it. Other
+// errors are those of GraphShapes::Infer and AddDenseGradients.
 absl::Status AddCaseGradients(Graph& graph, CheckCase& c);
 
 // Whether each element is 0 or -0. False for strings and objects.

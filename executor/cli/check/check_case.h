@@ -32,8 +32,8 @@
 
 namespace tenon::cli {
 
-// What the cases of a file say: answers as above, or gradients. These are of a session's second
-// step, after one that computed the loss:
+// What the cases of a file expect: answers as above, or gradients. Expected gradients are those
+// that a session computes in its second run, after a first run that computed the loss:
 //
 //   c000/loss    the scalar that is differentiated
 //   c000/wrt     (NoOp) its list `wrt` names tensors; its list `grads` says for which of them there

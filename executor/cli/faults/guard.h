@@ -13,15 +13,15 @@ namespace tenon::cli {
 
 // Handles fatal signals and exit() for the whole process; called once, on the main thread, before
 // plug-ins are loaded. Marks that thread as one of the host. A fault within a plug-in writes a line
-// to stderr and, with `json`, a document to stdout, and ends the process with code 5, or after
-// WorkIsDone with that code. Within a plug-in means: in a callback, with code of the plug-in on the
-// stack, or, once a plug-in is noted, on a thread that MarkHostThread has not marked. A fatal
-// signal outside of plug-ins has the effect that it had before. Once a plug-in is noted, a line and
-// the document are written first; a signal that tells of a damaged heap then ends the process as a
-// fault within a plug-in does. Signals from other processes and faults in forked children keep
-// their effect. SIGPIPE and SIGXFSZ are ignored, so that writing to a closed pipe or beyond the
-// largest file is an error and not the end. With `json`, all that is written to stdout from here on
-// goes to stderr; documents go to OutputFd() (fault_line.h).
+// to stderr and, with `json`, a document to stdout, and ends the process with code 5 or, once
+// WorkIsDone was called, with the code that it got. Within a plug-in means: in a callback, with
+// code of the plug-in on the stack, or, once a plug-in is noted, on a thread that MarkHostThread
+// has not marked. A fatal signal outside of plug-ins has the effect that it had before. Once a
+// plug-in is noted, a line and the document are written first; a signal that tells of a damaged
+// heap then ends the process as a fault within a plug-in does. Signals from other processes and
+// faults in forked children keep their effect. SIGPIPE and SIGXFSZ are ignored, so that writing to
+// a closed pipe or beyond the largest file is an error and not the end. With `json`, all that is
+// written to stdout from here on goes to stderr; documents go to OutputFd() (fault_line.h).
 void InstallFaultHandlers(std::string_view command, bool json);
 
 // Tells the handlers which code is that of this shared library. `path` must be the name that the

@@ -13,9 +13,9 @@
 namespace tenon::cli {
 
 struct PlacementFlags {
-  std::string device;
+  std::string device;              // PlacerOptions::default_device; empty: none
   std::vector<std::string> place;  // REGEX=DEVICE, in the order given
-  bool no_fallback = false;
+  bool no_fallback = false;        // PlacerOptions::fallback is false
   bool soft_placement = true;
   int threads = 0;  // 0: as many as the machine has; for `check`, one for each case
 

@@ -29,7 +29,8 @@ std::unique_ptr<PipelineObserver> MakeBisectLines();
 // writes the graph that it was given and a script that runs it again, to the folder of --dump-dir
 // or that of temporary files. Warns with the name of the script, or that they cannot be written. If
 // a plug-in's pass ends the process or does not return, they are written too, and the last message
-// names the script. `flags` must outlive the observer. There may be one at a time in the process.
+// names the script. `flags` must outlive the observer. At most one such observer may exist in the
+// process at a time.
 std::unique_ptr<PipelineObserver> MakeReproducer(const CompileFlags& flags);
 
 // All observers that the flags ask for, and that of MakeReproducer. They must outlive the sessions

@@ -15,7 +15,7 @@ inline Json TraceName(std::string_view what, int process, int thread, std::strin
   return event;
 }
 
-// Something that lasted.
+// An event with a duration.
 inline Json TraceSpan(std::string_view name, std::string_view category, int process, int thread,
                       double start_us, double length_us) {
   Json event = Json::Object();
@@ -24,7 +24,7 @@ inline Json TraceSpan(std::string_view name, std::string_view category, int proc
   return event;
 }
 
-// Something that happened at one time.
+// An event without a duration.
 inline Json TraceInstant(std::string_view name, std::string_view category, int process, int thread,
                          double at_us) {
   Json event = Json::Object();
