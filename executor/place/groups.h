@@ -59,9 +59,9 @@ class Groups {
   // Joins the groups that the pairs connect, directly or through other pairs: a component. A device
   // type serves a component if it is in the masks of all its groups. With `splits`, a component
   // that no device type serves is not joined at all; a component is judged as a whole, so the order
-  // of the pairs does not matter. True `by_resource` is noted in the joined groups. Returns the
-  // root of a group of the pairs that no device type serves, the first in the order of the pairs;
-  // kNoNode if there is none.
+  // of the pairs does not matter. If `by_resource` is true, Group::by_resource of the joined groups
+  // becomes true. Returns the root of a group of the pairs that no device type serves, the first in
+  // the order of the pairs; kNoNode if there is none.
   NodeId Join(absl::Span<const NodePair> pairs, bool by_resource, bool splits);
 
  private:

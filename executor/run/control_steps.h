@@ -95,7 +95,8 @@ class BranchStep : public SlowStep {
 // means one pass. Inputs of the step are the first values of the loop variables, outputs are the
 // variables. The next values of the variables are separate entries of the pointer table (SetEnd).
 // RESOURCE_EXHAUSTED if the run exceeds RunContext::max_loop_passes, or without memory to copy a
-// value; else errors are those of the loop's steps and of Frame::Synchronize.
+// value; the error of Frame::CheckLimits, which is asked before each pass; else errors are those of
+// the loop's steps and of Frame::Synchronize.
 class LoopStep : public SlowStep {
  public:
   struct Variable {

@@ -30,7 +30,8 @@ struct RunContext {
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;                              // null: the run is not recorded
   const RunLimits* limits = nullptr;                              // null: the defaults
-  // Whether something is to be done after each step: the run is recorded, or has a deadline.
+  // Must be true if `recording` is not null or `limits` has a deadline: RunSteps then records each
+  // step and checks the limits after it.
   bool is_watched = false;
 };
 

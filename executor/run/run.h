@@ -20,17 +20,20 @@ namespace tenon {
 // An error of a node names the node. If several nodes would fail, the error is that of the node
 // with the lowest position in Plan::places: after an error the steps of nodes at lower positions
 // still run. Without places no step runs after the first one that fails. Asynchronous calls that
-// have begun end in any case, and Frame::EndCalls says which error counts. Other errors:
-// RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT for a fetch in
-// a branch that was not taken, with the fetch's name; errors of devices, as their plug-ins return
-// them.
+// have begun end in any case, and Frame::EndCalls says which error counts. CANCELLED and
+// DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node that has run
+// last. They are asked for before each pass of a loop, while a kernel waits for another run and, if
+// context.is_watched, after each step. Other errors: RESOURCE_EXHAUSTED without memory for a frame,
+// a feed or a fetch; INVALID_ARGUMENT for a fetch in a branch that was not taken, with the fetch's
+// name; errors of devices, as their plug-ins return them.
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
                                             absl::Span<const Tensor> feeds,
                                             const RunContext& context);
 
-// Runs steps [begin, end) of the frame's plan, in order, until one fails. For steps that run other
-// steps: branches and loops. After an error, frame.node() is the node that failed; the error does
-// not name it.
+// Runs steps [begin, end) of the frame's plan, in order, until one fails or, if is_watched is set
+// in the frame's context, until Frame::CheckLimits fails after a step. For steps that run other
+// steps: branches and loops. After an error, frame.node() is the node that failed or ran last; the
+// error does not name it.
 absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end);
 
 }  // namespace tenon

@@ -133,7 +133,7 @@ class KernelStep : public SlowStep {
 // Reads the value of a reference variable into a slot, for a node that takes the value and not the
 // variable. The value comes to the memory of `device` (null: the host). A queue or a table that is
 // held by reference has the strings of its handle as value. FAILED_PRECONDITION if the variable has
-// no value yet; INVALID_ARGUMENT if the handle is of anything else.
+// no value yet; INVALID_ARGUMENT if the handle is of anything else; errors of Variable::Get.
 class ReadVariableStep : public SlowStep {
  public:
   ReadVariableStep(int32_t slot, Device* device) : slot_(slot), device_(device) {}

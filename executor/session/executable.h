@@ -49,7 +49,9 @@ class Executable {
   // plug-in's shape function proves wrong, the run is repeated with a plan that does not rely on
   // it. That happens only if no node of the run has a lasting effect (ShapePromises); the recorder
   // gets each repetition. `limits` may be null, which stands for the defaults. DEADLINE_EXCEEDED if
-  // the run has not ended at its deadline, CANCELLED if it was cancelled while it waited or looped.
+  // the run has not ended at its deadline, also if it then ends with values. CANCELLED if the run
+  // was cancelled and then waits for another run, begins a pass of a loop or, in a run that is
+  // recorded or has a deadline, ends a step; all other runs go on to their end.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                           const RunLimits* limits = nullptr);
 

@@ -44,11 +44,12 @@ struct CaseOptions {
   bool feed_constants = false;
 };
 
-// Runs case `c` of `file` in a session of its own on the devices of `host`. Never fails itself:
-// each error is a result. A case that is malformed or has defects is judged without a run: a defect
-// other than an unknown op is an INVALID_ARGUMENT error. If constants are fed, and preparing or
-// running is UNIMPLEMENTED, the case is run again with its constants: some kernels need an input
-// that is a constant. The result is that of the second run alone.
+// Runs case `c` of `file` in a session of its own on the devices of `host`; a case of gradients
+// first runs its loss there. Never fails itself: each error is a result. A case that is malformed
+// or has defects is judged without a run: a defect other than an unknown op is an INVALID_ARGUMENT
+// error. If constants are fed, and preparing or running is UNIMPLEMENTED, the case is run again
+// with its constants: some kernels need an input that is a constant. The result is that of the
+// second run alone.
 CaseResult RunCase(const CheckFile& file, const CheckCase& c, const Host& host,
                    const CaseOptions& options);
 

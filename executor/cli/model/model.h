@@ -69,9 +69,9 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n);
 // conditional or a pass of a loop computes are left out, as a run may not have them.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
-// The Placeholders that must still be fed, in the order of ids. The search follows data and control
-// edges back from `fetches`. It does not go beyond outputs in `fed`, nor along a control edge from
-// a Placeholder that is fed.
+// The Placeholders that must still be fed, in the order of ids: those that a run of `fetches` needs
+// (NeededArguments). The search ends at outputs in `fed` and at a control edge from a Placeholder
+// that is fed.
 std::vector<NodeId> UnfedPlaceholders(const Graph& graph, const std::vector<Output>& fetches,
                                       const std::vector<Output>& fed);
 
