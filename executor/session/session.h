@@ -63,8 +63,10 @@ class Session {
   absl::StatusOr<std::vector<Tensor>> Run(const std::vector<NamedTensor>& feeds,
                                           const std::vector<std::string>& fetches);
 
-  // Prepares for `graph` in the place of the session's graph. A node has the state of the session's
-  // node of its name. Each call makes an executable, which the session owns, too.
+  // Prepares `graph`, in the place of the session's graph, for many runs. A node has the state of
+  // the session's node with the same name. Each call makes a new executable, which the session owns
+  // too. Must not be called after FixVariables, which it does not observe. Errors are those of
+  // Compile.
   absl::StatusOr<Executable*> PrepareOther(const Graph& graph,
                                            const std::vector<std::string>& feeds,
                                            const std::vector<std::string>& fetches);

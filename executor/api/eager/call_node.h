@@ -27,7 +27,9 @@ struct CallNode {
   // INVALID_ARGUMENT if the inputs have another number or other types than `types` says.
   absl::Status CheckInputs(Inputs inputs) const;
 
-  std::string name;  // the name of the node, which is the name of the op
+  // The name of the node. The constructor sets it to the name of the op. MakeCallable replaces it
+  // where a kernel or a plan may keep state by the name of the node.
+  std::string name;
   const OpDef* def;
   std::vector<std::pair<std::string, std::string>> values;  // names and bytes: `attrs` views them
   AttrSet attrs;                                            // sorted by name

@@ -34,9 +34,9 @@ TF_CAPI_EXPORT extern void TFE_ContextDisableGraphCollection(TFE_Context* ctx);
 // Counters, gauges and samplers. The functions named New make one; the caller deletes it.
 // `description` is ignored. Two objects may have the same name, and share nothing. New is
 // TF_INVALID_ARGUMENT if `name` is NULL. An object has one cell for each list of values of its
-// labels, and none but one without labels: GetCell makes it at the first call. The label arguments
-// of New name the labels and are ignored; those of GetCell are the values. The object owns its
-// cells. GetCell returns NULL if an argument is NULL. Strings are copied. All functions are
+// labels; an object without labels has one cell. GetCell makes a cell at the first call, and the
+// object owns it. The label arguments of New name the labels and are ignored; those of GetCell are
+// the values. GetCell returns NULL if an argument is NULL. Strings are copied. All functions are
 // thread-safe, but an object must not be in use when it is deleted.
 
 // A counter. IncrementBy ignores a `value` below 1. The value of a NULL cell is 0.
@@ -228,7 +228,7 @@ TF_CAPI_EXPORT extern TFE_MonitoringSamplerCell* TFE_MonitoringGetCellSampler2(
 
 // Ignored, as in TensorFlow: it once chose another runtime.
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetTfrt(TFE_ContextOptions* options, bool use_tfrt);
-// A number that no other context of the process has; 0 for NULL.
+// Always 0, as in TensorFlow for a context that is part of no cluster.
 TF_CAPI_EXPORT extern uint64_t TFE_GetContextId(TFE_Context* ctx);
 
 // --- Cancellation ---
@@ -411,8 +411,8 @@ typedef struct TFE_CustomDevice {
                   void* device_info);
   // Frees `device_info`. The last callback that is called.
   void (*delete_device)(void* device_info);
-  // Makes one handle of `num_handles` handles, of which the first on a custom device is on this one
-  // (TFE_CreatePackedTensorHandle). NULL: TF_UNIMPLEMENTED.
+  // Makes one handle of `num_handles` handles (TFE_CreatePackedTensorHandle). The first of them
+  // that is on a custom device is on this one. NULL: TF_UNIMPLEMENTED.
   TFE_TensorHandle* (*pack)(TFE_Context* context, TFE_TensorHandle** handles, int num_handles,
                             TF_Status* s, void* device_info)TFE_MEMBER_DEFAULT(nullptr);
   // Whether an op with an input on this device runs on this device. False: it runs on the device
@@ -473,7 +473,7 @@ TF_CAPI_EXPORT extern TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, cons
 TF_CAPI_EXPORT extern TF_Tensor* TFE_AllocateHostTensor(TFE_Context* ctx, TF_DataType dtype,
                                                         const int64_t* dims, int num_dims,
                                                         TF_Status* status);
-// TFE_NewTensorHandle(t, status) for a context that is not deleted.
+// As TFE_NewTensorHandle. TF_INVALID_ARGUMENT also if the context is NULL or deleted.
 TF_CAPI_EXPORT TFE_TensorHandle* TFE_NewTensorHandleFromTensor(TFE_Context* ctx, TF_Tensor* t,
                                                                TF_Status* status);
 // Makes one handle of *num_handles handles by the `pack` callback of the first custom device among
@@ -484,8 +484,9 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context
                                                                      TF_Status* status);
 
 // Soft placement: an op that asks for a device which does not exist, or has no kernel for the op,
-// runs on another device instead of failing. Log placement: the device of an op is written to
-// stderr, once for each list of attributes and types. Both hold for later calls of TFE_Execute.
+// runs on another device instead of failing. Log placement: the device of an op that calls no
+// function is written to stderr, once for each list of attributes, types and device. Both hold for
+// later calls of TFE_Execute.
 TF_CAPI_EXPORT void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable,
                                                       TF_Status* status);
 TF_CAPI_EXPORT void TFE_ContextSetLogDevicePlacement(TFE_Context* ctx, unsigned char enable,
