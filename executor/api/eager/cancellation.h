@@ -1,5 +1,5 @@
 // TFE_CancellationManager: lets a program cancel ops. A function notices the cancellation before it
-// starts, after each pass of a loop, and while it waits. An op notices the cancellation only while
+// starts, before each pass of a loop, and while it waits. An op notices the cancellation only while
 // it waits, for example for an element of a queue. Private to executor/api/eager/.
 #pragma once
 
@@ -36,7 +36,7 @@ class CancellationManager {
   }
   // Whether Cancel is calling callbacks now.
   bool cancelling() const;
-  // A token that no other call has returned.
+  // A token that no earlier call has returned for this manager.
   int64_t NewToken() { return next_token_.fetch_add(1); }
   // Registers the callback, in the place of a callback with the same token. Once Cancel was called,
   // returns false and registers nothing.

@@ -28,7 +28,7 @@ class CustomDevice {
   // shall_pin_to_this_device is null, or if the name is not a full one.
   absl::Status Check(const char* name);
   const std::string& name() const { return name_; }  // full
-  const std::string& type() const { return type_; }  // "CUSTOM"
+  const std::string& type() const { return type_; }  // that of the name, such as "CUSTOM"
   int ordinal() const { return ordinal_; }
   // Whether the device fits a request, full or partial. It fits no request without a type.
   bool Fits(const DeviceName& name) const;

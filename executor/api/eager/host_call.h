@@ -23,7 +23,7 @@ namespace tenon::eager {
 class HostCall final : public Callable {
  public:
   // `kernel` must be a built-in one. A null `device` is the host. The context must outlive the
-  // call. Errors are those of ResolveMemoryTypes.
+  // HostCall. Errors are those of ResolveMemoryTypes.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         std::shared_ptr<const KernelDef> kernel,
                                                         Device* device);

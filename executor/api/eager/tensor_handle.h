@@ -45,7 +45,7 @@ struct TFE_TensorHandle {
   absl::Status Await() { return pending == nullptr ? absl::OkStatus() : pending->Wait(); }
 
   std::atomic<int32_t> refs{0};    // 0: deleted
-  std::atomic<bool> owned{false};  // by the caller of the C interface
+  std::atomic<bool> owned{false};  // the caller of the C interface has not deleted the handle
   tenon::DataType dtype = tenon::DataType::kInvalid;
   tenon::Device* memory = nullptr;  // has the tensor; null: the host
   tenon::Device* device = nullptr;  // of the op that made the tensor; null: the host

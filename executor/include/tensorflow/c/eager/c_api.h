@@ -125,7 +125,7 @@ TF_CAPI_EXPORT extern const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h,
                                                                     TF_Status* status);
 
-// A new handle on the same memory.
+// A new handle on the same memory. Waits for the value.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h,
                                                                           TF_Status* status);
 
@@ -175,10 +175,10 @@ TF_CAPI_EXPORT extern void TFE_OpSetDevice(TFE_Op* op, const char* device_name, 
 TF_CAPI_EXPORT extern const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status);
 
 // TFE_OpAddInput appends one input. If the OpDef has an attribute for the type of the argument and
-// the attribute is not set, it becomes the type of the handle. TFE_OpAddInputList appends all
-// inputs of an argument that is a list, and also sets the attributes for the length or the types of
-// the list; TF_INVALID_ARGUMENT if the argument is no list, but the inputs are appended.
-// TFE_Execute checks the number and the types of the inputs.
+// that attribute is not set, the call sets the attribute to the type of the handle.
+// TFE_OpAddInputList appends all inputs of an argument that is a list, and also sets the attributes
+// for the length or the types of the list; TF_INVALID_ARGUMENT if the argument is no list, but the
+// inputs are appended. TFE_Execute checks the number and the types of the inputs.
 TF_CAPI_EXPORT extern void TFE_OpAddInput(TFE_Op* op, TFE_TensorHandle* input, TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_OpAddInputList(TFE_Op* op, TFE_TensorHandle** inputs, int num_inputs,
                                               TF_Status* status);
