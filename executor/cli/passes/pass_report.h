@@ -11,8 +11,8 @@
 namespace tenon::cli {
 
 // A row for each entry of report.passes, in its order: a pass has a row for each round and each
-// body of a function on which it worked. Passes that were skipped or rolled back have rows with the
-// reason. Without entries "no pass ran" and a line end.
+// body of a function on which it worked. Passes that were skipped, rolled back or left undone
+// (PassReport) have rows with the reason. Without entries "no pass ran" and a line end.
 std::string PassTable(const PipelineReport& report, const Style& style);
 // The value of the key "passes": an array of objects, for the same entries.
 Json PassesJson(const PipelineReport& report);
