@@ -23,11 +23,12 @@ class BenchKernel {
   // `attrs` maps names of the node's attributes to the bytes of an AttrValue, and must hold the
   // attributes that decide types. Preparation sees the shapes of all inputs, the values of the
   // inputs of which the kernel asks for values and, if `constants`, the values of all inputs but
-  // the first. `threads` counts the calling thread.
+  // the first. `threads` counts the calling thread. The kernel must have no dynamic outputs and
+  // must not work on whole tensors: its runs get no RunState (plugin/kernels/run_fn.h).
   //
-  // Until the object is destroyed, the calling thread flushes denormals: call Run there, destroy
-  // the object there, and destroy several objects in the reverse of the order in which they were
-  // made.
+  // The thread that calls Make flushes denormals until the object is destroyed. Call Run and
+  // destroy the object on that thread. Destroy several objects in the reverse of the order in which
+  // they were made.
   //
   // NOT_FOUND, with the op's name alone, for an op that is not registered or has no CPU kernel.
   // INVALID_ARGUMENT if preparation leaves nothing to run. Else the errors of type resolution, of
@@ -40,7 +41,7 @@ class BenchKernel {
   absl::Status Run() const { return run_(state_.get(), args_); }
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
-  const Tensor& output() const { return outputs_[0]; }  // before the first Run: as of Filled
+  const Tensor& output() const { return outputs_[0]; }  // before the first Run: what Filled gives
 
  private:
   explicit BenchKernel(int threads) : workers_(threads) {}

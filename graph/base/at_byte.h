@@ -10,7 +10,7 @@
 namespace tenon {
 
 // Returns "model.pb: byte 27" for file "model.pb" and offset 27, which counts from 0. The word
-// "byte" tells the offset from the line of "file:line:column".
+// "byte" distinguishes the offset from the line number in "file:line:column".
 inline std::string AtByte(std::string_view file, uint64_t offset) {
   return absl::StrCat(file, ": byte ", offset);
 }

@@ -10,9 +10,9 @@ namespace tenon {
 // `bytes`. The checksum of no bytes is 0. Thread-safe.
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes);
 
-// Returns the checksum as files hold it. A checksum that is computed over data with checksums
-// inside finds faults badly unless these are masked. Rotation and constant are those of LevelDB's
-// format.
+// Returns `crc` in the masked form in which files hold it. A checksum over data that itself holds
+// checksums finds faults badly unless those are masked. Rotation and constant are those of
+// LevelDB's format.
 constexpr uint32_t MaskCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }
 
 }  // namespace tenon

@@ -44,7 +44,7 @@ absl::Status WithPath(const std::string& path, const absl::Status& status);
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
 // Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder cannot
-// begin, for lack of memory or, of xz, for any other reason; INTERNAL when zlib fails later. Throw
+// begin: zlib for lack of memory, xz for any reason. INTERNAL when zlib fails later. Throw
 // bad_alloc without memory for the packed bytes.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);
 absl::StatusOr<std::string> PackGzip(std::string_view bytes);

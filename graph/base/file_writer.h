@@ -11,9 +11,9 @@ namespace tenon {
 
 // Writes to a temporary file in the folder of `path`; Finish renames it to `path`. So a full disk,
 // an error or the end of the process leaves the old file as it was. The temporary file has no name
-// until Finish has written all, and goes with the process. Where the file system knows no such
-// files (O_TMPFILE), it has the name ".NAME.PID-N.unfinished" from the start, and a process that is
-// killed leaves it behind.
+// until Finish has written all, and disappears when the process ends. Where the file system has no
+// nameless files (O_TMPFILE), the temporary file has the name ".NAME.PID-N.unfinished" from the
+// start, and a process that is killed leaves the file behind.
 // - Where `path` is a symbolic link, the link stays and its target is replaced; the temporary file
 //   is then in the folder of the target and has the target's NAME.
 // - The new file has the permissions of the old one (not setuid, setgid, sticky) and, where the
@@ -27,6 +27,7 @@ class FileWriter {
   // Opens the temporary file, or the special file. Fails also where `path` is a file that the
   // process may not write.
   static absl::StatusOr<FileWriter> Create(std::string path);
+  // `other` may then only be destroyed.
   FileWriter(FileWriter&& other) noexcept;
   FileWriter& operator=(FileWriter&&) = delete;
   // Removes the temporary file if Finish has not succeeded. Of a special file only what was still

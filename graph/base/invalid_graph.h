@@ -1,5 +1,5 @@
-// Marks errors that show a graph to be invalid only when it is about to run. The command then ends
-// with the exit code of an invalid graph, not with that of a failed run.
+// Marks errors by which a graph turns out to be invalid only when it is about to run. The command
+// line (graph_run) then ends with the exit code of an invalid graph, not with that of a failed run.
 #pragma once
 
 #include "absl/status/status.h"

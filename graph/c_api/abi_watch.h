@@ -47,9 +47,9 @@ class AbiWatch {
   // Records that a plug-in gives the object back. False, and a violation "double_free", if no such
   // object of this type is recorded.
   bool TakeBack(const void* object, const char* type);
-  // Frees the memory of a deleted object after 100,000 further calls: until then a second deletion
-  // does not meet a new object at the same address. Takes ownership; the memory must come from
-  // `operator new`.
+  // Frees the memory of a destroyed object after 100,000 further calls of Bury. Until then no new
+  // object gets the address, so that a second deletion is found. Takes ownership; the memory must
+  // come from `operator new`.
   void Bury(void* memory);
   // Checks all guarded tensors (TensorGuards::CheckAll). Then reports leaks: the objects that a
   // plug-in, not the host, got and that were never given back, unless a static variable points to

@@ -9,8 +9,8 @@ namespace tenon {
 
 // Holds the plug-in of this path for the lifetime of the object; an empty path holds nothing. Paths
 // are compared as text: `plugin` is the path that CallbackInfo and Device have, no other name of
-// the file. A hold is no reference: UnloadPlugin asks for holds, and refuses while there is one.
-// Thread-safe.
+// the file. A hold does not itself keep the library open: UnloadPlugin asks Any, and refuses while
+// there is a hold. Thread-safe.
 class PluginHold {
  public:
   explicit PluginHold(std::string_view plugin);

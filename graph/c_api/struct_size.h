@@ -16,9 +16,9 @@ union Padded {
   Padded() : bytes{} {}
 };
 
-// Returns the `struct_size` that the host writes before the call: `size`, the size by its own
-// headers. While AbiWatch is on, returns 509 for any `size`, as a later host might write: this
-// shows whether the plug-in sets its own size.
+// Returns the `struct_size` that the host writes before it calls the plug-in: `size`, the size by
+// the host's headers. While AbiWatch is on, returns 509 whatever `size` is: WatchStructSize then
+// finds a plug-in that leaves the member alone.
 size_t PresetStructSize(size_t size);
 
 // Reports a violation by the call in progress if the plug-in left `struct_size` at the preset value

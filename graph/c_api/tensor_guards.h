@@ -83,7 +83,8 @@ class TensorGuards {
   // Takes the present content of a frozen tensor as right. For a change that the caller has
   // reported.
   void AcceptChange(const FarMemory* memory, const void* data);
-  // Checks the tensor at `data`, in any memory, as CheckFrozen does; from now on it may change.
+  // Does what CheckFrozen does for each tensor whose first element is at `data`, in whatever
+  // memory. From now on these tensors may change.
   void Thaw(const void* data);
   // Checks all tensors, and the kept blocks of freed tensors.
   void CheckAll();
@@ -105,7 +106,8 @@ class TensorGuards {
   size_t buried_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Returns a copy of `bytes` bytes at `data`; empty if they cannot be read.
+// Returns a copy of `bytes` bytes at `data` in `memory`, null for the host's; empty if they cannot
+// be read.
 std::vector<char> BytesOf(FarMemory* memory, const void* data, size_t bytes);
 
 // Names the first and the last byte of `now` that differ from `before`, counted from 0: "bytes 4 to

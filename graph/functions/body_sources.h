@@ -57,8 +57,8 @@ class BodySources {
 // types of n must be resolved.
 absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> inputs);
 
-// Returns `attrs` with the op's defaults of the attributes that they lack. The result views the
-// bytes of both, which must outlive it.
+// Returns `attrs`, and for each attribute that `attrs` lacks the op's default. The result views the
+// bytes of `op` and of `attrs`, which must outlive the result.
 AttrSet WithDefaults(const OpDef& op, const AttrSet& attrs);
 
 }  // namespace tenon

@@ -36,8 +36,9 @@ class FunctionGraph {
   static FunctionGraph New(const Graph& owner,
                            std::shared_ptr<SharedFunctions> functions = nullptr);
 
-  // Add an argument, or a result that `from` fills, behind those that are there. A number is added
-  // to a name that a node, or for results another result, has. AddArgument returns the Placeholder.
+  // Append an argument, or a result that `from` fills. An argument gets a number behind its name
+  // where a node has the name, a result where another result has it. AddArgument returns the
+  // argument's Placeholder. Errors are those of Graph::AddNode; the function is then as it was.
   absl::StatusOr<NodeId> AddArgument(std::string_view name, DataType type);
   absl::Status AddResult(std::string_view name, Output from);
 
@@ -47,9 +48,9 @@ class FunctionGraph {
   // of `results` that has no control inputs and that no node reads.
   Graph graph;
   std::vector<NodeId> args;  // a Placeholder for each argument, with its name
-  // An Identity for each result. Make adds it, unless the result comes from an Identity of the body
-  // that has control inputs, that no node reads, and that is no control output and no earlier
-  // result: then it is this one.
+  // An Identity for each result. Make adds an Identity, except where the result comes from an
+  // Identity of the body that has control inputs, that no node reads, and that is no control output
+  // and no earlier result. The entry is then that Identity of the body.
   std::vector<NodeId> results;
   // Nodes that a call runs even if no result needs them: first the control outputs, then the
   // stateful nodes.

@@ -24,8 +24,9 @@ std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
 // Returns the number of the data input that becomes argument 0 of the functions that a node calls;
-// the inputs behind it become the arguments behind it. `calls` is a fact of the node's op; kNone
-// stands for a node that has a function as its op. nullopt: arguments are not made so.
+// the inputs behind that one become the further arguments. `calls` is OpFacts::calls of the node's
+// op; kNone stands for a node whose op is itself a function. nullopt for kFor, kGradient and
+// kRemote, whose inputs become arguments in another way.
 std::optional<int> FirstArgument(CallKind calls);
 
 // Whether TensorFlow would give a call with these attributes to XLA, its compiler. Tenon runs the
@@ -38,8 +39,9 @@ bool IsMarkedForXla(const AttrSet& attrs);
 std::vector<FunctionEntry> FunctionsToWrite(const Graph& graph);
 
 // Adds functions given as FunctionDef bytes, which are copied into the graph's storage. A function
-// takes the place and the position of the graph's own function with its name. Nodes whose op is the
-// replaced function keep its signature. Does not check the bytes: see graph/verify/defect.h.
+// replaces the graph's own function of its name, and keeps that function's place in the list and
+// its SourcePos. Nodes whose op is the replaced function keep its signature. Does not check the
+// bytes: see graph/verify/defect.h.
 void PutFunctions(Graph& graph, absl::Span<const std::string> wires);
 
 // Removes those of the graph's own functions that no node reaches, with their entries in the list

@@ -10,8 +10,9 @@
 
 namespace tenon {
 
-// What the library of a graph is at a time. Restore takes out what AddFunction, AddGradientOf and
-// AddLibrary have added since; no node may use a function that goes.
+// The library of a graph as it is when the object is made. Restore takes out what AddFunction,
+// AddGradientOf and AddLibrary have added since. No node may use a function that Restore takes out.
+// The graph's versions stay as they are, also where NeedReaderOfFunctions has changed them.
 class LibraryState {
  public:
   explicit LibraryState(const Graph& graph);
@@ -22,29 +23,36 @@ class LibraryState {
   std::string extra_;
 };
 
-// Makes the graph ask for a reader of GraphDefs that knows functions.
+// Raises min_consumer in the graph's versions to 12, the first version that knows functions, if it
+// is lower.
 void NeedReaderOfFunctions(Graph& graph);
 
 // Whether two FunctionDefs say the same, whatever the order of their nodes and map entries.
 bool SameFunction(std::string_view wire, std::string_view other);
 
-// Adds the function of these FunctionDef bytes, which are copied, and makes the graph ask for a
-// reader that knows functions. Does nothing if the graph has the
-// same function. INVALID_ARGUMENT if it has another function of the name, if an op is registered
-// under it, or if the bytes are no function with a signature. Does not check the body.
+// Adds the function of these FunctionDef bytes, which are copied, and calls NeedReaderOfFunctions.
+// Does nothing if the graph has the same function (SameFunction). INVALID_ARGUMENT if the graph has
+// another function of the name, if an op is registered under the name, or if the bytes are no
+// function with a name and a signature. Does not check the body.
 absl::Status AddFunction(Graph& graph, std::string_view wire);
 
-// Makes `gradient` the function that computes the gradient of `function`. Does nothing if it is so
-// already. INVALID_ARGUMENT if `function` has another gradient. Both need not exist.
+// Notes in the library that the function `gradient` computes the gradient of `function`. Does
+// nothing if the library says so already. INVALID_ARGUMENT if `function` has another gradient.
+// Neither function has to exist.
 absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_view gradient);
 
-// Adds all functions and gradients of FunctionDefLibrary bytes. After an error a part may be there.
+// Adds the functions, gradients and other fields of FunctionDefLibrary bytes. The caller has
+// checked that the bytes are well-formed. Errors are those of AddFunction and AddGradientOf; what
+// comes before the fault has then been added.
 absl::Status AddLibrary(Graph& graph, std::string_view library);
 
-// Takes the function, and its entry in the list of gradients, out. Does nothing if there is none.
+// Removes the graph's own function of this name, and the entry that states its gradient. An entry
+// that states it as the gradient of another function stays. Does nothing if there is no such
+// function.
 void RemoveFunction(Graph& graph, std::string_view name);
 
-// Returns the name of the gradient of `function`; empty if it has none.
+// Returns the name of the gradient of `function`; empty if the library states none. The view lives
+// as long as the graph's storage.
 std::string_view GradientOf(const Graph& graph, std::string_view function);
 
 }  // namespace tenon

@@ -23,9 +23,9 @@ bool HasFunctions(const Graph& graph);
 // behind it not run (Switch): the op is stateful or a Switch. False for an unknown op.
 bool MayStopARun(const OpDef* op);
 
-// Not thread-safe, also to ask: answers are cached. Holds views of the graphs that have the
-// functions; these graphs must live longer. In all questions `graph` is a graph whose nodes may
-// call these functions: it finds ops and attributes.
+// Not thread-safe, not even to ask: answers are cached. Holds views of the graphs that have the
+// functions; these graphs must live longer. The parameter `graph` of a question is any graph whose
+// nodes may call these functions; the question looks ops up there.
 class SharedFunctions final : public FunctionScope {
  public:
   // Returns the functions that nodes of `owner` may call now; functions that `owner` gets later are

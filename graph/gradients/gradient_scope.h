@@ -16,7 +16,8 @@
 
 namespace tenon::gradients {
 
-// A gradient in slices, as Gradient in gradients.h; `dense_shape` may be no tensor.
+// A gradient in slices, as Gradient in gradients.h; `dense_shape` may be a default Value: not
+// known.
 struct Slices {
   Value values, indices, dense_shape;
 };
@@ -51,15 +52,16 @@ class GradientScope {
   Value dy(int i = 0);
   // Whether anything flows into output i.
   bool has_dy(int i = 0) const { return !incoming_[i].none(); }
-  // Whether it comes in slices, and these.
+  // Whether what flows into output i comes in slices, and these slices. Ask slices(i) only if
+  // in_slices(i).
   bool in_slices(int i = 0) const { return incoming_[i].is_slices(); }
   Slices slices(int i = 0) const;
 
   // Whether anybody reads the gradient of input i: a rule may leave out an expensive one.
   bool wanted(int i) const { return between_.Has(graph().inputs(node_)[i].node); }
 
-  // Attributes of the node, or the OpDef's defaults. A missing attribute, or one of another kind,
-  // fails, and gives 0 or nothing.
+  // Attributes of the node, or the OpDef's defaults. For a missing attribute, or one of another
+  // kind, these call Fail and return 0 or an empty value.
   int64_t Int(std::string_view name);
   bool Bool(std::string_view name);
   float Float(std::string_view name);
@@ -67,7 +69,8 @@ class GradientScope {
   DataType Type(std::string_view name);
   std::vector<int64_t> Ints(std::string_view name);
   std::vector<std::string_view> Strings(std::string_view name);
-  // The attributes of these names, or their defaults, for another node. All must exist.
+  // The attributes of these names, or their defaults, for another node. Calls Fail if one is
+  // missing.
   NewAttrs Attrs(std::initializer_list<std::string_view> names);
   // All of the node's own attributes that its op has.
   NewAttrs AllAttrs() const { return OpAttrs(graph(), node_); }
@@ -112,15 +115,16 @@ DataType TypeOfVariable(const Graph& graph, Output handle);
 // The shape of the variable behind a handle: a constant if it is fully known.
 Value ShapeOfVariable(Value handle, DataType type = DataType::kInt32);
 
-// Zeros of the shape of x; for the handle of a variable, of the variable's type and shape.
+// Zeros of the type and shape of x; for the handle of a variable, of the variable's type and shape.
+// Fails with UNIMPLEMENTED if the graph does not say that type (TypeOfVariable).
 Value ZeroGradientOf(Value x);
 
-// The sum over slices as a dense tensor. Fails if the dense shape is not known.
+// The sum over slices as a dense tensor. Fails with INVALID_ARGUMENT if `dense_shape` is no tensor.
 Value Densify(const Slices& slices);
 
-// AddGradients, or AddDenseGradients if `dense`, where the graph is the body of the functions of
-// `nesting`; null if it is none. `forward`, unless it is null, gets GraphBuilder::added_forward.
-// For rules that look into functions.
+// AddGradients, or AddDenseGradients if `dense`, for a graph that is the body of a function as
+// `nesting` says; null: the graph is no body. `forward`, unless it is null, gets
+// GraphBuilder::added_forward. For rules that look into functions.
 absl::StatusOr<std::vector<Gradient>> Differentiate(Graph& graph, GraphShapes& shapes,
                                                     const ShapeOptions& options,
                                                     const GradientRequest& request, bool dense,

@@ -31,8 +31,8 @@ struct GradientRequest {
   // differentiated; others count for nothing. An output that stands twice counts twice.
   std::vector<Output> ys;
   std::vector<Output> xs;  // any outputs, resource handles of variables too
-  // Empty, or one for each of ys: what flows into it, of its type and shape. Without a node: ones,
-  // which only real ys may leave to the engine, not complex ones and handles.
+  // Empty, or one for each of ys: what flows into the y, of the y's type and shape. An empty list,
+  // and an entry without a node, stand for ones; a y that is complex or a handle needs an entry.
   std::vector<Output> grad_ys;
   // Tensors that count as constants, and with each the other outputs of its node.
   std::vector<Output> stop_gradients;
@@ -58,7 +58,8 @@ struct GradientRequest {
 //   INVALID_ARGUMENT: an output that does not exist, a complex y or a handle without a gradient, a
 //     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
 //     refuses.
-//   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built.
+//   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built, or the way
+//   leads through a loop of version 1.
 //   Each rule may have errors of its own (PreventGradient, for example). These name op, node and
 //     path too, and for a node in a function also those of the call.
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
@@ -82,7 +83,8 @@ absl::StatusOr<std::string> AddGradientFunction(Graph& graph, std::string_view f
 // variant), which stand for tensors of such types. A reference counts as its base.
 bool CarriesGradient(DataType type);
 
-// Whether the op has a gradient. An op whose tensors carry none, such as Shape, has one: none.
+// Whether AddGradients has a rule for the op. True also for an op through which no gradient flows,
+// such as Shape.
 bool HasGradient(std::string_view op);
 
 }  // namespace tenon

@@ -21,13 +21,13 @@ namespace tenon::gradients {
 class GraphBuilder;
 class Sides;
 
-// The functions whose bodies are being differentiated, the innermost first: the graph of a builder
-// is the body of `function`. Null: it is no body.
+// The functions whose bodies are being differentiated, the innermost first, as a list linked by
+// `outer`. The graph of a builder is the body of `function`. A null Nesting: the graph is no body.
 struct Nesting {
   const Nesting* outer = nullptr;
   std::string_view function;
-  int depth = 1;
-  std::string label;  // of the builder of the outermost graph
+  int depth = 1;      // the length of the list
+  std::string label;  // GraphBuilder::label of the outermost graph's builder
 };
 
 // An output of the graph that a builder grows. Free functions (math.h) add nodes that compute with
@@ -87,16 +87,18 @@ class GraphBuilder {
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status);
 
-  // A name that no other builder of this graph had, but for those of functions that it calls: for
-  // what nodes find by name in a run.
+  // A name for things that nodes find by name in a run, such as the gradient of a TensorArray.
+  // Builders of bodies have the label of the outermost graph's builder; no other builder of this
+  // graph has the label.
   const std::string& label() const { return label_; }
 
   // Nodes that are added from now on have names that begin with `scope` and '/'.
   void EnterScope(std::string scope) { scope_ = std::move(scope); }
 
   // Adds a node of `op`. `attrs` need not have the attributes that say types and numbers of inputs,
-  // unless arguments of the op are lists of different lengths. Fails if an attribute or an input
-  // has a type that the op does not take. Returns kNoNode after a failure.
+  // unless the op has several lists of inputs whose lengths different attributes state. Calls Fail
+  // if an input has no node, or if an attribute or an input has a type that the op does not take.
+  // Returns kNoNode after a failure, this one or an earlier one.
   NodeId AddNode(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
   // The first output of such a node.
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {

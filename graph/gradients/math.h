@@ -30,7 +30,7 @@ Value operator-(double a, Value b);
 Value operator*(double a, Value b);
 Value operator/(double a, Value b);
 
-// Number as a scalar of the type of x.
+// The number as a scalar of the type of x.
 Value Number(Value x, double number);
 Value Cast(Value x, DataType type);
 Value Conj(Value x);
@@ -49,11 +49,12 @@ Value RankOf(Value x);
 Value SizeOf(Value x);
 // 0, 1 … rank - 1 as an int32 vector.
 Value AllAxes(Value x);
+// first, first + 1 … below `limit`, as a vector of the type of `first`.
 Value Range(Value first, Value limit);
 Value Reshape(Value x, Value shape);
 Value ReshapeLike(Value x, Value like);
-// Of a vector: elements [first, first + count), all behind `first` for a count of -1; one element
-// as a scalar.
+// Of a vector: the elements [first, first + count), or all from `first` on if `count` is -1;
+// element i as a scalar.
 Value Part(Value vector, int64_t first, int64_t count);
 Value Element(Value vector, int64_t i);
 // The size of x along an axis of at least 0 as a scalar: a constant if it is known.
@@ -63,10 +64,10 @@ Value Fill(Value shape, Value scalar);
 std::optional<std::vector<int64_t>> KnownInts(Value x);
 Value Concat(absl::Span<const Value> parts, int64_t axis);
 Value ConcatAlong(absl::Span<const Value> parts, Value axis);
-// Of any tensor: the block of `size` from `begin` on, both vectors of one type; -1 in `size`: all
-// behind.
+// Of any tensor: the block of `size` that begins at `begin`, both vectors of one integer type. -1
+// in `size` stands for all from `begin` on.
 Value Slice(Value x, Value begin, Value size);
-// Along a new axis.
+// Joins the parts along a new axis.
 Value Stack(absl::Span<const Value> parts, int64_t axis = 0);
 Value Transpose(Value x, Value permutation);
 Value Gather(Value x, Value indices, int64_t axis = 0);

@@ -13,12 +13,13 @@ namespace tenon::gradients {
 Value TransposeMatrices(Value x);
 Value Adjoint(Value x);
 
-// Of [..., m, n] the diagonals [..., min(m, n)], and matrices with other ones.
+// The diagonals [..., min(m, n)] of matrices [..., m, n]; x with these diagonals in the place of
+// its own.
 Value DiagonalOf(Value x);
 Value WithDiagonal(Value x, Value diagonal);
 // Vectors [..., n] as diagonals of matrices [..., n, n] of zeros.
 Value DiagonalMatrix(Value diagonal);
-// Zeros above, or below, the diagonal.
+// x with zeros above the diagonal, and x with zeros below it.
 Value LowerPart(Value x);
 Value UpperPart(Value x);
 // Identity matrices of the shape of x.
@@ -35,7 +36,8 @@ Value LastSizeOf(Value x);
 // The gradient of x, whose batches were repeated to meet those of `other`: sums over them.
 Value SumBatches(Value gradient, Value x, Value other);
 
-// The solution of a * y = b, where a is triangular and perhaps turned to its adjoint.
+// The y of a * y = b, or of adjoint(a) * y = b if `adjoint`. `lower` says of a, not of its adjoint,
+// whether the lower or the upper triangle holds the elements; the other triangle is not read.
 Value SolveTriangular(Value a, Value b, bool lower, bool adjoint);
 
 }  // namespace tenon::gradients

@@ -23,12 +23,12 @@ class Between {
   bool Has(NodeId n) const {
     return n >= 0 && n < static_cast<NodeId>(between_.size()) && between_[n];
   }
-  // For each node how many edges lead from it to such nodes, by input: a node that reads one output
-  // twice counts twice.
+  // By node id: how many data edges lead from the node to nodes for which Has is true. A node that
+  // reads one output twice counts twice.
   const std::vector<int32_t>& edges() const { return edges_; }
 
   // "loss <- dense/MatMul <- w": a shortest way from a y over node n to an x. Long ways are cut in
-  // the middle. n must be one of these nodes.
+  // the middle. Has(n) must be true.
   std::string PathThrough(NodeId n) const;
 
  private:

@@ -15,19 +15,21 @@
 
 namespace tenon::gradients {
 
-// Where an output of a body comes from, as the caller sees it.
+// What an output of a body is for a caller of the function: an argument, what fills a result, or
+// neither (kInside). An argument that comes back as a result counts as the argument. Of several
+// results that one output fills the first counts.
 struct Origin {
   enum Kind { kArgument, kResult, kInside } kind = kInside;
   int index = 0;  // of the argument or result
 };
 
-// Use: Make, Differentiate, perhaps FillZeros, Part; then CopyBackward, RemoveBackward, and what
-// the forward function needs besides.
+// Order of calls: Make, Differentiate, perhaps FillZeros, Part, CopyBackward, RemoveBackward.
+// body() is then the forward function, to which the caller adds what else that function needs.
 class DifferentiatedBody {
  public:
-  // The body of `function`, of which `known` says what is known of each argument, and
-  // `handle_types` the types of variables behind handles (kInvalid: not known, or no handle). The
-  // two have the same size. `caller` must outlive the result.
+  // Makes a graph of the body of `function`. `known` says what is known of each argument, and
+  // `handle_types` gives for each argument the type of the variable behind it (kInvalid: not known,
+  // or no handle). `known` and `handle_types` have the same size. `caller` must outlive the result.
   // UNIMPLEMENTED: the function calls itself, or is nested more than 64 deep. INVALID_ARGUMENT:
   // there is no such function, or it takes another number of arguments. Other errors are those of
   // FunctionGraph::Make and GraphShapes::Infer.
@@ -49,17 +51,18 @@ class DifferentiatedBody {
   std::string_view name() const { return name_; }
   Origin OriginOf(Output o) const;
 
-  // What flows into a result: its number, and the type and shape of what flows.
+  // A gradient that flows into a result: the number of the result, and the type and shape of the
+  // gradient.
   struct Seed {
     int result;
     DataType type;
     PartialShape shape;
   };
-  // Adds the gradients of the seeds' results with respect to the arguments `xs`, once. Functions
-  // that the gradients of nested calls need go to the library of the caller. Errors are those of
-  // AddDenseGradients, with the function's name in front.
+  // Adds the gradients of the seeds' results with respect to the arguments with the numbers `xs`.
+  // Call it once. Functions that the gradients of nested calls need go to the library of the
+  // caller. Errors are those of AddDenseGradients, with the function's name in front.
   absl::Status Differentiate(absl::Span<const Seed> seeds, absl::Span<const int> xs);
-  // What flows into the body for each seed: a Placeholder.
+  // For each seed the Placeholder that stands for its gradient.
   absl::Span<const Output> seeds() const { return seeds_; }
   // The gradient for each of xs. Without a node: none, unless FillZeros was called.
   absl::Span<const Output> gradients() const { return gradients_; }
@@ -67,12 +70,14 @@ class DifferentiatedBody {
   void FillZeros(size_t i, DataType type);
 
   // Decides which nodes belong to the gradient alone: those that the engine has added, but for what
-  // nested calls need and for shapes of the body's tensors, which cost little to keep.
+  // nested calls need and for shapes of the body's tensors, which cost little to keep. Returns the
+  // first error of builder().
   absl::Status Part();
   // The outputs of the body that the gradient reads, in a fixed order.
   absl::Span<const Output> captured() const { return captured_; }
-  // Adds the nodes of the gradient to `to`, where `as` has the outputs that stand for all seeds and
-  // all captured outputs. Returns what stands for each of gradients(): no output for none.
+  // Adds copies of the gradient's nodes to `to`. `as` maps each of seeds() and captured() to the
+  // output of `to` that stands for it. Returns the output of `to` for each of gradients(); an
+  // Output without a node for one that has none. Errors are those of Graph::AddNode.
   absl::StatusOr<std::vector<Output>> CopyBackward(FunctionGraph& to,
                                                    absl::flat_hash_map<Output, Output> as) const;
   // Removes the nodes of the gradient.

@@ -19,15 +19,17 @@ namespace tenon::gradients {
 // What is known of each; of handles, the types of their variables.
 std::vector<TensorInfo> ArgumentInfos(const GradientScope& s, int first);
 std::vector<DataType> HandleTypes(const GradientScope& s, int first);
-// The arguments whose gradient is asked for.
+// The numbers of the arguments whose gradients are asked for, from 0.
 std::vector<int> WantedArguments(const GradientScope& s, int first);
-// The results into which something flows. UNIMPLEMENTED for a handle among these.
+// A seed for each result into which a gradient flows. UNIMPLEMENTED if such a result is a handle of
+// a variable.
 absl::StatusOr<std::vector<DifferentiatedBody::Seed>> SeedsOf(GradientScope& s);
 
 // INVALID_ARGUMENT if the body has another number of results than the node.
 absl::Status CheckResults(const GradientScope& s, const DifferentiatedBody& body);
 
-// The name of the function in attribute `name` of the node.
+// The name of the function in attribute `name` of the node. INVALID_ARGUMENT if the node has no
+// such attribute; other errors are those of AttrValue::AsFunc.
 absl::StatusOr<std::string> FunctionIn(const GradientScope& s, std::string_view name);
 
 // The attributes that the node keeps when its numbers of inputs and outputs change.
@@ -35,7 +37,9 @@ NewAttrs KeptAttrs(const GradientScope& s);
 // AttrValue bytes: the list of `types`, which are those of the node's outputs or of some of its
 // inputs, and `more` behind them.
 std::string MoreTypes(std::span<const DataType> types, absl::Span<const DataType> more);
-// Adds `more` to attribute output_shapes, unless it is empty: then no shapes are given.
+// Puts the node's attribute output_shapes, with `more` behind its shapes, into `attrs`. Does
+// nothing if the node lacks the attribute, or if the attribute is an empty list, which gives no
+// shapes. Errors are those of AttrValue::AsShapeList.
 absl::Status AppendOutputShapes(const GradientScope& s, absl::Span<const PartialShape> more,
                                 NewAttrs& attrs);
 
@@ -50,7 +54,7 @@ class CalledFunction {
   explicit CalledFunction(const Graph& owner) : function_(FunctionGraph::New(owner)) {}
   FunctionGraph& function() { return function_; }
   Graph& graph() { return function_.graph; }
-  // Adds an argument that gets `input`, and returns it.
+  // Adds an argument for which the node gives `input`. Returns the argument, an output in graph().
   absl::StatusOr<Output> Add(std::string_view name, Value input);
   absl::Span<const Value> inputs() const { return inputs_; }
 
