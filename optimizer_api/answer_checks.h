@@ -21,9 +21,9 @@ absl::Status CheckBytes(size_t before, size_t after);
 //   * lacks a fetch, a feed or a node to preserve that `before` has;
 //   * changes the type of a fetched tensor ("node:0"); a fetch "node" only has to be there;
 //   * changes the op or an output type of a feed, or declares a shape for it that refuses a value
-//   that fitted before;
+//     that fitted before;
 //   * has a node on a device that does not exist or has no kernel for it, unless the node stood
-//   there before, with the same op and without a kernel. `kernels` decides, for which a Const may
+//     there before, with the same op and without a kernel. `kernels` decides, for which a Const may
 //   stand on any device. A node without a device is not checked.
 // Returns the first fault that it finds. Warns (WarnOf) if another op, a built-in one, computes a
 // fetched tensor now: the rewrite may be right. `pass` and `plugin` name the pass in the warning.

@@ -10,8 +10,8 @@ namespace tenon {
 // the start, the end and single fields only. The text is a constant.
 std::string_view WhatItIsInstead(std::string_view content);
 
-// The same for a file that could not be read as a graph and that only its name tells: the values of
-// a checkpoint (.data-00000-of-00001) are bare bytes.
+// The same by the name of a file that could not be read as a graph, where the content tells
+// nothing: the values of a checkpoint (.data-00000-of-00001) are bare bytes.
 std::string_view WhatItsNameSays(std::string_view path);
 
 }  // namespace tenon

@@ -21,8 +21,8 @@ struct TextGraph {
 
 // Parses the text of a GraphDef. `name` stands for the file in messages. INVALID_ARGUMENT
 // "name:line:column: …" for the first error: syntax, unknown fields and enumerators, nesting beyond
-// `max_depth` (taken as 1000 if above, as 2 if below). INVALID_ARGUMENT "name: …" for text or bytes
-// above kMaxTextBytes.
+// `max_depth` (a number above 1000 counts as 1000, one below 2 as 2). INVALID_ARGUMENT "name: …"
+// for text or bytes above kMaxTextBytes.
 absl::StatusOr<TextGraph> ParseGraphText(std::string_view text, const std::string& name,
                                          int64_t max_depth);
 // ParseGraphText with protobuf's parser alone, without the quick way of plain_text.h.

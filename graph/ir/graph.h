@@ -84,14 +84,14 @@ class Graph {
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
 
-  // Returns a copy whose edits put nothing into the storage of this graph, which it keeps. For
-  // copies that are edited again and again while this graph lives. This graph and its other copies
-  // must not be edited during the call. O(nodes + edges).
+  // Returns a copy whose edits put nothing into the storage of this graph. The copy keeps that
+  // storage alive. For copies that are edited again and again while this graph lives. This graph
+  // and its other copies must not be edited during the call. O(nodes + edges).
   Graph Snapshot() const;
 
-  // --- Reading. Ids run from 0 to num_node_ids() - 1; the ids of removed nodes are not
-  // used again. Kind, op, facts, attributes and types may be asked of live nodes only. A removed
-  // node has no inputs. Views of names, devices and attributes live as long as the storage.
+  // --- Reading. Ids run from 0 to num_node_ids() - 1; the ids of removed nodes are not used
+  // again. Kind, op, facts, attributes and types may be asked of live nodes only. A removed node
+  // has no inputs. Views of names, devices and attributes live as long as the storage.
   int32_t num_node_ids() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t num_nodes() const { return live_; }
   bool alive(NodeId n) const { return nodes_[n].kind != nullptr; }
@@ -130,10 +130,9 @@ class Graph {
   // Returns the live node of this name; kNoNode if there is none. Of several nodes of one name, a
   // defect that a file may have, it is the first by id that is alive.
   NodeId FindNode(std::string_view name) const;
-  // Reads "node", "node:1" or "^node". NOT_FOUND if no node has the name; names a similar one if
-  // there is one.
-  // INVALID_ARGUMENT for a port that is no number, has zeros in front ("node:01"), or that the node
-  // does not have: "node" is port 0.
+  // Reads "node", "node:1" or "^node". NOT_FOUND, with a similar name if there is one, if no node
+  // has the name. INVALID_ARGUMENT for a port that is no number, has zeros in front ("node:01"), or
+  // that the node does not have: "node" is port 0.
   absl::StatusOr<Output> ParseOutput(std::string_view text) const;
   // "node" for port 0, "node:1", "^node"; "<missing>" for no output.
   std::string OutputName(Output o) const;
@@ -178,8 +177,8 @@ class Graph {
   std::string UniqueName(std::string_view base) const;
   // Removes n. The caller has moved the edges that begin at n. Does nothing for a removed node.
   void RemoveNode(NodeId n);
-  // Sets an input that n has: i counts data inputs, then control inputs, and `from` is of the same
-  // sort.
+  // Sets an input that n has: i counts data inputs, then control inputs. `from` must be a control
+  // output exactly where input i is a control input.
   void SetInput(NodeId n, int i, Output from);
   // Sets all inputs of n. The spans may be views of this graph's inputs.
   void SetInputs(NodeId n, std::span<const Output> data, std::span<const Output> control);

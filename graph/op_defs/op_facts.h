@@ -89,7 +89,7 @@ enum class DimRule : uint8_t {
   kKeepsBatch,    // dimension 0 is that of input 0; nothing is said of the others
   kProduct,       // a product of matrices, in batches
   kReduction,     // input 0 without the axes in input 1, or with size 1 there
-  kMoved,         // input 0 in the order of the last input, or with another size along that axis
+  kMoved,         // Transpose: input 0 permuted; ConcatV2: like input 0, but for the axis
   kReshaped,      // as many elements as input 0
   kSliced,        // a strided slice of input 0
   kGathered,      // rows of input 0 by indices in input 1
@@ -173,8 +173,8 @@ struct OpFacts {
   bool tensor_list = false;  // makes, reads or changes a TensorList
 
   // --- State.
-  bool only_reads = false;  // stateful only because it reads state: may go where unused
-  bool repeatable = false;  // stateful, but has no lasting effect: a run may be made twice
+  bool only_reads = false;  // stateful only because it reads state: an unused node may be removed
+  bool repeatable = false;  // stateful, but has no lasting effect: a graph's run may be repeated
   State state = State::kNone;
   bool anonymous = false;  // each run makes its state anew; nothing is kept
 

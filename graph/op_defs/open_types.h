@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-// ResolveTypes (op_def.h), but a type that is a placeholder is kInvalid, and a list of types that
-// is one is empty: a call of the function that has the node fills them in. The number of an
-// argument must be known.
+// ResolveTypes (op_def.h), but the type is kInvalid where an attribute holds a placeholder instead
+// of a type, and the list is empty where it holds one instead of a list of types. A call of the
+// function that has the node fills placeholders in. The number of an argument must be known.
 absl::StatusOr<NodeTypes> ResolveOpenTypes(const OpDef& op, const AttrSet& attrs);
 
 }  // namespace tenon

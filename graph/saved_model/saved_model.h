@@ -35,7 +35,7 @@ struct CompositeTensor {
 };
 
 struct Signature {
-  std::string name, method;
+  std::string name, method;  // method: "tensorflow/serving/predict", as the model says
   // Sorted by name. Instead of a composite tensor they have its parts.
   std::vector<SignatureTensor> inputs, outputs;
   // In no fixed order.

@@ -72,6 +72,6 @@ ShapeFunction EachUnchangedShape;    // output i has the shape and the value of 
 ShapeFunction MergedInputsShape;     // all inputs must have one shape, which output 0 has too
 ShapeFunction ScalarShape;           // every output is a scalar
 ShapeFunction BroadcastBinaryShape;  // inputs 0 and 1 broadcast
-ShapeFunction ExplicitShape;         // attr `shape`
+ShapeFunction ExplicitShape;         // output 0 has the shape in attribute `shape`
 
 }  // namespace tenon::ops

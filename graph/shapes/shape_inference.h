@@ -113,8 +113,8 @@ class InferenceContext {
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
   // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown; it then
   // refuses a `rank` above kMaxRank. WithRankAtLeast and WithRankAtMost return `s`, of unknown rank
-  // too. MergeDim returns the size that either knows, WithSize `size`, which `dim` must be able to
-  // be. Broadcast follows NumPy's rules.
+  // too. MergeDim returns the size that either knows. WithSize returns `size`, and refuses a `dim`
+  // that is known to be another size. Broadcast follows NumPy's rules.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -164,8 +164,8 @@ struct ShapeOptions {
   // say more of the outputs. It must depend only on the node's kind and on what is known of the
   // inputs: nodes that have both in common share one answer.
   std::function<void(NodeId, InferenceContext&)> refine;
-  // If given, makes the error that is returned of what a shape function says, in place of the words
-  // that RunShapeFn adds.
+  // If given, turns the error of a shape function, without the words that RunShapeFn adds, into the
+  // error that Infer and the like return.
   std::function<absl::Status(NodeId, const InferenceContext&, const absl::Status&)> describe;
 };
 
@@ -203,7 +203,7 @@ class GraphShapes {
   }
   // The number of nodes that are known: those with ids below it.
   int32_t num_nodes() const { return static_cast<int32_t>(ranges_.size()); }
-  // Replaces what is known of an output. Nodes that have been inferred do not hear of it.
+  // Replaces what is known of an output. What was inferred from the output before does not change.
   void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
 
   // What is known of an output. The node's id must be below num_nodes(); an output that the node

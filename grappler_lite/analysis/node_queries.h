@@ -35,9 +35,9 @@ bool IsAwaitedByValueOnly(const Graph& g, NodeId n);
 // each run, even results that no node reads, so that their errors count: whether it lacks the mark
 // to be written out (kWrittenOut). TensorFlow's kernels compute every result of every argument;
 // what is written out computes the results that are read, and the arguments that these need
-// (needed_arguments.h). StaysCall: whether a function with these attributes stays a
-// call even where the node is marked, and so computes every result. ComputesAllResults does not
-// look at the function: ask both.
+// (needed_arguments.h). StaysCall: whether a function with these attributes stays a call even where
+// the node is marked, so that it computes every result. ComputesAllResults does not look at the
+// function: ask both.
 bool ComputesAllResults(const AttrSet& attrs);
 bool StaysCall(const AttrSet& function);
 constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";

@@ -61,8 +61,8 @@ using ReplayPass = std::function<absl::StatusOr<Graph>(const AllowRewrite& allow
 class PipelineObserver {
  public:
   virtual ~PipelineObserver() = default;
-  // False for an observer that needs passes that fail only. Watching every pass costs a copy of the
-  // graph's arrays for each. Where nothing else needs the copies (RunPipeline), and no observer
+  // False for an observer that needs only the passes that fail. Watching every pass costs a copy of
+  // the graph's arrays for each. Where nothing else needs the copies (RunPipeline), and no observer
   // wants every pass, the pipeline calls OnRewrite alone at first. If a pass fails or the result
   // does not verify, it starts again and makes every call, OnRewrite included.
   virtual bool wants_every_pass() const { return true; }

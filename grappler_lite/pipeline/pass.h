@@ -125,8 +125,8 @@ struct PassContext {
   Target target;                                 // the runtime of the result
   CallInliner* inliner = nullptr;                // null: calls stay
   const HasFixedDevice* fixed_device = nullptr;  // null: no node has a fixed device
-  // Names of new nodes that do the work of nodes with fixed devices. Not null if fixed_device is
-  // not.
+  // Names of new nodes that do the work of nodes with fixed devices. Not null where fixed_device is
+  // not null.
   absl::flat_hash_set<std::string>* also_fixed = nullptr;
   // In the body of a function: the caller's device, which nodes without a device get. Empty: not
   // known.
@@ -168,7 +168,7 @@ class Pass {
   // All rewrites for which Run may ask PassContext::Allow.
   virtual std::vector<RewriteInfo> rewrites() const = 0;
   virtual std::vector<PassOption> options() const { return {}; }
-  // Optimizes context.graph in place. Called once for each object. Returns whether the graph
+  // Optimizes context.graph in place. Called once on each Pass object. Returns whether the graph
   // changed; the pipeline compares the answer with fingerprints where it checks each pass, and else
   // trusts it. After an error the pipeline restores the graph of before.
   virtual absl::StatusOr<bool> Run(PassContext& context) = 0;

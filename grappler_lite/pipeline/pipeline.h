@@ -57,8 +57,10 @@ struct PassReport {
   int iteration = 0;
   bool changed = false;
   bool skipped = false;
-  bool failed = false;       // the pass was rolled back
-  bool left_undone = false;  // so it was, but not for a fault of the pass: the graph can only fail
+  bool failed = false;  // the pass was rolled back for a fault of the pass
+  // The pass was rolled back, but not for a fault of the pass: its result showed that the graph can
+  // only fail, and the run is to say so. `failed` is then false.
+  bool left_undone = false;
   std::string reason;        // why the pass was skipped or rolled back
   std::string budget_spent;  // "1000 rewrites": the limit that made the pass leave work undone
   int64_t time_us = 0;       // of the pass alone, and of OnRewrite of the observers

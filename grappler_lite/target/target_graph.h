@@ -22,7 +22,7 @@ void DropNewDefaults(Graph& graph, const Target& target);
 //   * before the inputs of a sum that all are one output of a Switch, other than output 0;
 //   * before each further use of a tensor of numbers as an argument of one If or Case.
 // Does not look into functions; function_specialization merges arguments there, and most of those
-// of the graph. Does nothing for Tenon.
+// of the graph. Does nothing for Tenon. Errors are those of Graph::AddNode.
 absl::Status SeparateRepeated(Graph& graph, const Target& target);
 
 // The oldest TensorFlow 2.x that has every op and attribute of a graph and of its functions.

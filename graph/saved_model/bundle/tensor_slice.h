@@ -39,7 +39,7 @@ struct TensorSlice {
   static constexpr int64_t kToTheEnd = -1;
   struct Extent {
     int64_t start = 0;
-    int64_t length = kToTheEnd;  // to the end: `start` is 0
+    int64_t length = kToTheEnd;  // kToTheEnd: the whole dimension, and `start` is 0
   };
   absl::InlinedVector<Extent, 4> extents;
 
@@ -57,8 +57,8 @@ struct TensorSlice {
 struct ShapeAndSlice {
   Shape shape;
   TensorSlice slice;
-  // INVALID_ARGUMENT for text of another form, which empty text (of RestoreV2: the whole tensor) is
-  // too. Does not compare the slice with the shape.
+  // INVALID_ARGUMENT for text of another form. Empty text, by which RestoreV2 means the whole
+  // tensor, is of another form too. Does not compare the slice with the shape.
   static absl::StatusOr<ShapeAndSlice> Parse(std::string_view text);
 };
 

@@ -14,7 +14,7 @@ namespace tenon {
 // and tensor lists must agree on one type.
 struct Bfloat16Choice {
   std::vector<bool> chosen;    // by slot of `floats`: whether the slot becomes bfloat16
-  std::vector<NodeId> leader;  // by node: the node of its group with the least id
+  std::vector<NodeId> leader;  // by node id: the least node id in the group of the node
 };
 
 // Chooses among the slots of `floats`, the floats of the context's graph; changes nothing. Slots of

@@ -16,14 +16,14 @@ inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness:
 // Where the predicate of a Switch or RefSwitch is the same constant in every run: makes the Switch
 // an Identity and removes what only its other output reaches. Each Merge behind it chooses among
 // the inputs that remain. The Switch stays if a node that must stay would be removed, or if a Merge
-// cannot choose among fewer inputs, as one whose index is read. Removes a loop without loops within
-// whose condition, one op on constants, is false at first: the first values of its variables become
-// their results.
+// cannot choose among fewer inputs, as one whose index is read. Also removes a loop that holds no
+// other loop, and whose condition is one op on constants that gives false in the first iteration:
+// the first values of the loop's variables become their results.
 bool RemoveDeadBranches(PassContext& context);
 
 // Moves a node before its loop where the node reads loop constants alone, so that it computes the
-// same value in every iteration, and cannot fail: the loop may have no iteration, in which the node
-// did not run. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
+// same value in every iteration, and cannot fail: where the loop has no iteration, the node would
+// not have run. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
 // uses. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a node.
 // After an error the pipeline restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);

@@ -46,9 +46,9 @@ absl::StatusOr<Output> FlatConst(Graph& g, Output constant, const Tensor& value)
 NewAttrs AttrsOf(const Graph& g, NodeId n, absl::Span<const std::string_view> names);
 // The control inputs of a and of b, without duplicates.
 std::vector<Output> MergedControls(const Graph& g, NodeId a, NodeId b);
-// Whether a consumer on n's device that uses `producer` `times` times may take over its work:
-// `producer` is an output 0 with no other uses, its node is on n's device and not preserved, and no
-// control edge leaves the node.
+// Whether a consumer on n's device that uses `producer` `times` times may take over the work of the
+// producer's node: `producer` is an output 0 with no other uses, its node is on n's device and not
+// preserved, and no control edge leaves the node.
 bool OnlyFor(const Sweep& s, Output producer, NodeId n, int times = 1);
 // Whether no output of n but output 0 is used or fetched.
 bool OnlyFirstOutputUsed(const Sweep& s, NodeId n);

@@ -36,8 +36,8 @@ class Accumulator : public Resource {
   // the number of all that are counted, under the lock. If `take` succeeds, raises the current step
   // by 1 and sets the count to 0. A `take` that fails must leave the sum as it is: step and count
   // stay too, and Take returns the error.
-  // INVALID_ARGUMENT unless required > 0. DEADLINE_EXCEEDED if too few came within the
-  // patience of the run; else the errors of AwaitOtherRun. `take` must not call this object.
+  // INVALID_ARGUMENT unless required > 0. DEADLINE_EXCEEDED if too few came within the run's
+  // patience (RunLimits); else the errors of AwaitOtherRun. `take` must not call this object.
   absl::Status Take(int64_t required, absl::FunctionRef<absl::Status(int64_t count)> take);
   // Returns the number of gradients that were counted since the last successful Take.
   int64_t count();

@@ -59,12 +59,12 @@ class Queue : public Resource {
 
   // Waits until the queue has room for all tuples, then adds them in their order. An error adds
   // none. The caller has checked types and shapes. CANCELLED if the queue is closed before the
-  // call, or closed with `cancel_pending` during the wait. DEADLINE_EXCEEDED without patience, also
-  // for more tuples than the capacity.
+  // call, or closed with `cancel_pending` during the wait. DEADLINE_EXCEEDED when the run's
+  // patience (RunLimits) is used up, also for more tuples than the capacity.
   absl::Status Put(std::vector<Tuple> tuples);
   // Waits until `count` tuples may be taken, then removes and returns them, in the order in which
-  // they come out. The wait also ends when the queue is closed and no Put waits, or when
-  // patience ends. If there are too few tuples then:
+  // they come out. The wait also ends when the queue is closed and no Put waits, or when the run's
+  // patience is used up. If there are too few tuples then:
   //   closed, and `up_to`: returns all that are there, if there is one at least
   //   closed, otherwise: OUT_OF_RANGE
   //   open: DEADLINE_EXCEEDED

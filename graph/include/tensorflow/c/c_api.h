@@ -73,7 +73,8 @@ TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* 
 // * log_device_placement: TF_NewSession lists the devices, and runs list the device of each
 //   operation that is new to the session, on stderr.
 // * graph_options.rewrite_options: the passes. optimizer_options.opt_level L0: no pass but those
-//   that rewrite_options switches on, or that the options beside it name.
+//   that rewrite_options switches on, or that do_function_inlining,
+//   do_common_subexpression_elimination and do_constant_folding of optimizer_options name.
 // * operation_timeout_in_ms: the limit of runs whose RunOptions have none.
 // * session_inter_op_thread_pool: RunOptions.inter_op_thread_pool must name one of them.
 // * experimental.session_metadata: comes back in RunMetadata.
@@ -240,8 +241,8 @@ TF_CAPI_EXPORT extern TF_Operation* TF_FinishOperationLocked(TF_OperationDescrip
 TF_CAPI_EXPORT extern TF_Operation* TF_FinishOperation(TF_OperationDescription* desc,
                                                        TF_Status* status);
 
-// The texts of an operation. They live as long as the graph; TF_OperationDevice may be changed by
-// TF_SetRequestedDevice. The device is the one that was asked for, "" for none.
+// The texts of an operation. They live as long as the graph, a text of TF_OperationDevice also
+// after TF_SetRequestedDevice. The device is the one that was asked for, "" for none.
 TF_CAPI_EXPORT extern const char* TF_OperationName(TF_Operation* oper);
 TF_CAPI_EXPORT extern const char* TF_OperationOpType(TF_Operation* oper);
 TF_CAPI_EXPORT extern const char* TF_OperationDevice(TF_Operation* oper);
@@ -293,8 +294,9 @@ typedef struct TF_AttrMetadata {
   int64_t total_size;
 } TF_AttrMetadata;
 
-// Describes the attribute. Here and below TF_INVALID_ARGUMENT is the error for an attribute that
-// the operation has not, and for one of another type.
+// Describes the attribute. Here and below an attribute of another type is TF_INVALID_ARGUMENT. An
+// attribute that the operation does not have is TF_NOT_FOUND in TF_OperationGetAttrInt, …Float,
+// …Bool, …Type, …Shape, …ShapeList, …Tensor and …TensorList, and TF_INVALID_ARGUMENT in the others.
 TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* oper,
                                                                   const char* attr_name,
                                                                   TF_Status* status);
@@ -366,7 +368,8 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrValueProto(TF_Operation* oper, con
                                                          TF_Buffer* output_attr_value,
                                                          TF_Status* status);
 
-// The number of attributes, those that have their defaults included.
+// The number of attributes, those that have their defaults included. Attributes are numbered from 0
+// in the order of their names.
 TF_CAPI_EXPORT extern int TF_OperationGetNumAttrs(TF_Operation* oper);
 
 // The length in bytes of the name of attribute `i`, without a NUL; -1 if there is none.
@@ -415,7 +418,7 @@ TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGra
                                                                     const char* device);
 
 // Whether a node whose name is taken gets another name ("a_1"), instead of an error. Does nothing
-// with a prefix. Off at first.
+// where a prefix is set and uniquify_prefix is on. Off at first.
 TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
                                                                     unsigned char uniquify_names);
 
@@ -470,7 +473,8 @@ TF_CAPI_EXPORT extern void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResul
 
 // Adds the nodes and functions of a serialized GraphDef to the graph. On an error the graph is as
 // it was and the result is NULL: TF_INVALID_ARGUMENT for bytes that do not parse, for nodes that do
-// not fit, for names that are taken. `graph_def` is only read.
+// not fit, for names that are taken; TF_NOT_FOUND for an unknown op; TF_UNIMPLEMENTED for an op
+// that is out of use. `graph_def` is only read.
 TF_CAPI_EXPORT extern TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(
     TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
     TF_Status* status);
@@ -481,7 +485,7 @@ TF_CAPI_EXPORT extern void TF_GraphImportGraphDefWithReturnOutputs(
     TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
     TF_Output* return_outputs, int num_return_outputs, TF_Status* status);
 
-// The same, and returns nothing.
+// The same for options that ask for no outputs; returns nothing.
 TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,
                                                   const TF_ImportGraphDefOptions* options,
                                                   TF_Status* status);
@@ -513,7 +517,7 @@ TF_CAPI_EXPORT extern void TF_OperationToNodeDef(TF_Operation* oper, TF_Buffer* 
 // own, from the inputs that TF_NewWhile made there, and then sets `cond_output`, `body_outputs` and
 // `name`.
 typedef struct TF_WhileParams {
-  const int ninputs;  // of variables of the loop: the length of all arrays here
+  const int ninputs;  // the number of the loop's variables, and the length of all arrays here
 
   TF_Graph* const cond_graph;
   const TF_Output* const cond_inputs;
@@ -523,7 +527,7 @@ typedef struct TF_WhileParams {
   const TF_Output* const body_inputs;
   TF_Output* const body_outputs;  // the variables of the next pass
 
-  const char* name;  // the prefix of the loop's operations; no other loop of the graph has it
+  const char* name;  // no other loop of the graph may have it
 } TF_WhileParams;
 
 // Begins a loop in `g` whose variables start with `inputs`. After TF_OK the caller must call
@@ -532,7 +536,10 @@ TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs,
                                                  TF_Status* status);
 
 // Adds the loop to the graph and writes what its variables are at the end to `outputs`, which has
-// room for `ninputs`. Releases what `params` holds, also on an error.
+// room for `ninputs`. The operations are named "NAME/…", or "NAME_1/…" and so on where that is
+// taken. Releases what `params` holds, also on an error, after which the graph is as it was:
+// TF_INVALID_ARGUMENT for a field that is not set, for a name that another loop has, and for a
+// condition or a body of other types.
 TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status,
                                           TF_Output* outputs);
 
@@ -542,14 +549,17 @@ TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
 // ---------------------------------------------------------------- gradients
 
 // Adds the operations that compute the derivatives of the sum of `y` by each of `x`, and writes
-// them to `dy`, which has room for `nx`: {NULL, -1} where `y` does not depend on the x. `dx` gives
-// the derivatives of what is in the end to be differentiated by each y; NULL stands for ones. The
-// operations are named "gradients/…", or "gradients_1/…" and so on where that is taken.
-// TF_UNIMPLEMENTED for an op that has no gradient.
+// them to `dy`, which has room for `nx`: {NULL, -1} where `y` does not depend on the x. `dx` has an
+// output for each y, of its type and shape: the derivative, by this y, of the result that is to be
+// differentiated in the end. NULL stands for ones. The operations are named "gradients/…", or
+// "gradients_1/…" and so on where that is taken. On an error the graph is as it was: TF_NOT_FOUND
+// for an op that has no gradient, TF_UNIMPLEMENTED for a gradient that this host does not build,
+// such as that of a TF_NewWhile loop.
 TF_CAPI_EXPORT void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx,
                                     TF_Output* dx, TF_Status* status, TF_Output* dy);
 
-// The same, under the prefix "PREFIX/", which must not be taken. NULL means the prefix above.
+// The same, under the prefix "PREFIX/": TF_INVALID_ARGUMENT if it is taken. NULL means the prefix
+// above.
 TF_CAPI_EXPORT void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny,
                                               TF_Output* x, int nx, TF_Output* dx,
                                               TF_Status* status, TF_Output* dy);
@@ -564,8 +574,7 @@ TF_CAPI_EXPORT void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, T
 //   inputs: outputs that become the arguments, no output twice. The arguments are named after their
 //     operations, in lower case.
 //   outputs, output_names: what the function returns, and under which names; NULL for names after
-//   the
-//     operations.
+//     the operations.
 //   opts: NULL. description: for people; may be NULL.
 // Each input of an operation of the body must come from the body or be one of `inputs`. NULL on an
 // error: TF_INVALID_ARGUMENT.
@@ -612,7 +621,8 @@ TF_CAPI_EXPORT extern void TF_FunctionGetAttrValueProto(TF_Function* func, const
 TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function* func);
 
 // Computes the output if it depends on constants alone: returns 1 and a new tensor in `*result`.
-// Else returns 0, which is no error.
+// Else returns 0 and sets `*result` to NULL, which is no error. An error of a kernel on the way is
+// an error here, and so are more than 1 GiB of results of one operation: TF_RESOURCE_EXHAUSTED.
 TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_Output output,
                                                            TF_Tensor** result, TF_Status* status);
 
@@ -668,11 +678,11 @@ TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* r
                                          const TF_Operation* const* target_opers, int ntargets,
                                          TF_Buffer* run_metadata, TF_Status*);
 
-// ---------------------------------------------------------------- sessions without a TF_Graph
+// ---------------------------------------------------------------- partial runs
 
 // Begins a run that gets its inputs in several calls of TF_SessionPRun. `*handle` becomes the name
 // of the run, which the caller frees with TF_DeletePRunHandle; NULL on an error. Errors are those
-// of TF_SessionRun for what it names.
+// of TF_SessionRun for these inputs, outputs and targets.
 TF_CAPI_EXPORT extern void TF_SessionPRunSetup(TF_Session*, const TF_Output* inputs, int ninputs,
                                                const TF_Output* outputs, int noutputs,
                                                const TF_Operation* const* target_opers,
@@ -705,8 +715,9 @@ TF_CAPI_EXPORT extern TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_Ses
 TF_CAPI_EXPORT extern void TF_CloseDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_DeleteDeprecatedSession(TF_DeprecatedSession*, TF_Status* status);
 
-// Closes all sessions of the process, of both kinds. `containers` names what they are to forget;
-// with sessions that are closed nobody can see it, so it is only checked.
+// Closes all sessions of the process, of both kinds. `containers` names the containers whose
+// resources they are to forget. Nobody can see the resources of a closed session, so the names are
+// only checked. A target of `opt` that TF_NewSession refuses is the same error here.
 TF_CAPI_EXPORT extern void TF_Reset(const TF_SessionOptions* opt, const char** containers,
                                     int ncontainers, TF_Status* status);
 
@@ -800,12 +811,14 @@ TF_CAPI_EXPORT extern TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, T
 TF_CAPI_EXPORT extern void TF_DeleteApiDefMap(TF_ApiDefMap* apimap);
 
 // Merges the ApiDefs of `text`, an ApiDefs message in protobuf's text form in which long strings
-// may stand as `<<END … END`. Of two values the later one counts. TF_INVALID_ARGUMENT if the text
-// does not parse or contradicts the ops; ops that the map has not are skipped.
+// may stand as `<<END … END`. Of two values the later one counts. Ops that the map does not have
+// are skipped. TF_INVALID_ARGUMENT if the text does not parse. TF_FAILED_PRECONDITION if the text
+// contradicts an op, and once TF_ApiDefMapGet was called for the map.
 TF_CAPI_EXPORT extern void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text,
                                            size_t text_len, TF_Status* status);
 
-// The serialized ApiDef of an op, in a new buffer. NULL if the map has none: TF_INVALID_ARGUMENT.
+// The serialized ApiDef of an op, in a new buffer, which the caller deletes. NULL if the map has
+// none, which is no error.
 TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map, const char* name,
                                                  size_t name_len, TF_Status* status);
 
@@ -858,11 +871,13 @@ TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph* graph, TF_Opera
                                                        TF_Operation* input);
 
 // Sets, or replaces, an attribute of an operation, given as a serialized AttrValue.
-// TF_INVALID_ARGUMENT if it does not parse. Nothing else is checked.
+// TF_INVALID_ARGUMENT if the bytes do not parse, or if the types of inputs and outputs do not
+// follow from the attributes then; the operation stays as it was. Nothing else is checked.
 TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                                       TF_Buffer* attr_value_proto, TF_Status* status);
 
-// Takes an attribute away.
+// Removes an attribute; does nothing if the operation does not have it. TF_INVALID_ARGUMENT as of
+// TF_SetAttr.
 TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                                         TF_Status* status);
 
@@ -891,7 +906,8 @@ TF_CAPI_EXPORT extern void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output o
                                                     TF_Status* status);
 
 // Adds `new_src` as one more input of `dst`, a While whose attribute T already has the input's
-// type.
+// type. TF_INTERNAL if `dst` is no While, TF_OUT_OF_RANGE if T has no type left,
+// TF_INVALID_ARGUMENT if the type in T is another one.
 TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph* graph, TF_Output new_src,
                                                 TF_Operation* dst, TF_Status* status);
 

@@ -1,4 +1,5 @@
-// The part of TensorFlow's experimental C interface that device plug-ins and their loaders use.
+// The part of TensorFlow's experimental C interface that this host has: plug-ins for devices, and
+// what TensorFlow's Python needs besides c_api.h.
 #ifndef TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 #define TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 
@@ -19,12 +20,13 @@ TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
 
 // The graph, or the function, as text for people, in protobuf's form. The caller releases the text
-// with free(). `*len` is its length in bytes, without the NUL; `len` may be NULL.
+// with free(). `*len` is its length in bytes, without the NUL; `len` may be NULL. The result is
+// NULL when memory is short. Of a graph that cannot be printed the text is the error.
 TF_CAPI_EXPORT extern const char* TF_GraphDebugString(TF_Graph* graph, size_t* len);
 TF_CAPI_EXPORT extern char* TF_FunctionDebugString(TF_Function* func, size_t* len);
 
-// Whether an import refuses a node that is to be with a node which the GraphDef has not. On at
-// first.
+// Whether an import refuses a node that asks for the device of a node ("loc:@NAME" in the attribute
+// _class) which the GraphDef does not have. On at first.
 TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetValidateColocationConstraints(
     TF_ImportGraphDefOptions* opts, unsigned char enable);
 

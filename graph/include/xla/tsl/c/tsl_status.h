@@ -2,7 +2,7 @@
 // same objects and functions; a program may mix the two sets.
 //
 // A NULL status is ignored by functions that change one, and counts as TSL_OK for the others.
-// TensorFlow crashes.
+// TensorFlow crashes on one.
 #ifndef XLA_TSL_C_TSL_STATUS_H_
 #define XLA_TSL_C_TSL_STATUS_H_
 
