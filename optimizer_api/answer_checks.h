@@ -24,7 +24,7 @@ absl::Status CheckBytes(size_t before, size_t after);
 //     that fitted before;
 //   * has a node on a device that does not exist or has no kernel for it, unless the node stood
 //     there before, with the same op and without a kernel. `kernels` decides, for which a Const may
-//   stand on any device. A node without a device is not checked.
+//     stand on any device. A node without a device is not checked.
 // Returns the first fault that it finds. Warns (WarnOf) if another op, a built-in one, computes a
 // fetched tensor now: the rewrite may be right. `pass` and `plugin` name the pass in the warning.
 absl::Status CheckAnswer(const Graph& before, const Graph& after, const OptimizerItem& item,

@@ -44,13 +44,13 @@ struct GradientRequest {
 };
 
 // Adds the nodes, and returns the gradient for each of xs, in their order. `shapes` must be those
-// of `graph` under `options`, and are so again afterwards. Nodes keep their ids, inputs and
-// attributes, but calls, branches and loops on the way may call other functions, and give more
-// outputs and take more inputs behind those that they have. These functions, and those of the
-// gradients, are added to the library. Gradients that meet at one tensor are summed by AddN; slices
-// are joined and stay slices unless a dense gradient meets them. Integers, bools and strings carry
-// no gradient. Linear in the part of the graph between xs and ys, and in the graph for a sweep over
-// its edges.
+// of `graph` under `options`, and are afterwards those of the grown graph. Nodes keep their ids,
+// inputs and attributes, but calls, branches and loops on the way may call other functions, and
+// give more outputs and take more inputs behind those that they have. These functions, and those of
+// the gradients, are added to the library. Gradients that meet at one tensor are summed by AddN;
+// slices are joined and stay slices unless a dense gradient meets them. Integers, bools and strings
+// carry no gradient. Linear in the part of the graph between xs and ys, and in the graph for a
+// sweep over its edges.
 //
 // After an error all nodes that were added are removed again; their ids stay used.
 //   NOT_FOUND "No gradient defined for op: X": an op on a path from an x to a y has no gradient.
@@ -74,9 +74,10 @@ absl::StatusOr<std::vector<Output>> AddDenseGradients(Graph& graph, GraphShapes&
 
 // Returns the name of a function of the library that computes the gradient of `function`, a
 // function of the library: it takes the arguments and what flows into each result, and gives what
-// flows to each argument, zeros if nothing does. It is the gradient that the library gives for
-// `function`, else it is added, and computes the body anew. Adds nothing after an error. Errors are
-// those of AddGradients, and of FunctionGraph::Make for the body.
+// flows to each argument, zeros if nothing does. That is the gradient that the library states for
+// `function`. If the library states none, adds a function, which computes the body of `function`
+// anew. Adds nothing after an error. Errors are those of AddGradients, and of FunctionGraph::Make
+// for the body.
 absl::StatusOr<std::string> AddGradientFunction(Graph& graph, std::string_view function);
 
 // Whether tensors of this type carry gradients: floating and complex types, and handles (resource,

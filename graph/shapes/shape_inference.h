@@ -161,8 +161,8 @@ struct ShapeOptions {
   // outputs stays unknown.
   const absl::flat_hash_set<NodeId>* skip = nullptr;
   // If given, is called after the shape function of a node has succeeded, or if there is none, to
-  // say more of the outputs. It must depend only on the node's kind and on what is known of the
-  // inputs: nodes that have both in common share one answer.
+  // say more of the outputs. What it says must depend only on the node's kind and on what is known
+  // of the inputs: nodes that have both in common share one answer.
   std::function<void(NodeId, InferenceContext&)> refine;
   // If given, turns the error of a shape function, without the words that RunShapeFn adds, into the
   // error that Infer and the like return.

@@ -16,7 +16,7 @@ size_t PooledCapacity(size_t bytes);
 
 // Returns a kept buffer whose capacity is `capacity`, a result of PooledCapacity. The buffer has no
 // references and belongs to the caller; its contents are undefined. Returns null if neither this
-// thread nor the part that all threads share has one.
+// thread's part of the pool nor the part that all threads share has such a buffer.
 Buffer* TakeFromPool(size_t capacity);
 
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:

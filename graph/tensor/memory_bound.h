@@ -11,11 +11,11 @@ namespace tenon {
 // string elements, long or short. An object counts as its pointer.
 size_t HeldBytes(const Tensor& t);
 
-// Limits, while it lives, what the thread that made it allocates for buffers and for the text of
-// string elements to `bytes`. Text that a plug-in puts into elements itself does not count. Freed
-// memory is not given back to the limit, so that the outcome is the same on every machine. Beyond
-// the limit an allocation fails as if memory were short. Bounds nest on the stack of one thread:
-// only the innermost counts, and what it grants is not taken from the outer ones.
+// For its lifetime, limits to `bytes` what the thread that made the object allocates for buffers
+// and for the text of string elements. Text that a plug-in puts into elements itself does not
+// count. Freed memory is not given back to the limit, so that the outcome is the same on every
+// machine. Beyond the limit an allocation fails as if memory were short. Bounds nest on the stack
+// of one thread: only the innermost counts, and what it grants is not taken from the outer ones.
 class MemoryBound {
  public:
   explicit MemoryBound(size_t bytes);

@@ -23,7 +23,7 @@ struct InlinedNodes {
     std::string_view node;      // the call's name in that body
     std::string name;           // the call's name in the graph, or the name that it would have
   };
-  // A node of `after`, and the node of a function's body that it was.
+  // Where a node of `after` comes from: the call, and the node of the function's body.
   struct Origin {
     int32_t call;  // index in `calls`
     std::string_view function, node;

@@ -14,11 +14,11 @@ namespace tenon {
 // replaces functions that change. Does nothing for Tenon.
 void DropNewDefaults(Graph& graph, const Target& target);
 
-// Puts Identities where the optimizer of TensorFlow (2.21 at least) would spoil the graph. It makes
-// a product x * N of a sum of N times x, and lets the constant N wait for the node of x. If x is
-// output 1 of a Switch, the constant comes to wait for output 0: it is dead, and so is what the
-// fetches wait for. The Switches of an If or Case, which TensorFlow makes before, are merged where
-// they take one tensor. So an Identity comes
+// Puts Identities where the optimizer of TensorFlow (2.21 at least) would spoil the graph. That
+// optimizer replaces a sum of N times x by the product x * N, and makes the constant N wait for the
+// node of x. If x is output 1 of a Switch, the constant comes to wait for output 0. Where output 0
+// is dead, so is the constant, and all that needs the product. TensorFlow first writes an If or
+// Case out as Switches, and merges those Switches that take the same tensor. So an Identity comes
 //   * before the inputs of a sum that all are one output of a Switch, other than output 0;
 //   * before each further use of a tensor of numbers as an argument of one If or Case.
 // Does not look into functions; function_specialization merges arguments there, and most of those

@@ -22,8 +22,9 @@ namespace tenon::arithmetic {
 NodeId Producer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 // Producer of any op.
 NodeId Producer(const Sweep& s, NodeId n, int i);
-// Producer, if it is not preserved and the edge to n is the only one that leaves it. Nothing needs
-// the producer any more once n reads past it. kNoNode if n reads it twice.
+// Producer, if that node is not preserved and the edge to n is the only one that leaves it. Nothing
+// needs the producer any more once n reads the producer's inputs instead. kNoNode if n reads the
+// producer twice.
 NodeId OwnProducer(const Sweep& s, NodeId n, int i);
 NodeId OwnProducer(const Sweep& s, NodeId n, int i, std::initializer_list<std::string_view> names);
 

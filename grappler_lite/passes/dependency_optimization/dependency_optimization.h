@@ -27,12 +27,12 @@ bool StandsForValue(const Graph& g, NodeId n);
 absl::StatusOr<bool> TurnIntoNoOps(PassContext& context);
 
 // Removes each NoOp, Identity (here any op of OpFacts::identity) and IdentityN that is not
-// preserved, if that makes neither the edges nor the edges between devices more. Its users read and
-// wait for its inputs instead. An Identity or IdentityN stays if a producer is on another device,
-// if it reads a reference, or if a user would wait for less. Nodes of several inputs and very many
-// uses stay. Also drops each control edge from a constant without inputs, from a fed node, or from
-// a node that the user reads anyway (unless the user is a Merge, call, branch or loop), and
-// repeated ones. One sweep, producers first.
+// preserved, if its removal makes neither the number of edges nor the number of edges between
+// devices greater. Its users read and wait for its inputs instead. An Identity or IdentityN stays
+// if a producer is on another device, if it reads a reference, or if a user would wait for less.
+// Nodes of several inputs and very many uses stay. Also drops each control edge from a constant
+// without inputs, from a fed node, or from a node that the user reads anyway (unless the user is a
+// Merge, call, branch or loop), and repeated ones. One sweep, producers first.
 absl::StatusOr<bool> BypassWaiting(PassContext& context);
 
 // Removes control edges that a longer path of edges implies (transitive reduction). Work is

@@ -21,8 +21,8 @@
 namespace tenon {
 
 inline SP_Stream ToC(StreamHandle handle) { return static_cast<SP_Stream>(handle); }
-// The plug-in gets back the address that it gave out, or one within: its payload is not kept, as in
-// TensorFlow.
+// The plug-in gets back the address that it gave out, or one within the block. The payload that it
+// gave out is not kept, as in TensorFlow.
 inline SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
   return {SP_DEVICE_MEMORY_BASE_STRUCT_SIZE, nullptr, data, bytes, 0};
 }

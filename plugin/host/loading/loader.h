@@ -19,7 +19,7 @@ class PluginProfiler;  // plugin/host/loading/profiler.h
 // The size of a struct that a plug-in filled in, against that of this host's headers.
 struct StructSize {
   const char* name;  // "SP_Platform"
-  size_t size;       // as the plug-in left it; it found PresetStructSize of the host's there
+  size_t size;       // as the plug-in left it; at first PresetStructSize(host_size)
   size_t host_size;  // *_STRUCT_SIZE of our headers
 };
 

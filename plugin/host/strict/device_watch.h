@@ -96,7 +96,7 @@ class DeviceWatch {
   virtual StreamClock AtAll() = 0;
   // Whether the host knows that all of this work is done; false for no work.
   virtual bool IsDone(const StreamClock& at) = 0;
-  // Notes that the plug-in says that this work is done: IsDone holds for it from now on. Waits
+  // Notes that the plug-in reports this work as done: IsDone is true of it from now on. Waits
   // shortly for the callbacks of marks in the work, and reports a violation, once for each stream,
   // if one does not come; `how` begins the message: "a stream was waited for".
   virtual void LearnDone(const StreamClock& at, const char* how) = 0;

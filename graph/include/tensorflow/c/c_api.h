@@ -93,8 +93,8 @@ typedef struct TF_Graph TF_Graph;
 
 TF_CAPI_EXPORT extern TF_Graph* TF_NewGraph(void);
 
-// Gives the graph up. It goes at once, or with the last session that uses it. Its operations must
-// not be used any more.
+// Gives the graph up. The graph is freed at once, or with the last session that uses it. Its
+// operations must not be used any more.
 TF_CAPI_EXPORT extern void TF_DeleteGraph(TF_Graph*);
 
 // What a new operation is to be, until TF_FinishOperation.
@@ -667,10 +667,10 @@ TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
 // written. On an error all of `output_values` are NULL. A first call with these inputs, outputs and
 // targets plans the run; later ones repeat it. TF_CANCELLED after TF_CloseSession.
 // `run_options` (a serialized RunOptions) may be NULL. timeout_in_ms: TF_DEADLINE_EXCEEDED if the
-// run takes longer; it ends after the kernel that runs then, and at once while it waits for another
-// run. trace_level: the metadata get the times of operations, from HARDWARE_TRACE on those of
-// streams, too. output_partition_graphs: the metadata get the graphs that run, one for each device.
-// `run_metadata`, an empty buffer, gets a serialized RunMetadata; NULL: none is wanted.
+// run takes longer. The run then ends after the kernel that is running, or at once if it waits for
+// another run. trace_level: the metadata get the times of operations, from HARDWARE_TRACE on those
+// of streams, too. output_partition_graphs: the metadata get the graphs that run, one for each
+// device. `run_metadata`, an empty buffer, gets a serialized RunMetadata; NULL: none is wanted.
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
                                          const TF_Output* inputs, TF_Tensor* const* input_values,
                                          int ninputs, const TF_Output* outputs,
