@@ -61,7 +61,7 @@ struct OpDef {
   bool is_commutative = false;  // the order of the inputs does not matter
   bool is_aggregate = false;    // takes N tensors of one type, in any order and grouping: AddN
   bool allows_uninitialized_input = false;  // a reference input may have no value yet
-  int deprecated_since = 0;  // GraphDef version from which on the op is refused; 0: never
+  int deprecated_since = 0;  // GraphDef version from which on the op is refused; below 1: never
   std::string deprecation;
   ShapeFn shape_fn;                  // empty: every output has unknown shape
   const OpFacts* facts = &kNoFacts;  // never null; they live as long as the process

@@ -87,7 +87,8 @@ std::string_view DataTypeShortName(DataType t);
 
 // Read the names that the three functions above return; each accepts one form only. nullopt for an
 // unknown name, "invalid" and "DT_INVALID" included. Only ParseDataTypeName reads references.
-// ParseDataTypeShortName does not read the DT_ names of types that have no short name.
+// ParseDataTypeShortName does not read the DT_ names of types that have no short name (resource and
+// variant).
 std::optional<DataType> ParseDataTypeName(std::string_view name);
 std::optional<DataType> ParseDataTypeSpecName(std::string_view name);
 std::optional<DataType> ParseDataTypeShortName(std::string_view name);

@@ -9,7 +9,8 @@ namespace tenon {
 
 // The rewrites, for Pass::rewrites. "fold_if" and "fold_case" turn a node into a call of the chosen
 // branch. "fold_while" turns a loop that never runs into an Identity (IdentityN) of its first
-// values.
+// values. A loop that is marked to be written out (kWrittenOut) stays if a first value that nothing
+// reads comes from a node that is neither fed nor a Const.
 std::vector<RewriteInfo> ConstantBranches();
 
 // Applies the rewrites to all nodes that are neither fed nor marked to stay, fetched nodes among

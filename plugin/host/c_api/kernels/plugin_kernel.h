@@ -89,9 +89,9 @@ class PluginKernel {
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
-  //   the first failure: one that the kernel reported; INTERNAL for an exception; DEADLINE_EXCEEDED
-  //   if the callback or the deferred work takes longer than timeout_s. A synchronous compute_func
-  //   has no limit;
+  //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL; INTERNAL
+  //   for an exception; DEADLINE_EXCEEDED if the callback or the deferred work takes longer than
+  //   timeout_s. A synchronous compute_func has no limit;
   //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure.
   // After an error some outputs may be set. No other call may use `context` meanwhile. If the
   // plug-in may still use the context after the call, and always in strict mode, `context` becomes

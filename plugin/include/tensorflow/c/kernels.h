@@ -173,8 +173,9 @@ TF_CAPI_EXPORT extern void TF_GetSerializedResourceHandleProto(
     TF_OpKernelContext* ctx, int i, TF_Buffer* serialized_resource_handle_proto, TF_Status* status);
 
 // Fail the construction, or the execution, with a copy of `status`, which reaches the user with the
-// node's name. The first failure counts; TF_OK does nothing. The call returns: the caller should
-// then return from create_func or compute_func.
+// node's name. The first failure counts; TF_OK does nothing. An execution's TF_UNAVAILABLE reaches
+// the user as TF_INTERNAL. The call returns: the caller should then return from create_func or
+// compute_func.
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx,
                                                            TF_Status* status);
 TF_CAPI_EXPORT extern void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status);
