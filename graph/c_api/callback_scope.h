@@ -33,8 +33,9 @@ const CallbackInfo* AnyCallback();
 CallbackInfo LastCallback();
 
 // The innermost call in progress on a thread, for a watchdog. Two records with the same thread and
-// serial are of the same call. One call may have several serials: it gets a new one whenever a call
-// within it ends. `call` may be read only while ActiveCalls still returns this thread and serial.
+// serial are of the same call. One call may have several serials: a call gets a new one whenever a
+// call within it ends. `call` may be read only while ActiveCalls still returns this thread and
+// serial.
 struct ActiveCall {
   const void* thread;  // identifies the thread while it lives; a later thread may get the same
   uint64_t serial;
@@ -82,8 +83,8 @@ class CallbackScope {
 };
 
 // Sets the handler for a plug-in that ends the host's thread (pthread_exit) within CallPlugin. The
-// handler runs on that thread, while CurrentCallback() still is the call. Null, the default: the
-// thread ends. For the whole process.
+// handler runs on that thread, while CurrentCallback() still is the call. The thread ends if the
+// handler returns, or if it is null, the default. For the whole process.
 void OnThreadEndedByPlugin(void (*handler)());
 // Calls the handler, if there is one.
 void ThreadEndsByPlugin();

@@ -20,7 +20,7 @@ struct BodyNode {
   std::string_view op_name;
   std::string_view device;
   std::vector<std::string_view> inputs;
-  std::vector<Attr> attrs;    // sorted by name; of equal names the last
+  std::vector<Attr> attrs;    // sorted by name; of equal names the last counts
   const OpDef* op = nullptr;  // a function's signature or a registered op; null: neither
 };
 
@@ -49,7 +49,8 @@ absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& functi
 absl::flat_hash_map<std::string_view, std::string_view> SourcesOfResults(
     const std::vector<Attr>& returns);
 
-// Returns the attributes of `func`, sorted by name; of equal names the last. Views of its bytes.
+// Returns the attributes of `func`, sorted by name; of equal names the last counts. Views of the
+// bytes of `func`.
 AttrSet ParseFuncAttrs(const FuncAttr& func);
 
 // Returns the bytes of `value` with each placeholder ("$T") replaced by the value of that name in

@@ -1,6 +1,6 @@
-// The tables of rules, one for each family of ops or theme of one, in the file of its name;
-// families are those of graph/ops. Tables are constants and live as long as the process. Private to
-// graph/gradients/.
+// The tables of rules, one for each family of ops or theme of a family, each in the file of its
+// name; families are those of graph/ops. Tables are constants and live as long as the process.
+// Private to graph/gradients/.
 #pragma once
 
 #include "absl/types/span.h"

@@ -116,7 +116,7 @@ class GraphBuilder {
   // FreeFunctionName in this graph.
   std::string FreeFunctionName(std::string_view base) const;
   // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on. A
-  // builder that has failed stays so.
+  // builder that has failed stays failed.
   void Undo(NodeId first);
 
   // Nodes that compute with the graph as it was, and not gradients: where the graph is the body of

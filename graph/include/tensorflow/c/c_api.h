@@ -168,8 +168,9 @@ TF_CAPI_EXPORT extern void TF_AddControlInput(TF_OperationDescription* desc, TF_
 TF_CAPI_EXPORT extern void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op);
 
 // Set an attribute. Those that have a default, or follow from inputs, need not be set. A second
-// value for an attribute must equal the first. Values are copied. A string is `length` bytes and
-// may hold NULs. Lists have `num_values` elements.
+// value for an attribute must equal the first, but a second list for _class replaces the first.
+// Values are copied. A string is `length` bytes and may hold NULs. Lists have `num_values`
+// elements.
 TF_CAPI_EXPORT extern void TF_SetAttrString(TF_OperationDescription* desc, const char* attr_name,
                                             const void* value, size_t length);
 TF_CAPI_EXPORT extern void TF_SetAttrStringList(TF_OperationDescription* desc,
