@@ -99,10 +99,10 @@ struct SavedModelBytes {
   FileBytes graph;       // its GraphDef
 };
 
-// Reads the same files, imports nothing, and chooses the only graph that has all of `tags` and no
-// other tag; their order and repetitions do not count. NOT_FOUND, with TensorFlow's message and the
-// tags of each graph, if there is none. Names of tensors and nodes are not checked. Other errors
-// are those of ImportSavedModel for malformed files.
+// Reads the same files, imports nothing, and chooses the first graph that has all of `tags` and no
+// other tag; the order and repetitions of tags do not count. NOT_FOUND, with TensorFlow's message
+// and the tags of each graph, if no graph has these tags. Names of tensors and nodes are not
+// checked. Other errors are those of ImportSavedModel for malformed files.
 absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
                                                const std::vector<std::string>& tags,
                                                const ImportLimits& limits = {});

@@ -68,8 +68,8 @@ class CertainNodes {
 void ShortenResults(FunctionGraph& body);
 
 // By node id: whether a node that is no result reads the node's data; control edges do not count.
-// No value of an argument without the mark is used, but the body may give it back. No result may
-// have been removed (kNoNode).
+// Where the entry of an argument is false, no node uses the argument's value, but a result may give
+// the value back. No result may have been removed (kNoNode).
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
 // Whether the body gives argument i back as result i, and waits for nothing before it does. The
