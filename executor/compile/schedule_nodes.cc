@@ -5,6 +5,7 @@
 
 #include "executor/compile/stages.h"
 #include "executor/plan/base/call_order.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 
@@ -30,8 +31,10 @@ absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
   absl::StatusOr<const KernelDef*> kernel = context.kernels.Find(graph, n, *runnable.devices[n]);
   if (kernel.ok()) return kernel;
   absl::Status status = kernel.status();
-  if (absl::IsUnimplemented(status) && (*runnable.placement)[n].reason == PlaceCode::kNoKernel)
-    status = absl::UnimplementedError(NoKernelText(graph, n, context));
+  if (absl::IsUnimplemented(status) && (*runnable.placement)[n].reason == PlaceCode::kNoKernel) {
+    const std::string text = NoKernelText(graph, n, context);
+    status = NoteAnswer(absl::UnimplementedError(text), absl::StatusCode::kInvalidArgument, text);
+  }
   return NodeError(graph, runnable.calls, n, status);
 }
 

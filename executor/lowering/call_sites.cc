@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
+#include "graph/base/node_note.h"
 #include "graph/ir/nodes.h"
 
 namespace tenon {
@@ -55,7 +56,8 @@ absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status) {
   if (n == kNoNode) return status;
   if (calls.SiteOf(n) < 0) return NodeError(graph, n, status);
-  return Annotate(status, absl::StrCat(graph.Locate(n), ": ", calls.Describe(graph, n), ": "));
+  return Annotate(NoteNode(status, graph.name(n)),
+                  absl::StrCat(graph.Locate(n), ": ", calls.Describe(graph, n), ": "));
 }
 
 }  // namespace tenon

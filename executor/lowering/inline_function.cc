@@ -7,6 +7,7 @@
 #include "executor/lowering/lowering.h"
 #include "graph/base/annotate.h"
 #include "graph/base/invalid_graph.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/body_sources.h"
 #include "graph/ir/colocation.h"
@@ -394,8 +395,12 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
                                                     absl::Span<const Output> args, NodeId pivot,
                                                     Demand demand) {
   const FunctionEntry* entry = graph_.FindFunction(function);
-  if (entry == nullptr)
-    return absl::NotFoundError(absl::StrCat("no function is named '", function, "'"));
+  if (entry == nullptr) {
+    return NoteAnswer(
+        absl::NotFoundError(absl::StrCat("no function is named '", function, "'")),
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("Failed to find function \"", function, "\" in function library"));
+  }
   if (entry->signature == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("the signature of function '", function, "' is no valid OpDef"));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/base/node_note.h"
 
 namespace tenon {
 namespace {
@@ -20,6 +21,12 @@ std::string DescribeMembers(Placing& p, NodeId n) {
   }
   if (members.size() < 2) return "";
   return absl::StrCat("; its colocation group: ", absl::StrJoin(members, ", "));
+}
+
+std::string FullNames(const Placing& p) {
+  std::vector<std::string> names;
+  for (const Device* const device : p.types.devices()) names.push_back(device->full_name());
+  return absl::StrJoin(names, ", ");
 }
 
 // The node that the error should name: n if it asks for a device, else a member of its group that
@@ -52,11 +59,21 @@ std::string Placing::Asked(NodeId n) {
 absl::Status Refuse(Placing& p, NodeId n, std::string_view why, absl::StatusCode code) {
   const NodeId asker = Asker(p, n);
   const std::string asked = p.Asked(asker);
-  return absl::Status(
+  absl::Status status(
       code, absl::StrCat(p.graph.Locate(asker), ": cannot place node '", p.graph.name(asker), "' (",
                          p.graph.op_name(asker), ")",
                          asked.empty() ? "" : absl::StrCat(" on '", asked, "'"), ": ", why,
                          "; the devices are ", p.types.Names(), DescribeMembers(p, n)));
+  if (asked.empty()) return NoteNode(std::move(status), p.graph.name(asker));
+  status =
+      NoteAnswer(std::move(status), absl::StatusCode::kInvalidArgument,
+                 absl::StrCat("Cannot assign a device for operation ", p.graph.name(asker),
+                              ": {{node ", p.graph.name(asker), "}} was explicitly assigned to ",
+                              asked, " but available devices are [ ", FullNames(p),
+                              " ]. Make sure the device specification refers to a valid "
+                              "device. Here ",
+                              why, "."));
+  return NoteNode(std::move(status), p.graph.name(asker));
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
@@ -55,7 +56,7 @@ void StatusToC(const absl::Status& from, TF_Status* to) {
   to->code = static_cast<TSL_Code>(from.code());
   to->message.assign(from.message());
   from.ForEachPayload([to](std::string_view key, const absl::Cord& value) {
-    to->payloads.emplace_back(std::string(key), std::string(value));
+    if (!IsOwnPayload(key)) to->payloads.emplace_back(std::string(key), std::string(value));
   });
 }
 

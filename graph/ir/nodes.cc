@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/base/annotate.h"
+#include "graph/base/node_note.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 
@@ -53,8 +54,9 @@ absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status)
   // A node that a pass made has no place but its name.
   const SourcePos at = graph.pos(n);
   const bool in_file = at.line != 0 || at.offset != 0;
-  return Annotate(status, absl::StrCat(in_file ? absl::StrCat(graph.Locate(n), ": ") : "", "node '",
-                                       graph.name(n), "' (", graph.op_name(n), "): "));
+  return Annotate(NoteNode(status, graph.name(n)),
+                  absl::StrCat(in_file ? absl::StrCat(graph.Locate(n), ": ") : "", "node '",
+                               graph.name(n), "' (", graph.op_name(n), "): "));
 }
 
 }  // namespace tenon

@@ -80,7 +80,9 @@ class ConfigReader {
     IgnoreDeviceOptions("pluggable_device_options", proto_.pluggable_device_options());
     if (proto_.graph_options().build_cost_model() > 0)
       Ignore("build_cost_model", "passes go by the ops, not by measured costs");
-    if (!proto_.experimental().executor_type().empty())
+    config_.executor_type = proto_.experimental().executor_type();
+    config_.no_partition_graphs = proto_.experimental().disable_output_partition_graphs();
+    if (config_.executor_type == "SINGLE_THREADED_EXECUTOR")
       Ignore("executor_type", "there is one executor");
     if (proto_.experimental().use_numa_affinity())
       Ignore("use_numa_affinity", "the system places threads");
@@ -118,6 +120,14 @@ absl::StatusOr<SessionConfig> ReadSessionConfig(std::string_view proto) {
       !config.ParseFromArray(proto.data(), static_cast<int>(proto.size())))
     return absl::InvalidArgumentError("Unparseable ConfigProto");
   return ConfigReader(config).Read();
+}
+
+absl::Status CheckExecutorType(std::string_view type) {
+  if (type.empty() || type == "DEFAULT" || type == "SINGLE_THREADED_EXECUTOR")
+    return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("No executor factory registered for the given executor type: ", type,
+                   " Registered factories are {DEFAULT, , SINGLE_THREADED_EXECUTOR}."));
 }
 
 }  // namespace tenon::api

@@ -20,8 +20,10 @@ struct SessionConfig {
   bool own_threads = false;                 // the session shares its CPU threads with no other one
   bool log_placement = false;               // log the device of each node
   absl::Duration timeout = absl::InfiniteDuration();  // of a run that has no timeout of its own
-  int thread_pools = 1;  // RunOptions.inter_op_thread_pool must be below this number
-  std::string metadata;  // SessionMetadata bytes; each RunMetadata gets them
+  int thread_pools = 1;              // RunOptions.inter_op_thread_pool must be below this number
+  std::string executor_type;         // as CheckExecutorType reads it
+  bool no_partition_graphs = false;  // no run may ask for them
+  std::string metadata;              // SessionMetadata bytes; each RunMetadata gets them
   // One sentence for each field that the ConfigProto sets and that has no effect here, with the
   // reason.
   std::vector<std::string> without_effect;
@@ -33,5 +35,9 @@ struct SessionConfig {
 // `proto`: ConfigProto bytes. INVALID_ARGUMENT if they do not parse. Ignores unknown fields, and a
 // number that is no value of its enum.
 absl::StatusOr<SessionConfig> ReadSessionConfig(std::string_view proto);
+
+// NOT_FOUND for an executor that TensorFlow does not have. Which of its executors is asked for
+// makes no difference here.
+absl::Status CheckExecutorType(std::string_view type);
 
 }  // namespace tenon::api

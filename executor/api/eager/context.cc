@@ -45,10 +45,10 @@ Context::Context(const ContextOptions& options, std::vector<Device*> devices)
 
 absl::StatusOr<Device*> Context::DeviceOfName(const char* name) {
   if (name == nullptr || *name == '\0') return nullptr;
-  const absl::StatusOr<const DeviceName*> parsed = device_names_.Find(name);
-  Device* const device = parsed.ok() ? FindDevice(**parsed, devices_) : nullptr;
-  if (device == nullptr) return absl::InvalidArgumentError(absl::StrCat(name, " unknown device."));
-  return device->is_host() ? nullptr : device;
+  for (Device* const device : devices_) {
+    if (IsNameOf(name, *device)) return device->is_host() ? nullptr : device;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(name, " unknown device."));
 }
 
 Context::~Context() { WaitForAll().IgnoreError(); }

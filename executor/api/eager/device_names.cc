@@ -1,5 +1,6 @@
 #include "executor/api/eager/device_names.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 
@@ -23,6 +24,14 @@ bool Fits(const DeviceName& name, const Device& device) {
   const DeviceRequest& r = name.request;
   return IsThisTask(r) && (r.type.empty() || r.type == device.type()) &&
          (r.ordinal < 0 || r.ordinal == device.ordinal());
+}
+
+bool IsNameOf(std::string_view name, const Device& device) {
+  const std::string full = device.full_name();
+  const std::string last = absl::StrCat(device.type(), ":", device.ordinal());
+  const std::string_view task = std::string_view(full).substr(0, full.rfind("/"));
+  return name == full || name == last || name == absl::StrCat("/device:", last) ||
+         name == absl::StrCat(task, "/", absl::AsciiStrToLower(last));
 }
 
 Device* FindDevice(const DeviceName& name, absl::Span<Device* const> devices) {

@@ -23,6 +23,9 @@ struct DeviceName {
 
 // Whether the device fits the name: each CPU device of this process fits "/device:CPU:*".
 bool Fits(const DeviceName& name, const Device& device);
+// Whether this is one of the device's names, as a tensor is copied to a device: the full name,
+// "/device:CPU:0", "CPU:0" or "/job:localhost/replica:0/task:0/cpu:0".
+bool IsNameOf(std::string_view name, const Device& device);
 // The first device that fits. Null: none fits.
 Device* FindDevice(const DeviceName& name, absl::Span<Device* const> devices);
 

@@ -82,7 +82,6 @@ absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire) 
 absl::Status FunctionLibrary::Add(std::string_view wire) {
   TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire));
   const std::string& name = function->signature.name;
-  if (name.empty()) return absl::InvalidArgumentError("Invalid FunctionDef proto: it has no name");
   if (OpRegistry::Global().Find(name) != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "Cannot add function '", name, "' because an op with the same name already exists."));

@@ -15,6 +15,7 @@
 #include "executor/api/eager/host_call.h"
 #include "executor/api/eager/plan_call.h"
 #include "executor/api/eager/plugin_call.h"
+#include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 
@@ -129,14 +130,8 @@ absl::Status CheckCallOptions(const CallNode& node, bool is_function) {
         is_function ? "Failed to parse config_proto attribute as tensorflow::ConfigProto proto."
                     : "Unable to parse config_proto string as tensorflow::ConfigProto proto.");
   }
-  const std::string_view executor = text("executor_type");
-  if (executor.empty() || executor == "DEFAULT" || executor == "SINGLE_THREADED_EXECUTOR")
-    return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat("{{function_node ", node.def->name,
-                   "}} No executor factory registered for the given executor "
-                   "type: ",
-                   executor, " Registered factories are {DEFAULT, , SINGLE_THREADED_EXECUTOR}."));
+  return Annotate(api::CheckExecutorType(text("executor_type")),
+                  absl::StrCat("{{function_node ", node.def->name, "}} "));
 }
 
 absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, CallNode node) {

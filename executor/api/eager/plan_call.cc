@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/cancellation.h"
+#include "graph/base/annotate.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
 #include "graph/ir/new_attrs.h"
@@ -20,11 +22,12 @@ std::vector<std::string> CalledFunctions(const CallNode& node) {
   return names;
 }
 
+bool IsFunction(const OpDef& def) { return OpRegistry::Global().Find(def.name) != &def; }
+
 // TensorFlow's message for a function that does not exist.
 absl::Status CheckFunctions(const Context& context, const CallNode& node) {
-  const bool is_function = OpRegistry::Global().Find(node.def->name) != node.def;
   std::vector<std::string_view> names;
-  if (is_function) names.push_back(node.def->name);
+  if (IsFunction(*node.def)) names.push_back(node.def->name);
   for (const Attr& attr : node.attrs.all()) {
     const std::vector<std::string_view> named = FunctionsNamedBy(attr.value);
     names.insert(names.end(), named.begin(), named.end());
@@ -76,7 +79,14 @@ absl::StatusOr<std::shared_ptr<Callable>> PlanCall::Make(Context& context, CallN
       std::unique_ptr<Executable> executable,
       Executable::Make(call.graph, call.feeds, call.fetches, context.session_parts()));
   context.graph_notes().Note(call.graph, OptimizedGraph(*executable));
-  return std::shared_ptr<Callable>(new PlanCall(node.types.outputs, std::move(executable)));
+  return std::shared_ptr<Callable>(
+      new PlanCall(node, IsFunction(*node.def) ? node.def->name : "", std::move(executable)));
+}
+
+// With TensorFlow's words, in which nodes have the names that they have in the function.
+absl::Status PlanCall::Explained(const absl::Status& status) const {
+  return Annotate(AsNoted(status, absl::StrCat(node_, "/")),
+                  function_.empty() ? "" : absl::StrCat("{{function_node ", function_, "}} "));
 }
 
 absl::Status PlanCall::Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) {
@@ -89,8 +99,9 @@ absl::Status PlanCall::Run(Inputs inputs, absl::Span<Tensor> outputs, const Call
     feeds.push_back(std::move(value));
   }
   const RunLimits limits = call.cancellation == nullptr ? RunLimits() : call.cancellation->limits();
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values, executable_->Run(feeds, nullptr, &limits));
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = std::move(values[i]);
+  absl::StatusOr<std::vector<Tensor>> values = executable_->Run(feeds, nullptr, &limits);
+  if (!values.ok()) return Explained(values.status());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = std::move((*values)[i]);
   return absl::OkStatus();
 }
 

@@ -27,13 +27,20 @@ class PlanCall final : public Callable {
 
   // Copies inputs that are in the memory of other devices to the host; all outputs are in host
   // memory. CANCELLED if the manager was cancelled before the start, or while the function waits or
-  // loops. Other errors are those of ValueOnHost and of Executable::Run.
+  // loops. Other errors are those of ValueOnHost and of Executable::Run, which name
+  // nodes as TensorFlow does: "{{function_node F}} … [[{{node n}}]]".
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:
-  PlanCall(TypeVector output_types, std::unique_ptr<Executable> executable)
-      : Callable(std::move(output_types), nullptr), executable_(std::move(executable)) {}
+  PlanCall(const CallNode& node, std::string function, std::unique_ptr<Executable> executable)
+      : Callable(node.types.outputs, nullptr),
+        node_(node.name),
+        function_(std::move(function)),
+        executable_(std::move(executable)) {}
+  absl::Status Explained(const absl::Status& status) const;
 
+  const std::string node_;      // the name of the node in the graph
+  const std::string function_;  // the name of the function; empty for an op
   const std::unique_ptr<Executable> executable_;
 };
 

@@ -60,6 +60,9 @@ struct GradientCall {
 absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
   GradientRequest request;
+  // As in TensorFlow, whose nodes get other names then.
+  if (call.prefix != nullptr && *call.prefix == '\0')
+    return absl::InternalError("an empty prefix names no nodes; NULL lets one be chosen");
   TENON_ASSIGN_OR_RETURN(request.ys, OutputsOf(call.graph, call.y));
   TENON_ASSIGN_OR_RETURN(request.xs, OutputsOf(call.graph, call.x));
   TENON_ASSIGN_OR_RETURN(request.grad_ys,

@@ -7,11 +7,12 @@
 #include "absl/strings/str_join.h"
 #include "executor/api/base/attr_checks.h"
 #include "executor/api/base/op_text.h"
+#include "executor/api/graph/call_shapes.h"
+#include "executor/api/graph/shape_errors.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/open_types.h"
 #include "graph/shapes/common_shapes.h"
-#include "plugin/cpu/base/tensor_summary.h"
 
 namespace tenon::api {
 namespace {
@@ -77,63 +78,6 @@ bool WasChecked(const TF_Graph& graph, const NodeKind& kind)
   return kind.index < graph.checked_kinds.size() && graph.checked_kinds[kind.index];
 }
 
-// An unknown rank is "?" in errors of shape functions.
-std::string InputShapeText(const PartialShape& shape) {
-  return shape.known_rank() ? ShapeText(shape) : "?";
-}
-
-std::string ValueText(const Tensor& t) {
-  return absl::StrCat("<", cpu::SummarizeTensor(t.dtype(), t.shape(), t.data(), 256), ">");
-}
-
-// What the shape function has seen of its inputs besides their shapes.
-std::string ValuesReadText(const InferenceContext& context) {
-  std::vector<std::string> values, shapes;
-  for (int i = 0; i < context.num_inputs(); ++i) {
-    const Tensor* value = context.input_info(i).value.get();
-    if (context.reads_value(i) && value != nullptr)
-      values.push_back(absl::StrCat("input[", i, "] = ", ValueText(*value)));
-    if (!context.reads_as_shape(i)) continue;
-    const absl::StatusOr<PartialShape> shape = context.input_as_shape(i);
-    if (shape.ok() && shape->known_rank())
-      shapes.push_back(absl::StrCat("input[", i, "] = ", ShapeText(*shape)));
-  }
-  std::string out;
-  if (!values.empty())
-    absl::StrAppend(&out, " and with computed input tensors: ", absl::StrJoin(values, ", "));
-  if (!shapes.empty()) {
-    absl::StrAppend(
-        &out, " and with input tensors computed as partial shapes: ", absl::StrJoin(shapes, ","));
-  }
-  return out;
-}
-
-// What the function says where it sees the shapes of the inputs only. TensorFlow calls it so first.
-absl::Status ErrorWithoutValues(const InferenceContext& context) {
-  std::vector<TensorInfo> infos;
-  for (int i = 0; i < context.num_inputs(); ++i) {
-    infos.push_back(context.input_info(i));
-    infos.back().value.reset();
-    infos.back().partial_value.reset();
-  }
-  InferenceContext::Infos inputs;
-  for (const TensorInfo& info : infos) inputs.push_back(&info);
-  InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
-                        context.attr_owner());
-  return CallShapeFn(bare);
-}
-
-absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
-                                const absl::Status& status) {
-  std::vector<std::string> shapes;
-  for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(InputShapeText(context.input(i)));
-  const absl::Status first = ErrorWithoutValues(context);
-  return Annotate(first.ok() ? status : first, "",
-                  absl::StrCat(" for '", NodeText(graph, n),
-                               "' with input shapes: ", absl::StrJoin(shapes, ", "),
-                               first.ok() ? ValuesReadText(context) : "", "."));
-}
-
 }  // namespace
 
 absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer) {
@@ -158,7 +102,8 @@ absl::Status InferNewNode(TF_Graph& graph) {
                               const absl::Status& status) {
     return DescribeShapeError(graph.graph, node, context, status);
   };
-  return graph.shapes.Append(graph.graph, options);
+  TENON_RETURN_IF_ERROR(graph.shapes.Append(graph.graph, options));
+  return InferCall(graph, graph.graph.num_node_ids() - 1);
 }
 
 absl::Status CheckNewNode(TF_Graph& graph, NodeId n) {

@@ -1,5 +1,7 @@
 // The functions TF_SetAttr… of c_api.h. Those without a status leave what is wrong to
 // TF_FinishOperation.
+#include <algorithm>
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
+#include "proto/tensor_shape.pb.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -73,7 +76,9 @@ bool ShapeOf(TF_OperationDescription& desc, const char* attr, const int64_t* dim
   *shape = PartialShape();
   if (num_dims < 0) return true;
   if (!CanSet(&desc, attr, dims, num_dims)) return false;
-  absl::StatusOr<PartialShape> made = PartialShape::Make(absl::MakeConstSpan(dims, num_dims));
+  Dims sizes(dims, dims + num_dims);
+  for (int64_t& size : sizes) size = std::max<int64_t>(size, kUnknownDim);  // as in TensorFlow
+  absl::StatusOr<PartialShape> made = PartialShape::Make(sizes);
   if (!made.ok()) {
     desc.builder.Fail(absl::StrCat("attr '", attr, "': ", made.status().message()));
     return false;
@@ -88,12 +93,14 @@ void SetColocation(TF_OperationDescription& desc, const std::vector<std::string_
 }
 
 absl::StatusOr<std::string> ShapeProto(const void* proto, size_t proto_len) {
-  const std::string_view wire(static_cast<const char*>(proto), proto_len);
-  const absl::StatusOr<PartialShape> shape = ShapeFromWire(wire);
-  if (absl::IsDataLoss(shape.status()))
+  pb::TensorShapeProto message;
+  if (proto_len > INT_MAX || !message.ParseFromArray(proto, static_cast<int>(proto_len)))
     return absl::InvalidArgumentError("Unparseable TensorShapeProto");
-  TENON_RETURN_IF_ERROR(shape.status());
-  return std::string(wire);
+  for (pb::TensorShapeProto::Dim& dim : *message.mutable_dim())
+    dim.set_size(std::max<int64_t>(dim.size(), kUnknownDim));
+  std::string wire = message.SerializeAsString();
+  TENON_RETURN_IF_ERROR(ShapeFromWire(wire).status());
+  return wire;
 }
 
 absl::Status SetValue(TF_OperationDescription& desc, const char* attr, std::string_view wire) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
 
@@ -59,6 +60,7 @@ absl::StatusOr<std::shared_ptr<PartialRuns::Setup>> PartialRuns::SetupFor(const 
 
 absl::StatusOr<std::string> PartialRuns::SetUp(const EndNames& ends) {
   TENON_RETURN_IF_ERROR(CheckEnds(ends.feeds, ends.fetches));
+  TENON_RETURN_IF_ERROR(CheckExecutorType(core_.config().executor_type));
   std::string handle =
       absl::StrCat(absl::StrJoin(ends.feeds, ","), "->", absl::StrJoin(ends.fetches, ","), "/");
   absl::MutexLock lock(&mutex_);
@@ -112,8 +114,10 @@ absl::Status PartialRuns::RunPhase(Run& run, const FedSet& fed) {
   const Phase* phase = nullptr;
   {
     absl::MutexLock lock(&run.setup->mutex);
-    TENON_ASSIGN_OR_RETURN(
-        phase, run.setup->phases->Find(run.has_begun ? &run.fed : nullptr, fed, core_.session()));
+    const absl::StatusOr<const Phase*> found =
+        run.setup->phases->Find(run.has_begun ? &run.fed : nullptr, fed, core_.session());
+    if (!found.ok()) return AsNoted(found.status());
+    phase = *found;
   }
   run.has_begun = true;
   run.fed = fed;
@@ -121,10 +125,11 @@ absl::Status PartialRuns::RunPhase(Run& run, const FedSet& fed) {
   std::vector<Tensor> feeds;
   for (const Output& feed : phase->feeds) feeds.push_back(run.values[feed]);
   const RunLimits limits = core_.LimitsOf(absl::ZeroDuration());
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
-                         core_.session().Run(phase->executable, feeds, nullptr, &limits));
+  absl::StatusOr<std::vector<Tensor>> values =
+      core_.session().Run(phase->executable, feeds, nullptr, &limits);
+  if (!values.ok()) return AsNoted(values.status());
   for (size_t i = 0; i < phase->fetches.size(); ++i)
-    run.values[phase->fetches[i]] = std::move(values[i]);
+    run.values[phase->fetches[i]] = std::move((*values)[i]);
   return absl::OkStatus();
 }
 

@@ -42,6 +42,12 @@ absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const Session
     return absl::InvalidArgumentError("Unparseable RunOptions proto");
   absl::Status pool = CheckThreadPool(proto.inter_op_thread_pool(), config);
   if (!pool.ok()) return pool;
+  if (proto.output_partition_graphs() && config.no_partition_graphs) {
+    return absl::InvalidArgumentError(
+        "RunOptions.output_partition_graphs() is not supported when "
+        "disable_output_partition_graphs "
+        "is true.");
+  }
   ReportWithoutEffect(proto);
   return RunWishes{.trace = proto.trace_level() != pb::RunOptions::NO_TRACE,
                    .trace_streams = proto.trace_level() >= pb::RunOptions::HARDWARE_TRACE,

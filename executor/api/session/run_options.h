@@ -15,8 +15,9 @@ struct RunWishes {
   absl::Duration timeout;         // 0 or less: the timeout of the session
 };
 
-// `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if the bytes do not parse, or if they
-// name a thread pool that the session does not have. Warns on stderr of options without effect.
+// `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if the bytes do not parse, if they name
+// a thread pool that the session does not have, or if they ask for graphs that it does not give.
+// Warns on stderr of options without effect.
 absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const SessionConfig& config);
 
 }  // namespace tenon::api

@@ -10,6 +10,7 @@
 #include "executor/api/session/run_options.h"
 #include "executor/api/session/tf_session.h"
 #include "executor/session/saved_model.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/saved_model/saved_model.h"
 #include "tensorflow/c/c_api.h"
@@ -39,7 +40,11 @@ absl::StatusOr<SavedModelBytes> ReadModel(const LoadCall& call) {
         ". Check that the directory exists and that you have the right permissions for accessing "
         "it."));
   }
-  return ReadSavedModel(call.folder, call.tags);
+  absl::StatusOr<SavedModelBytes> model = ReadSavedModel(call.folder, call.tags);
+  // TensorFlow's code for a file that is no SavedModel.
+  if (absl::IsInvalidArgument(model.status()))
+    return absl::OutOfRangeError(model.status().message());
+  return model;
 }
 
 // Takes the graph's nodes out again unless the load succeeds.
@@ -115,7 +120,7 @@ TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_option
     call.tags.emplace_back(tags[i]);
   }
   absl::StatusOr<std::unique_ptr<tenon::api::GraphSession>> session = tenon::api::Load(call);
-  tenon::StatusToC(session.status(), status);
+  tenon::StatusToC(tenon::AsNoted(session.status()), status);
   return session.ok() ? TF_Session::Pool::New(*std::move(session)) : nullptr;
 }
 

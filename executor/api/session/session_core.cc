@@ -15,6 +15,7 @@
 #include "executor/compile/request.h"
 #include "executor/place/placer.h"
 #include "executor/run/run_recorder.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_handles.h"
@@ -155,6 +156,7 @@ absl::Status CheckEnds(absl::Span<const std::string> feeds, absl::Span<const std
 absl::StatusOr<Executable*> SessionCore::Prepare(const std::vector<std::string>& feeds,
                                                  const std::vector<std::string>& fetches) {
   TENON_RETURN_IF_ERROR(CheckEnds(feeds, fetches));
+  TENON_RETURN_IF_ERROR(CheckExecutorType(config_.executor_type));
   absl::StatusOr<Executable*> executable = session_->Prepare(feeds, fetches);
   if (!executable.ok()) return Explained(executable.status());
   return executable;
@@ -162,7 +164,7 @@ absl::StatusOr<Executable*> SessionCore::Prepare(const std::vector<std::string>&
 
 absl::Status SessionCore::Explained(const absl::Status& status) const {
   const NodeId placeholder = UnfedPlaceholder(session_->graph(), status);
-  return placeholder == kNoNode ? status : NotFed(session_->graph(), placeholder);
+  return placeholder == kNoNode ? AsNoted(status) : NotFed(session_->graph(), placeholder);
 }
 
 absl::Status SessionCore::Run(Executable* executable, const RunArguments& arguments) {
@@ -172,10 +174,10 @@ absl::Status SessionCore::Run(Executable* executable, const RunArguments& argume
   if (arguments.options != nullptr || arguments.metadata != nullptr ||
       config_.timeout != absl::InfiniteDuration())
     return RunRecorded(executable, feeds, arguments);
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
-                         session_->Run(executable, feeds, nullptr, &limits_));
+  absl::StatusOr<std::vector<Tensor>> values = session_->Run(executable, feeds, nullptr, &limits_);
+  if (!values.ok()) return AsNoted(values.status());
   for (size_t i = 0; i < arguments.outputs.size(); ++i)
-    arguments.outputs[i] = NewTensorHandle(std::move(values[i]));
+    arguments.outputs[i] = NewTensorHandle(std::move((*values)[i]));
   return absl::OkStatus();
 }
 
@@ -192,7 +194,7 @@ absl::Status SessionCore::RunRecorded(Executable* executable, absl::Span<const T
   const RunLimits limits = LimitsOf(wishes.timeout);
   absl::StatusOr<std::vector<Tensor>> values =
       session_->Run(executable, feeds, record ? &recorder : nullptr, &limits);
-  absl::Status status = values.status();
+  absl::Status status = AsNoted(values.status());
   if (arguments.metadata != nullptr) {
     const std::string metadata =
         RunMetadataOf(*executable, record ? &recorder : nullptr, wishes, config_);

@@ -15,7 +15,7 @@ class Trace final : public Engine {
   ~Trace() override { TF_DeleteGraph(graph_); }
 
   void SetType(TF_AbstractOp& op, const char* type, TF_Status* status) override {
-    if (!op.type.empty())
+    if (!op.name.empty())
       return Fail(status, TF_FAILED_PRECONDITION, "Reset called on already built op.");
     op.type = type;
   }

@@ -15,6 +15,9 @@ namespace {
 
 absl::Status Register(TFE_Context* shell, std::shared_ptr<CustomDevice> device, const char* name) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
+  // TensorFlow takes the empty name for the host's.
+  if (name != nullptr && *name == '\0')
+    return absl::AlreadyExistsError(" already registered as a physical device.");
   TENON_RETURN_IF_ERROR(device->Check(name));
   for (const Device* physical : context->devices()) {
     if (physical->full_name() == device->name())

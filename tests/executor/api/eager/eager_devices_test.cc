@@ -260,7 +260,9 @@ TEST(CustomDeviceTest, NamesAndStructsAreChecked) {
   EXPECT_EQ(status.code(), TF_ALREADY_EXISTS);
   TFE_RegisterCustomDevice(context.get(), CountingDevice(), kCpu, &counts, status);
   EXPECT_EQ(status.code(), TF_ALREADY_EXISTS);
-  for (const char* const name : {"CUSTOM:1", "", "/device:CUSTOM:1"}) {
+  TFE_RegisterCustomDevice(context.get(), CountingDevice(), "", &counts, status);
+  EXPECT_EQ(status.code(), TF_ALREADY_EXISTS);
+  for (const char* const name : {"CUSTOM:1", "/device:CUSTOM:1"}) {
     TFE_RegisterCustomDevice(context.get(), CountingDevice(), name, &counts, status);
     EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT) << name;
   }

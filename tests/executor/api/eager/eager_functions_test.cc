@@ -3,6 +3,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "proto/function.pb.h"
@@ -299,6 +300,30 @@ TEST_F(EagerFunctionsTest, ErrorsOfFunctions) {
   EXPECT_THAT(error, HasSubstr("NoSuchOp"));
   ASSERT_EQ(Add(Square("Product", "MatMul")), "OK");
   EXPECT_THAT(ErrorOf(ctx_, "Product", {x_.get()}), StartsWith("3 "));
+}
+
+TEST_F(EagerFunctionsTest, ErrorsNameTheFunctionAndTheNode) {
+  ASSERT_EQ(Add(FunctionBytes(R"(
+    signature {
+      name: 'Checked'
+      input_arg { name: 'x' type: DT_FLOAT }
+      output_arg { name: 'y' type: DT_FLOAT }
+    }
+    node_def {
+      name: 'check' op: 'CheckNumerics' input: 'x'
+      attr { key: 'T' value { type: DT_FLOAT } }
+      attr { key: 'message' value { s: 'abc' } }
+    }
+    ret { key: 'y' value: 'check:output:0' })")),
+            "OK");
+  const Handle nan = Of<float>({}, {NAN});
+  EXPECT_EQ(ErrorOf(ctx_, "Checked", {nan.get()}),
+            "3 {{function_node Checked}} abc : Tensor had NaN values\n\t [[{{node check}}]]");
+}
+
+TEST_F(EagerFunctionsTest, AFunctionMayHaveNoName) {
+  EXPECT_EQ(Add(""), "OK");
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, ""), 1);
 }
 
 }  // namespace

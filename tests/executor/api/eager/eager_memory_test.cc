@@ -215,5 +215,25 @@ TEST_F(EagerMemoryTest, DlpackStridesOfOneRowAndOfNothing) {
   }
 }
 
+// A copy wants one of the names that a device has; a part of a name is none.
+TEST(CopyNamesTest, NamesOfDevicesForCopies) {
+  CheckedStatus status;
+  const ContextPointer context = NewContext();
+  const Handle x = Of<float>({1}, {7});
+  for (const char* const name :
+       {"", "/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/cpu:0",
+        "/device:CPU:0", "CPU:0"}) {
+    const Handle copy(TFE_TensorHandleCopyToDevice(x.get(), context.get(), name, status));
+    ASSERT_EQ(status.text(), "OK") << name;
+    EXPECT_THAT(Values<float>(copy.get()), ::testing::ElementsAre(7));
+  }
+  for (const char* const name :
+       {"/cpu:0", "/CPU:0", "cpu:0", "/task:0", "/job:localhost", "/device:CPU:*", "/device:cpu:0",
+        "/device:CPU:1", "/job:localhost/replica:0/task:0/CPU:0", "/"}) {
+    EXPECT_EQ(TFE_TensorHandleCopyToDevice(x.get(), context.get(), name, status), nullptr);
+    EXPECT_EQ(status.text(), std::string("3 ") + name + " unknown device.");
+  }
+}
+
 }  // namespace
 }  // namespace tenon::eager

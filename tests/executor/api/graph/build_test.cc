@@ -459,12 +459,37 @@ TEST_F(Build, TypesThatDoNotExistAreErrors) {
     TF_SetAttrType(desc, "dtype", static_cast<TF_DataType>(type));
     Refuse(desc);
   }
-  const int64_t dims[] = {-2}, huge[] = {INT64_MAX, INT64_MAX};
+  const int64_t huge[] = {INT64_MAX, INT64_MAX};
   TF_OperationDescription* desc = New("Placeholder", "x");
-  TF_SetAttrShape(desc, "shape", dims, 1);
-  Refuse(desc);
-  desc = New("Placeholder", "x");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
   TF_SetAttrShape(desc, "shape", huge, 2);
+  Refuse(desc);
+}
+
+// As in TensorFlow; what a program hands over as an AttrValue is refused.
+TEST_F(Build, SizesBelowMinusOneAreUnknown) {
+  const int64_t dims[] = {3, -2, INT64_MIN};
+  const std::vector<int64_t> wanted = {3, -1, -1};
+  const std::string proto("\x12\x0b\x08\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);  // [-5]
+  for (const bool as_proto : {false, true}) {
+    TF_OperationDescription* desc = New("Placeholder", as_proto ? "p" : "x");
+    TF_SetAttrType(desc, "dtype", TF_FLOAT);
+    if (as_proto) {
+      TF_SetAttrTensorShapeProto(desc, "shape", proto.data(), proto.size(), s());
+      ExpectOk();
+    } else {
+      TF_SetAttrShape(desc, "shape", dims, 3);
+    }
+    TF_Operation* x = Finish(desc);
+    std::vector<int64_t> shape(as_proto ? 1 : 3);
+    TF_GraphGetTensorShape(g(), {x, 0}, shape.data(), static_cast<int>(shape.size()), s());
+    EXPECT_EQ(as_proto ? std::vector<int64_t>{-1} : wanted, shape);
+  }
+  const std::string value = "\x3a\x0d" + proto;
+  TF_OperationDescription* desc = New("Placeholder", "v");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrValueProto(desc, "shape", value.data(), value.size(), s());
+  ExpectOk();
   Refuse(desc);
 }
 

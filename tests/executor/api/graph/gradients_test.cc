@@ -206,5 +206,14 @@ TEST_F(CGradients, MistakesGiveAStatus) {
   EXPECT_EQ(TF_INVALID_ARGUMENT, code());
 }
 
+TEST_F(CGradients, AnEmptyPrefixNamesNothing) {
+  MatMul();
+  TF_Output y{product_, 0}, x{a_, 0}, dy;
+  const size_t nodes = Names().size();
+  TF_AddGradientsWithPrefix(g(), "", &y, 1, &x, 1, nullptr, s(), &dy);
+  EXPECT_EQ(TF_INTERNAL, code());
+  EXPECT_EQ(nodes, Names().size());
+}
+
 }  // namespace
 }  // namespace tenon

@@ -129,7 +129,7 @@ TEST_F(CSavedModel, AFailedLoadLeavesTheGraphEmpty) {
   std::filesystem::resize_file(folder + "/variables/variables.index", 10);
   EXPECT_EQ(nullptr, Load(folder.c_str(), {"serve"}));
   EXPECT_NE(TF_OK, code());
-  EXPECT_THAT(message(), HasSubstr("restoring the variables"));
+  EXPECT_THAT(message(), HasSubstr("RestoreV2}}]]"));
   EXPECT_THAT(Names(), ElementsAre());
   // The graph can be used for another one.
   OpenSession session(Load(kAffine, {"serve"}));
@@ -163,6 +163,16 @@ TEST_F(CSavedModel, TheGraphMayGrowAfterwards) {
   const auto out = session.Run({{{{Find("serving_default_x"), 0}, fed.get()}}, {{neg, 0}}, {}});
   EXPECT_EQ(TF_OK, session.code()) << session.message();
   EXPECT_EQ(3u, testing::FloatsOf(out[0].get()).size());
+}
+
+TEST_F(CSavedModel, AFileThatIsNone) {
+  const testing::OwnFolder folder;
+  for (const char* bytes : {"\x08\x01\x12\xff\x01", "no model"}) {
+    std::ofstream(folder.path() / "saved_model.pb", std::ios::binary) << bytes;
+    EXPECT_EQ(nullptr, Load(folder.path().string().c_str(), {"serve"}));
+    EXPECT_EQ(TF_OUT_OF_RANGE, code()) << message();
+    EXPECT_THAT(message(), HasSubstr("saved_model.pb"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+// Errors of runs, whose codes and texts are those that programs know from TensorFlow.
+#include <cmath>
+
+#include "tensorflow/c/ops.h"
+#include "tests/executor/api/graph/functions_util.h"
+#include "tests/executor/api/session/session_util.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::OpenSession;
+using ::testing::StartsWith;
+
+class CRunErrors : public GraphFunctions {
+ protected:
+  TF_Operation* Call(const char* name, const char* function, TF_Output input) {
+    TF_OperationDescription* desc = New("PartitionedCall", name);
+    TF_AddInputList(desc, &input, 1);
+    const TF_DataType types[] = {TF_FLOAT};
+    TF_SetAttrTypeList(desc, "Tout", types, 1);
+    TF_SetAttrFuncName(desc, "f", function, std::string_view(function).size());
+    return Finish(desc);
+  }
+  // Code and message of a run of an operation without outputs, or of its first output.
+  std::string ErrorOf(TF_Operation* oper, const OpenSession::Feeds& feeds = {},
+                      const pb::ConfigProto& config = {}) {
+    OpenSession session(g(), config);
+    if (TF_OperationNumOutputs(oper) > 0) {
+      session.Run({feeds, {{oper, 0}}, {}});
+    } else {
+      session.Run({feeds, {}, {oper}});
+    }
+    int payloads = 0;
+    TF_ForEachPayload(
+        session.status(),
+        [](const char*, const char*, void* count) { ++*static_cast<int*>(count); }, &payloads);
+    EXPECT_EQ(0, payloads);
+    return absl::StrCat(session.code(), " ", session.message());
+  }
+};
+
+TEST_F(CRunErrors, NameTheNodeBehindTheMessage) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("CheckNumerics", "scope/check");
+  TF_AddInput(desc, {x, 0});
+  TF_SetAttrString(desc, "message", "abc", 3);
+  TF_Operation* check = Finish(desc);
+  const testing::TensorPtr nan = testing::Float(NAN);
+  EXPECT_EQ("3 abc : Tensor had NaN values\n\t [[{{node scope/check}}]]",
+            ErrorOf(check, {{{x, 0}, nan.get()}}));
+}
+
+TEST_F(CRunErrors, NameTheNodeOfAFunctionByItsPath) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Product'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+           }
+           node_def {
+             name: 'm'
+             op: 'MatMul'
+             input: 'x'
+             input: 'x'
+             attr {
+               key: 'T'
+               value { type: DT_FLOAT }
+             }
+           }
+           ret { key: 'y' value: 'm:product:0' })pb"));
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_Operation* call = Call("call", "Product", {x, 0});
+  const testing::TensorPtr fed = testing::FloatTensor({1, 2}, {1, 2});
+  EXPECT_THAT(ErrorOf(call, {{{x, 0}, fed.get()}}),
+              AllOf(StartsWith("3 Matrix size-incompatible: In[0]: [1,2], In[1]: [1,2]"),
+                    EndsWith("\n\t [[{{node call/m}}]]")));
+}
+
+TEST_F(CRunErrors, OfAFunctionThatDoesNotExist) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  const testing::TensorPtr fed = testing::Float(1);
+  EXPECT_EQ("3 Failed to find function \"Missing\" in function library\n\t [[{{node call}}]]",
+            ErrorOf(Call("call", "Missing", {x, 0}), {{{x, 0}, fed.get()}}));
+}
+
+TEST_F(CRunErrors, OfAnOpWithoutAKernel) {
+  TF_OpDefinitionBuilder* const builder = TF_NewOpDefinitionBuilder("CRunErrorsNoKernel");
+  TF_OpDefinitionBuilderAddOutput(builder, "y: float");
+  TF_RegisterOpDefinition(builder, s());
+  ExpectOk();
+  TF_Operation* y = Finish(New("CRunErrorsNoKernel", "y"));
+  EXPECT_THAT(ErrorOf(y),
+              AllOf(StartsWith("3 No OpKernel was registered to support Op 'CRunErrorsNoKernel' "
+                               "used by {{node y}}"),
+                    EndsWith("\n\t [[{{node y}}]]")));
+}
+
+TEST_F(CRunErrors, OfADeviceThatDoesNotExist) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("Neg", "y");
+  TF_AddInput(desc, {x, 0});
+  TF_SetDevice(desc, "/job:far");
+  TF_Operation* y = Finish(desc);
+  const testing::TensorPtr fed = testing::Float(1);
+  pb::ConfigProto soft;
+  soft.set_allow_soft_placement(true);
+  for (const pb::ConfigProto& config : {pb::ConfigProto(), soft}) {
+    EXPECT_THAT(ErrorOf(y, {{{x, 0}, fed.get()}}, config),
+                AllOf(StartsWith("3 Cannot assign a device for operation y: {{node y}} was "
+                                 "explicitly assigned to /job:far but available devices are [ "),
+                      HasSubstr("/job:localhost/replica:0/task:0/device:CPU:0"),
+                      HasSubstr("there is only /job:localhost/replica:0/task:0"),
+                      EndsWith("\n\t [[{{node y}}]]")));
+  }
+}
+
+TEST_F(CRunErrors, OfAnExecutorThatDoesNotExist) {
+  TF_Operation* one = ScalarConst("one", 1);
+  pb::ConfigProto config;
+  config.mutable_experimental()->set_executor_type("nope");
+  EXPECT_EQ(
+      "5 No executor factory registered for the given executor type: nope Registered factories "
+      "are {DEFAULT, , SINGLE_THREADED_EXECUTOR}.",
+      ErrorOf(one, {}, config));
+  OpenSession session(g(), config);
+  const TF_Output fetch{one, 0};
+  const char* handle = nullptr;
+  TF_SessionPRunSetup(session.get(), nullptr, 0, &fetch, 1, nullptr, 0, &handle, s());
+  EXPECT_EQ(TF_NOT_FOUND, code());
+  for (const char* const executor : {"", "DEFAULT", "SINGLE_THREADED_EXECUTOR"}) {
+    config.mutable_experimental()->set_executor_type(executor);
+    EXPECT_EQ("0 ", ErrorOf(one, {}, config)) << executor;
+  }
+}
+
+TEST_F(CRunErrors, OfPartitionGraphsThatTheSessionDoesNotGive) {
+  TF_Operation* one = ScalarConst("one", 1);
+  pb::ConfigProto config;
+  config.mutable_experimental()->set_disable_output_partition_graphs(true);
+  pb::RunOptions options;
+  options.set_output_partition_graphs(true);
+  const testing::BufferPtr bytes = testing::BufferOf(options), metadata(TF_NewBuffer());
+  OpenSession session(g(), config);
+  session.Run({{}, {{one, 0}}, {}}, bytes.get(), metadata.get());
+  EXPECT_EQ(TF_INVALID_ARGUMENT, session.code());
+  EXPECT_EQ(
+      "RunOptions.output_partition_graphs() is not supported when disable_output_partition_graphs "
+      "is true.",
+      session.message());
+}
+
+TEST_F(CRunErrors, OfAPartialRun) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("CheckNumerics", "check");
+  TF_AddInput(desc, {x, 0});
+  TF_SetAttrString(desc, "message", "abc", 3);
+  TF_Operation* check = Finish(desc);
+  OpenSession session(g());
+  const TF_Output feed{x, 0}, fetch{check, 0};
+  const char* handle = nullptr;
+  TF_SessionPRunSetup(session.get(), &feed, 1, &fetch, 1, nullptr, 0, &handle, s());
+  ExpectOk();
+  const testing::TensorPtr nan = testing::Float(NAN);
+  TF_Tensor* const value = nan.get();
+  TF_Tensor* result = nullptr;
+  TF_SessionPRun(session.get(), handle, &feed, &value, 1, &fetch, &result, 1, nullptr, 0, s());
+  EXPECT_EQ("abc : Tensor had NaN values\n\t [[{{node check}}]]", message());
+  TF_DeletePRunHandle(handle);
+}
+
+}  // namespace
+}  // namespace tenon
