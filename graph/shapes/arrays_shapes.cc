@@ -1,7 +1,9 @@
 // Ops that ask for, state or rearrange shapes.
+#include <climits>
 #include <cmath>
 #include <optional>
 
+#include "graph/base/annotate.h"
 #include "graph/shapes/shapes.h"
 #include "graph/tensor/small_float.h"
 
@@ -30,6 +32,16 @@ std::optional<double> NumberValue(InferenceContext& c, int i) {
   }
   const std::optional<int64_t> v = ScalarValue(c, i);
   return v ? std::optional(static_cast<double>(*v)) : std::nullopt;
+}
+
+// The first inputs are scalars with these names.
+absl::Status CheckScalars(InferenceContext& c, std::initializer_list<std::string_view> names) {
+  int i = 0;
+  for (const std::string_view name : names) {
+    const absl::Status scalar = c.WithRank(c.input(i++), 0).status();
+    if (!scalar.ok()) return Annotate(scalar, "", absl::StrCat("\n\t for '", name, "'"));
+  }
+  return absl::OkStatus();
 }
 
 void SetDims(InferenceContext& c, int output, const PartialShape& in) {
@@ -86,37 +98,37 @@ absl::Status ReshapeShape(InferenceContext& c) {
   }
   if (unknowns == 1 && elements >= 0 && known > 0) {
     if (elements % known != 0) {
-      return absl::InvalidArgumentError(absl::StrCat("Cannot reshape a tensor with ", elements,
-                                                     " elements to shape ", out.ToString(),
-                                                     ": it is not divisible by ", known));
+      return DivideDim(elements, known, /*evenly=*/true).status();
     }
     out.set_dim(missing, elements / known);
   }
   c.set_output(0, out);
   // A Reshape moves no element, so that a value stays known on its way.
-  if (out.rank() <= 1) SetValue(c, 0, c.input_as_ints(0));
+  if (out.rank() <= 1) SetValue(c, 0, c.followed_ints(0));
   return absl::OkStatus();
 }
 
 absl::Status ExpandDimsShape(InferenceContext& c) {
   const PartialShape& axis_shape = c.input(1);
-  if (axis_shape.known_rank() &&
-      (axis_shape.rank() > 1 || (axis_shape.rank() == 1 && axis_shape.dim(0) > 1))) {
-    absl::Status status = absl::InvalidArgumentError(
-        absl::StrCat("the dim input must hold one element but has shape ", axis_shape.ToString()));
+  const int64_t elements = axis_shape.num_elements();
+  if (elements > 1 || elements == 0) {
+    absl::Status status = Invalid("'dim' input must be a tensor with a single value");
     return c.input_value(1) != nullptr ? status : AtRunTime(std::move(status));
   }
   const PartialShape& in = c.input(0);
   const std::optional<int64_t> axis = ScalarValue(c, 1);
-  if (!in.known_rank()) return absl::OkStatus();
+  if (!in.known_rank() || (!axis && axis_shape.rank() > 1)) return absl::OkStatus();
   if (!axis) {
     c.set_output(0, PartialShape::UnknownOfRank(in.rank() + 1));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank() + 1));
+  const std::optional<int> at = AxisIn(*axis, in.rank() + 1);
+  if (!at) {
+    return Invalid("dim ", *axis, " not in the interval [", -in.rank() - 1, ", ", in.rank(), "].");
+  }
   c.set_output(
-      0, Concatenate(Concatenate(Subshape(in, 0, at), Vector(1)), Subshape(in, at, in.rank())));
-  if (in.rank() == 0) SetValue(c, 0, c.input_as_ints(0));
+      0, Concatenate(Concatenate(Subshape(in, 0, *at), Vector(1)), Subshape(in, *at, in.rank())));
+  if (in.rank() == 0) SetValue(c, 0, c.followed_ints(0));
   return absl::OkStatus();
 }
 
@@ -127,31 +139,35 @@ absl::Status SqueezeShape(InferenceContext& c) {
   if (!in.known_rank()) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, c.AttrIntList("squeeze_dims"));
   std::vector<bool> squeezed(in.rank());
-  for (int64_t a : axes) {
-    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
-    squeezed[axis] = true;
+  for (const int64_t& a : axes) {
+    const std::optional<int> axis = AxisIn(a, in.rank());
+    if (!axis) {
+      return Invalid("squeeze_dims[", &a - axes.data(), "] not in [", -in.rank(), ",", in.rank(),
+                     ").");
+    }
+    squeezed[*axis] = true;
   }
   PartialShape out = Shape();
   for (int i = 0; i < in.rank(); ++i) {
     if (axes.empty() && in.dim(i) < 0) return absl::OkStatus();  // whether it goes is not known
-    if (squeezed[i] && in.dim(i) > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot squeeze dimension ", i, ": it must be 1 but is ", in.dim(i)));
-    }
-    if (squeezed[i] && in.dim(i) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot squeeze dimension ", i, ": it must be 1 but is 0"));
+    if (squeezed[i] && in.dim(i) >= 0 && in.dim(i) != 1) {
+      return Invalid("Can not squeeze dim[", i, "], expected a dimension of 1, got ", in.dim(i));
     }
     if (squeezed[i] || (axes.empty() && in.dim(i) == 1)) continue;
     out.push_back(in.dim(i));
   }
   c.set_output(0, out);
-  if (in.rank() == 1) SetValue(c, 0, c.input_as_ints(0));
+  if (in.rank() == 1) SetValue(c, 0, c.followed_ints(0));
   return absl::OkStatus();
 }
 
 absl::Status FillShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 0}));
+  if (c.input_value(0) != nullptr) {
+    const std::optional<Dims> dims = c.input_as_ints(0);
+    if (dims && std::ranges::any_of(*dims, [](int64_t d) { return d == -1; }))
+      return Invalid("Fill dimensions must be >= 0");
+  }
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(0));
   c.set_output(0, out);
   const std::optional<int64_t> fill = ScalarValue(c, 1);
@@ -176,20 +192,19 @@ double RangeSteps(DataType type, double start, double limit, double delta) {
 
 // start, limit, delta -> [ceil((limit - start) / delta)].
 absl::Status RangeShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
+  TENON_RETURN_IF_ERROR(CheckScalars(c, {"start", "limit", "delta"}));
   const std::optional<double> start = NumberValue(c, 0), limit = NumberValue(c, 1),
                               delta = NumberValue(c, 2);
   c.set_output(0, Vector(kUnknownDim));
   if (delta && *delta == 0) {
     // TensorFlow looks at the step only where start and limit are known too.
-    absl::Status status = absl::InvalidArgumentError("Range: delta must not be 0");
+    absl::Status status = absl::InvalidArgumentError("Requires delta != 0");
     return start && limit ? status : AtRunTime(std::move(status));
   }
   if (!start || !limit || !delta) return absl::OkStatus();
   if ((*delta > 0 && *start > *limit) || (*delta < 0 && *start < *limit)) {
-    return absl::InvalidArgumentError(absl::StrCat("Range: start ", *start, ", limit ", *limit,
-                                                   " and delta ", *delta,
-                                                   " do not go in one direction"));
+    return *delta > 0 ? Invalid("Requires start <= limit when delta > 0: ", *start, "/", *limit)
+                      : Invalid("Requires start >= limit when delta < 0: ", *start, "/", *limit);
   }
   // Integers beyond a double's precision are left to the kernel.
   const double count = RangeSteps(c.output_type(0), *start, *limit, *delta);
@@ -206,9 +221,10 @@ absl::Status RangeShape(InferenceContext& c) {
 }
 
 absl::Status LinSpaceShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0, 0}));
-  TENON_ASSIGN_OR_RETURN(const int64_t count, DimFromScalar(c, 2));
-  if (count == 0) return absl::InvalidArgumentError("LinSpace: num must be positive but is 0");
+  TENON_RETURN_IF_ERROR(CheckScalars(c, {"start", "stop", "num"}));
+  const std::optional<int64_t> num = ScalarValue(c, 2);
+  if (num && *num <= 0) return Invalid("Requires num > 0: ", *num);
+  const int64_t count = num.value_or(kUnknownDim);
   c.set_output(0, Vector(count));
   return absl::OkStatus();
 }
@@ -217,8 +233,10 @@ absl::Status LinSpaceShape(InferenceContext& c) {
 absl::Status TileShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape multiples, c.input_as_shape(1));
   PartialShape in = c.input(0);
-  if (multiples.known_rank()) {
-    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, multiples.rank()));
+  if (in.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithRank(multiples, in.rank()).status());
+  } else if (multiples.known_rank()) {
+    in = PartialShape::UnknownOfRank(multiples.rank());
   }
   if (!in.known_rank()) return absl::OkStatus();
   for (int i = 0; i < in.rank(); ++i) {
@@ -239,8 +257,7 @@ absl::Status BroadcastToShape(InferenceContext& c) {
       const int64_t from = in.dim(-i), to = out.dim(-i);
       if (to < 0 && from > 1) out.set_dim(out.rank() - i, from);
       if (from < 0 || to < 0 || from == to || from == 1) continue;
-      absl::Status status = absl::InvalidArgumentError(
-          absl::StrCat("shape ", in.ToString(), " cannot be broadcast to ", out.ToString()));
+      absl::Status status = Invalid("Dimensions must be equal, but are ", from, " and ", to);
       // TensorFlow's function lets a dimension of 0 pass; its kernel does not.
       return from == 0 ? AtRunTime(std::move(status)) : status;
     }
@@ -269,8 +286,8 @@ absl::Status BroadcastGradientArgsShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// Output dimension i is input dimension perm[i]. A dimension named twice fails only when the node
-// runs, as in TensorFlow.
+// Output dimension i is input dimension perm[i]. A dimension that is named twice is the kernel's to
+// refuse.
 absl::Status TransposeShape(InferenceContext& c) {
   PartialShape in = c.input(0);
   const PartialShape& perm_shape = c.input(1);
@@ -279,36 +296,37 @@ absl::Status TransposeShape(InferenceContext& c) {
   if (length > kMaxRank)
     return absl::InvalidArgumentError(
         absl::StrCat("perm of ", length, " elements is no permutation"));
+  TENON_RETURN_IF_ERROR(c.WithRank(perm_shape, 1).status());
   if (!in.known_rank() && length < 0) return absl::OkStatus();
-  if (length >= 0) {
-    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, static_cast<int>(length)));
+  if (length >= 0 && in.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithSize(length, in.rank()).status());
+  } else if (length >= 0) {
+    in = PartialShape::UnknownOfRank(static_cast<int>(length));
   }
   PartialShape out = PartialShape::UnknownOfRank(in.rank());
-  absl::Status twice;
   if (perm) {
-    std::vector<bool> seen(in.rank());
     for (int i = 0; i < in.rank(); ++i) {
-      const absl::StatusOr<int> axis = NormalizeAxis((*perm)[i], in.rank());
-      if (!axis.ok()) return c.input(0).known_rank() ? axis.status() : AtRunTime(axis.status());
-      const int from = *axis;
-      if (seen[from])
-        twice = absl::InvalidArgumentError(absl::StrCat("perm names dimension ", from, " twice"));
-      seen[from] = true;
-      out.set_dim(i, in.dim(from));
+      const std::optional<int> axis = AxisIn((*perm)[i], in.rank());
+      if (!axis) {
+        absl::Status status =
+            Invalid("perm dim ", (*perm)[i], " is out of range of input rank ", in.rank());
+        return c.input(0).known_rank() ? status : AtRunTime(std::move(status));
+      }
+      out.set_dim(i, in.dim(*axis));
     }
   } else if (in.rank() <= 1) {  // one dimension has one order
     out = in;
   }
   c.set_output(0, std::move(out));
-  return AtRunTime(twice);
+  return absl::OkStatus();
 }
 
 absl::Status ReverseShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
   // TensorFlow's first Reverse takes no more dimensions.
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtMost(c.input(0), 8));
-  if (const int64_t rank = c.input(1).dim(0); rank >= 0 && !in.known_rank()) {
-    in = PartialShape::UnknownOfRank(static_cast<int>(std::min<int64_t>(rank, kMaxRank)));
+  if (const int64_t rank = c.input(1).dim(0); rank >= 0) {
+    TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, static_cast<int>(std::min<int64_t>(rank, INT_MAX))));
   }
   c.set_output(0, std::move(in));
   return absl::OkStatus();
@@ -319,10 +337,13 @@ absl::Status ReverseV2Shape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   if (const std::optional<Dims> axes = ConstantInts(c, 1); axes && in.known_rank()) {
     std::set<int> seen;
-    for (int64_t a : *axes) {
-      TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
-      if (!seen.insert(axis).second)
-        return absl::InvalidArgumentError(absl::StrCat("axis ", axis, " is given twice"));
+    for (const int64_t& a : *axes) {
+      const std::optional<int> axis = AxisIn(a, in.rank());
+      if (!axis) {
+        return Invalid("'axis'[", &a - axes->data(), "] = ", a, " is out of valid range [0, ",
+                       in.rank() - 1);
+      }
+      if (!seen.insert(*axis).second) return Invalid("axis ", *axis, " specified more than once.");
     }
   }
   c.set_output(0, in);
@@ -335,11 +356,11 @@ absl::Status ReverseSequenceShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t seq_dim, c.AttrInt("seq_dim"));
   TENON_ASSIGN_OR_RETURN(const int64_t batch_dim, c.AttrInt("batch_dim"));
   if (!in.known_rank()) return absl::OkStatus();
-  if (seq_dim >= in.rank() || batch_dim >= in.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat("seq_dim ", seq_dim, " and batch_dim ",
-                                                   batch_dim, " must be below the input's rank ",
-                                                   in.rank()));
-  }
+  if (batch_dim < 0) return Invalid("batch_dim must be >=0, got ", batch_dim);
+  if (batch_dim >= in.rank())
+    return Invalid("batch_dim must be < input rank: ", batch_dim, " vs. ", in.rank());
+  if (seq_dim >= in.rank())
+    return Invalid("seq_dim must be < input rank: ", seq_dim, " vs. ", in.rank());
   TENON_ASSIGN_OR_RETURN(const int64_t batch,
                          c.MergeDim(in.dim(static_cast<int>(batch_dim)), c.input(1).dim(0)));
   c.set_output(0, ReplaceDim(std::move(in), static_cast<int>(batch_dim), batch));
@@ -348,7 +369,7 @@ absl::Status ReverseSequenceShape(InferenceContext& c) {
 
 absl::Status RollShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(c.input(0), 1));
-  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
+  for (int i : {1, 2}) TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
   c.set_output(0, std::move(in));
   return absl::OkStatus();

@@ -2,12 +2,15 @@
 
 #include "graph/shapes/common_shapes.h"
 
+#include <climits>
+
+#include "graph/base/annotate.h"
+
 namespace tenon::ops {
 namespace {
 
 absl::Status Overflow(std::string_view operation, int64_t a, int64_t b) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("dimension size ", a, " ", operation, " ", b, " is out of range"));
+  return Invalid("Dimension size overflow from ", operation, " ", a, " and ", b);
 }
 
 }  // namespace
@@ -15,7 +18,7 @@ absl::Status Overflow(std::string_view operation, int64_t a, int64_t b) {
 absl::StatusOr<int64_t> AddDims(int64_t a, int64_t b) {
   if (a < 0 || b < 0) return kUnknownDim;
   int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) return Overflow("+", a, b);
+  if (__builtin_add_overflow(a, b, &sum)) return Overflow("adding", a, b);
   return sum;
 }
 
@@ -23,7 +26,7 @@ absl::StatusOr<int64_t> SubtractDims(int64_t a, int64_t b) {
   if (a < 0 || b < 0) return kUnknownDim;
   if (a < b) {
     return absl::InvalidArgumentError(
-        absl::StrCat("negative dimension size caused by subtracting ", b, " from ", a));
+        absl::StrCat("Negative dimension size caused by subtracting ", b, " from ", a));
   }
   return a - b;
 }
@@ -33,7 +36,7 @@ absl::StatusOr<int64_t> MultiplyDims(int64_t a, int64_t b) {
   if (a == 0 || b == 0) return 0;
   if (a < 0 || b < 0) return kUnknownDim;
   int64_t product;
-  if (__builtin_mul_overflow(a, b, &product)) return Overflow("*", a, b);
+  if (__builtin_mul_overflow(a, b, &product)) return Overflow("multiplying", a, b);
   return product;
 }
 
@@ -44,7 +47,7 @@ absl::StatusOr<int64_t> DivideDim(int64_t a, int64_t divisor, bool evenly) {
     return absl::InvalidArgumentError(absl::StrCat("dimension size ", a, " is divided by 0"));
   if (evenly && a % divisor != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("dimension size must be evenly divisible by ", divisor, " but is ", a));
+        absl::StrCat("Dimension size must be evenly divisible by ", divisor, " but is ", a));
   }
   return a / divisor;
 }
@@ -126,12 +129,15 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i) {
   // An input of the wrong rank fails here only if its value is a constant: TensorFlow's functions
   // look at the rank when they read the value.
   const absl::Status scalar = c.WithRank(c.input(i), 0).status();
-  if (!scalar.ok()) return c.input_value(i) != nullptr ? scalar : AtRunTime(scalar);
+  if (!scalar.ok()) {
+    return c.input_value(i) != nullptr
+               ? Invalid("Input must be scalar but has rank ", c.input(i).rank())
+               : AtRunTime(scalar);
+  }
   const std::optional<int64_t> v = ScalarValue(c, i);
   if (!v) return kUnknownDim;
   if (*v >= 0) return *v;
-  return absl::InvalidArgumentError(absl::StrCat("dimension size, given by scalar input ", i,
-                                                 ", must be non-negative but is ", *v));
+  return Invalid("Dimension size, given by scalar input ", i, ", must be non-negative but is ", *v);
 }
 
 std::optional<Dims> ConstantInts(InferenceContext& c, int i) {
@@ -141,10 +147,21 @@ std::optional<Dims> ConstantInts(InferenceContext& c, int i) {
   return v;
 }
 
+std::optional<int> AxisIn(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) return std::nullopt;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) {
-  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  if (const std::optional<int> in = AxisIn(axis, rank)) return *in;
   return absl::InvalidArgumentError(
       absl::StrCat("axis ", axis, " must be in the range [", -rank, ", ", rank, ")"));
+}
+
+absl::StatusOr<int> AxisByRank(InferenceContext& c, int64_t axis, const PartialShape& s) {
+  if (const std::optional<int> in = AxisIn(axis, s.rank())) return *in;
+  const int64_t least = axis < 0 ? -axis : axis + 1;
+  return c.WithRankAtLeast(s, static_cast<int>(std::min<int64_t>(least, INT_MAX))).status();
 }
 
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {
@@ -186,9 +203,33 @@ absl::Status EachUnchangedShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPrefix(InferenceContext& c, const PartialShape& s, const PartialShape& prefix) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(s, prefix.rank()).status());
+  for (int i = 0; i < prefix.rank(); ++i)
+    TENON_RETURN_IF_ERROR(c.MergeDim(s.dim(i), prefix.dim(i)).status());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PartialShape> MergeInputs(InferenceContext& c) {
+  PartialShape merged = c.input(c.num_inputs() - 1);
+  for (int i = c.num_inputs() - 2; i >= 0; --i) {
+    absl::StatusOr<PartialShape> both = MergeShapes(c.input(i), merged);
+    if (!both.ok()) {
+      return Annotate(both.status(), "",
+                      absl::StrCat("\n\tFrom merging shape ", i, " with other shapes."));
+    }
+    merged = *std::move(both);
+  }
+  return merged;
+}
+
 absl::Status MergedInputsShape(InferenceContext& c) {
+  const bool is_list = !c.op().inputs.empty() && !c.op().inputs[0].number_attr.empty();
   PartialShape merged = c.input(0);
-  for (int i = 1; i < c.num_inputs(); ++i) {
+  if (is_list) {
+    TENON_ASSIGN_OR_RETURN(merged, MergeInputs(c));
+  }
+  for (int i = 1; i < c.num_inputs() && !is_list; ++i) {
     TENON_ASSIGN_OR_RETURN(merged, MergeShapes(merged, c.input(i)));
   }
   c.set_output(0, std::move(merged));

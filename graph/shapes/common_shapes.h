@@ -3,6 +3,9 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
 
 #include "graph/base/run_time_error.h"
 #include "graph/base/status_macros.h"
@@ -14,6 +17,12 @@ namespace tenon::ops {
 // that the host does not support; DATA_LOSS for malformed attributes. An error is marked AtRunTime
 // (graph/base/run_time_error.h) where TensorFlow finds the fault only in a run.
 using ShapeFunction = absl::Status(InferenceContext&);
+
+// INVALID_ARGUMENT with these words.
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
 
 // --- Dimensions. An unknown operand (negative, as kUnknownDim is) gives an unknown result, but 0
 // times unknown is 0. INVALID_ARGUMENT where the result overflows or is negative.
@@ -38,6 +47,11 @@ PartialShape ReplaceDim(PartialShape s, int axis, int64_t dim);
 // Returns what is known of a tensor that has the shape a or the shape b: the dimensions that are
 // equal in both; unknown if the ranks differ.
 PartialShape CommonShape(const PartialShape& a, const PartialShape& b);
+// INVALID_ARGUMENT unless `s` can begin with the dimensions of `prefix`, both of known rank.
+absl::Status CheckPrefix(InferenceContext& c, const PartialShape& s, const PartialShape& prefix);
+// What all inputs share, as MergeShapes; an error tells the first input that differs from those
+// behind it, as TensorFlow's AddN and Pack do.
+absl::StatusOr<PartialShape> MergeInputs(InferenceContext& c);
 PartialShape Vector(int64_t size);
 PartialShape Matrix(int64_t rows, int64_t columns);
 
@@ -55,8 +69,12 @@ absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
 // Returns the elements of integer input i; nullopt unless all are known and there are at most
 // kMaxShapeValueElements.
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
-// Returns `axis`, from [-rank, rank), as a number in [0, rank); INVALID_ARGUMENT for other axes.
+// Returns `axis`, from [-rank, rank), as a number in [0, rank); nullopt, or INVALID_ARGUMENT, for
+// other axes.
+std::optional<int> AxisIn(int64_t axis, int rank);
 absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank);
+// As NormalizeAxis for a shape of known rank; the error is that its rank is too small.
+absl::StatusOr<int> AxisByRank(InferenceContext& c, int64_t axis, const PartialShape& s);
 // Sets the value of output i if its type is int32 or int64 and its rank is 0, 1 or unknown.
 // Elements that the type cannot hold become unknown. Does nothing for nullopt, for more than
 // kMaxShapeValueElements, and if all are unknown.

@@ -101,7 +101,7 @@ absl::Status EqualShape(InferenceContext& c) {
 
 absl::Status SelectV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape branches, c.Broadcast(c.input(1), c.input(2)));
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.Broadcast(branches, c.input(0)));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, c.Broadcast(c.input(0), branches));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -112,10 +112,11 @@ absl::Status SelectShape(InferenceContext& c) {
   const PartialShape& cond = c.input(0);
   if (cond.known_rank() && data.known_rank() && cond.rank() != 0) {
     if (cond.rank() == 1 && data.rank() > 1) {
-      TENON_ASSIGN_OR_RETURN(const int64_t rows, c.MergeDim(data.dim(0), cond.dim(0)));
-      data.set_dim(0, rows);
+      TENON_ASSIGN_OR_RETURN(const PartialShape rows, MergeShapes(cond, Vector(data.dim(0))));
+      data.set_dim(0, rows.dim(0));
     } else {
-      TENON_ASSIGN_OR_RETURN(data, MergeShapes(data, cond));
+      TENON_ASSIGN_OR_RETURN(data,
+                             cond.rank() == 1 ? MergeShapes(cond, data) : MergeShapes(data, cond));
     }
   } else if (cond.known_rank() && cond.rank() > 1) {
     data = cond;
@@ -132,7 +133,11 @@ absl::Status BitcastShape(InferenceContext& c) {
   if (from == 0 || to == 0) return absl::OkStatus();
   if (from < to && shape.known_rank()) {
     TENON_ASSIGN_OR_RETURN(shape, c.WithRankAtLeast(shape, 1));
-    TENON_RETURN_IF_ERROR(c.MergeDim(shape.dim(-1), to / from).status());
+    if (const int64_t last = shape.dim(-1); last >= 0 && last != to / from) {
+      return Invalid("Cannot bitcast from ", static_cast<int>(c.input_type(0)), " to ",
+                     static_cast<int>(c.output_type(0)), " due to shape. ", last,
+                     " does not match ", to / from);
+    }
     shape = Subshape(shape, 0, -1);
   } else if (from > to && shape.known_rank()) {
     shape.push_back(from / to);

@@ -23,9 +23,9 @@ absl::Status CheckBoxes(InferenceContext& c, const PartialShape& boxes) {
 absl::Status CheckScoredBoxes(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape scores, c.WithRank(c.input(1), 1));
-  TENON_RETURN_IF_ERROR(c.MergeDim(boxes.dim(0), scores.dim(0)).status());
   for (int i = 2; i < c.num_inputs(); ++i)
     TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  TENON_RETURN_IF_ERROR(c.MergeDim(boxes.dim(0), scores.dim(0)).status());
   return CheckBoxes(c, boxes);
 }
 
@@ -72,6 +72,9 @@ absl::Status DrawBoundingBoxesShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(c.input(0), 3));
   const absl::Status fits = [&]() -> absl::Status {
     TENON_ASSIGN_OR_RETURN(s, c.WithRank(s, 4));
+    if (const int64_t depth = s.dim(3);
+        c.op().name == "DrawBoundingBoxes" && depth >= 0 && depth != 1 && depth != 3 && depth != 4)
+      return Invalid("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
     TENON_ASSIGN_OR_RETURN(const PartialShape boxes, c.WithRank(c.input(1), 3));
     return CheckBoxes(c, boxes);
   }();
@@ -129,6 +132,7 @@ absl::Status NonMaxSuppressionPaddedShape(InferenceContext& c) {
 absl::Status NonMaxSuppressionOverlapsShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape overlaps, c.WithRank(c.input(0), 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape scores, c.WithRank(c.input(1), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0, 0, 0}));
   TENON_RETURN_IF_ERROR(c.MergeDim(overlaps.dim(0), scores.dim(0)).status());
   TENON_RETURN_IF_ERROR(c.MergeDim(overlaps.dim(0), overlaps.dim(1)).status());
   c.set_output(0, Vector(kUnknownDim));
@@ -140,19 +144,22 @@ absl::Status CombinedNonMaxSuppressionShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 3, 0, 0, 0, 0}));
   const PartialShape& boxes = c.input(0);
   const PartialShape& scores = c.input(1);
-  TENON_RETURN_IF_ERROR(CheckBoxes(c, boxes));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(boxes.dim(0), scores.dim(0)));
   TENON_RETURN_IF_ERROR(c.MergeDim(boxes.dim(1), scores.dim(1)).status());
-  if (boxes.dim(2) >= 0 && boxes.dim(2) != 1)
-    TENON_RETURN_IF_ERROR(c.MergeDim(boxes.dim(2), scores.dim(2)).status());
+  if (boxes.dim(2) >= 0 && boxes.dim(2) != 1 && !c.MergeDim(boxes.dim(2), scores.dim(2)).ok()) {
+    return Invalid(
+        "third dimension of boxes must be either 1 or equal to the third dimension of scores");
+  }
+  TENON_RETURN_IF_ERROR(CheckBoxes(c, boxes));
   TENON_ASSIGN_OR_RETURN(const bool pad_per_class, c.AttrBool("pad_per_class"));
   TENON_ASSIGN_OR_RETURN(const int64_t per_class, DimFromScalar(c, 2));
   TENON_ASSIGN_OR_RETURN(int64_t total, DimFromScalar(c, 3));
   if (c.input_value(3) != nullptr && total <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("max_total_size must be positive but is ", total));
+    return Invalid("max_total_size should be > 0 ");
   }
   if (pad_per_class) {
+    if (per_class == 0)
+      return Invalid("max_output_size_per_class must be > 0 if pad_per_class is set to true ");
     TENON_ASSIGN_OR_RETURN(const int64_t all, MultiplyDims(per_class, scores.dim(2)));
     total = total < 0 || all < 0 ? kUnknownDim : std::min(total, all);
   }
@@ -171,10 +178,11 @@ absl::Status ExtractPatchesShape(InferenceContext& c) {
   if (!volumes) {
     TENON_ASSIGN_OR_RETURN(rates, c.AttrIntList("rates"));
   }
-  if (ksizes.size() != rates.size() || strides.size() != rates.size() ||
-      static_cast<int>(rates.size()) != rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ksizes, strides and rates must have ", rank, " values each"));
+  for (const auto& [name, values] :
+       {std::pair("ksizes", &ksizes), {"stride", &strides}, {"rates", &rates}}) {
+    if (static_cast<int>(values->size()) == rank) continue;
+    return Invalid(c.op().name, " requires the ", name, " attribute to contain ", rank,
+                   " values, but got: ", values->size());
   }
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, rank));
   int64_t depth = s.dim(rank - 1);
@@ -213,6 +221,10 @@ absl::Status ExtractGlimpseShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape offsets, c.WithRank(c.input(2), 2));
   TENON_ASSIGN_OR_RETURN(const int64_t batch, c.MergeDim(in.dim(0), offsets.dim(0)));
   TENON_RETURN_IF_ERROR(c.WithSize(offsets.dim(1), 2).status());
+  TENON_ASSIGN_OR_RETURN(const bool uniform, c.AttrBool("uniform_noise"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view noise, c.AttrString("noise"));
+  if (uniform && !noise.empty() && noise != "uniform")
+    return Invalid("The uniform_noise should not be True when noise is not uniform");
   TENON_ASSIGN_OR_RETURN(const PartialShape size, SizeOf(c, 1));
   c.set_output(0, PartialShape({batch, size.dim(0), size.dim(1), in.dim(3)}));
   return absl::OkStatus();
@@ -222,6 +234,10 @@ absl::Status SampleDistortedBoundingBoxShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 3, 0}));
   TENON_RETURN_IF_ERROR(c.WithSize(c.input(0).dim(0), 3).status());
   TENON_RETURN_IF_ERROR(CheckBoxes(c, c.input(1)));
+  if (c.num_inputs() > 3) {  // a seed
+    TENON_ASSIGN_OR_RETURN(const PartialShape seed, c.WithRank(c.input(3), 1));
+    TENON_RETURN_IF_ERROR(c.WithSize(seed.dim(0), 2).status());
+  }
   return SetOutputs(c, {Vector(3), Vector(3), PartialShape({1, 1, 4})});
 }
 

@@ -36,8 +36,7 @@ absl::Status PadInput(InferenceContext& c, bool grow) {
       continue;
     }
     if (*before < 0 || *after < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("paddings must be non-negative: ", *before, " ", *after));
+      return Invalid("Paddings must be non-negative");
     }
     TENON_ASSIGN_OR_RETURN(const int64_t both, AddDims(*before, *after));
     TENON_ASSIGN_OR_RETURN(const int64_t dim,
@@ -76,12 +75,10 @@ absl::Status SpaceAndBatch(InferenceContext& c, PartialShape in, std::optional<D
     int64_t dim = in.dim(i + 1);
     const std::optional<int64_t> before = PairAt(pads, i, 0), after = PairAt(pads, i, 1);
     if (blocks && (*blocks)[i] < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("block_shape[", i, "] must be at least 1 but is ", (*blocks)[i]));
+      return Invalid("block_shape must be positive");
     }
     if (before && after && (*before < 0 || *after < 0)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("paddings and crops must be non-negative: ", *before, " ", *after));
+      return Invalid(to_batch ? "paddings" : "crops", " cannot be negative");
     }
     const int64_t block = blocks ? (*blocks)[i] : kUnknownDim;
     if (to_batch) {
@@ -92,8 +89,12 @@ absl::Status SpaceAndBatch(InferenceContext& c, PartialShape in, std::optional<D
       TENON_ASSIGN_OR_RETURN(batch, MultiplyDims(batch, block));
     } else {
       TENON_ASSIGN_OR_RETURN(dim, MultiplyDims(dim, block));
-      TENON_ASSIGN_OR_RETURN(dim, before && after ? SubtractDims(dim, *before + *after)
-                                                  : absl::StatusOr<int64_t>(kUnknownDim));
+      if (!before || !after) {
+        dim = kUnknownDim;
+      } else {
+        TENON_ASSIGN_OR_RETURN(dim, SubtractDims(dim, *before));
+        TENON_ASSIGN_OR_RETURN(dim, SubtractDims(dim, *after));
+      }
       TENON_ASSIGN_OR_RETURN(batch, block > 0 ? DivideDim(batch, block, /*evenly=*/true)
                                               : absl::StatusOr<int64_t>(kUnknownDim));
     }
@@ -105,16 +106,19 @@ absl::Status SpaceAndBatch(InferenceContext& c, PartialShape in, std::optional<D
 }
 
 absl::Status SpaceAndBatchND(InferenceContext& c, bool to_batch) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 2}));
-  TENON_RETURN_IF_ERROR(c.MergeDim(c.input(2).dim(1), 2).status());
-  TENON_ASSIGN_OR_RETURN(const int64_t block_rank,
-                         c.MergeDim(c.input(1).dim(0), c.input(2).dim(0)));
+  const PartialShape& blocks = c.input(1);
+  if (blocks.known_rank() && blocks.rank() != 1) return Invalid("block_shape must have rank 1.");
+  if (const int64_t count = blocks.dim(0); count >= 0 && count < kMaxRank)
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), static_cast<int>(count) + 1).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape pads,
+                         MergeShapes(c.input(2), Matrix(blocks.dim(0), 2)));
+  const int64_t block_rank = pads.dim(0);
   return SpaceAndBatch(c, c.input(0), ConstantInts(c, 1), ConstantInts(c, 2), block_rank, to_batch);
 }
 
 absl::Status SpaceAndBatch2D(InferenceContext& c, bool to_batch) {
   TENON_ASSIGN_OR_RETURN(const int64_t block, c.AttrInt("block_size"));
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 2}));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {4}));
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), PartialShape({2, 2})).status());
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(c.input(0), 4));
   return SpaceAndBatch(c, std::move(in), Dims{block, block}, ConstantInts(c, 1), 2, to_batch);
@@ -194,10 +198,13 @@ absl::Status DiagPartShape(InferenceContext& c) {
   if (!in.known_rank()) return absl::OkStatus();
   if (in.rank() % 2 != 0 || in.rank() == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("input must have even and non-zero rank, but is rank ", in.rank()));
+        absl::StrCat("Input must have even and non-zero rank, input rank is ", in.rank()));
   }
-  TENON_ASSIGN_OR_RETURN(PartialShape half,
-                         MergeShapes(Subshape(in, 0, in.rank() / 2), Subshape(in, in.rank() / 2)));
+  PartialShape half = Subshape(in, 0, in.rank() / 2);
+  for (int i = 0; i < half.rank(); ++i) {
+    TENON_ASSIGN_OR_RETURN(const int64_t dim, c.MergeDim(half.dim(i), in.dim(i + half.rank())));
+    half.set_dim(i, dim);
+  }
   c.set_output(0, std::move(half));
   return absl::OkStatus();
 }
@@ -228,7 +235,7 @@ absl::Status MatrixSetDiagShape(InferenceContext& c) {
     const int64_t rows = in.dim(-2), columns = in.dim(-1);
     const int64_t length = rows < 0 || columns < 0 ? kUnknownDim : std::min(rows, columns);
     TENON_RETURN_IF_ERROR(c.WithRank(diagonal, in.rank() - 1).status());
-    TENON_RETURN_IF_ERROR(c.MergeDim(diagonal.dim(-1), length).status());
+    TENON_RETURN_IF_ERROR(c.MergeDim(length, diagonal.dim(-1)).status());
     TENON_RETURN_IF_ERROR(AtRunTime(
         MergeShapes(Concatenate(Subshape(in, 0, -2), Vector(length)), diagonal).status()));
   } else if (diagonal.known_rank()) {
@@ -248,12 +255,11 @@ absl::StatusOr<std::optional<Band>> BandOf(InferenceContext& c, int input) {
   const std::optional<Dims> k = ConstantInts(c, input);
   if (!k) return std::optional<Band>();
   if (k->empty() || k->size() > 2)
-    return absl::InvalidArgumentError(
-        "diag_index must be a scalar or a vector of one or two elements");
+    return Invalid("diag_index must be a vector with one or two elements. It has ", k->size(),
+                   " elements.");
   const Band band{k->front(), k->back()};
   if (band.low > band.high) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("lower_diag_index ", band.low, " is above upper_diag_index ", band.high));
+    return Invalid("lower_diag_index is greater than upper_diag_index");
   }
   return std::optional(band);
 }
@@ -266,8 +272,8 @@ absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
     const bool below = rows >= 0 && k < 0 && k <= -rows && !(rows == 0);
     const bool above = columns >= 0 && k > 0 && k >= columns && !(columns == 0);
     if (below || above) {
-      absl::Status status = absl::InvalidArgumentError(absl::StrCat(
-          "diagonal ", k, " is out of a matrix of ", rows, " rows and ", columns, " columns"));
+      absl::Status status =
+          Invalid(k == band.low ? "lower" : "upper", "_diag_index is out of bound.");
       return known ? status : AtRunTime(std::move(status));
     }
   }
@@ -329,6 +335,8 @@ absl::Status MatrixDiagV2Shape(InferenceContext& c) {
     } else if (columns_unset && r >= 0) {
       n = min_columns;
     }
+    if (r >= 0 && r < min_rows) return Invalid("num_rows is too small");
+    if (n >= 0 && n < min_columns) return Invalid("num_cols is too small.");
     if ((r >= 0 && r < min_rows) || (n >= 0 && n < min_columns) ||
         (r >= 0 && n >= 0 && r != min_rows && n != min_columns)) {
       return absl::InvalidArgumentError(absl::StrCat("a matrix of ", r, " rows and ", n,

@@ -1,6 +1,7 @@
 // Shape functions of linear algebra, Fourier transforms and Einsum. Matrices stand in the last two
 // dimensions, behind batches.
 
+#include "graph/base/annotate.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -30,7 +31,9 @@ absl::StatusOr<MatrixDims> MatrixDimsOf(InferenceContext& c, int input) {
 // The same for a square matrix: rows and columns are merged.
 absl::StatusOr<MatrixDims> SquareDimsOf(InferenceContext& c, int input) {
   TENON_ASSIGN_OR_RETURN(MatrixDims d, MatrixDimsOf(c, input));
-  TENON_ASSIGN_OR_RETURN(d.smaller, c.MergeDim(d.rows, d.columns));
+  const bool determinant = c.op().name.ends_with("Determinant");
+  TENON_ASSIGN_OR_RETURN(
+      d.smaller, determinant ? c.MergeDim(d.columns, d.rows) : c.MergeDim(d.rows, d.columns));
   d.rows = d.columns = d.smaller;
   return d;
 }
@@ -39,9 +42,11 @@ absl::StatusOr<MatrixDims> SquareDimsOf(InferenceContext& c, int input) {
 absl::Status Solve(InferenceContext& c, bool square, bool broadcast) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims a, square ? SquareDimsOf(c, 0) : MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const MatrixDims b, MatrixDimsOf(c, 1));
+  const absl::StatusOr<PartialShape> merged = MergeShapes(a.batch, b.batch);
+  if (!broadcast) TENON_RETURN_IF_ERROR(merged.status());
   TENON_RETURN_IF_ERROR(c.MergeDim(a.rows, b.rows).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape batch,
-                         broadcast ? c.Broadcast(a.batch, b.batch) : MergeShapes(a.batch, b.batch));
+                         broadcast ? c.Broadcast(a.batch, b.batch) : merged);
   TENON_ASSIGN_OR_RETURN(const int64_t rows, square ? c.MergeDim(a.columns, b.rows)
                                                     : absl::StatusOr<int64_t>(a.columns));
   c.set_output(0, Concatenate(batch, Matrix(rows, b.columns)));
@@ -93,10 +98,11 @@ absl::Status BatchMatMulShape(InferenceContext& c) {
   const bool broadcasts = c.op().name != "BatchMatMul";
   // Broadcasting needs both ranks: without one even the rank of the result is unknown.
   if (broadcasts && (!a.known_rank() || !b.known_rank())) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(c.MergeDim(a.dim(ta ? -2 : -1), b.dim(tb ? -1 : -2)).status());
   const PartialShape x = Subshape(a, 0, -2), y = Subshape(b, 0, -2);
-  TENON_ASSIGN_OR_RETURN(const PartialShape batch,
-                         broadcasts ? c.Broadcast(x, y) : MergeShapes(x, y));
+  const absl::StatusOr<PartialShape> merged = MergeShapes(x, y);
+  if (!broadcasts) TENON_RETURN_IF_ERROR(merged.status());
+  TENON_RETURN_IF_ERROR(c.MergeDim(a.dim(ta ? -2 : -1), b.dim(tb ? -1 : -2)).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape batch, broadcasts ? c.Broadcast(x, y) : merged);
   c.set_output(0, Concatenate(batch, Matrix(a.dim(ta ? -1 : -2), b.dim(tb ? -2 : -1))));
   return absl::OkStatus();
 }
@@ -131,15 +137,24 @@ absl::Status TridiagonalSolveShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const MatrixDims lhs, MatrixDimsOf(c, 0));
   TENON_ASSIGN_OR_RETURN(const MatrixDims rhs, MatrixDimsOf(c, 1));
   TENON_RETURN_IF_ERROR(MergeShapes(lhs.batch, rhs.batch).status());
-  TENON_RETURN_IF_ERROR(c.WithSize(lhs.rows, 3).status());
   TENON_RETURN_IF_ERROR(c.MergeDim(lhs.columns, rhs.rows).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(lhs.rows, 3).status());
   c.set_output(0, c.input(1));
   return absl::OkStatus();
 }
 
+// Three diagonals [..., 1, M] of one shape and a matrix [..., M, K].
 absl::Status TridiagonalMatMulShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(3), 2));
-  c.set_output(0, std::move(out));
+  for (int i = 0; i < 4; ++i) TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(i), 2).status());
+  const PartialShape &super = c.input(0), &main = c.input(1), &below = c.input(2);
+  const PartialShape& right = c.input(3);
+  for (const auto& [a, b] : {std::pair(&super, &main), {&main, &right}, {&below, &right}})
+    TENON_RETURN_IF_ERROR(MergeShapes(Subshape(*a, 0, -2), Subshape(*b, 0, -2)).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(super, main).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(main, below).status());
+  TENON_RETURN_IF_ERROR(c.MergeDim(super.dim(-1), right.dim(-2)).status());
+  TENON_RETURN_IF_ERROR(c.WithSize(below.dim(-2), 1).status());
+  c.set_output(0, right);
   return absl::OkStatus();
 }
 
@@ -180,8 +195,8 @@ absl::Status LuShape(InferenceContext& c) {
 }
 
 absl::Status CrossShape(InferenceContext& c) {
+  for (int i : {0, 1}) TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(i), 1).status());
   TENON_ASSIGN_OR_RETURN(PartialShape s, MergeShapes(c.input(0), c.input(1)));
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(s, 1).status());
   if (s.known_rank()) TENON_RETURN_IF_ERROR(c.WithSize(s.dim(-1), 3).status());
   c.set_output(0, std::move(s));
   return absl::OkStatus();
@@ -230,7 +245,7 @@ absl::Status EinsumShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(std::string_view equation, c.AttrString("equation"));
   const size_t arrow = equation.find("->");
   if (arrow == std::string_view::npos)
-    return absl::InvalidArgumentError(absl::StrCat("einsum equation '", equation, "' has no '->'"));
+    return Invalid("Expecting exactly one '->' in einsum equation: ", equation);
   std::string_view operands = equation.substr(0, arrow);
   std::map<char, int64_t> sizes;
   PartialShape broadcast = Shape();
@@ -251,10 +266,12 @@ absl::Status EinsumShape(InferenceContext& c) {
       for (char l : labels.letters) sizes.emplace(l, kUnknownDim);
       continue;
     }
-    if (labels.ellipsis < 0) {
-      TENON_RETURN_IF_ERROR(c.WithRank(in, count).status());
-    } else {
-      TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, count).status());
+    const absl::Status rank = labels.ellipsis < 0 ? c.WithRank(in, count).status()
+                                                  : c.WithRankAtLeast(in, count).status();
+    if (!rank.ok()) {
+      return Annotate(rank, "", absl::StrCat("\n\t for ", i, "th input and equation: ", equation));
+    }
+    if (labels.ellipsis >= 0) {
       const int behind = count - labels.ellipsis;
       TENON_ASSIGN_OR_RETURN(
           broadcast, c.Broadcast(broadcast, Subshape(in, labels.ellipsis, in.rank() - behind)));

@@ -55,8 +55,12 @@ absl::Status FusedBatchNormShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(c.input(0), f.rank()));
   TENON_ASSIGN_OR_RETURN(const bool training, c.AttrBool("is_training"));
   int64_t channels = x.dim(f.channels());
-  // In training mean and variance are computed, and inputs 3 and 4 may be empty.
-  for (int i = 1; i < (training ? 3 : 5); ++i) {
+  // In training mean and variance are computed: inputs 3 and 4 may be empty, unless they count too.
+  float factor = 1;
+  if (c.HasAttr("exponential_avg_factor")) {
+    TENON_ASSIGN_OR_RETURN(factor, c.AttrFloat("exponential_avg_factor"));
+  }
+  for (int i = 1; i < (training && factor == 1 ? 3 : 5); ++i) {
     TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(c.input(i), 1));
     TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, s.dim(0)));
   }
@@ -119,6 +123,8 @@ absl::Status LRNGradShape(InferenceContext& c) {
 // classes].
 absl::Status SoftmaxCrossEntropyShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape both, c.Broadcast(c.input(0), c.input(1)));
+  if (both.known_rank() && both.rank() != 2)
+    return Invalid("Shape must be broadcasted with rank 2, but is rank ", both.rank());
   TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(both, 2));
   return SetOutputs(c, {Vector(s.dim(0)), s});
 }
@@ -290,7 +296,7 @@ absl::Status NthElementShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t n, DimFromScalar(c, 1));
   if (in.known_rank() && in.dim(-1) >= 0 && n >= 0 && in.dim(-1) <= n) {
     return absl::InvalidArgumentError(
-        absl::StrCat("input must have last dimension > n = ", n, " but is ", in.dim(-1)));
+        absl::StrCat("Input must have last dimension > n = ", n, " but is ", in.dim(-1)));
   }
   c.set_output(0, Subshape(in, 0, -1));
   return absl::OkStatus();

@@ -22,14 +22,19 @@ absl::Status WithRanges(InferenceContext& c, ShapeFunction* shape, int first) {
 // Ranges per slice along attr `axis`, or scalars without.
 absl::Status CheckRanges(InferenceContext& c, int first) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
-  TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(first), axis == -1 ? 0 : 1));
-  const absl::Status equal = MergeShapes(range, c.input(first + 1)).status();
+  const bool apart = c.op().name == "QuantizeV2" || c.op().name == "Dequantize";
+  const absl::Status low =
+      axis < -1 ? Invalid("axis should be at least -1, got ", axis) : absl::OkStatus();
+  if (apart) TENON_RETURN_IF_ERROR(low);
+  const int rank = axis == -1 ? 0 : 1;
+  TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(first), rank));
+  if (apart) TENON_RETURN_IF_ERROR(c.WithRank(c.input(first + 1), rank).status());
+  const absl::Status equal = MergeShapes(c.input(first + 1), range).status();
   // TensorFlow's function of QuantizeV2 compares the ranks of the ranges alone.
   if (!equal.ok() && c.op().name == "QuantizeV2" && c.input(first + 1).rank() == range.rank())
     return AtRunTime(equal);
   TENON_RETURN_IF_ERROR(equal);
-  if (axis < -1)
-    return absl::InvalidArgumentError(absl::StrCat("axis must be at least -1 but is ", axis));
+  TENON_RETURN_IF_ERROR(low);
   if (axis == -1 || !c.input(0).known_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(NormalizeAxis(axis, c.input(0).rank()).status());
   return c.MergeDim(range.dim(0), c.input(0).dim(static_cast<int>(axis))).status();
@@ -158,13 +163,12 @@ absl::Status FakeQuantPerChannelShape(InferenceContext& c) {
 }
 
 absl::Status FakeQuantPerChannelGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), 1).status());
   TENON_ASSIGN_OR_RETURN(PartialShape in, MergeShapes(c.input(0), c.input(1)));
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
-  int64_t channels = in.dim(-1);
-  for (int i = 2; i < 4; ++i) {
-    TENON_ASSIGN_OR_RETURN(const PartialShape range, c.WithRank(c.input(i), 1));
-    TENON_ASSIGN_OR_RETURN(channels, c.MergeDim(channels, range.dim(0)));
-  }
+  TENON_ASSIGN_OR_RETURN(PartialShape range, c.WithRank(c.input(2), 1));
+  TENON_ASSIGN_OR_RETURN(range, MergeShapes(range, Vector(in.dim(-1))));
+  TENON_ASSIGN_OR_RETURN(range, MergeShapes(c.input(3), range));
+  const int64_t channels = range.dim(0);
   return SetOutputs(c,
                     {ReplaceDim(std::move(in), -1, channels), Vector(channels), Vector(channels)});
 }

@@ -1,5 +1,6 @@
 // Shape functions of random ops: the shape is mostly the value of an input.
 
+#include "absl/strings/str_join.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -17,23 +18,40 @@ absl::Status CheckSeed(InferenceContext& c, int i) {
   return c.WithSize(seed.dim(0), 2).status();
 }
 
+// The least and the largest value, inputs i and i + 1.
+absl::Status CheckLimits(InferenceContext& c, int i) {
+  for (const std::string_view name : {"minval", "maxval"}) {
+    const PartialShape& limit = c.input(i++);
+    if (limit.known_rank() && limit.rank() != 0)
+      return Invalid(name, " must be a scalar; got a tensor of shape ", limit.ToString());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // Input 0 is the shape.
-absl::Status ShapeInputShape(InferenceContext& c) { return FromShapeInput(c, 0); }
+absl::Status ShapeInputShape(InferenceContext& c) {
+  if (c.op().name == "ParameterizedTruncatedNormal") {
+    for (int i = 1; i < 5; ++i) TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
+  }
+  return FromShapeInput(c, 0);
+}
 
 absl::Status RandomUniformIntShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0, 0}));
+  TENON_RETURN_IF_ERROR(CheckLimits(c, 1));
   return FromShapeInput(c, 0);
 }
 
 absl::Status StatelessRandomShape(InferenceContext& c) {
+  if (c.op().name == "StatelessRandomUniformInt") TENON_RETURN_IF_ERROR(CheckLimits(c, 2));
   TENON_RETURN_IF_ERROR(CheckSeed(c, 1));
   return FromShapeInput(c, 0);
 }
 
 // shape, key [1], counter, algorithm.
 absl::Status StatelessRandomV2Shape(InferenceContext& c) {
+  if (c.op().name == "StatelessRandomUniformIntV2") TENON_RETURN_IF_ERROR(CheckLimits(c, 4));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
   TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 1).status());
   return FromShapeInput(c, 0);
@@ -96,7 +114,14 @@ absl::Status KeyCounterShape(InferenceContext& c) {
 }
 
 absl::Status IndexShuffleShape(InferenceContext& c) {
-  // Any input may be a scalar or a vector; vectors have one length.
+  const PartialShape& seed = c.input(1);
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(seed, 1).status());
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(seed, 2).status());
+  if (const int64_t last = seed.dim(-1); seed.known_rank() && last >= 0 && last != 3) {
+    return Invalid("Seed must have shape [3] or [n, 3] but got [", absl::StrJoin(seed.dims(), ", "),
+                   "].");
+  }
+  // The others may be scalars or vectors; vectors have one length.
   PartialShape out = Shape();
   for (int i : {0, 2}) {
     TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());

@@ -1,5 +1,6 @@
 // Shape functions of reductions, cumulative ops and segments.
 
+#include "absl/strings/str_replace.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -20,8 +21,12 @@ absl::Status ReductionShape(InferenceContext& c) {
   }
   std::vector<bool> reduced(in.rank());
   for (int64_t a : *axes) {
-    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(a, in.rank()));
-    reduced[axis] = true;
+    const std::optional<int> axis = AxisIn(a, in.rank());
+    if (!axis) {
+      return Invalid("Invalid reduction dimension ", a, " for input with ", in.rank(),
+                     " dimensions.");
+    }
+    reduced[*axis] = true;
   }
   PartialShape out = Shape();
   for (int i = 0; i < in.rank(); ++i) {
@@ -38,7 +43,7 @@ absl::Status ReductionShape(InferenceContext& c) {
 // The product of a shape's dimensions is often the number of rows that a Reshape asks for.
 absl::Status ProdShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(ReductionShape(c));
-  const std::optional<Dims> v = c.input_as_ints(0);
+  const std::optional<Dims> v = c.followed_ints(0);
   if (!v || c.input(0).rank() != 1 || c.output(0).shape.num_elements() != 1)
     return absl::OkStatus();
   int64_t product = 1;
@@ -63,31 +68,38 @@ absl::Status ArgMaxShape(InferenceContext& c) {
     c.set_output(0, PartialShape::UnknownOfRank(in.rank() - 1));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int dropped, NormalizeAxis(*axis, in.rank()));
-  c.set_output(0, Concatenate(Subshape(in, 0, dropped), Subshape(in, dropped + 1)));
+  const std::optional<int> dropped = AxisIn(*axis, in.rank());
+  if (!dropped) {
+    return Invalid("Dimension (", *axis, ") must be in the range [", -in.rank(), ", ", in.rank(),
+                   "), where ", in.rank(), " is the number of dimensions in the input.");
+  }
+  c.set_output(0, Concatenate(Subshape(in, 0, *dropped), Subshape(in, *dropped + 1)));
   return absl::OkStatus();
 }
 
-absl::Status CumulativeShape(InferenceContext& c) {
-  // TensorFlow's function looks at neither rank nor value of the axis.
-  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(0), 0));
-  if (const std::optional<int64_t> axis = ScalarValue(c, 1); axis && out.known_rank()) {
-    TENON_RETURN_IF_ERROR(AtRunTime(NormalizeAxis(*axis, std::max(out.rank(), 1)).status()));
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+// The axis is the kernel's to check: whatever it is, a run that succeeds keeps the shape.
+absl::Status CumulativeShape(InferenceContext& c) { return UnchangedShape(c); }
+
+// The value of scalar input i; kUnknownDim where it is not known. `negative` says what a negative
+// one may not be.
+absl::StatusOr<int64_t> CountOf(InferenceContext& c, int i, std::string_view negative) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  const std::optional<int64_t> count = ScalarValue(c, i);
+  if (count && *count < 0)
+    return Invalid(absl::StrReplaceAll(negative, {{"#", absl::StrCat(*count)}}));
+  return count.value_or(kUnknownDim);
 }
+constexpr std::string_view kNegativeSize = "size (#) must be non-negative";
 
 absl::Status BincountShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
+  TENON_ASSIGN_OR_RETURN(const int64_t size, CountOf(c, 1, kNegativeSize));
   c.set_output(0, Vector(size));
   return absl::OkStatus();
 }
 
 // [n] -> [size]; [batch, n] -> [batch, size].
 absl::Status DenseBincountShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const int64_t size, DimFromScalar(c, 1));
+  TENON_ASSIGN_OR_RETURN(const int64_t size, CountOf(c, 1, kNegativeSize));
   const PartialShape& in = c.input(0);
   if (!in.known_rank()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(in, 2).status());
@@ -99,8 +111,8 @@ absl::Status DenseBincountShape(InferenceContext& c) {
 absl::Status HistogramShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1}));
   TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 2).status());
-  TENON_ASSIGN_OR_RETURN(const int64_t bins, DimFromScalar(c, 2));
-  if (bins == 0) return absl::InvalidArgumentError("nbins must be positive but is 0");
+  TENON_ASSIGN_OR_RETURN(const int64_t bins, CountOf(c, 2, "Requires nbins > 0: #"));
+  if (bins == 0) return Invalid("Requires nbins > 0: 0");
   c.set_output(0, Vector(bins));
   return absl::OkStatus();
 }
@@ -113,27 +125,37 @@ absl::Status SegmentShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// [ids..., row...] -> [segments, row...]. Where a rank is unknown, an error of the count is left to
-// the run.
+// [ids..., row...] -> [segments, row...].
 absl::Status UnsortedSegmentShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 0).status());
   const absl::StatusOr<int64_t> count = DimFromScalar(c, 2);
   const PartialShape& data = c.input(0);
   const PartialShape& ids = c.input(1);
-  if (!data.known_rank() || !ids.known_rank()) return AtRunTime(count.status());
+  // Without the ids' rank TensorFlow's function does not look at the count.
+  if (!ids.known_rank()) return AtRunTime(count.status());
+  if (!data.known_rank()) return count.status();
   TENON_ASSIGN_OR_RETURN(const int64_t segments, count);
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(data, ids.rank()).status());
-  TENON_RETURN_IF_ERROR(MergeShapes(Subshape(data, 0, ids.rank()), ids).status());
+  TENON_RETURN_IF_ERROR(CheckPrefix(c, data, ids));
   c.set_output(0, Concatenate(Vector(segments), Subshape(data, ids.rank())));
   return absl::OkStatus();
 }
 
 absl::Status SparseSegmentShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  if (c.op().name.ends_with("Grad")) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
+    TENON_RETURN_IF_ERROR(MergeShapes(c.input(2), indices).status());
+    TENON_ASSIGN_OR_RETURN(const int64_t rows,
+                           CountOf(c, 3, "Cannot specify a negative value for output_dim0"));
+    c.set_output(0, Concatenate(Vector(rows), Subshape(data, 1)));
+    return absl::OkStatus();
+  }
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
   int64_t segments = kUnknownDim;
   if (c.num_inputs() > 3) {
-    TENON_ASSIGN_OR_RETURN(segments, DimFromScalar(c, 3));
+    TENON_ASSIGN_OR_RETURN(segments,
+                           CountOf(c, 3, "Cannot specify a negative value for num_segments"));
   }
   c.set_output(0, Concatenate(Vector(segments), Subshape(data, 1)));
   return absl::OkStatus();

@@ -1,4 +1,5 @@
 // Gathering, scattering and searching.
+#include "graph/base/annotate.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -11,10 +12,24 @@ absl::StatusOr<PartialShape> GatherNdOf(InferenceContext& c, const PartialShape&
   if (!indices.known_rank() || indices.dim(-1) < 0) return PartialShape();
   const int64_t depth = indices.dim(-1);
   if (data.known_rank() && depth > data.rank()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "indices' last dimension must be <= params' rank ", data.rank(), " but is ", depth));
+    return Invalid("indices.shape[-1] must be <= params.rank, but saw indices shape: ",
+                   indices.ToString(), " and params shape: ", data.ToString());
   }
   return Concatenate(Subshape(indices, 0, -1), Subshape(data, depth, INT64_MAX));
+}
+
+// "?" for an unknown dimension, "?" for an unknown rank, as TensorFlow's functions write shapes.
+std::string DimsText(const PartialShape& s) { return s.known_rank() ? s.ToString() : "?"; }
+
+// Dimensions [begin, end) of `s` must match those of the updates.
+absl::Status CheckDims(std::string_view name, const PartialShape& s, int64_t begin, int64_t end,
+                       const PartialShape& updates, int64_t from, int64_t to) {
+  const PartialShape a = Subshape(s, begin, end), b = Subshape(updates, from, to);
+  const absl::Status status = MergeShapes(a, b).status();
+  return Annotate(
+      status, absl::StrCat("Dimensions [", begin, ",", end, ") of ", name, "[shape=", DimsText(s),
+                           "] = ", DimsText(a), " must match dimensions [", from, ",", to,
+                           ") of updates[shape=", DimsText(updates), "] = ", DimsText(b), ": "));
 }
 
 // updates must be shaped as indices and out ask for; `out` is what is scattered into.
@@ -23,17 +38,15 @@ absl::Status CheckScatter(InferenceContext& c, const PartialShape& out, int indi
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRankAtLeast(c.input(indices_input), 1));
   const PartialShape& updates = c.input(updates_input);
   if (out.num_elements() == 0 && (indices.num_elements() > 0 || updates.num_elements() > 0)) {
-    return absl::InvalidArgumentError("indices and updates are given for an empty output");
+    return absl::InvalidArgumentError("Indices and updates specified for empty input");
   }
   if (!indices.known_rank() || indices.dim(-1) < 0) return absl::OkStatus();
   const int64_t depth = indices.dim(-1);
   const absl::Status fits = [&] {
-    TENON_RETURN_IF_ERROR(
-        MergeShapes(Subshape(indices, 0, -1), Subshape(updates, 0, indices.rank() - 1)).status());
+    const int outer = indices.rank() - 1;
+    TENON_RETURN_IF_ERROR(CheckDims("indices", indices, 0, outer, updates, 0, outer));
     if (!out.known_rank() || !updates.known_rank()) return absl::OkStatus();
-    return MergeShapes(Subshape(out, depth, INT64_MAX),
-                       Subshape(updates, indices.rank() - 1, INT64_MAX))
-        .status();
+    return CheckDims("input", out, depth, out.rank(), updates, outer, updates.rank());
   }();
   // TensorFlow's functions leave scalar updates to the kernel, but for ScatterNd's.
   if (!fits.ok()) return updates.rank() == 0 && c.op().name != "ScatterNd" ? AtRunTime(fits) : fits;
@@ -54,16 +67,25 @@ absl::Status Unique(InferenceContext& c, bool with_axis) {
     if (!s.ok()) return c.op().name == "Unique" ? s.status() : AtRunTime(s.status());
     count = s->dim(0);
   } else {
-    const absl::Status axes = c.WithRankAtMost(c.input(1), 1).status();
-    if (!axes.ok()) return c.input_value(1) != nullptr && in.known_rank() ? axes : AtRunTime(axes);
+    if (const int rank = c.input(1).rank();
+        rank > 1 || (rank == 0 && c.input_value(1) != nullptr)) {
+      absl::Status axes = Invalid("axis expects a 1D vector.");
+      return c.input_value(1) != nullptr && in.known_rank() ? axes : AtRunTime(std::move(axes));
+    }
+    if (const Tensor* const axes = c.input_value(1);
+        axes != nullptr && in.known_rank() && axes->num_elements() > 1)
+      return Invalid("axis does not support input tensors larger than 1 elements.");
     const std::optional<Dims> axis = ConstantInts(c, 1);
     if (axis && axis->empty()) {
-      TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(in, 1));
-      count = s.dim(0);
+      if (in.known_rank() && in.rank() != 1) return Invalid("x expects a 1D vector.");
+      count = in.dim(0);
     } else if (axis && axis->size() == 1 && in.known_rank()) {
-      TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis->front(), in.rank()));
-      count = in.dim(at);
-      values = ReplaceDim(in, at, kUnknownDim);
+      const std::optional<int> at = AxisIn(axis->front(), in.rank());
+      if (!at) {
+        return Invalid("axis expects to be in the range [", -in.rank(), ", ", in.rank(), ")");
+      }
+      count = in.dim(*at);
+      values = ReplaceDim(in, *at, kUnknownDim);
     } else {
       values = in.known_rank() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape();
     }
@@ -99,7 +121,7 @@ absl::Status GatherV2Shape(InferenceContext& c) {
     return absl::OkStatus();
   }
   if (!params.known_rank() || !indices.known_rank()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, params.rank()));
+  TENON_ASSIGN_OR_RETURN(const int at, AxisByRank(c, *axis, params));
   if (batch_dims < 0 || batch_dims > at || batch_dims > indices.rank()) {
     absl::Status status =
         absl::InvalidArgumentError(absl::StrCat("batch_dims ", batch_dims, " must be at most axis ",
@@ -112,7 +134,7 @@ absl::Status GatherV2Shape(InferenceContext& c) {
       MergeShapes(Subshape(params, 0, batch_dims), Subshape(indices, 0, batch_dims)).status()));
   c.set_output(0, Concatenate(Concatenate(Subshape(params, 0, at), Subshape(indices, batch_dims)),
                               Subshape(params, at + 1)));
-  const std::optional<Dims> values = params.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
+  const std::optional<Dims> values = params.rank() == 1 ? c.followed_ints(0) : std::nullopt;
   const std::optional<Dims> picks = indices.rank() <= 1 ? ConstantInts(c, 1) : std::nullopt;
   if (!values || !picks) return absl::OkStatus();
   Dims picked;
@@ -147,8 +169,7 @@ absl::Status TensorScatterShape(InferenceContext& c) {
 // The indices' shape with `depth` put in before dimension `axis`; -1 puts it last.
 absl::Status OneHotShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
-  if (axis < -1)
-    return absl::InvalidArgumentError(absl::StrCat("axis must be >= -1 but is ", axis));
+  if (axis < -1) return Invalid("axis must be >= -1");
   TENON_ASSIGN_OR_RETURN(const int64_t depth, DimFromScalar(c, 1));
   // On and off values, and an axis beyond the rank, are the kernel's to refuse, as in TensorFlow.
   TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, -1, 0, 0})));
@@ -186,8 +207,7 @@ absl::Status DynamicPartitionShape(InferenceContext& c) {
   const PartialShape& partitions = c.input(1);
   if (!data.known_rank() || !partitions.known_rank()) return absl::OkStatus();
   const int rank = partitions.rank();
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(data, rank).status());
-  TENON_RETURN_IF_ERROR(MergeShapes(Subshape(data, 0, rank), partitions).status());
+  TENON_RETURN_IF_ERROR(CheckPrefix(c, data, partitions));
   for (int i = 0; i < c.num_outputs(); ++i)
     c.set_output(i, Concatenate(Vector(kUnknownDim), Subshape(data, rank)));
   return absl::OkStatus();
@@ -208,8 +228,7 @@ absl::Status DynamicStitchShape(InferenceContext& c) {
       known = false;
     }
     if (!indices.known_rank() || !data.known_rank()) continue;
-    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(data, indices.rank()).status());
-    TENON_RETURN_IF_ERROR(MergeShapes(Subshape(data, 0, indices.rank()), indices).status());
+    TENON_RETURN_IF_ERROR(CheckPrefix(c, data, indices));
     TENON_ASSIGN_OR_RETURN(row, MergeShapes(row, Subshape(data, indices.rank())));
   }
   if (row.known_rank()) c.set_output(0, Concatenate(Vector(known ? most + 1 : kUnknownDim), row));

@@ -96,7 +96,13 @@ absl::StatusOr<PartialShape> InferenceContext::input_as_shape(int i) const {
   const std::optional<Dims> dims = AsInts(input_info(i));
   TENON_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(input(i), 1));
   // A known -1 of a constant means any size, as an unknown element does: both are kUnknownDim.
-  if (dims) return PartialShape::Make(*dims);
+  if (dims) {
+    for (const int64_t dim : *dims) {
+      if (dim < kUnknownDim)
+        return absl::InvalidArgumentError(absl::StrCat(kInvalidShapeValue, dim));
+    }
+    return PartialShape::Make(*dims);
+  }
   const int64_t rank = vector.dim(0);
   if (rank > kMaxRank) return RankLimitError(rank);
   return rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank)) : PartialShape();

@@ -78,6 +78,11 @@ class InferenceContext {
   // known, and for a constant of another type. A constant's own -1 looks like an unknown element:
   // input_value tells the two apart.
   std::optional<Dims> input_as_ints(int i) const;
+  // The same, where the value is only followed to an output: reads_value does not count it.
+  std::optional<Dims> followed_ints(int i) const { return AsInts(input_info(i)); }
+  // How the error of input_as_shape for a size below -1 begins. TensorFlow finds it outside of the
+  // shape function, and does not name the node.
+  static constexpr std::string_view kInvalidShapeValue = "Invalid value in tensor used for shape: ";
   // Input i read as a shape: a vector of sizes, with -1 for unknown. If no size is known, the rank
   // is the length of the vector, where that is known. INVALID_ARGUMENT for an input of another rank
   // or an invalid shape. With input_as_any_shape the input may be a scalar too, which stands for

@@ -1,6 +1,8 @@
 // Slices, splits, concatenation and packing.
 #include <bit>
 
+#include "absl/strings/str_join.h"
+#include "graph/base/annotate.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -14,7 +16,7 @@ std::optional<Dims> JoinedValues(InferenceContext& c, int begin, int end) {
     const PartialShape& s = c.input(i);
     const int64_t n = s.num_elements();
     if (s.rank() < 0 || s.rank() > 1 || n < 0 || n > kMaxShapeValueElements) return std::nullopt;
-    const std::optional<Dims> v = c.input_as_ints(i);
+    const std::optional<Dims> v = c.followed_ints(i);
     if (v) {
       all.insert(all.end(), v->begin(), v->end());
     } else {
@@ -30,9 +32,8 @@ absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_inpu
   const std::optional<int64_t> axis = ScalarValue(c, axis_input);
   int rank = -1;
   for (int i = begin; i < end; ++i) {
-    if (c.input(i).rank() == 0)
-      return absl::InvalidArgumentError("cannot concatenate scalars (use Pack instead)");
     if (rank < 0) rank = c.input(i).rank();
+    if (rank == 0) return Invalid("Can't concatenate scalars (use tf.stack instead)");
     if (rank >= 0) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), rank).status());
   }
   if (rank < 0) return absl::OkStatus();
@@ -40,12 +41,18 @@ absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_inpu
     c.set_output(0, PartialShape::UnknownOfRank(rank));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, rank));
   PartialShape out = PartialShape::UnknownOfRank(rank);
+  TENON_ASSIGN_OR_RETURN(const int at, AxisByRank(c, *axis, out));
   int64_t sum = 0;
   for (int i = begin; i < end; ++i) {
     TENON_ASSIGN_OR_RETURN(sum, AddDims(sum, c.input(i).dim(at)));
-    TENON_ASSIGN_OR_RETURN(out, MergeShapes(out, ReplaceDim(c.input(i), at, kUnknownDim)));
+    // TensorFlow compares the dimensions before the axis, then those behind it.
+    const PartialShape& in = c.input(i);
+    for (const auto& [from, to] : {std::pair(0, at), std::pair(at + 1, rank)}) {
+      TENON_ASSIGN_OR_RETURN(const PartialShape part,
+                             MergeShapes(Subshape(out, from, to), Subshape(in, from, to)));
+      for (int k = 0; k < part.rank(); ++k) out.set_dim(from + k, part.dim(k));
+    }
   }
   out.set_dim(at, sum);
   c.set_output(0, std::move(out));
@@ -53,11 +60,18 @@ absl::Status ConcatInputs(InferenceContext& c, int begin, int end, int axis_inpu
   return absl::OkStatus();
 }
 
+absl::StatusOr<int> SplitAxis(int64_t axis, int rank) {
+  if (const std::optional<int> at = AxisIn(axis, rank)) return *at;
+  return Invalid("Dimension size, given by scalar input ", axis, " must be in range [", -rank, ", ",
+                 rank, ")");
+}
+
 // Checks the rank of an input whose value is read: at once if the value is a constant, else when
 // the node runs, since TensorFlow looks at the rank when it reads the value.
 absl::Status CheckRankOfValue(InferenceContext& c, int input, int rank) {
   const absl::Status status = c.WithRank(c.input(input), rank).status();
-  return c.input_value(input) != nullptr ? status : AtRunTime(status);
+  if (status.ok() || c.input_value(input) == nullptr) return AtRunTime(status);
+  return rank == 0 ? Invalid("Input must be scalar but has rank ", c.input(input).rank()) : status;
 }
 
 // The slice of one dimension of the input.
@@ -95,7 +109,7 @@ absl::StatusOr<Masks> SliceMasks(InferenceContext& c) {
 
 absl::Status CheckEllipsis(const Masks& m) {
   if (std::popcount(static_cast<uint32_t>(m.ellipsis)) <= 1) return absl::OkStatus();
-  return absl::InvalidArgumentError("more than one ellipsis is not allowed");
+  return absl::InvalidArgumentError("Multiple ellipses in slice spec not allowed");
 }
 
 std::optional<int64_t> ElementAt(InferenceContext& c, int input, size_t i) {
@@ -103,6 +117,12 @@ std::optional<int64_t> ElementAt(InferenceContext& c, int input, size_t i) {
   if (!v || i >= v->size() || ((*v)[i] == kUnknownDim && c.input_value(input) == nullptr))
     return std::nullopt;
   return (*v)[i];
+}
+
+absl::Status CheckStride(int64_t stride, bool shrink, int index) {
+  if (stride == 0) return Invalid("strides[", index, "] must be non-zero");
+  if (shrink && stride <= 0) return Invalid("only stride 1 allowed on non-range indexing.");
+  return absl::OkStatus();
 }
 
 // Makes a plan for an input of this rank from the masks: an ellipsis, or the end of the list, takes
@@ -118,8 +138,9 @@ absl::StatusOr<SlicePlan> PlanSlice(InferenceContext& c, int rank, const Masks& 
   int consumed = 0;  // input dimensions taken by what is no ellipsis and no new axis
   for (int i = 0; i < count; ++i) consumed += !bit(m.ellipsis, i) && !(bit(m.new_axis, i));
   if (consumed > rank) {
-    return absl::InvalidArgumentError(absl::StrCat("index out of range: the slice has ", consumed,
-                                                   " dimensions, the input only ", rank));
+    return rank == 0 ? Invalid("Attempting to slice scalar input.")
+                     : Invalid("Index out of range using input dim ", rank, "; input has only ",
+                               rank, " dims");
   }
   SlicePlan plan;
   const auto whole = [&](int n) {
@@ -136,6 +157,8 @@ absl::StatusOr<SlicePlan> PlanSlice(InferenceContext& c, int rank, const Masks& 
     } else if (bit(m.new_axis, i)) {
       plan.out_dims.push_back(-1);
     } else {
+      const auto index = static_cast<int>(plan.steps.size());
+      TENON_RETURN_IF_ERROR(CheckStride(strides[i], bit(m.shrink, i), index));
       SliceStep step{ElementAt(c, begin_input, i),
                      ElementAt(c, begin_input + 1, i),
                      strides[i],
@@ -157,16 +180,12 @@ struct Extent {
 };
 
 absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
-  if (s.stride == 0)
-    return absl::InvalidArgumentError(absl::StrCat("strides[", index, "] must be non-zero"));
-  if (s.shrink && s.stride <= 0)
-    return absl::InvalidArgumentError("only stride 1 allowed on non-range indexing");
   if (s.shrink) {
     if (dim < 0 || !s.begin) return Extent{0, 1};
     const int64_t at = *s.begin < 0 ? *s.begin + dim : *s.begin;
     if (at < 0 || at >= dim) {
       absl::Status status = absl::InvalidArgumentError(
-          absl::StrCat("slice index ", *s.begin, " of dimension ", index, " out of bounds"));
+          absl::StrCat("slice index ", *s.begin, " of dimension ", index, " out of bounds."));
       // TensorFlow checks a single index only where its end is known too.
       return s.end ? status : AtRunTime(std::move(status));
     }
@@ -210,15 +229,17 @@ absl::Status ConcatOffsetShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<int> PackAxis(int64_t axis, int rank) {
+  if (const std::optional<int> at = AxisIn(axis, rank)) return *at;
+  return Invalid("Invalid axis: ", axis, "; must be in [", -rank, ",", rank, ")");
+}
+
 // N inputs of one shape -> the shape with N put in before dimension `axis`.
 absl::Status PackShape(InferenceContext& c) {
-  PartialShape in = c.input(0);
-  for (int i = 1; i < c.num_inputs(); ++i) {
-    TENON_ASSIGN_OR_RETURN(in, MergeShapes(in, c.input(i)));
-  }
+  TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeInputs(c));
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   if (!in.known_rank()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, in.rank() + 1));
+  TENON_ASSIGN_OR_RETURN(const int at, PackAxis(axis, in.rank() + 1));
   c.set_output(0, Concatenate(Concatenate(Subshape(in, 0, at), Vector(c.num_inputs())),
                               Subshape(in, at, in.rank())));
   if (in.rank() == 0) SetValue(c, 0, JoinedValues(c, 0, c.num_inputs()));
@@ -230,11 +251,10 @@ absl::Status UnpackShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   if (!in.known_rank()) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(axis, in.rank()));
+  TENON_ASSIGN_OR_RETURN(const int at, PackAxis(axis, in.rank()));
   TENON_RETURN_IF_ERROR(c.WithSize(in.dim(at), c.num_outputs()).status());
   const PartialShape out = Concatenate(Subshape(in, 0, at), Subshape(in, at + 1, in.rank()));
-  const std::optional<Dims> value = in.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
+  const std::optional<Dims> value = in.rank() == 1 ? c.followed_ints(0) : std::nullopt;
   for (int i = 0; i < c.num_outputs(); ++i) {
     c.set_output(i, out);
     if (value && i < static_cast<int>(value->size())) SetValue(c, i, Dims{(*value)[i]});
@@ -249,13 +269,15 @@ absl::Status SplitShape(InferenceContext& c) {
   const std::optional<int64_t> axis = ScalarValue(c, 0);
   PartialShape out = in.known_rank() ? PartialShape::UnknownOfRank(in.rank()) : PartialShape();
   if (axis && in.known_rank()) {
-    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
-    TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank()));
-    TENON_ASSIGN_OR_RETURN(const int64_t part,
-                           DivideDim(in.dim(at), c.num_outputs(), /*evenly=*/true));
-    out = ReplaceDim(in, at, part);
+    TENON_ASSIGN_OR_RETURN(const int at, SplitAxis(*axis, in.rank()));
+    const absl::StatusOr<int64_t> part = DivideDim(in.dim(at), c.num_outputs(), /*evenly=*/true);
+    if (!part.ok()) {
+      return Annotate(part.status(), "",
+                      "\n\tNumber of ways to split should evenly divide the split dimension");
+    }
+    out = ReplaceDim(in, at, *part);
   }
-  const std::optional<Dims> value = in.rank() == 1 && axis ? c.input_as_ints(1) : std::nullopt;
+  const std::optional<Dims> value = in.rank() == 1 && axis ? c.followed_ints(1) : std::nullopt;
   for (int i = 0; i < c.num_outputs(); ++i) {
     c.set_output(i, out);
     const int64_t n = out.dim(0);
@@ -271,17 +293,19 @@ absl::Status SplitVShape(InferenceContext& c) {
   const PartialShape& in = c.input(0);
   const std::optional<int64_t> axis = ScalarValue(c, 2);
   const std::optional<Dims> sizes = c.input_as_ints(1);
-  const absl::Status count = c.WithSize(c.input(1).dim(0), c.num_outputs()).status();
-  if (!count.ok()) return c.input_value(1) != nullptr ? count : AtRunTime(count);
+  if (c.input(1).dim(0) >= 0 && c.input(1).dim(0) != c.num_outputs()) {
+    absl::Status count = Invalid("Length of size_splits should be equal to num_outputs");
+    return c.input_value(1) != nullptr ? count : AtRunTime(std::move(count));
+  }
   if (!in.known_rank()) return absl::OkStatus();
-  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(in, 1).status());
+  if (in.rank() == 0) return Invalid("Can't split scalars");
   if (!axis) {
     for (int i = 0; i < c.num_outputs(); ++i)
       c.set_output(i, PartialShape::UnknownOfRank(in.rank()));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int at, NormalizeAxis(*axis, in.rank()));
-  if (c.num_outputs() == 1) {  // as in TensorFlow, whatever the size says: the kernel checks it
+  TENON_ASSIGN_OR_RETURN(const int at, SplitAxis(*axis, in.rank()));
+  if (c.num_outputs() == 1 && !sizes) {
     c.set_output(0, in);
     return absl::OkStatus();
   }
@@ -291,10 +315,10 @@ absl::Status SplitVShape(InferenceContext& c) {
   if (sizes) {
     for (int i = 0; i < c.num_outputs(); ++i) {
       const int64_t size = (*sizes)[i];
-      if (size < -1)
-        return absl::InvalidArgumentError(
-            absl::StrCat("size_splits[", i, "] must be -1 or more but is ", size));
+      if (size < -1) return Invalid("Split size at index ", i, " must be >= 0. Got: ", size);
       if (size == -1) {
+        if (unknowns > 0 && c.input_value(1) != nullptr)
+          return Invalid("size_splits can only have one -1");
         rest = i;
         ++unknowns;
       } else {
@@ -303,8 +327,8 @@ absl::Status SplitVShape(InferenceContext& c) {
     }
     const int64_t total = in.dim(at);
     if (total >= 0 && (known > total || (unknowns == 0 && known != total))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("size_splits sum to ", known, " but dimension ", at, " is ", total));
+      return Invalid("can't split axis of size ", total, " into pieces of size [",
+                     absl::StrJoin(*sizes, ","), "]");
     }
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
@@ -320,7 +344,8 @@ absl::Status SplitVShape(InferenceContext& c) {
 // TensorFlow refuses.
 absl::Status SliceShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
-  TENON_ASSIGN_OR_RETURN(const int64_t length, c.MergeDim(c.input(1).dim(0), c.input(2).dim(0)));
+  TENON_ASSIGN_OR_RETURN(const PartialShape both, MergeShapes(c.input(1), c.input(2)));
+  const int64_t length = both.dim(0);
   PartialShape in = c.input(0);
   if (length > kMaxRank)
     return absl::InvalidArgumentError(absl::StrCat("a slice of ", length, " dimensions"));
@@ -339,12 +364,13 @@ absl::Status SliceShape(InferenceContext& c) {
       beyond = absl::InvalidArgumentError(absl::StrCat(
           "begin[", i, "] = ", *begin, " is outside of the dimension's ", dim, " elements"));
       // TensorFlow reads begin as it reads a shape, in which -1 is unknown and less is an error.
-      if (*begin < -1 || (*begin > 0 && size == -1 && exact_sizes)) return beyond;
+      if (*begin < -1) return Invalid(InferenceContext::kInvalidShapeValue, *begin);
+      if ((*begin > 0 && size == -1 && exact_sizes)) {
+        return SubtractDims(dim, *begin).status();
+      }
     }
     if (!size) continue;
-    if (*size < -1)
-      return absl::InvalidArgumentError(
-          absl::StrCat("size[", i, "] must be -1 or more but is ", *size));
+    if (*size < -1) return Invalid(InferenceContext::kInvalidShapeValue, *size);
     if (*size >= 0 && begin && dim >= 0 && *size > dim - *begin) {
       beyond =
           absl::InvalidArgumentError(absl::StrCat("begin[", i, "] + size[", i, "] = ", *begin,
@@ -359,7 +385,7 @@ absl::Status SliceShape(InferenceContext& c) {
   }
   TENON_RETURN_IF_ERROR(AtRunTime(beyond));
   c.set_output(0, out);
-  const std::optional<Dims> value = c.input_as_ints(0);
+  const std::optional<Dims> value = c.followed_ints(0);
   const std::optional<int64_t> begin = ElementAt(c, 1, 0);
   if (!value || in.rank() != 1 || !begin || out.dim(0) < 0) return absl::OkStatus();
   if (*begin + out.dim(0) > static_cast<int64_t>(value->size())) return absl::OkStatus();
@@ -368,6 +394,7 @@ absl::Status SliceShape(InferenceContext& c) {
 }
 
 absl::Status StridedSliceShape(InferenceContext& c) {
+  for (int i : {1, 2, 3}) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
   PartialShape spec = c.input(1);
   TENON_ASSIGN_OR_RETURN(spec, MergeShapes(spec, c.input(2)));
   TENON_ASSIGN_OR_RETURN(spec, MergeShapes(spec, c.input(3)));
@@ -387,7 +414,7 @@ absl::Status StridedSliceShape(InferenceContext& c) {
   PartialShape out = Shape();
   for (int from : plan.out_dims) out.push_back(from < 0 ? 1 : extents[from].size);
   c.set_output(0, out);
-  const std::optional<Dims> value = in.rank() == 1 ? c.input_as_ints(0) : std::nullopt;
+  const std::optional<Dims> value = in.rank() == 1 ? c.followed_ints(0) : std::nullopt;
   if (!value || extents[0].size < 0 || out.rank() > 1) return absl::OkStatus();
   const SliceStep& step = plan.steps[0];
   if ((step.shrink || !step.begin_masked) && !step.begin) return absl::OkStatus();

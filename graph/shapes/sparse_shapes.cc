@@ -38,6 +38,7 @@ absl::Status SparseAddShape(InferenceContext& c) {
 absl::Status SparseConcatShape(InferenceContext& c) {
   const int n = c.num_inputs() / 3;
   int64_t count = 0, rank = kUnknownDim;
+  PartialShape shapes;
   for (int i = 0; i < n; ++i) {
     TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(i), 2));
     TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRank(c.input(n + i), 1));
@@ -45,8 +46,9 @@ absl::Status SparseConcatShape(InferenceContext& c) {
     TENON_ASSIGN_OR_RETURN(const int64_t rows, c.MergeDim(indices.dim(0), values.dim(0)));
     TENON_ASSIGN_OR_RETURN(count, AddDims(count, rows));
     TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, indices.dim(1)));
-    TENON_ASSIGN_OR_RETURN(rank, c.MergeDim(rank, shape.dim(0)));
+    TENON_ASSIGN_OR_RETURN(shapes, MergeShapes(shapes, shape));
   }
+  TENON_ASSIGN_OR_RETURN(rank, AtRunTime(c.MergeDim(rank, shapes.dim(0))));
   return SetSparse(c, count, rank);
 }
 
@@ -227,6 +229,9 @@ absl::Status RaggedGatherShape(InferenceContext& c) {
   for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape values,
                          c.WithRankAtLeast(c.input(static_cast<int>(splits)), 1));
+  const int indices_rank = c.num_outputs() - static_cast<int>(splits);
+  if (indices_rank >= 0)
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(static_cast<int>(splits) + 1), indices_rank).status());
   for (int i = 0; i < c.num_outputs() - 1; ++i) c.set_output(i, Vector(kUnknownDim));
   c.set_output(c.num_outputs() - 1, Concatenate(Vector(kUnknownDim), Subshape(values, 1)));
   return absl::OkStatus();
@@ -238,7 +243,7 @@ absl::Status RaggedRangeShape(InferenceContext& c) {
   for (int i = 0; i < 3; ++i) {
     TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
     if (c.input(i).rank() != 1) continue;
-    TENON_ASSIGN_OR_RETURN(rows, c.MergeDim(rows, c.input(i).dim(0)));
+    TENON_ASSIGN_OR_RETURN(rows, c.MergeDim(c.input(i).dim(0), rows));
   }
   bool all_scalar = true, unknown = false;
   for (int i = 0; i < 3; ++i) {

@@ -33,7 +33,11 @@ absl::Status StringSplitShape(InferenceContext& c) {
 absl::Status SubstrShape(InferenceContext& c) {
   const PartialShape& strings = c.input(0);
   const PartialShape& at = c.input(1);
-  TENON_RETURN_IF_ERROR(MergeShapes(at, c.input(2)).status());
+  const PartialShape& length = c.input(2);
+  if (length.known_rank()) TENON_RETURN_IF_ERROR(c.WithRank(at, length.rank()).status());
+  if (!MergeShapes(at, length).ok()) {
+    return Invalid("pos and len shapes must match: ", at.ToString(), " vs. ", length.ToString());
+  }
   if (at.known_rank() && strings.known_rank()) {
     TENON_ASSIGN_OR_RETURN(PartialShape out, c.Broadcast(strings, at));
     c.set_output(0, std::move(out));
@@ -50,7 +54,8 @@ absl::Status StringFormatShape(InferenceContext& c) {
     ++holes;
   if (holes != c.num_inputs()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the template has ", holes, " placeholders for ", c.num_inputs(), " inputs"));
+        absl::StrCat("num placeholders in template and num inputs must match: ", holes, " vs. ",
+                     c.num_inputs()));
   }
   c.set_output(0, Shape());
   return absl::OkStatus();
@@ -83,19 +88,11 @@ absl::Status DecodeRawShape(InferenceContext& c) {
 }
 
 absl::Status DecodePaddedRawShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {-1, 0})));
-  const std::optional<int64_t> bytes = ScalarValue(c, 1);
-  int64_t elements = kUnknownDim;
-  if (bytes) {
-    const int64_t size = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
-    if (*bytes <= 0 || size == 0 || *bytes % size != 0) {
-      absl::Status status = absl::InvalidArgumentError(absl::StrCat(
-          "fixed_length ", *bytes, " is no positive multiple of the element's ", size, " bytes"));
-      // TensorFlow's function refuses a negative length and a remainder, but not 0.
-      return *bytes == 0 ? AtRunTime(std::move(status)) : status;
-    }
-    elements = *bytes / size;
-  }
+  TENON_ASSIGN_OR_RETURN(const int64_t bytes, DimFromScalar(c, 1));
+  const int64_t size = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
+  // TensorFlow's function refuses a negative length and a remainder, but not 0.
+  if (bytes == 0) return AtRunTime(Invalid("fixed_length must be positive"));
+  TENON_ASSIGN_OR_RETURN(const int64_t elements, DivideDim(bytes, size, /*evenly=*/true));
   c.set_output(0, Concatenate(c.input(0), Vector(elements)));
   return absl::OkStatus();
 }
@@ -110,6 +107,16 @@ absl::Status ReduceJoinShape(InferenceContext& c) {
 // Two sparse tensors of sequences; one distance for each.
 absl::Status EditDistanceShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 2, 1, 1}));
+  for (const int first : {0, 3}) {
+    const int64_t count = c.input(first).dim(0), values = c.input(first + 1).dim(0);
+    if (count >= 0 && values >= 0 && count != values) {
+      return Invalid("Number of elements in index (", count, ") and values (", values,
+                     ") do not match.");
+    }
+    const int64_t depth = c.input(first).dim(1), rank = c.input(first + 2).dim(0);
+    if (depth >= 0 && rank >= 0 && depth != rank)
+      return Invalid("Index rank (", depth, ") and shape rank (", rank, ") do not match.");
+  }
   const std::optional<Dims> a = ConstantInts(c, 2), b = ConstantInts(c, 5);
   if (!a || !b) return absl::OkStatus();
   if (a->size() != b->size() || a->empty()) {

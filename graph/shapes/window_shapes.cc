@@ -23,15 +23,17 @@ absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank) {
     TENON_ASSIGN_OR_RETURN(padding.explicit_pads, c.AttrIntList("explicit_paddings"));
   }
   const size_t wanted = name == "EXPLICIT" ? 2 * rank : 0;
-  if (padding.explicit_pads.size() != wanted) {
-    return absl::InvalidArgumentError(absl::StrCat("explicit_paddings must have ", wanted,
-                                                   " values with padding ", name, " but has ",
-                                                   padding.explicit_pads.size()));
+  if (const size_t given = padding.explicit_pads.size(); given != wanted) {
+    return wanted == 0
+               ? Invalid(
+                     "explicit_paddings attribute must be empty if the padding attribute is "
+                     "not EXPLICIT")
+               : Invalid("explicit_paddings attribute must contain ", wanted,
+                         " values, but got: ", given);
   }
   for (int64_t p : padding.explicit_pads) {
     if (p < 0)
-      return absl::InvalidArgumentError(
-          absl::StrCat("explicit_paddings must be non-negative but one is ", p));
+      return absl::InvalidArgumentError("All elements of explicit_paddings must be nonnegative");
   }
   return padding;
 }
@@ -39,9 +41,10 @@ absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank) {
 absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                     const WindowPadding& padding, int axis) {
   if (stride <= 0)
-    return absl::InvalidArgumentError(absl::StrCat("stride must be > 0 but is ", stride));
+    return absl::InvalidArgumentError(absl::StrCat("Stride must be > 0, but got ", stride));
   if (dilation <= 0)
-    return absl::InvalidArgumentError(absl::StrCat("dilation must be > 0 but is ", dilation));
+    return absl::InvalidArgumentError(
+        absl::StrCat("Dilation rate must be >= 1, but got ", dilation));
   if (in < 0) return kUnknownDim;
   // SAME covers each element, so the size of the window does not matter.
   if (padding.same) return in / stride + (in % stride != 0);
@@ -71,6 +74,29 @@ absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, i
 
 namespace {
 
+// TensorFlow's words for a list attribute that has not one value per dimension.
+absl::Status CountError(InferenceContext& c, std::string_view name, int rank, size_t values) {
+  const std::string& op = c.op().name;
+  std::string_view who = op, what = name == "strides" ? "stride" : name, requires_ = " requires";
+  if (op == "Conv2D" || op == "_FusedConv2D") {
+    who = name == "strides" ? "Conv2D on data format " : "Conv2D";
+  } else if (op.starts_with("DepthwiseConv2d")) {
+    who = "DepthwiseConv2D";
+  } else if (op == "AvgPool3D" || op == "MaxPool3D") {
+    who = "Pool3D";
+    if (name == "strides") requires_ = " ops require";
+  } else if (op.starts_with("MaxPool")) {
+    who = "MaxPool";
+  } else if (op == "FusedPadConv2D" || op == "FusedResizeAndPadConv2D") {
+    who = "Operation";
+  }
+  const bool convolves = who.starts_with("Conv");
+  if (convolves && name == "dilations") what = "dilation";
+  const bool with_format = who.ends_with(" ");
+  return Invalid(who, with_format ? c.AttrString("data_format").value_or("") : "", requires_,
+                 " the ", what, " attribute to contain ", rank, " values, but got: ", values);
+}
+
 // A list attribute with one value per dimension.
 absl::StatusOr<std::vector<int64_t>> PerDim(InferenceContext& c, std::string_view name, int rank) {
   if (!c.HasAttr(name)) return std::vector<int64_t>(rank, 1);
@@ -83,42 +109,25 @@ absl::StatusOr<std::vector<int64_t>> PerDim(InferenceContext& c, std::string_vie
         absl::StrCat("attr '", name, "' has value ", value, ", out of range for an int32"));
   }
   if (static_cast<int>(values.size()) == rank) return values;
-  return absl::InvalidArgumentError(absl::StrCat("attr '", name,
-                                                 "' must have one value for each of ", rank,
-                                                 " dimensions but has ", values.size()));
-}
-
-struct ConvAttrs {
-  WindowFormat format;
-  WindowPadding padding;
-  std::vector<int64_t> strides, dilations;
-};
-
-absl::StatusOr<ConvAttrs> ConvAttrsOf(InferenceContext& c, int spatial) {
-  ConvAttrs a;
-  TENON_ASSIGN_OR_RETURN(a.format, WindowFormatOf(c, spatial));
-  TENON_ASSIGN_OR_RETURN(a.padding, WindowPaddingOf(c, a.format.rank()));
-  TENON_ASSIGN_OR_RETURN(a.strides, PerDim(c, "strides", a.format.rank()));
-  TENON_ASSIGN_OR_RETURN(a.dilations, PerDim(c, "dilations", a.format.rank()));
-  return a;
+  return CountError(c, name, rank, values.size());
 }
 
 // Input depth must be a multiple of the filter's (groups), and so must the output's of the number
 // of groups.
 absl::Status CheckGroups(int64_t depth, int64_t filter_depth, int64_t out_depth) {
   if (depth < 0 || filter_depth < 0) return absl::OkStatus();
-  if (filter_depth == 0)
-    return absl::InvalidArgumentError("the filter's depth must be greater than 0");
+  if (filter_depth == 0) return absl::InvalidArgumentError("Depth of filter must not be 0");
   if (depth % filter_depth != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("depth of input (", depth,
+    return absl::InvalidArgumentError(absl::StrCat("Depth of input (", depth,
                                                    ") is not a multiple of input depth of filter (",
                                                    filter_depth, ")"));
   }
   const int64_t groups = depth / filter_depth;
-  if (groups < 1) return absl::InvalidArgumentError("the input's depth must be greater than 0");
+  if (groups < 1) return absl::InvalidArgumentError("Number of groups must not be 0");
   if (out_depth >= 0 && out_depth % groups != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output depth ", out_depth, " is not a multiple of the ", groups, " groups"));
+    return absl::InvalidArgumentError(absl::StrCat("Depth of output (", out_depth,
+                                                   ") is not a multiple of the number of groups (",
+                                                   groups, ")"));
   }
   return absl::OkStatus();
 }
@@ -126,10 +135,11 @@ absl::Status CheckGroups(int64_t depth, int64_t filter_depth, int64_t out_depth)
 // Input, filter [spatial..., input depth, output depth] -> the output. Depthwise filters have
 // [spatial..., input depth, multiplier].
 absl::Status Convolve(InferenceContext& c, const PartialShape& input, int spatial, bool depthwise) {
-  TENON_ASSIGN_OR_RETURN(const ConvAttrs a, ConvAttrsOf(c, spatial));
-  const WindowFormat& f = a.format;
+  TENON_ASSIGN_OR_RETURN(const WindowFormat f, WindowFormatOf(c, spatial));
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(input, f.rank()));
   TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations, PerDim(c, "dilations", f.rank()));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", f.rank()));
   PartialShape out = PartialShape::UnknownOfRank(f.rank());
   out.set_dim(0, in.dim(0));
   int64_t depth = filter.dim(spatial + 1);
@@ -141,10 +151,16 @@ absl::Status Convolve(InferenceContext& c, const PartialShape& input, int spatia
     TENON_RETURN_IF_ERROR(CheckGroups(in.dim(f.channels()), filter.dim(spatial), depth));
   }
   out.set_dim(f.channels(), depth);
+  TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, f.rank()));
+  for (const int at : {0, f.channels()}) {
+    if (padding.explicit_pads.empty()) break;
+    if (padding.explicit_pads[2 * at] != 0 || padding.explicit_pads[2 * at + 1] != 0)
+      return Invalid("Nonzero explicit padding in the batch or depth dimensions is not supported");
+  }
   for (int i = 0; i < spatial; ++i) {
     const int at = f.first() + i;
-    TENON_ASSIGN_OR_RETURN(const int64_t d, WindowedDim(in.dim(at), filter.dim(i), a.dilations[at],
-                                                        a.strides[at], a.padding, at));
+    TENON_ASSIGN_OR_RETURN(const int64_t d, WindowedDim(in.dim(at), filter.dim(i), dilations[at],
+                                                        strides[at], padding, at));
     out.set_dim(at, d);
   }
   c.set_output(0, std::move(out));
@@ -166,6 +182,11 @@ absl::Status BackpropInput(InferenceContext& c, int spatial) {
   TENON_ASSIGN_OR_RETURN(const PartialShape asked, c.input_as_shape(0));
   TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(1), f.rank()));
   TENON_ASSIGN_OR_RETURN(const PartialShape grad, c.WithRank(c.input(2), f.rank()));
+  TENON_RETURN_IF_ERROR(c.MergeDim(grad.dim(f.channels()), filter.dim(spatial + 1)).status());
+  if (asked.known_rank() && asked.rank() != spatial && asked.rank() != f.rank()) {
+    return Invalid("Conv2DBackpropInput requires input_sizes to contain ", f.rank(), " values or ",
+                   spatial, " values, but got: ", asked.rank());
+  }
   PartialShape out = PartialShape::UnknownOfRank(f.rank());
   if (asked.rank() == spatial) {
     out.set_dim(f.channels(), filter.dim(spatial));
@@ -208,6 +229,7 @@ absl::Status Pool(InferenceContext& c, int spatial, const std::vector<int64_t>& 
 }
 
 absl::Status PoolByAttrs(InferenceContext& c, int spatial) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), spatial + 2).status());
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> ksize, PerDim(c, "ksize", spatial + 2));
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", spatial + 2));
   return Pool(c, spatial, ksize, strides);
@@ -272,7 +294,13 @@ absl::Status DepthwiseBackpropInputShape(InferenceContext& c) { return FromSizes
 absl::Status Conv2DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 4); }
 absl::Status Conv3DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 5); }
 
-absl::Status Pool2DShape(InferenceContext& c) { return PoolByAttrs(c, 2); }
+absl::Status Pool2DShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(PoolByAttrs(c, 2));
+  if (c.op().name != "MaxPoolGradGrad") return absl::OkStatus();
+  // The gradient's gradient is like the input, and the result like what was pooled.
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(2)).status());
+  return MergeShapes(c.input(1), c.output(0).shape).status();
+}
 absl::Status Pool3DShape(InferenceContext& c) { return PoolByAttrs(c, 3); }
 
 namespace {
@@ -280,7 +308,10 @@ namespace {
 // ksize and strides are inputs `sizes` and the next.
 absl::Status PoolByInputs(InferenceContext& c, int sizes) {
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 4).status());
-  for (int i : {sizes, sizes + 1}) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  for (int i : {sizes, sizes + 1}) {
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+    TENON_RETURN_IF_ERROR(c.WithSize(c.input(i).dim(0), 4).status());
+  }
   const std::optional<Dims> ksize = ConstantInts(c, sizes), strides = ConstantInts(c, sizes + 1);
   if (!ksize || !strides) {
     c.set_output(0, PartialShape::UnknownOfRank(4));
@@ -339,15 +370,15 @@ absl::StatusOr<PartialShape> Padded(InferenceContext& c, PartialShape in, int pa
   TENON_RETURN_IF_ERROR(MergeShapes(pads, PartialShape({4, 2})).status());
   TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, 4));
   const std::optional<Dims> values = ConstantInts(c, paddings);
+  if (values && std::ranges::any_of(*values, [](int64_t p) { return p < 0; }))
+    return Invalid("Paddings must be non-negative");
   for (int i = 0; i < 4; ++i) {
     if (!values) {
       in.set_dim(i, kUnknownDim);
       continue;
     }
-    TENON_ASSIGN_OR_RETURN(const int64_t before,
-                           AddDims(in.dim(i), std::max<int64_t>((*values)[2 * i], 0)));
-    TENON_ASSIGN_OR_RETURN(const int64_t both,
-                           AddDims(before, std::max<int64_t>((*values)[2 * i + 1], 0)));
+    TENON_ASSIGN_OR_RETURN(const int64_t before, AddDims(in.dim(i), (*values)[2 * i]));
+    TENON_ASSIGN_OR_RETURN(const int64_t both, AddDims(before, (*values)[2 * i + 1]));
     in.set_dim(i, both);
   }
   return in;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/api/base/op_text.h"
@@ -23,16 +24,20 @@ std::string ValueText(const Tensor& t) {
 }
 
 // What the shape function has seen of its inputs besides their shapes.
-std::string ValuesReadText(const InferenceContext& context) {
+std::string ValuesReadText(const InferenceContext& context, const InferenceContext& bare) {
   std::vector<std::string> values, shapes;
   for (int i = 0; i < context.num_inputs(); ++i) {
+    // Called without values a function may go on, and read what it does not reach with them.
+    const bool as_shape = context.reads_as_shape(i) || bare.reads_as_shape(i);
+    const bool as_value = context.reads_value(i) || bare.reads_value(i);
+    const absl::StatusOr<PartialShape> shape =
+        as_shape ? context.input_as_shape(i) : absl::StatusOr<PartialShape>(PartialShape());
     const Tensor* value = context.input_info(i).value.get();
-    if (context.reads_value(i) && value != nullptr)
-      values.push_back(absl::StrCat("input[", i, "] = ", ValueText(*value)));
-    if (!context.reads_as_shape(i)) continue;
-    const absl::StatusOr<PartialShape> shape = context.input_as_shape(i);
-    if (shape.ok() && shape->known_rank())
+    if (shape.ok() && shape->known_rank()) {
       shapes.push_back(absl::StrCat("input[", i, "] = ", ShapeText(*shape)));
+    } else if (as_value && value != nullptr) {
+      values.push_back(absl::StrCat("input[", i, "] = ", ValueText(*value)));
+    }
   }
   std::string out;
   if (!values.empty())
@@ -44,32 +49,36 @@ std::string ValuesReadText(const InferenceContext& context) {
   return out;
 }
 
-// What the function says where it sees the shapes of the inputs only. TensorFlow calls it so first.
-absl::Status ErrorWithoutValues(const InferenceContext& context) {
+// What is known of the inputs, but for their values.
+std::vector<TensorInfo> WithoutValues(const InferenceContext& context) {
   std::vector<TensorInfo> infos;
   for (int i = 0; i < context.num_inputs(); ++i) {
     infos.push_back(context.input_info(i));
     infos.back().value.reset();
     infos.back().partial_value.reset();
   }
-  InferenceContext::Infos inputs;
-  for (const TensorInfo& info : infos) inputs.push_back(&info);
-  InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
-                        context.attr_owner());
-  return CallShapeFn(bare);
+  return infos;
 }
 
 }  // namespace
 
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status) {
+  // TensorFlow calls the function so first.
+  const std::vector<TensorInfo> infos = WithoutValues(context);
+  InferenceContext::Infos inputs;
+  for (const TensorInfo& info : infos) inputs.push_back(&info);
+  InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
+                        context.attr_owner());
+  const absl::Status first = CallShapeFn(bare);
+  const absl::Status& error = first.ok() ? status : first;
+  if (absl::StartsWith(error.message(), InferenceContext::kInvalidShapeValue)) return error;
   std::vector<std::string> shapes;
   for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(InputShapeText(context.input(i)));
-  const absl::Status first = ErrorWithoutValues(context);
-  return Annotate(first.ok() ? status : first, "",
+  return Annotate(error, "",
                   absl::StrCat(" for '", NodeText(graph, n),
                                "' with input shapes: ", absl::StrJoin(shapes, ", "),
-                               first.ok() ? ValuesReadText(context) : "", "."));
+                               first.ok() ? ValuesReadText(context, bare) : "", "."));
 }
 
 }  // namespace tenon::api
