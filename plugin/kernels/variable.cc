@@ -1,6 +1,7 @@
 #include "plugin/kernels/variable.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "plugin/device/device_copy.h"
 
@@ -56,8 +57,15 @@ Tensor Variable::Peek() const {
 }
 
 absl::Status Variable::NoValue(absl::StatusCode code) const {
-  return absl::Status(code,
+  absl::Status status(code,
                       absl::StrCat("variable '", name(), "' has no value yet; assign one first"));
+  if (code != absl::StatusCode::kFailedPrecondition) return status;
+  const std::string words = absl::StrCat(
+      "Could not find variable ", name(),
+      ". This could mean that the variable has been deleted. In TF1, it can also mean the variable "
+      "is uninitialized. Debug info: ",
+      status.message());
+  return NoteAnswer(std::move(status), code, words);
 }
 
 absl::Status Variable::Update(UpdateFn update, Device* device) {

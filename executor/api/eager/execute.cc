@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/custom_placement.h"
 #include "executor/api/eager/make_callable.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 
@@ -24,7 +25,7 @@ absl::Status AwaitInputs(Inputs inputs) {
 // Sets `outputs`, in the calling thread.
 absl::Status Compute(const CallContext& call, Callable& callable, Inputs inputs, Outputs& outputs) {
   outputs.resize(callable.output_types().size());
-  return WithinMemory([&] {
+  absl::Status status = WithinMemory([&] {
     const DenormalGuard denormals;
     if (call.cancellation == nullptr) [[likely]]
       return callable.Run(inputs, absl::MakeSpan(outputs), call);
@@ -32,6 +33,9 @@ absl::Status Compute(const CallContext& call, Callable& callable, Inputs inputs,
     const LimitsScope scope(&limits);
     return callable.Run(inputs, absl::MakeSpan(outputs), call);
   });
+  if (!status.ok()) [[unlikely]]
+    return AsNoted(status);
+  return status;
 }
 
 CallContext ContextOfCall(const Context& context, const TFE_Op& op) {

@@ -73,7 +73,10 @@ absl::Status PrepareTile(Prepare& p) {
     return p.Invalid(absl::StrCat("'multiples' must have ", in.rank(), " elements"));
   Dims dims(in.rank());
   for (int d = 0; d < in.rank(); ++d) {
-    if (multiples[d] < 0 || __builtin_mul_overflow(in.dim(d), multiples[d], &dims[d])) {
+    if (multiples[d] < 0) {
+      return p.Invalid(absl::StrCat("Expected multiples[", d, "] >= 0, but got ", multiples[d]));
+    }
+    if (__builtin_mul_overflow(in.dim(d), multiples[d], &dims[d])) {
       return p.Invalid(absl::StrCat("multiples[", d, "] cannot be ", multiples[d]));
     }
   }

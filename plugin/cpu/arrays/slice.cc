@@ -39,9 +39,13 @@ absl::Status PrepareSlice(Prepare& p) {
   std::vector<SliceRange> ranges;
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t count = size[d] == -1 ? in.dim(d) - begin[d] : size[d];
-    if (begin[d] < 0 || begin[d] > in.dim(d) || count < 0 || count > in.dim(d) - begin[d]) {
-      return p.Invalid(absl::StrCat("begin ", begin[d], " and size ", size[d], " leave dimension ",
-                                    d, " of ", in.dim(d)));
+    if (begin[d] < 0 || begin[d] > in.dim(d)) {
+      return p.Invalid(
+          absl::StrCat("Expected begin[", d, "] in [0, ", in.dim(d), "], but got ", begin[d]));
+    }
+    if (count < 0 || count > in.dim(d) - begin[d]) {
+      return p.Invalid(absl::StrCat("Expected size[", d, "] in [0, ", in.dim(d) - begin[d],
+                                    "], but got ", size[d]));
     }
     ranges.push_back({d, begin[d], 1, count});
   }

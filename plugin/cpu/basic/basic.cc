@@ -52,7 +52,10 @@ absl::Status PrepareReshape(Prepare& p) {
   bool has_zero = false;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == -1) {
-      if (missing >= 0) return p.Invalid("only one dimension of the new shape may be -1");
+      if (missing >= 0) {
+        return p.Invalid(
+            absl::StrCat("Only one input size may be -1, not both ", missing, " and ", i));
+      }
       missing = static_cast<int>(i);
     } else if (dims[i] == 0) {
       has_zero = true;
@@ -67,8 +70,11 @@ absl::Status PrepareReshape(Prepare& p) {
   }
   absl::StatusOr<Shape> out = CheckedShape(p, dims);
   if (out.ok() && out->num_elements() != n) {
-    return p.Invalid(absl::StrCat("the new shape ", out->ToString(), " has ", out->num_elements(),
-                                  " elements, the tensor has ", n));
+    const std::string values =
+        absl::StrCat("Input to reshape is a tensor with ", n, " values, but the requested shape ");
+    return p.Invalid(missing >= 0
+                         ? absl::StrCat(values, "requires a multiple of ", has_zero ? 0 : known)
+                         : absl::StrCat(values, "has ", out->num_elements()));
   }
   return AliasAs(p, std::move(out));
 }

@@ -155,7 +155,7 @@ template <typename T>
 absl::Status RefuseZero(const void* second, int64_t n) {
   const T* b = static_cast<const T*>(second);
   if (std::find(b, b + n, T{0}) == b + n) return absl::OkStatus();
-  return absl::InvalidArgumentError("integer division by zero");
+  return absl::InvalidArgumentError("Integer division by zero");
 }
 template <typename T>
 absl::Status RefuseNegative(const void* second, int64_t n) {

@@ -121,7 +121,7 @@ absl::Status RunUnsorted(const void* state, const StepArgs& args) {
     if (id < 0) continue;
     if (id >= s.segments) {
       return absl::InvalidArgumentError(
-          absl::StrCat("segment_ids[", i, "] = ", id, " is not below num_segments ", s.segments));
+          absl::StrCat("segment_ids[", i, "] = ", id, " is out of range [0, ", s.segments, ")"));
     }
     Join(s, static_cast<const char*>(args.in[0]) + i * s.row_bytes, out + id * s.row_bytes, &alone);
   }

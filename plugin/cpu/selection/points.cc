@@ -31,7 +31,7 @@ absl::Status Points::Outside(const void* indices, int64_t i) const {
   for (int64_t d = 0; d < depth; ++d)
     point.push_back(LoadIndex(indices, index_type, i * depth + d));
   return absl::InvalidArgumentError(absl::StrCat("indices[", i, "] = [", absl::StrJoin(point, ", "),
-                                                 "] does not index into [",
+                                                 "] does not index into shape [",
                                                  absl::StrJoin(size, ","), "]"));
 }
 

@@ -86,7 +86,7 @@ struct ToNumber {
     const std::string_view text = StringAt(args.in[0], i);
     if (ParseNumber(text, type, args.out[0], i)) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no number of type ", DataTypeName(type)));
+        absl::StrCat("StringToNumberOp could not correctly convert string: ", text));
   }
 };
 

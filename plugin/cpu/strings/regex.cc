@@ -22,7 +22,7 @@ absl::StatusOr<std::shared_ptr<const RE2>> Compile(std::string_view pattern) {
   auto regex = std::make_shared<const RE2>(Piece(pattern), options);
   if (regex->ok()) return regex;
   return absl::InvalidArgumentError(
-      absl::StrCat("'", pattern, "' is no regular expression: ", regex->error()));
+      absl::StrCat("Invalid pattern: ", pattern, ", error: ", regex->error()));
 }
 
 struct Regex {

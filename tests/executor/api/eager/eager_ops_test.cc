@@ -315,5 +315,28 @@ TEST_F(EagerOpsTest, AnonymousVariablesAreAllDifferent) {
   EXPECT_THAT(read(a), ElementsAre(1, 2));  // it goes with its last handle
 }
 
+// Programs know these texts from TensorFlow.
+TEST_F(EagerOpsTest, KernelsSayWhatTensorFlowsSay) {
+  const Handle three = Of<float>({3}, {1, 2, 3});
+  const auto ints = [](const std::vector<int32_t>& values) {
+    return Of<int32_t>({static_cast<int64_t>(values.size())}, values);
+  };
+  const Handle zero = Of<int32_t>({}, {0}), two = Of<int32_t>({}, {2}), text = OfStrings({}, {"a"});
+  EXPECT_THAT(ErrorOf(ctx_, "FloorDiv", {two.get(), zero.get()}),
+              StartsWith("3 Integer division by zero"));
+  EXPECT_THAT(ErrorOf(ctx_, "Tile", {three.get(), ints({-1}).get()}),
+              StartsWith("3 Expected multiples[0] >= 0, but got -1"));
+  EXPECT_THAT(ErrorOf(ctx_, "Slice", {three.get(), ints({4}).get(), ints({1}).get()}),
+              StartsWith("3 Expected begin[0] in [0, 3], but got 4"));
+  EXPECT_THAT(ErrorOf(ctx_, "Slice", {three.get(), ints({1}).get(), ints({3}).get()}),
+              StartsWith("3 Expected size[0] in [0, 2], but got 3"));
+  EXPECT_THAT(ErrorOf(ctx_, "UnsortedSegmentSum", {three.get(), ints({0, 1, 2}).get(), two.get()}),
+              StartsWith("3 segment_ids[2] = 2 is out of range [0, 2)"));
+  EXPECT_THAT(ErrorOf(ctx_, "StringToNumber", {text.get()}),
+              StartsWith("3 StringToNumberOp could not correctly convert string: a"));
+  EXPECT_THAT(ErrorOf(ctx_, "RegexFullMatch", {text.get(), OfStrings({}, {"("}).get()}),
+              StartsWith("3 Invalid pattern: (, error: missing )"));
+}
+
 }  // namespace
 }  // namespace tenon::eager

@@ -79,6 +79,38 @@ TEST_F(CRunErrors, NameTheNodeOfAFunctionByItsPath) {
                     EndsWith("\n\t [[{{node call/m}}]]")));
 }
 
+TEST_F(CRunErrors, OfAVariableWithoutAValue) {
+  TF_OperationDescription* desc = New("VarHandleOp", "handle");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", nullptr, 0);
+  TF_SetAttrString(desc, "shared_name", "v", 1);
+  TF_Operation* handle = Finish(desc);
+  desc = New("ReadVariableOp", "read");
+  TF_AddInput(desc, {handle, 0});
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  EXPECT_EQ(
+      "9 Could not find variable v. This could mean that the variable has been deleted. In TF1, it "
+      "can also mean the variable is uninitialized. Debug info: variable 'v' has no value yet; "
+      "assign one first\n\t [[{{node read}}]]",
+      ErrorOf(Finish(desc)));
+}
+
+TEST_F(CRunErrors, OfAReshape) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_Operation* shape = Placeholder("shape");
+  TF_Operation* y = Binary("Reshape", "y", {x, 0}, {shape, 0});
+  const testing::TensorPtr three = testing::FloatTensor({3}, {1, 2, 3});
+  const auto error = [&](const std::vector<int32_t>& dims) {
+    const testing::TensorPtr fed = testing::IntTensor({static_cast<int64_t>(dims.size())}, dims);
+    return ErrorOf(y, {{{x, 0}, three.get()}, {{shape, 0}, fed.get()}});
+  };
+  EXPECT_THAT(error({2}), StartsWith("3 Input to reshape is a tensor with 3 values, but the "
+                                     "requested shape has 2"));
+  EXPECT_THAT(error({2, -1}), StartsWith("3 Input to reshape is a tensor with 3 values, but the "
+                                         "requested shape requires a multiple of 2"));
+  EXPECT_THAT(error({-1, -1}), StartsWith("3 Only one input size may be -1, not both 0 and 1"));
+}
+
 TEST_F(CRunErrors, OfAFunctionThatDoesNotExist) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   const testing::TensorPtr fed = testing::Float(1);
