@@ -9,10 +9,15 @@
 namespace tenon::gradients {
 namespace {
 
-// Gradients of the two sides are sent along the same side, and the one that is alive flows on.
+// Gradients of the two sides are sent along the same side, and the one that is alive flows on. A
+// Switch of what lies on one of the sides already has nothing on the other.
 void SwitchGradient(GradientScope& s) {
   GraphBuilder& b = s.builder();
   const Value predicate = b.At(Sides::OriginalOf(s.graph(), s.x(1).output()));
+  if (const Sides* const known = b.sides()) {
+    const int port = known->PortOf(known->Of(s.graph(), s.x(0).output()), predicate.output());
+    if (port >= 0) return s.Pass(0, port);
+  }
   std::vector<Value> sides;
   for (int i = 0; i < 2; ++i) sides.push_back(b.At(b.AddNode("Switch", {s.dy(i), predicate}), i));
   s.Set(0, Op("Merge", sides));

@@ -75,7 +75,7 @@ constexpr GradientRow kTensorArrays[] = {
     {"TensorArrayCloseV3", nullptr},
     {"TensorArrayConcatV3", ConcatGradientOfArray},
     {"TensorArrayGatherV3", GatherGradientOfArray},
-    {"TensorArrayGradV3", nullptr},
+    {"TensorArrayGradV3", [](GradientScope& s) { s.Pass(1, 1); }},
     {"TensorArrayGradWithShape", nullptr},
     {"TensorArrayReadV3", ReadGradient},
     {"TensorArrayScatterV3", ScatterGradient},

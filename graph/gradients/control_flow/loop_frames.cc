@@ -28,6 +28,11 @@ bool HasLoops(const Graph& graph) {
   return false;
 }
 
+std::string_view FrameName(const Graph& graph, NodeId enter) {
+  const AttrValue* const name = graph.attr(enter, "frame_name");
+  return name == nullptr ? std::string_view() : name->AsString().value_or(std::string_view());
+}
+
 class FrameSweep {
  public:
   explicit FrameSweep(const Graph& graph) : graph_(graph), frame_(graph.num_node_ids(), kNoFrame) {}
@@ -55,11 +60,8 @@ class FrameSweep {
  private:
   int Depth(int32_t frame) const { return frame == kNoFrame ? 0 : frames_[frame].depth; }
   int32_t Entered(NodeId n, int32_t around) {
-    const AttrValue* const attr = graph_.attr(n, "frame_name");
-    const std::string_view name =
-        attr == nullptr ? std::string_view() : attr->AsString().value_or(std::string_view());
-    const auto [known, fresh] =
-        by_name_.try_emplace({around, std::string(name)}, static_cast<int32_t>(frames_.size()));
+    const auto [known, fresh] = by_name_.try_emplace({around, std::string(FrameName(graph_, n))},
+                                                     static_cast<int32_t>(frames_.size()));
     if (!fresh) return known->second;
     const int32_t outermost =
         around == kNoFrame ? static_cast<int32_t>(frames_.size()) : frames_[around].outermost;
@@ -99,8 +101,7 @@ absl::StatusOr<LoopFrames> LoopFrames::Find(const Graph& graph) {
     LoopFrame& members = found.loops_[loop];
     if (IsEnter(op)) {
       members.enters.push_back(n);
-      if (members.name.empty())
-        members.name = graph.attr(n, "frame_name")->AsString().value_or(std::string_view());
+      if (members.name.empty()) members.name = FrameName(graph, n);
     }
     if (IsExit(op)) {
       members.exits.push_back(n);

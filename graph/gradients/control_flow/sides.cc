@@ -19,11 +19,18 @@ bool HasSwitch(const Graph& graph) {
 
 // Branches read their predicate by way of an Identity.
 Output Sides::OriginalOf(const Graph& graph, Output o) {
-  while (graph.op_name(o.node) == "Identity") o = graph.data_inputs(o.node)[0];
+  while (graph.op_name(o.node) == "Identity") {
+    const auto inputs = graph.data_inputs(o.node);
+    if (inputs.empty() || inputs[0].node == kNoNode) break;
+    o = inputs[0];
+  }
   return o;
 }
 
+// A value that a second Switch of a branch sends along the same side stays on it.
 int Sides::Within(int outer, Output predicate, int port) {
+  if (const int behind = PortOf(outer, predicate); behind >= 0)
+    return behind == port ? outer : kSeveral;
   const auto [known, fresh] =
       known_[port].try_emplace({outer, predicate}, static_cast<int>(sides_.size()));
   if (fresh) {
@@ -65,12 +72,17 @@ int Sides::OfNode(const Graph& graph, NodeId n) const {
 }
 
 int Sides::Of(const Graph& graph, Output o) const {
-  if (o.node >= static_cast<NodeId>(of_.size())) return kNone;
+  if (o.node < 0 || o.node >= static_cast<NodeId>(of_.size())) return kNone;
   if (o.port != kControlPort && IsSwitch(graph.facts(o.node))) {
     const auto behind = behind_.find(o);
     if (behind != behind_.end()) return behind->second;
   }
   return of_[o.node];
+}
+
+int Sides::PortOf(int i, Output predicate) const {
+  while (i >= 0 && sides_[i].predicate != predicate) i = sides_[i].outer;
+  return i >= 0 ? sides_[i].port : -1;
 }
 
 std::vector<int> Sides::Chain(int i) const {
@@ -97,7 +109,9 @@ absl::StatusOr<Sides> Sides::Find(const Graph& graph) {
     }
     const std::string_view op = graph.op_name(n);
     if ((op != "Switch" && op != "RefSwitch") || side == kSeveral) continue;
-    const Output predicate = OriginalOf(graph, graph.data_inputs(n)[1]);
+    const auto inputs = graph.data_inputs(n);
+    if (inputs.size() < 2 || inputs[1].node == kNoNode) continue;
+    const Output predicate = OriginalOf(graph, inputs[1]);
     for (int port = 0; port < 2; ++port)
       sides.behind_[{n, port}] = sides.Within(side, predicate, port);
   }

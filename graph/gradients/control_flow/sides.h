@@ -15,8 +15,9 @@ namespace tenon::gradients {
 // known by the predicate: all Switch nodes of one predicate are one branch.
 class Sides {
  public:
-  static constexpr int kNone = -1;     // alive in each run
-  static constexpr int kSeveral = -2;  // on sides of which neither is within the other
+  static constexpr int kNone = -1;  // alive in each run
+  static constexpr int kSeveral =
+      -2;  // on sides of which neither is within the other: dead, or unknown
   struct Side {
     int outer;
     Output predicate;
@@ -32,6 +33,8 @@ class Sides {
   const Side& side(int i) const { return sides_[i]; }
   // The predicate that a branch has for all its Switch nodes: what `o` hands on by Identity nodes.
   static Output OriginalOf(const Graph& graph, Output o);
+  // The port behind which values of side i lie of a Switch of the predicate; -1: behind neither.
+  int PortOf(int i, Output predicate) const;
   // The sides around side i from the outermost to i itself.
   std::vector<int> Chain(int i) const;
 

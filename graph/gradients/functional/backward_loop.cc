@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/gradients/control_flow/sides.h"
 #include "graph/gradients/functional/function_rules.h"
 
 namespace tenon::gradients {
@@ -17,6 +18,24 @@ Value ListShape(GraphBuilder& b, const PartialShape& shape) {
     dims.push_back(shape.dim(i) == kUnknownDim ? -1 : shape.dim(i));
   return b.Ints(dims);
 }
+
+namespace {
+
+// An iteration waits for all nodes with state, and so for none that is dead in it.
+absl::Status CheckEffects(const Graph& graph) {
+  if (!HasSwitch(graph)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const Sides sides, Sides::Find(graph));
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n) || graph.op(n) == nullptr || !graph.op(n)->is_stateful) continue;
+    if (sides.Of(graph, {n, kControlPort}) != Sides::kNone)
+      return absl::UnimplementedError(
+          absl::StrCat("it has the node '", graph.name(n), "' (", graph.op_name(n),
+                       "), which has state, in a branch of version 1 in a loop"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 BackwardLoop::BackwardLoop(GraphBuilder& b, std::string_view name, std::vector<Value> first,
                            LoopVariables facts, std::unique_ptr<DifferentiatedBody> body)
@@ -144,6 +163,7 @@ absl::Status BackwardLoop::AddBody() {
   TENON_ASSIGN_OR_RETURN(const std::vector<Output> arguments, AddArguments(body));
   TENON_RETURN_IF_ERROR(FillBody(body, arguments));
   has_state_ = HasState(body.graph);
+  if (has_state_) TENON_RETURN_IF_ERROR(CheckEffects(body.graph));
   body_function_ = b_.FreeFunctionName(absl::StrCat(name_, "_backward"));
   b_.AddFunctions({body.Wire(body_function_)});
   return absl::OkStatus();

@@ -31,16 +31,31 @@ Output DeadValues::StandIn(int side, DataType type) {
   return known->second = {n, 0};
 }
 
-// The value by way of a stand-in for each side that it lies on, and dead again.
+// What Switch nodes have sent to where `value` is.
+Output DeadValues::BeforeSwitch(Output value) const {
+  const Graph& graph = b_.graph();
+  while (graph.op_name(value.node) == "Switch" && sides_.Of(graph, value) >= 0)
+    value = graph.data_inputs(value.node)[0];
+  return value;
+}
+
+// The value by way of a stand-in for each side that it lies on, and dead again. What a Switch sends
+// there is saved before the Switch.
 Output DeadValues::Wrap(Output value, int side) {
-  const DataType type = b_.At(value).dtype();
-  const std::vector<int> chain = sides_.Chain(side);
+  const Output sent = BeforeSwitch(value);
+  const std::vector<int> outer = sides_.Chain(sides_.Of(b_.graph(), sent));
+  Value alive = b_.At(sent);
+  const DataType type = alive.dtype();
+  if (type == DataType::kResource && !outer.empty()) {
+    b_.Fail(absl::UnimplementedError(absl::StrCat(
+        "the gradient needs '", b_.graph().OutputName(sent), "', a handle that a branch makes")));
+    return Output();
+  }
   const NodeId first = b_.graph().num_node_ids();
-  Value alive = b_.At(value);
-  for (size_t k = chain.size(); k-- > 0 && b_.ok();)
-    alive = Op("Merge", {alive, b_.At(StandIn(chain[k], type))});
+  for (size_t k = outer.size(); k-- > 0 && b_.ok();)
+    alive = Op("Merge", {alive, b_.At(StandIn(outer[k], type))});
   for (NodeId n = first; n < b_.graph().num_node_ids(); ++n) forward_.push_back(n);
-  for (const int at : chain) {
+  for (const int at : sides_.Chain(side)) {
     if (!b_.ok()) return Output();
     alive = b_.At(b_.AddNode("Switch", {alive, b_.At(again_.at(sides_.side(at).predicate))}),
                   sides_.side(at).port);
@@ -51,12 +66,10 @@ Output DeadValues::Wrap(Output value, int side) {
 Output DeadValues::Again(Output value) {
   const Graph& graph = b_.graph();
   const int side = sides_.Of(graph, value);
-  const DataType type = b_.At(value).dtype();
-  if (side == Sides::kSeveral || type == DataType::kResource) {
-    b_.Fail(absl::UnimplementedError(absl::StrCat(
-        "the gradient needs '", graph.OutputName(value), "', ",
-        side == Sides::kSeveral ? "which is dead by several branches that are not nested"
-                                : "a handle that is dead at times")));
+  if (side == Sides::kSeveral) {
+    b_.Fail(absl::UnimplementedError(
+        absl::StrCat("the gradient needs '", graph.OutputName(value),
+                     "', which is dead by several branches that are not nested")));
     return Output();
   }
   // Predicates of inner branches may be dead too: those of outer branches come first.

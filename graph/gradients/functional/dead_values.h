@@ -19,13 +19,14 @@ class DeadValues {
   DeadValues(GraphBuilder& b, const Sides& sides) : b_(b), sides_(sides) {}
 
   // What the nodes of the gradient read in place of `value`, which is dead at times. Fails with
-  // UNIMPLEMENTED for a value on several sides, and for a handle.
+  // UNIMPLEMENTED for a value on several sides, and for a handle that a branch makes.
   Output Again(Output value);
   // The nodes that have been added to compute stand-ins: they are no part of the gradient.
   const std::vector<NodeId>& forward() const { return forward_; }
 
  private:
   Output Remember(Output value);
+  Output BeforeSwitch(Output value) const;
   Output Wrap(Output value, int side);
   Output StandIn(int side, DataType type);
 

@@ -15,9 +15,15 @@
 namespace tenon::gradients {
 namespace {
 
+// Whether the node has all its inputs, which a defect may have taken.
+bool IsWhole(const Graph& graph, NodeId n) {
+  return graph.data_inputs(n).size() == graph.kind(n).types.inputs.size() &&
+         std::ranges::none_of(graph.inputs(n), [](const Output& in) { return in.node == kNoNode; });
+}
+
 bool IsPlainSwitch(const Graph& graph, NodeId n) {
   const std::string_view op = graph.op_name(n);
-  return op == "Switch" || op == "RefSwitch";
+  return (op == "Switch" || op == "RefSwitch") && IsWhole(graph, n);
 }
 
 class FrameRaiser {
@@ -31,7 +37,7 @@ class FrameRaiser {
 
   absl::StatusOr<RaisedFrame> Run() {
     TENON_RETURN_IF_ERROR(FindVariables());
-    FindExits();
+    TENON_RETURN_IF_ERROR(FindExits());
     TENON_RETURN_IF_ERROR(AddArguments());
     TENON_RETURN_IF_ERROR(Collect());
     TENON_RETURN_IF_ERROR(Copy());
@@ -45,12 +51,18 @@ class FrameRaiser {
                                                  ", which loops of while_loop do not have"));
   }
 
+  absl::Status CheckWhole(NodeId n) const {
+    if (IsWhole(graph_, n)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("'", graph_.name(n), "' lacks an input"));
+  }
+
   absl::Status FindVariables() {
     if (loop_.conditions.size() != 1)
       return absl::UnimplementedError(
           absl::StrCat("a frame with ", loop_.conditions.size(), " nodes LoopCond, not one"));
     raised_.condition = loop_.conditions[0];
     for (const NodeId enter : loop_.enters) {
+      TENON_RETURN_IF_ERROR(CheckWhole(enter));
       by_node_[enter] = static_cast<int>(raised_.variables.size());
       raised_.variables.push_back({enter, kNoNode, {}, kNoNode});
     }
@@ -59,6 +71,7 @@ class FrameRaiser {
   }
 
   absl::Status AddMerge(NodeId merge) {
+    TENON_RETURN_IF_ERROR(CheckWhole(merge));
     const auto inputs = graph_.data_inputs(merge);
     if (inputs.size() != 2) return Odd(merge, "merges other than two values");
     const int first = IsLoopEdge(graph_, inputs[0].node, merge) ? 1 : 0;
@@ -67,6 +80,7 @@ class FrameRaiser {
     if (variable == by_node_.end() || !IsEnter(graph_.facts(inputs[first].node)) ||
         !IsLoopEdge(graph_, next, merge))
       return Odd(merge, "merges others than an Enter and a NextIteration");
+    TENON_RETURN_IF_ERROR(CheckWhole(next));
     FrameVariable& of = raised_.variables[variable->second];
     if (of.merge != kNoNode) return Odd(of.enter, "leads to two Merge nodes");
     of.merge = merge;
@@ -86,13 +100,15 @@ class FrameRaiser {
                : found->second;
   }
 
-  void FindExits() {
+  absl::Status FindExits() {
     for (const NodeId exit : loop_.exits) {
+      TENON_RETURN_IF_ERROR(CheckWhole(exit));
       const Output from = graph_.data_inputs(exit)[0];
       const int variable = from.port == 0 ? Divided(from.node) : -1;
       raised_.variable_of_exit.push_back(variable);
       if (variable >= 0) raised_.variables[variable].divide = from.node;
     }
+    return absl::OkStatus();
   }
 
   absl::Status AddArguments() {
@@ -139,6 +155,7 @@ class FrameRaiser {
       if (!seen.insert(n).second) continue;
       if (frames_.LoopOf(n) != number_ && graph_.op_name(n) != "Const")
         return Odd(n, "is read in the loop and is outside of it");
+      TENON_RETURN_IF_ERROR(CheckWhole(n));
       nodes_.push_back(n);
       for (const Output& in : graph_.data_inputs(n)) TENON_RETURN_IF_ERROR(read(in));
       for (const Output& in : graph_.control_inputs(n)) {

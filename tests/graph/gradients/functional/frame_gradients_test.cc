@@ -93,6 +93,32 @@ TEST(FrameGradients, RefuseLoopsOfOtherForms) {
   ExpectRefused(Loop(sine), "it is to be differentiated, and is in a loop of version 1", "body");
 }
 
+// The first gradient reads a value behind the Switch; its own gradient sends it the same way again.
+TEST(FrameGradients, OfGradientsOfBranchesInLoops) {
+  const std::string branch =
+      Node("big", "Less", "input: 'limit2' input: 'switch:1'") +
+      Node("side", "Switch", "input: 'switch:1' input: 'big'") +
+      Node("sine", "Sin", "input: 'side:1'") +
+      Node("double", "AddV2", "input: 'side' input: 'side'") +
+      Node("body", "Merge", "input: 'double' input: 'sine'", "DT_FLOAT",
+           "attr { key: 'N' value { i: 2 } }") +
+      "node { name: 'limit2' op: 'Const' input: '^switch' attr { key: 'dtype' value { type: "
+      "DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } "
+      "float_val: 2 } } } }\n";
+  Graph graph = testing::Parse(Loop(branch));
+  auto first = GradientOf(graph);
+  ASSERT_TRUE(first.ok()) << first.status();
+  absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(graph);
+  ASSERT_TRUE(shapes.ok()) << shapes.status();
+  GradientRequest request;
+  request.ys = {first->front().values};
+  request.xs = {{graph.FindNode("x"), 0}};
+  request.prefix = "second";
+  const auto second = AddGradients(graph, *shapes, {}, request);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_FALSE(second->front().none());
+}
+
 TEST(FrameGradients, NameWhatHasNoGradient) {
   Graph graph =
       testing::Parse(Loop(Node("body", "TruncateMod", "input: 'switch:1' input: 'switch:1'")));
