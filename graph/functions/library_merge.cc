@@ -31,8 +31,7 @@ std::pair<std::string_view, std::string_view> ParsePair(std::string_view wire) {
   return pair;
 }
 
-// One form for all functions that say the same; nullopt-like empty text for bytes that do not
-// parse.
+// One form for all functions that say the same; "" for bytes that do not parse.
 std::string CanonicalFunction(std::string_view wire) {
   pb::FunctionDef function;
   if (!function.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return {};
@@ -65,7 +64,9 @@ void NeedReaderOfFunctions(Graph& graph) {
 }
 
 LibraryState::LibraryState(const Graph& graph)
-    : functions_(graph.functions()), extra_(LibraryAccess::LibraryExtra(graph)) {}
+    : functions_(graph.functions()),
+      extra_(LibraryAccess::LibraryExtra(graph)),
+      versions_(graph.versions_wire()) {}
 
 void LibraryState::Restore(Graph& graph) const {
   const size_t had = functions_.size();
@@ -73,10 +74,13 @@ void LibraryState::Restore(Graph& graph) const {
     LibraryAccess::ForgetKinds(graph, graph.functions()[i].name);
   if (graph.functions().size() != had) LibraryAccess::SetFunctions(graph, functions_);
   if (LibraryAccess::LibraryExtra(graph) != extra_) LibraryAccess::SetLibraryExtra(graph, extra_);
+  if (graph.versions_wire() != versions_) graph.SetVersions(versions_);
 }
 
 bool SameFunction(std::string_view wire, std::string_view other) {
-  return wire == other || CanonicalFunction(wire) == CanonicalFunction(other);
+  if (wire == other) return true;
+  const std::string canonical = CanonicalFunction(wire);
+  return !canonical.empty() && canonical == CanonicalFunction(other);
 }
 
 absl::Status AddFunction(Graph& graph, std::string_view wire) {

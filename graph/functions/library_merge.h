@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-// The library of a graph as it is when the object is made. Restore takes out what AddFunction,
-// AddGradientOf and AddLibrary have added since. No node may use a function that Restore takes out.
-// The graph's versions stay as they are, also where NeedReaderOfFunctions has changed them.
+// The library and the versions of a graph as they are when the object is made. Restore takes out
+// what AddFunction, AddGradientOf and AddLibrary have added since. No node may use a function that
+// Restore takes out.
 class LibraryState {
  public:
   explicit LibraryState(const Graph& graph);
@@ -20,7 +20,7 @@ class LibraryState {
 
  private:
   std::vector<FunctionEntry> functions_;
-  std::string extra_;
+  std::string extra_, versions_;
 };
 
 // Raises min_consumer in the graph's versions to 12, the first version that knows functions, if it
@@ -28,6 +28,7 @@ class LibraryState {
 void NeedReaderOfFunctions(Graph& graph);
 
 // Whether two FunctionDefs say the same, whatever the order of their nodes and map entries.
+// Bytes that do not parse say the same as equal bytes only.
 bool SameFunction(std::string_view wire, std::string_view other);
 
 // Adds the function of these FunctionDef bytes, which are copied, and calls NeedReaderOfFunctions.

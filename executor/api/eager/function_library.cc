@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
+#include "graph/functions/library_merge.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
 #include "proto/function.pb.h"
@@ -42,24 +43,6 @@ std::vector<std::string> CalledBy(std::string_view function) {
   std::sort(called.begin(), called.end());
   called.erase(std::unique(called.begin(), called.end()), called.end());
   return called;
-}
-
-// Whether the bytes are of one message: entries of maps may stand in any order.
-bool SameFunction(std::string_view a, std::string_view b) {
-  if (a == b) return true;
-  const auto canonical = [](std::string_view wire) {
-    pb::FunctionDef message;
-    if (!message.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return std::string();
-    std::string bytes;
-    {
-      google::protobuf::io::StringOutputStream stream(&bytes);
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);
-      message.SerializeToCodedStream(&coded);
-    }
-    return bytes;
-  };
-  return canonical(a) == canonical(b);
 }
 
 }  // namespace

@@ -403,6 +403,14 @@ TEST_F(GraphFunctions, NamesThatAreTakenAreRefused) {
   EXPECT_EQ("'func' argument to TF_GraphCopyFunction cannot be null", message());
 }
 
+TEST_F(GraphFunctions, ARefusedCopyLeavesTheGraphAsItWas) {
+  const FunctionPtr f = FromText("signature { name: 'f' }"),
+                    op = FromText("signature { name: 'Neg' }");
+  const std::string before = GraphDefOf(host()).SerializeAsString();
+  CopyTo(host(), f, op, TF_INVALID_ARGUMENT);
+  EXPECT_EQ(before, GraphDefOf(host()).SerializeAsString());
+}
+
 TEST_F(GraphFunctions, ARemovedFunctionMakesRoom) {
   CopyTo(g(), FromText("signature { name: 'f' output_arg { name: 'y' type: DT_FLOAT } }"));
   TF_Operation* before = Finish(New("f", "before"));
