@@ -8,12 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/graph/call_shapes.h"
 #include "executor/api/graph/graph_import.h"
 #include "executor/api/graph/graph_importer.h"
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/op_defs/op_registry.h"
+#include "graph/shapes/common_shapes.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -56,18 +58,60 @@ bool HidesAnOp(const Graph& graph) {
   return false;
 }
 
+// Whether the notes say all that the body of a called function could say of the node's outputs.
+bool SayEnough(const Graph& graph, NodeId n, const std::vector<PartialShape>& notes) {
+  for (int i = 0; i < graph.num_outputs(n); ++i) {
+    const DataType type = BaseType(graph.output_type({n, i}));
+    if (!notes[i].known_rank() || type == DataType::kResource || type == DataType::kVariant)
+      return false;
+  }
+  return true;
+}
+
+// Infers node n, the next one, and takes its notes out: they become what is known of the outputs.
+// False for notes that are wrong.
+bool InferNoted(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  if (!graph.shapes.Append(graph.graph, {}).ok()) return false;
+  const AttrValue* const value = graph.graph.attrs(n).Find(kOutputShapesAttr);
+  if (value == nullptr) return InferCall(graph, n).ok();
+  const absl::StatusOr<std::vector<PartialShape>> notes = value->AsShapeList();
+  if (!notes.ok() || notes->size() < static_cast<size_t>(graph.graph.num_outputs(n))) return false;
+  if (!SayEnough(graph.graph, n, *notes) && !InferCall(graph, n).ok()) return false;
+  for (int i = 0; i < graph.graph.num_outputs(n); ++i) {
+    TensorInfo info = graph.shapes.info({n, i});
+    absl::StatusOr<PartialShape> merged = ops::MergeShapes(info.shape, (*notes)[i]);
+    if (!merged.ok()) return false;
+    info.shape = *std::move(merged);
+    graph.shapes.Set({n, i}, std::move(info));
+  }
+  graph.graph.RemoveAttr(n, kOutputShapesAttr);
+  return true;
+}
+
+bool InferAllNoted(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  for (NodeId n = 0; n < graph.graph.num_node_ids(); ++n) {
+    if (!InferNoted(graph, n)) return false;
+  }
+  return true;
+}
+
 // Makes the GraphDef the graph, if nothing speaks against it.
 bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   if (graph.graph.num_node_ids() != 0 || !graph.graph.functions().empty()) return false;
   absl::StatusOr<Imported> imported = ImportBinary(std::string(wire), "");
   if (!imported.ok() || !imported->defects.empty()) return false;
   Graph& read = imported->graph;
-  if (!IsInOrder(read) || HasNotedShapes(read) || HidesAnOp(read)) return false;
+  if (!IsInOrder(read) || HidesAnOp(read)) return false;
   // A place in bytes that the program has thrown away helps nobody.
   read.InheritPositions(Graph());
   read.SetVersions(MergedVersions(graph.graph.versions_wire(), read.versions_wire()));
   if (!read.functions().empty()) NeedReaderOfFunctions(read);
-  graph.graph = std::move(read);
+  Graph before = std::exchange(graph.graph, std::move(read));
+  if (HasNotedShapes(graph.graph) && !InferAllNoted(graph)) {
+    graph.graph = std::move(before);
+    graph.shapes = GraphShapes();
+    return false;
+  }
   graph.checked_kinds.clear();
   NoteNewNodes(graph);
   return true;

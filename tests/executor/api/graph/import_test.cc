@@ -124,6 +124,39 @@ TEST_F(Import, NotedShapesBecomeKnown) {
       message());
 }
 
+TEST_F(Import, AWrongNoteOfAShapeIsRefused) {
+  const std::string noted = "attr { key: '_output_shapes' value { list { shape { dim { size: ";
+  ImportText(PlaceholderText("x", "attr { key: 'shape' value { shape { dim { size: 2 } } } } " +
+                                      noted + "3 } } } } }"),
+             TF_INVALID_ARGUMENT);
+  EXPECT_THAT(message(),
+              ::testing::HasSubstr("Node 'x' has an _output_shapes attribute inconsistent with the "
+                                   "GraphDef for output #0"));
+  EXPECT_EQ(nullptr, Find("x"));
+  ImportText(PlaceholderText(
+      "x", "attr { key: 'shape' value { shape { dim { size: 2 } } } } " + noted + "2 } } } } }"));
+  EXPECT_EQ(1, TF_GraphGetTensorNumDims(g(), {Find("x"), 0}, s()));
+}
+
+// Nodes behind a noted one are inferred from the notes.
+TEST_F(Import, NotesOfACallStandForItsBody) {
+  ImportText(PlaceholderText("x") +
+             "node { name: 'call' op: 'PartitionedCall' input: 'x' "
+             "attr { key: 'Tin' value { list { type: DT_FLOAT } } } "
+             "attr { key: 'Tout' value { list { type: DT_FLOAT } } } "
+             "attr { key: 'f' value { func { name: 'f' } } } "
+             "attr { key: '_output_shapes' value { list { shape { dim { size: 5 } } } } } } " +
+             NodeText("y", "Neg", {"call"}) +
+             "library { function { signature { name: 'f' input_arg { name: 'a' type: DT_FLOAT } "
+             "output_arg { name: 'b' type: DT_FLOAT } } ret { key: 'b' value: 'a' } } } "
+             "versions { producer: 1882 }");
+  int64_t size = 0;
+  TF_GraphGetTensorShape(g(), {Find("y"), 0}, &size, 1, s());
+  ExpectOk();
+  EXPECT_EQ(5, size);
+  EXPECT_FALSE(NodeDefOf(Find("call")).attr().contains("_output_shapes"));
+}
+
 TEST_F(Import, PutsAPrefixBefore) {
   TF_ImportGraphDefOptionsSetPrefix(options(), "p");
   ImportText(
