@@ -41,7 +41,7 @@ inline constexpr int64_t kMaxShapeValueElements = 1024;
 // null, for each of types.inputs.
 class InferenceContext {
  public:
-  using Infos = absl::InlinedVector<const TensorInfo*, 4>;
+  using Infos = std::vector<const TensorInfo*>;
   InferenceContext(const OpDef& op, const AttrSet& attrs, const NodeTypes& types, Infos inputs,
                    std::shared_ptr<const void> attr_owner = nullptr);
 

@@ -37,6 +37,8 @@ void Delete(TF_DeprecatedSession* object, TF_Status* status) {
 }
 void Delete(TF_DeviceList* object, TF_Status*) { TF_DeleteDeviceList(object); }
 void Delete(TF_ApiDefMap* object, TF_Status*) { TF_DeleteApiDefMap(object); }
+void Delete(TF_AttrBuilder* object, TF_Status*) { TF_DeleteAttrBuilder(object); }
+void Delete(TF_CheckpointReader* object, TF_Status*) { TF_DeleteCheckpointReader(object); }
 void Delete(TF_Tensor* object, TF_Status*) { TF_DeleteTensor(object); }
 void Delete(TF_Buffer* object, TF_Status*) { TF_DeleteBuffer(object); }
 void Delete(TF_ShapeHandle* object, TF_Status*) { TF_DeleteShapeHandle(object); }
@@ -125,6 +127,13 @@ class Objects {
       return TF_SessionListDevices(Of<TF_Session*>(), status_);
     } else if constexpr (std::is_same_v<Pointee, TF_ApiDefMap>) {
       return TF_NewApiDefMap(TF_GetAllOpList(), status_);
+    } else if constexpr (std::is_same_v<Pointee, TF_AttrBuilder>) {
+      return TF_NewAttrBuilder("MatMul");
+    } else if constexpr (std::is_same_v<Pointee, TF_CheckpointReader>) {
+      return TF_NewCheckpointReader(
+          "tests/golden/saved_models/affine_state/model/variables/variables", status_);
+    } else if constexpr (std::is_same_v<Pointee, TF_ShapeAndTypeList>) {
+      return TF_NewShapeAndTypeList(2);
     } else if constexpr (std::is_same_v<Pointee, TF_Tensor>) {
       return TF_AllocateTensor(TF_FLOAT, nullptr, 0, sizeof(float));
     } else if constexpr (std::is_same_v<Pointee, TF_Buffer>) {
@@ -325,7 +334,8 @@ void Name(const char* name) { fprintf(stderr, "%s\n", name); }
 
 // Not those that take a handle of the system's, or end what is no object.
 bool TakesObjects(std::string_view name) {
-  return name != "TF_GetSymbolFromLibrary" && name != "TF_DeletePRunHandle";
+  return name != "TF_GetSymbolFromLibrary" && name != "TF_DeletePRunHandle" &&
+         name != "TF_DeleteShapeAndTypeListArray";
 }
 
 void CallAllWithNothing() {

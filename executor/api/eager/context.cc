@@ -69,8 +69,9 @@ void Context::SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy) {
 std::shared_ptr<Executor> Context::executor() const {
   absl::ReaderMutexLock lock(&mutex_);
   const auto own = threads_.find(std::this_thread::get_id());
-  return own == threads_.end() || own->second.executor == nullptr ? executor_
-                                                                  : own->second.executor;
+  const bool has_own =
+      own != threads_.end() && own->second.executor != nullptr && !own->second.executor->retired();
+  return has_own ? own->second.executor : executor_;
 }
 
 void Context::SetThreadExecutor(std::shared_ptr<Executor> executor) {

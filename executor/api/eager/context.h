@@ -128,8 +128,8 @@ struct TFE_Context {
   bool is_deleted() const { return context.load(std::memory_order_acquire) == nullptr; }
 
   std::atomic<tenon::eager::Context*> context{nullptr};  // owned; null: deleted
-  std::atomic<uint64_t> generation{0};  // changes with each context of the shell
-  TFE_Context* next_idle = nullptr;     // of SharedHandlePool
+  std::atomic<uint64_t> generation{0};                   // changes with each context of the shell
+  TFE_Context* next_idle = nullptr;                      // of SharedHandlePool
 };
 
 namespace tenon::eager {

@@ -2,6 +2,7 @@
 // its own. Private to executor/api/eager/.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -48,6 +49,13 @@ class Executor {
   absl::Status status() const;
   void ClearError();
 
+  // The executor is deleted: waits as Wait does. Threads that had it go back to their context's.
+  void Retire() {
+    Wait().IgnoreError();
+    retired_.store(true, std::memory_order_release);
+  }
+  bool retired() const { return retired_.load(std::memory_order_acquire); }
+
  private:
   void Work();
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return closing_ || !queue_.empty(); }
@@ -58,6 +66,7 @@ class Executor {
 
   const bool async_;
   const size_t limit_;
+  std::atomic<bool> retired_{false};
   mutable absl::Mutex mutex_;
   std::deque<std::unique_ptr<QueuedOp>> queue_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
@@ -71,4 +80,5 @@ class Executor {
 struct TFE_Executor {
   using Pool = tenon::Handles<TFE_Executor>;
   std::shared_ptr<tenon::eager::Executor> executor;
+  bool is_maker = true;  // of TFE_NewExecutor: the executor retires with this object
 };

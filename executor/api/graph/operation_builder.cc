@@ -32,6 +32,9 @@ void OperationBuilder::AddNodeError(const TF_Operation* input, int index) {
   if (input == nullptr) {
     node_errors_.push_back(
         absl::StrCat("Attempt to add nullptr Node to node with type ", op_name_));
+  } else if (input->is_deleted()) {
+    node_errors_.push_back(
+        absl::StrCat("Attempt to add a node of a deleted graph to node with type ", op_name_));
   } else if (input->graph != &graph_) {
     node_errors_.push_back(
         absl::StrCat("Attempt to add a node of another graph to node with type ", op_name_));

@@ -60,15 +60,19 @@ std::vector<TensorInfo> WithoutValues(const InferenceContext& context) {
   return infos;
 }
 
+InferenceContext::Infos PointersTo(const std::vector<TensorInfo>& infos) {
+  InferenceContext::Infos pointers(infos.size());
+  for (size_t i = 0; i < infos.size(); ++i) pointers[i] = &infos[i];
+  return pointers;
+}
+
 }  // namespace
 
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status) {
   // TensorFlow calls the function so first.
   const std::vector<TensorInfo> infos = WithoutValues(context);
-  InferenceContext::Infos inputs;
-  for (const TensorInfo& info : infos) inputs.push_back(&info);
-  InferenceContext bare(context.op(), context.attrs(), context.types(), std::move(inputs),
+  InferenceContext bare(context.op(), context.attrs(), context.types(), PointersTo(infos),
                         context.attr_owner());
   const absl::Status first = CallShapeFn(bare);
   const absl::Status& error = first.ok() ? status : first;

@@ -48,6 +48,10 @@ void TF_CloseSession(TF_Session* session, TF_Status* status) {
   if (tenon::api::IsSession(session, status)) session->made->core().Close();
 }
 
+void TF_ExtendSession(TF_Session* session, TF_Status* status) {
+  if (tenon::api::IsSession(session, status)) session->made->Update();
+}
+
 void TF_DeleteSession(TF_Session* session, TF_Status* status) {
   tenon::ClearStatus(status);
   if (session == nullptr || !tenon::api::IsSession(session, status)) return;

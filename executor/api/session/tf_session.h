@@ -25,6 +25,7 @@ class GraphSession {
   ~GraphSession();
 
   SessionCore& core() { return *core_; }
+  TF_Graph* graph() { return graph_; }
 
   // Adds the nodes that are new in the graph to the session's copy. Each call that prepares a run
   // does so too.

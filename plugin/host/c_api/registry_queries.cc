@@ -84,6 +84,25 @@ int TF_OpIsStateful(const char* op_type, TF_Status* status) {
   return op->is_stateful;
 }
 
+const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
+                                           TF_Status* status) {
+  const std::string_view name = absl::NullSafeStringView(op_name);
+  const tenon::OpDef* op = tenon::FindOp(name);
+  const auto fail = [&](absl::Status error) -> const char* {
+    tenon::StatusToC(error, status);
+    return nullptr;
+  };
+  if (op == nullptr)
+    return fail(absl::NotFoundError(absl::StrCat("Op type not registered '", name, "'")));
+  if (input_index < 0 || static_cast<size_t>(input_index) >= op->inputs.size())
+    return fail(absl::InvalidArgumentError(absl::StrCat(input_index, " out of range for ", name)));
+  const std::string& number = op->inputs[input_index].number_attr;
+  if (number.empty())
+    return fail(absl::NotFoundError(absl::StrCat(name, " does not have number_attr() defined.")));
+  tenon::ClearStatus(status);
+  return number.c_str();
+}
+
 unsigned char TF_GetXlaAutoJitEnabled(void) { return 0; }
 
 }  // extern "C"

@@ -19,6 +19,11 @@ void Put(TFE_Op* op, const char* name, std::string_view wire,
   if (name != nullptr && IsThere(op, function) && CheckOp(op).ok()) op->attrs.Set(name, wire);
 }
 
+// Whether there can be a text of so many bytes.
+bool IsText(const void* data, size_t length) {
+  return length == 0 || (data != nullptr && length <= size_t{PTRDIFF_MAX});
+}
+
 template <typename T>
 bool IsList(const T* values, int count) {
   return count == 0 || (count > 0 && values != nullptr);
@@ -100,6 +105,7 @@ using tenon::eager::AttrWith;
 using tenon::eager::CheckOp;
 using tenon::eager::FunctionOf;
 using tenon::eager::IsList;
+using tenon::eager::IsText;
 using tenon::eager::Put;
 
 extern "C" {
@@ -124,7 +130,7 @@ TF_AttrType TFE_OpNameGetAttrType(TFE_Context* ctx, const char* op_or_function_n
 }
 
 void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value, size_t length) {
-  if (value == nullptr && length > 0) return;
+  if (!IsText(value, length)) return;
   Put(op, attr_name, attr::String({static_cast<const char*>(value), length}));
 }
 
@@ -157,7 +163,7 @@ void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name, const TFE_Op* valu
 }
 
 void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name, const char* data, size_t length) {
-  if (data == nullptr && length > 0) return;
+  if (!IsText(data, length)) return;
   Put(op, attr_name, attr::Func({data, length}));
 }
 

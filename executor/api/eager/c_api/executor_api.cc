@@ -18,7 +18,12 @@ TFE_Executor* TFE_NewExecutor(bool is_async, bool /*enable_streaming_enqueue*/,
   return TFE_Executor::Pool::New(std::make_shared<tenon::eager::Executor>(is_async, limit));
 }
 
-void TFE_DeleteExecutor(TFE_Executor* executor) { tenon::DeleteHandle(executor); }
+void TFE_DeleteExecutor(TFE_Executor* executor) {
+  if (!IsThere(executor)) return;
+  const TFE_Executor last = *executor;
+  tenon::DeleteHandle(executor);
+  if (last.is_maker) last.executor->Retire();
+}
 
 bool TFE_ExecutorIsAsync(TFE_Executor* executor) {
   return IsThere(executor) && executor->executor->async();
@@ -42,7 +47,7 @@ void TFE_ContextSetExecutorForThread(TFE_Context* ctx, TFE_Executor* executor) {
 
 TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx) {
   Context* const context = tenon::eager::ContextIfThere(ctx);
-  return context != nullptr ? TFE_Executor::Pool::New(context->executor()) : nullptr;
+  return context != nullptr ? TFE_Executor::Pool::New(context->executor(), false) : nullptr;
 }
 
 void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status) {

@@ -1,4 +1,6 @@
 // The functions of eager/c_api.h on the functions of a context.
+#include <climits>
+
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/eager/context.h"
@@ -12,7 +14,8 @@ namespace {
 
 absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
-  if (wire == nullptr) return absl::InvalidArgumentError("Invalid FunctionDef proto");
+  if (wire == nullptr || size > INT_MAX)
+    return absl::InvalidArgumentError("Invalid FunctionDef proto");
   return context->functions().Add({wire, size});
 }
 

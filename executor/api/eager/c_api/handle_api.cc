@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "executor/api/base/arguments.h"
 #include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/context.h"
 #include "executor/api/eager/tensor_handle.h"
@@ -12,6 +13,7 @@
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_handles.h"
 #include "plugin/device/device_copy.h"
+#include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -76,6 +78,19 @@ TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
     return nullptr;
   }
   return TFE_TensorHandle::New(t->value(), nullptr, nullptr);
+}
+
+TFE_TensorHandle* TFE_NewTensorHandleFromScalar(TF_DataType data_type, void* data, size_t len,
+                                                TF_Status* status) {
+  if (!tenon::api::AllGiven({{"data", data}}, status)) return nullptr;
+  const auto type = static_cast<tenon::DataType>(data_type);
+  if (len == 0 || !tenon::IsMemcpyable(type) || len != tenon::DataTypeSize(type)) {
+    StatusToC(absl::InvalidArgumentError(
+                  absl::StrCat(len, " bytes are no scalar of type ", tenon::DataTypeName(type))),
+              status);
+    return nullptr;
+  }
+  return TFE_TensorHandle::New(tenon::Tensor::CopyOf(type, {}, data, len), nullptr, nullptr);
 }
 
 void TFE_DeleteTensorHandle(TFE_TensorHandle* h) {

@@ -1,7 +1,7 @@
 // The functions of eager/c_api_experimental.h on the memory of tensors, and on host tensors.
 #include "absl/strings/str_cat.h"
-#include "executor/api/eager/context.h"
 #include "executor/api/eager/c_api/report.h"
+#include "executor/api/eager/context.h"
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/context.h"
 #include "graph/c_api/c_api_internal.h"
+#include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -66,6 +67,16 @@ void TFE_WaitAtBarrier(TFE_Context* ctx, const char*, int64_t, TF_Status* status
 }
 void TFE_InitializeLocalOnlyContext(TFE_Context* ctx, int, const void*, size_t, TF_Status* status) {
   SayAlone(ctx, "TFE_InitializeLocalOnlyContext", status);
+}
+
+void TFE_EnableCollectiveOps(TFE_Context* ctx, const void*, size_t, TF_Status* status) {
+  SayAlone(ctx, "TFE_EnableCollectiveOps", status);
+}
+void TFE_AbortCollectiveOps(TFE_Context* ctx, TF_Status* status) {
+  SayAlone(ctx, "TFE_AbortCollectiveOps", status);
+}
+void TFE_CollectiveOpsCheckPeerHealth(TFE_Context* ctx, const char*, int64_t, TF_Status* status) {
+  SayAlone(ctx, "TFE_CollectiveOpsCheckPeerHealth", status);
 }
 
 // Of a context that is part of no cluster.

@@ -840,6 +840,15 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, 
 TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
                                          TF_Status* status);
 
+// Makes the session take what its graph has become, as each run with new feeds or fetches does.
+TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session* session, TF_Status* status);
+
+// In TensorFlow `graph_def` is an object of its C++ library, and no serialized message. NULL and
+// TF_UNIMPLEMENTED.
+TF_CAPI_EXPORT extern TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResultsNoSerialization(
+    TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
+    TF_Status* status);
+
 // ---------------------------------------------------------------- servers
 
 // A member of a cluster of processes. This host has none: TF_NewServer says TF_UNIMPLEMENTED.

@@ -1,5 +1,5 @@
-// The part of TensorFlow's experimental C interface that this host has: plug-ins for devices, and
-// what TensorFlow's Python needs besides c_api.h.
+// TensorFlow's experimental C interface besides that of eager execution. Strings that are given are
+// copied; a null pointer is refused with TF_INVALID_ARGUMENT where there is a status.
 #ifndef TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 #define TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 
@@ -8,16 +8,176 @@
 
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_macros.h"
+#include "tensorflow/c/eager/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// 1 if automatic clustering for XLA is on. This host has no XLA: always 0.
+// --- Settings of XLA. This host has no XLA, so that no setting has an effect. The settings belong
+// to the process; the functions are thread-safe.
+
+// 1 if automatic clustering for XLA is on: always 0.
 TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
+// Do nothing.
+TF_CAPI_EXPORT extern void TF_EnableXLACompilation(TF_SessionOptions* options,
+                                                   unsigned char enable);
+TF_CAPI_EXPORT extern void TF_SetXlaAutoJitMode(const char* mode);
+TF_CAPI_EXPORT extern void TF_SetXlaMinClusterSize(int size);
+// Note the setting and return the one before: 1 and 0 at first.
+TF_CAPI_EXPORT extern unsigned char TF_SetXlaEnableLazyCompilation(unsigned char enable);
+TF_CAPI_EXPORT extern unsigned char TF_SetTfXlaCpuGlobalJit(unsigned char enable);
+// The setting that the second function has noted; 0 at first.
+TF_CAPI_EXPORT extern unsigned char TF_GetXlaConstantFoldingDisabled(void);
+TF_CAPI_EXPORT extern void TF_SetXlaConstantFoldingDisabled(unsigned char should_enable);
+
+// --- Messages of protobuf, for programs without it. The caller deletes the buffers.
+
+// A serialized ConfigProto: the level of XLA's automatic clustering, whether memory of GPUs grows
+// as needed, and the number of CPU devices.
+TF_CAPI_EXPORT extern TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
+                                                 unsigned char gpu_memory_allow_growth,
+                                                 unsigned int num_cpu_devices);
+// Serialized RunOptions: with a full trace, or without a trace.
+TF_CAPI_EXPORT extern TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace);
+// Reads a ServerDef. This host is no server: NULL and TF_UNIMPLEMENTED.
+TF_CAPI_EXPORT extern TF_Buffer* TFE_GetServerDef(const char* text_proto, TF_Status* status);
+
+// --- Queues by number: graphs in which the operations "fifo_queue_enqueue_ID", with the
+// placeholder "arg_tensor_enqueue_ID", and "fifo_queue_dequeue_ID" add to a queue and take from it.
+
+// Runs the operation in the session; waits as the queue does. TF_INTERNAL if the graph lacks the
+// operation, or the placeholder; else the errors of TF_SessionRun. The caller deletes the tensor
+// that is returned; NULL after an error. The caller keeps `tensor`.
+TF_CAPI_EXPORT extern TF_Tensor* TF_DequeueNamedTensor(TF_Session* session, int tensor_id,
+                                                       TF_Status* status);
+TF_CAPI_EXPORT extern void TF_EnqueueNamedTensor(TF_Session* session, int tensor_id,
+                                                 TF_Tensor* tensor, TF_Status* status);
+
+// Sets `status` to TF_INTERNAL with this message.
+TF_CAPI_EXPORT extern void TF_MakeInternalErrorStatus(TF_Status* status, const char* errMsg);
+
+// --- Checkpoints of TensorFlow's second format.
+
+// A checkpoint that is open for reading; one thread at a time.
+typedef struct TF_CheckpointReader TF_CheckpointReader;
+// Opens the checkpoint PREFIX, whose files are PREFIX.index and PREFIX.data-…. NULL after an error:
+// TF_NOT_FOUND if there is none, TF_DATA_LOSS for a damaged index.
+TF_CAPI_EXPORT extern TF_CheckpointReader* TF_NewCheckpointReader(const char* filename,
+                                                                  TF_Status* status);
+TF_CAPI_EXPORT extern void TF_DeleteCheckpointReader(TF_CheckpointReader* reader);
+// 1 if the checkpoint has a tensor of this name, else 0.
+TF_CAPI_EXPORT extern int TF_CheckpointReaderHasTensor(TF_CheckpointReader* reader,
+                                                       const char* name);
+// The number of tensors, and the name of one: names are sorted, and belong to the reader. NULL for
+// an index that is not in [0, size).
+TF_CAPI_EXPORT extern int TF_CheckpointReaderSize(TF_CheckpointReader* reader);
+TF_CAPI_EXPORT extern const char* TF_CheckpointReaderGetVariable(TF_CheckpointReader* reader,
+                                                                 int index);
+// The type of a tensor, and its rank; 0 and -1 if there is no tensor of this name.
+TF_CAPI_EXPORT extern TF_DataType TF_CheckpointReaderGetVariableDataType(
+    TF_CheckpointReader* reader, const char* name);
+TF_CAPI_EXPORT extern int TF_CheckpointReaderGetVariableNumDims(TF_CheckpointReader* reader,
+                                                                const char* name);
+// Writes the sizes of the tensor's dimensions. TF_INVALID_ARGUMENT if `num_dims` is not the rank;
+// TF_NOT_FOUND if there is no tensor of this name.
+TF_CAPI_EXPORT extern void TF_CheckpointReaderGetVariableShape(TF_CheckpointReader* reader,
+                                                               const char* name, int64_t* dims,
+                                                               int num_dims, TF_Status* status);
+// The tensor, which the caller deletes. NULL after an error: TF_NOT_FOUND if there is no tensor of
+// this name, TF_DATA_LOSS for damaged data.
+TF_CAPI_EXPORT extern TF_Tensor* TF_CheckpointReaderGetTensor(TF_CheckpointReader* reader,
+                                                              const char* name, TF_Status* status);
+
+// --- Whether a device has a kernel for an op with these attributes. A builder belongs to one
+// thread at a time. Values of the arrays are copied.
+typedef struct TF_AttrBuilder TF_AttrBuilder;
+TF_CAPI_EXPORT extern TF_AttrBuilder* TF_NewAttrBuilder(const char* op_name);
+TF_CAPI_EXPORT extern void TF_DeleteAttrBuilder(TF_AttrBuilder* builder);
+TF_CAPI_EXPORT extern void TF_AttrBuilderSetType(TF_AttrBuilder* builder, const char* attr_name,
+                                                 TF_DataType value);
+TF_CAPI_EXPORT extern void TF_AttrBuilderSetTypeList(TF_AttrBuilder* builder, const char* attr_name,
+                                                     const TF_DataType* values, int num_values);
+// TF_OK if devices of the type, such as "CPU", have one. TF_NOT_FOUND if they have none;
+// TF_INVALID_ARGUMENT if an attribute is missing that a kernel depends on.
+TF_CAPI_EXPORT extern void TF_AttrBuilderCheckCanRunOnDevice(TF_AttrBuilder* builder,
+                                                             const char* device_type,
+                                                             TF_Status* status);
+
+// The name of the attribute that says how many tensors argument `input_index` of the op is, which
+// belongs to the op. NULL after an error: TF_NOT_FOUND for an unknown op, TF_INVALID_ARGUMENT for
+// an index that the op does not have, TF_NOT_FOUND if the argument is no list of one type.
+TF_CAPI_EXPORT extern const char* TF_GetNumberAttrForOpListInput(const char* op_name,
+                                                                 int input_index,
+                                                                 TF_Status* status);
 
 // 1 if `op_type` is stateful, else 0. For an unknown op 0 and TF_NOT_FOUND.
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
+
+// Does nothing: this library reads no flags of the command line.
+TF_CAPI_EXPORT extern void TF_InitMain(const char* usage, int* argc, char*** argv);
+// A TCP port of this machine that no process used at the time of the call. Ends the process if
+// there is none.
+TF_CAPI_EXPORT extern int TF_PickUnusedPortOrDie(void);
+
+// A handle on a scalar, whose `len` bytes are copied from `data`. The caller deletes the handle.
+// NULL and TF_INVALID_ARGUMENT if `len` is not the size of the type, and for types whose elements
+// are no plain bytes.
+TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromScalar(TF_DataType data_type,
+                                                                      void* data, size_t len,
+                                                                      TF_Status* status);
+
+// Collective ops need other processes: TF_UNIMPLEMENTED.
+TF_CAPI_EXPORT extern void TFE_EnableCollectiveOps(TFE_Context* ctx, const void* proto,
+                                                   size_t proto_len, TF_Status* status);
+TF_CAPI_EXPORT extern void TFE_AbortCollectiveOps(TFE_Context* ctx, TF_Status* status);
+TF_CAPI_EXPORT extern void TFE_CollectiveOpsCheckPeerHealth(TFE_Context* ctx, const char* task,
+                                                            int64_t timeout_in_ms,
+                                                            TF_Status* status);
+
+// --- Shapes of what an op would compute.
+
+// `num_dims`: -1 for an unknown rank. `dims`: -1 for an unknown size; NULL where there is none.
+struct TF_ShapeAndType {
+  int num_dims;
+  int64_t* dims;
+  TF_DataType dtype;
+};
+typedef struct TF_ShapeAndType TF_ShapeAndType;
+struct TF_ShapeAndTypeList {
+  int num_items;
+  TF_ShapeAndType* items;
+};
+typedef struct TF_ShapeAndTypeList TF_ShapeAndTypeList;
+
+// A list of `num_shapes` shapes of rank 0 and of no type. NULL for a number below 0.
+TF_CAPI_EXPORT extern TF_ShapeAndTypeList* TF_NewShapeAndTypeList(int num_shapes);
+// Set a shape, or the type, of one element. They do nothing for an index that is not in the list.
+TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetShape(TF_ShapeAndTypeList* shape_list, int index,
+                                                       const int64_t* dims, int num_dims);
+TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetUnknownShape(TF_ShapeAndTypeList* shape_list,
+                                                              int index);
+TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetDtype(TF_ShapeAndTypeList* shape_list, int index,
+                                                       TF_DataType dtype);
+// Delete a list, and an array of lists with the lists. NULL is allowed.
+TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeList(TF_ShapeAndTypeList* shape_list);
+TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** shape_list_array,
+                                                          int num_items);
+// Infers the shapes of the outputs of an op, of which only the attributes count: types and numbers
+// of inputs must be among these. `input_shapes` has a shape for each input. `input_tensors`, unless
+// it is NULL, has a tensor, or NULL, for each input: its value is known. As in TensorFlow,
+// `input_tensor_as_shapes` and `input_resource_shapes_and_types` are not read, and the shapes
+// behind output resources are not written. Sets `*output_shapes` to a new list, which the caller
+// deletes; types in it are not set. Errors are those of the op's shape function;
+// TF_INVALID_ARGUMENT for another number of shapes than inputs, and for an attribute that is
+// missing.
+TF_CAPI_EXPORT extern void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes,
+                                           TF_Tensor** input_tensors,
+                                           TF_ShapeAndTypeList* input_tensor_as_shapes,
+                                           TF_ShapeAndTypeList** input_resource_shapes_and_types,
+                                           TF_ShapeAndTypeList** output_shapes,
+                                           TF_ShapeAndTypeList*** output_resource_shapes_and_types,
+                                           TF_Status* status);
 
 // The graph, or the function, as text for people, in protobuf's form. The caller releases the text
 // with free(). `*len` is its length in bytes, without the NUL; `len` may be NULL. The result is

@@ -110,9 +110,8 @@ TEST(EagerAsyncTest, AnExecutorOfAThread) {
   std::vector<Handle> sums;  // more than the executor queues at once
   for (int i = 0; i < 20; ++i)
     sums.push_back(RunOp(context.get(), "AddV2", {two.get(), two.get()}));
-  own.reset();  // the context keeps it
+  own.reset();  // waits for its ops; the thread goes back to the context's executor
   for (const Handle& sum : sums) EXPECT_THAT(Values<float>(sum.get()), ElementsAre(2, 4));
-  TFE_ContextSetExecutorForThread(context.get(), nullptr);
   const ExecutorPointer executor(TFE_ContextGetExecutorForThread(context.get()));
   EXPECT_FALSE(TFE_ExecutorIsAsync(executor.get()));
 }

@@ -120,6 +120,8 @@ TEST_F(EagerAttrsTest, KindsOfAttributes) {
   TFE_OpSetAttrFunctionName(op.get(), "named", "Neg", 3);
   TFE_OpSetAttrFunctionList(op.get(), "functions", functions, 2);
   TFE_OpSetAttrFloat(op.get(), "float", 1.5f);
+  TFE_OpSetAttrString(op.get(), "string", "x", SIZE_MAX);  // there is no such text: sets nothing
+  TFE_OpSetAttrFunctionName(op.get(), "named", "Neg", SIZE_MAX);
   TFE_OpSetAttrString(op.get(), "string", "x\0y", 3);
   const pb::NameAttrList list = Serialized(op.get());
   const auto& attr = list.attr();
