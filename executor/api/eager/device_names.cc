@@ -29,7 +29,7 @@ bool Fits(const DeviceName& name, const Device& device) {
 bool IsNameOf(std::string_view name, const Device& device) {
   const std::string full = device.full_name();
   const std::string last = absl::StrCat(device.type(), ":", device.ordinal());
-  const std::string_view task = std::string_view(full).substr(0, full.rfind("/"));
+  const std::string_view task = std::string_view(full).substr(0, full.rfind('/'));
   return name == full || name == last || name == absl::StrCat("/device:", last) ||
          name == absl::StrCat(task, "/", absl::AsciiStrToLower(last));
 }

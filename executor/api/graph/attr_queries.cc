@@ -33,7 +33,7 @@ absl::Status CheckGiven(const TF_Operation* oper) {
 
 // The attribute, or its default. The value lives as long as the graph.
 absl::StatusOr<AttrValue> FindAttr(TF_Operation* oper, const char* attr_name) {
-  if (const absl::Status given = CheckGiven(oper); !given.ok()) return given;
+  if (absl::Status given = CheckGiven(oper); !given.ok()) return given;
   if (attr_name == nullptr) return InvalidArg("argument 'attr_name' is NULL");
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   const Graph& graph = oper->graph->graph;
@@ -321,7 +321,7 @@ std::vector<std::string_view> AttrNames(const TF_Operation& oper) {
 }
 
 absl::Status GetAttrName(TF_Operation* oper, int i, char* output) {
-  if (const absl::Status given = CheckGiven(oper); !given.ok()) return given;
+  if (absl::Status given = CheckGiven(oper); !given.ok()) return given;
   if (output == nullptr) return InvalidArg("argument 'output' is NULL");
   const std::vector<std::string_view> names = AttrNames(*oper);
   if (i < 0 || static_cast<size_t>(i) >= names.size()) {

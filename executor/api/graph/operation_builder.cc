@@ -177,7 +177,7 @@ absl::StatusOr<NodeId> OperationBuilder::Finish() {
     attrs_.push_back({kColocationAttr, attr::StringList(groups)});
   }
   inputs_.insert(inputs_.end(), control_.begin(), control_.end());
-  const absl::StatusOr<NodeId> n =
+  absl::StatusOr<NodeId> n =
       graph_.graph.AddNode(name_, op_name_, inputs_, std::move(attrs_), device_);
   if (absl::IsAlreadyExists(n.status())) return duplicate();
   if (!n.ok()) return n;
