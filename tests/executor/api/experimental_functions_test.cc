@@ -27,8 +27,6 @@ TEST_F(Experimental, MessagesAreThoseOfTensorFlow) {
   EXPECT_TRUE(config.gpu_options().allow_growth());
   EXPECT_EQ(pb::OptimizerOptions::ON_1,
             config.graph_options().optimizer_options().global_jit_level());
-  OpenSession session(g(), config);
-  EXPECT_EQ(TF_OK, session.code()) << session.message();
   bytes.reset(TF_CreateConfig(0, 0, 1));
   ASSERT_TRUE(config.ParseFromString(testing::BytesOf(bytes.get())));
   EXPECT_FALSE(config.gpu_options().allow_growth());
