@@ -121,7 +121,7 @@ constexpr OpSpec kReductionOps[] = {
      "grad: T; indices: Tidx; segment_ids: Tsegmentids; output_dim0: int32", "output: T",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     SparseSegmentShape},
+     SparseSegmentGradShape},
     {"SparseSegmentMeanGradV2",
      "grad: T; indices: Tidx; segment_ids: Tsegmentids; dense_output_dim0: int32",
      "output: T; sorted_unique_indices: Tidx",
@@ -142,7 +142,7 @@ constexpr OpSpec kReductionOps[] = {
      "grad: T; indices: Tidx; segment_ids: Tsegmentids; output_dim0: int32", "output: T",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     SparseSegmentShape},
+     SparseSegmentGradShape},
     {"SparseSegmentSqrtNGradV2",
      "grad: T; indices: Tidx; segment_ids: Tsegmentids; dense_output_dim0: int32",
      "output: T; sorted_unique_indices: Tidx",
@@ -163,7 +163,7 @@ constexpr OpSpec kReductionOps[] = {
      "output: T",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = DT_INT32; "
      "Tsegmentids: {int32, int64} = DT_INT32",
-     SparseSegmentShape},
+     SparseSegmentGradShape},
     {"SparseSegmentSumGradV2",
      "grad: T; indices: Tidx; segment_ids: Tsegmentids; dense_output_dim0: int32",
      "output: T; sorted_unique_indices: Tidx",

@@ -31,10 +31,10 @@ absl::Status CheckLimits(InferenceContext& c, int i) {
 }  // namespace
 
 // Input 0 is the shape.
-absl::Status ShapeInputShape(InferenceContext& c) {
-  if (c.op().name == "ParameterizedTruncatedNormal") {
-    for (int i = 1; i < 5; ++i) TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
-  }
+absl::Status ShapeInputShape(InferenceContext& c) { return FromShapeInput(c, 0); }
+
+absl::Status TruncatedNormalShape(InferenceContext& c) {
+  for (int i = 1; i < 5; ++i) TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
   return FromShapeInput(c, 0);
 }
 
@@ -44,17 +44,25 @@ absl::Status RandomUniformIntShape(InferenceContext& c) {
 }
 
 absl::Status StatelessRandomShape(InferenceContext& c) {
-  if (c.op().name == "StatelessRandomUniformInt") TENON_RETURN_IF_ERROR(CheckLimits(c, 2));
   TENON_RETURN_IF_ERROR(CheckSeed(c, 1));
   return FromShapeInput(c, 0);
 }
 
+absl::Status StatelessRandomIntShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckLimits(c, 2));
+  return StatelessRandomShape(c);
+}
+
 // shape, key [1], counter, algorithm.
 absl::Status StatelessRandomV2Shape(InferenceContext& c) {
-  if (c.op().name == "StatelessRandomUniformIntV2") TENON_RETURN_IF_ERROR(CheckLimits(c, 4));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1, 0}));
   TENON_RETURN_IF_ERROR(c.WithSize(c.input(1).dim(0), 1).status());
   return FromShapeInput(c, 0);
+}
+
+absl::Status StatelessRandomIntV2Shape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckLimits(c, 4));
+  return StatelessRandomV2Shape(c);
 }
 
 // The input, key [1], counter, algorithm.

@@ -142,14 +142,6 @@ absl::Status UnsortedSegmentShape(InferenceContext& c) {
 
 absl::Status SparseSegmentShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
-  if (c.op().name.ends_with("Grad")) {
-    TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
-    TENON_RETURN_IF_ERROR(MergeShapes(c.input(2), indices).status());
-    TENON_ASSIGN_OR_RETURN(const int64_t rows,
-                           CountOf(c, 3, "Cannot specify a negative value for output_dim0"));
-    c.set_output(0, Concatenate(Vector(rows), Subshape(data, 1)));
-    return absl::OkStatus();
-  }
   TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 1, 1}));
   TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
   int64_t segments = kUnknownDim;
@@ -158,6 +150,16 @@ absl::Status SparseSegmentShape(InferenceContext& c) {
                            CountOf(c, 3, "Cannot specify a negative value for num_segments"));
   }
   c.set_output(0, Concatenate(Vector(segments), Subshape(data, 1)));
+  return absl::OkStatus();
+}
+
+absl::Status SparseSegmentGradShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape data, c.WithRankAtLeast(c.input(0), 1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(2), indices).status());
+  TENON_ASSIGN_OR_RETURN(const int64_t rows,
+                         CountOf(c, 3, "Cannot specify a negative value for output_dim0"));
+  c.set_output(0, Concatenate(Vector(rows), Subshape(data, 1)));
   return absl::OkStatus();
 }
 

@@ -67,12 +67,13 @@ ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannel
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
     RandomUniformIntShape, RngReadAndSkipShape, RngSkipShape, SamplesOfEachShape, ShapeInputShape,
     SobolSampleShape, StatefulRandomShape, StatefulStandardNormalShape, StatelessMultinomialShape,
-    StatelessRandomShape, StatelessRandomV2Shape, StochasticCastShape;
+    StatelessRandomIntShape, StatelessRandomIntV2Shape, StatelessRandomShape,
+    StatelessRandomV2Shape, StochasticCastShape, TruncatedNormalShape;
 
 // reduction_shapes.cc
 ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, HistogramShape,
-    ProdShape, ReductionShape, SegmentShape, SparseSegmentGradV2Shape, SparseSegmentShape,
-    UnsortedSegmentShape;
+    ProdShape, ReductionShape, SegmentShape, SparseSegmentGradShape, SparseSegmentGradV2Shape,
+    SparseSegmentShape, UnsortedSegmentShape;
 
 // selection_shapes.cc
 ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherShape, GatherV2Shape,

@@ -165,4 +165,27 @@ bool SameAttr(const AttrValue& a, const AttrValue& b) {
   return Canonical(a.wire()) == Canonical(b.wire());
 }
 
+TF_AttrType AttrTypeOf(AttrKind kind) {
+  switch (kind) {
+    case AttrKind::kString:
+      return TF_ATTR_STRING;
+    case AttrKind::kInt:
+      return TF_ATTR_INT;
+    case AttrKind::kFloat:
+      return TF_ATTR_FLOAT;
+    case AttrKind::kBool:
+      return TF_ATTR_BOOL;
+    case AttrKind::kType:
+      return TF_ATTR_TYPE;
+    case AttrKind::kShape:
+      return TF_ATTR_SHAPE;
+    case AttrKind::kTensor:
+      return TF_ATTR_TENSOR;
+    case AttrKind::kPlaceholder:
+      return TF_ATTR_PLACEHOLDER;
+    default:
+      return TF_ATTR_FUNC;
+  }
+}
+
 }  // namespace tenon::api

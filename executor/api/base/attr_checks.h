@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "graph/op_defs/op_def.h"
+#include "tensorflow/c/tf_attrtype.h"
 
 namespace tenon::api {
 
@@ -18,5 +19,8 @@ absl::Status CheckAttr(const AttrDef& def, const AttrValue& value);
 // compared by their elements; tensors in a list, by their bytes. A tensor that does not decode
 // equals only a value with the same bytes.
 bool SameAttr(const AttrValue& a, const AttrValue& b);
+
+// The C API's number of a kind that is no list.
+TF_AttrType AttrTypeOf(AttrKind kind);
 
 }  // namespace tenon::api

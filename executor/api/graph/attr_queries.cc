@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/base/attr_checks.h"
 #include "executor/api/base/op_text.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
@@ -68,29 +69,6 @@ absl::Status CheckValueKind(const AttrValue& value, AttrKind wanted, bool list =
     return absl::OkStatus();
   const std::string_view name = AttrKindName(wanted);
   return WrongAttrType(value, list ? absl::StrCat("list(", name, ")") : std::string(name));
-}
-
-TF_AttrType AttrTypeOf(AttrKind kind) {
-  switch (kind) {
-    case AttrKind::kString:
-      return TF_ATTR_STRING;
-    case AttrKind::kInt:
-      return TF_ATTR_INT;
-    case AttrKind::kFloat:
-      return TF_ATTR_FLOAT;
-    case AttrKind::kBool:
-      return TF_ATTR_BOOL;
-    case AttrKind::kType:
-      return TF_ATTR_TYPE;
-    case AttrKind::kShape:
-      return TF_ATTR_SHAPE;
-    case AttrKind::kTensor:
-      return TF_ATTR_TENSOR;
-    case AttrKind::kPlaceholder:
-      return TF_ATTR_PLACEHOLDER;
-    default:
-      return TF_ATTR_FUNC;
-  }
 }
 
 int64_t CountElements(const AttrValue& list) {

@@ -11,11 +11,11 @@
 #include "executor/api/graph/call_shapes.h"
 #include "executor/api/graph/graph_import.h"
 #include "executor/api/graph/graph_importer.h"
+#include "executor/api/graph/node_checks.h"
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/op_defs/op_registry.h"
-#include "graph/shapes/common_shapes.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -78,11 +78,7 @@ bool InferNoted(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.m
   if (!notes.ok() || notes->size() < static_cast<size_t>(graph.graph.num_outputs(n))) return false;
   if (!SayEnough(graph.graph, n, *notes) && !InferCall(graph, n).ok()) return false;
   for (int i = 0; i < graph.graph.num_outputs(n); ++i) {
-    TensorInfo info = graph.shapes.info({n, i});
-    absl::StatusOr<PartialShape> merged = ops::MergeShapes(info.shape, (*notes)[i]);
-    if (!merged.ok()) return false;
-    info.shape = *std::move(merged);
-    graph.shapes.Set({n, i}, std::move(info));
+    if (!MergeKnownShape(graph, {n, i}, (*notes)[i]).ok()) return false;
   }
   graph.graph.RemoveAttr(n, kOutputShapesAttr);
   return true;

@@ -117,7 +117,12 @@ absl::Status CheckNewNode(TF_Graph& graph, NodeId n) {
 }
 
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape) {
+  // First of all, since consumers are not to see the merged shape.
   KnowShapes(graph, graph.graph.num_node_ids());
+  return MergeKnownShape(graph, output, shape);
+}
+
+absl::Status MergeKnownShape(TF_Graph& graph, Output output, const PartialShape& shape) {
   TensorInfo info = graph.shapes.info(output);
   TENON_ASSIGN_OR_RETURN(info.shape, ops::MergeShapes(info.shape, shape));
   graph.shapes.Set(output, std::move(info));

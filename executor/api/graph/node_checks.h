@@ -23,6 +23,10 @@ absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.m
 // inferred anew. INVALID_ARGUMENT if the two shapes contradict each other.
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
+// The same for a node that has been inferred, while nodes behind it need not have been: they will
+// see the merged shape.
+absl::Status MergeKnownShape(TF_Graph& graph, Output output, const PartialShape& shape)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 // CheckKindOf, with the producer version of the graph, and InferNewNode for node n, which must be
 // the node that was added last. INVALID_ARGUMENT also if TF_Graph::require_shape_fns is set and the

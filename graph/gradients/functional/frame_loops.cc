@@ -219,8 +219,10 @@ void FrameRule::RewriteCall(NodeId copy) {
 
 void FrameRule::RewriteCalls() {
   const Graph& body = backward_->body().body().graph;
-  for (const auto& [copy, n] : frame_->originals) {
-    if (IsFunctional(b_.graph(), n) && body.num_outputs(copy) != b_.graph().num_outputs(n))
+  for (NodeId copy = 0; copy < body.num_node_ids(); ++copy) {
+    const auto old = frame_->originals.find(copy);
+    if (old != frame_->originals.end() && IsFunctional(b_.graph(), old->second) &&
+        body.num_outputs(copy) != b_.graph().num_outputs(old->second))
       RewriteCall(copy);
   }
 }

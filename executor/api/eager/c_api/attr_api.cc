@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/attr_checks.h"
 #include "executor/api/eager/eager_op.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -63,29 +64,6 @@ std::string AttrWith(uint32_t field, std::string_view bytes) {
 constexpr uint32_t kAttrList = 1, kAttrFunc = 10;  // of AttrValue
 constexpr uint32_t kListFunc = 9;                  // of AttrValue.ListValue
 
-TF_AttrType KindToC(AttrKind kind) {
-  switch (kind) {
-    case AttrKind::kString:
-      return TF_ATTR_STRING;
-    case AttrKind::kFloat:
-      return TF_ATTR_FLOAT;
-    case AttrKind::kBool:
-      return TF_ATTR_BOOL;
-    case AttrKind::kType:
-      return TF_ATTR_TYPE;
-    case AttrKind::kShape:
-      return TF_ATTR_SHAPE;
-    case AttrKind::kTensor:
-      return TF_ATTR_TENSOR;
-    case AttrKind::kFunc:
-      return TF_ATTR_FUNC;
-    case AttrKind::kPlaceholder:
-      return TF_ATTR_PLACEHOLDER;
-    default:
-      return TF_ATTR_INT;
-  }
-}
-
 absl::StatusOr<TF_AttrType> TypeOf(const TFE_Op& op, const char* name, unsigned char* is_list) {
   const AttrDef* const attr = name == nullptr ? nullptr : op.entry->def->FindAttr(name);
   if (attr == nullptr) {
@@ -93,7 +71,7 @@ absl::StatusOr<TF_AttrType> TypeOf(const TFE_Op& op, const char* name, unsigned 
                                                    "' does not exist for this operation"));
   }
   if (is_list != nullptr) *is_list = attr->is_list ? 1 : 0;
-  return KindToC(attr->kind);
+  return api::AttrTypeOf(attr->kind);
 }
 
 }  // namespace
