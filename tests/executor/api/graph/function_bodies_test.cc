@@ -41,11 +41,7 @@ TEST_F(GraphFunctions, OneOutputMayBeSeveralResults) {
 
 TEST_F(GraphFunctions, SomeOutputsOfANodeAreResults) {
   TF_Operation* a = Placeholder("a");
-  TF_OperationDescription* desc = New("Split", "split");
-  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrInt(desc, "num_split", 3);
-  TF_Operation* split = Finish(desc);
+  TF_Operation* split = SplitInThree(a);
   const pb::FunctionDef def =
       DefOf(Make({.inputs = {{a, 0}}, .outputs = {{split, 0}, {split, 2}}}));
   EXPECT_THAT(ArgNames(def.signature().output_arg()), ElementsAre("split", "split_0"));

@@ -68,11 +68,7 @@ TEST_F(GraphFunctions, PartOfAGraph) {
 
 TEST_F(GraphFunctions, ListsOfOutputsHaveRanges) {
   TF_Operation* a = Placeholder("a");
-  TF_OperationDescription* desc = New("Split", "split");
-  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrInt(desc, "num_split", 3);
-  TF_Operation* split = Finish(desc);
+  TF_Operation* split = SplitInThree(a);
   TF_Operation* sum = AddN("sum", {{split, 0}, {split, 2}});
   const pb::FunctionDef def = DefOf(Make({.inputs = {{a, 0}}, .outputs = {{sum, 0}, {split, 1}}}));
   EXPECT_THAT(NodesOf(def), ElementsAre("zero()", "split_0(zero:output:0 a)",
@@ -82,11 +78,7 @@ TEST_F(GraphFunctions, ListsOfOutputsHaveRanges) {
 
 TEST_F(GraphFunctions, OutputsOfOneNodeMayBeArguments) {
   TF_Operation* a = Placeholder("a");
-  TF_OperationDescription* desc = New("Split", "split");
-  TF_AddInput(desc, {ScalarConst("zero", 0), 0});
-  TF_AddInput(desc, {a, 0});
-  TF_SetAttrInt(desc, "num_split", 3);
-  TF_Operation* split = Finish(desc);
+  TF_Operation* split = SplitInThree(a);
   TF_Operation* sum = AddN("sum", {{split, 0}, {split, 2}});
   const FunctionPtr function = Make(
       {.inputs = {{split, 0}, {split, 2}}, .outputs = {{sum, 0}}, .num_opers = 1, .opers = {sum}});

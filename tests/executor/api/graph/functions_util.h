@@ -33,6 +33,15 @@ class GraphFunctions : public testing::GraphFixture {
   GraphFunctions() : host_(TF_NewGraph()) {}
   TF_Graph* host() { return host_.get(); }
 
+  // An operation "split" with three outputs, which reads the axis "zero".
+  TF_Operation* SplitInThree(TF_Operation* value) {
+    TF_OperationDescription* desc = New("Split", "split");
+    TF_AddInput(desc, {ScalarConst("zero", 0), 0});
+    TF_AddInput(desc, {value, 0});
+    TF_SetAttrInt(desc, "num_split", 3);
+    return Finish(desc);
+  }
+
   FunctionPtr Make(const FunctionRequest& r, TF_Code wanted = TF_OK) {
     FunctionPtr function(TF_GraphToFunctionWithControlOutputs(
         g(), "MyFunc", r.append_hash, r.num_opers, r.opers.empty() ? nullptr : r.opers.data(),
