@@ -1,0 +1,437 @@
+// How tapes go back through one op or one function: a function that computes the gradients of its
+// inputs from those of its outputs, built once. Used by the library's own headers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tenon/concrete_function.h"
+#include "tenon/gradients.h"
+#include "tenon/signature.h"
+
+namespace tenon::internal {
+
+// The way back. The backward function takes `needs`, then the gradients of the outputs.
+struct Backward {
+  // What the way back needs of the way forth.
+  struct Need {
+    enum class Kind { kInput, kOutput, kExtra } kind;
+    size_t index;
+  };
+  std::shared_ptr<FunctionRep> forward;   // the function with extra outputs; null for an op
+  std::shared_ptr<FunctionRep> function;  // null if no input has a gradient
+  std::vector<Need> needs;
+  std::vector<size_t> dys;  // the outputs whose gradients it takes
+  std::vector<int> results;  // for each input the number of its gradient among the results, or -1
+};
+
+// By the inputs whose gradients are wanted, a byte for each.
+struct BackwardTable {
+  std::map<std::string, std::shared_ptr<const Backward>> by_wanted;
+};
+
+// One output as a key of maps.
+using OutputKey = std::pair<TF_Operation*, int>;
+inline OutputKey KeyOf(TF_Output output) { return {output.oper, output.index}; }
+
+// All nodes of a graph in the order in which they were made.
+inline std::vector<TF_Operation*> NodesOf(TF_Graph* graph) {
+  std::vector<TF_Operation*> nodes;
+  size_t position = 0;
+  while (TF_Operation* const node = TF_GraphNextOperation(graph, &position)) nodes.push_back(node);
+  return nodes;
+}
+
+// Splits a graph to which gradients were added into what goes forth and what goes back.
+class BackwardSplit {
+ public:
+  // `first_new` nodes were there before the gradients.
+  BackwardSplit(TF_Graph* graph, size_t first_new, const std::vector<TF_Output>& dys)
+      : nodes_(NodesOf(graph)), first_new_(first_new) {
+    for (const TF_Output& dy : dys) dys_.insert(KeyOf(dy));
+    for (size_t i = first_new_; i < nodes_.size(); ++i) new_.insert(nodes_[i]);
+    std::unordered_set<TF_Operation*> from_dy;
+    // New nodes stand behind the nodes that they take, but for loops that were given outputs.
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (size_t i = first_new_; i < nodes_.size(); ++i) {
+        TF_Operation* const node = nodes_[i];
+        if (from_dy.contains(node)) continue;
+        bool depends = false;
+        ForInputs(node, [&](TF_Output input) {
+          depends = depends || dys_.contains(KeyOf(input)) || from_dy.contains(input.oper);
+        });
+        if (depends) {
+          from_dy.insert(node);
+          grows = true;
+        }
+      }
+    }
+    // A loop or a call that stands for one of the way forth, with more outputs, runs there alone.
+    for (size_t i = first_new_; i < nodes_.size(); ++i) {
+      if (!from_dy.contains(nodes_[i]) && IsCall(TF_OperationOpType(nodes_[i]))) GoesForth(nodes_[i]);
+    }
+  }
+
+  bool IsBackward(TF_Operation* node) const { return new_.contains(node); }
+  std::vector<TF_Operation*> forward() const {
+    std::vector<TF_Operation*> nodes;
+    for (TF_Operation* const node : nodes_) {
+      if (!new_.contains(node)) nodes.push_back(node);
+    }
+    return nodes;
+  }
+  std::vector<TF_Operation*> backward() const {
+    std::vector<TF_Operation*> nodes;
+    for (TF_Operation* const node : nodes_) {
+      if (new_.contains(node)) nodes.push_back(node);
+    }
+    return nodes;
+  }
+
+  template <typename Visit>
+  static void ForInputs(TF_Operation* node, const Visit& visit) {
+    const int count = TF_OperationNumInputs(node);
+    for (int i = 0; i < count; ++i) visit(TF_OperationInput({node, i}));
+  }
+
+ private:
+  static bool IsCall(std::string_view type) {
+    return type == "While" || type == "StatelessWhile" || type == "If" || type == "StatelessIf" ||
+           type == "Case" || type == "StatelessCase" || type == "PartitionedCall" ||
+           type == "StatefulPartitionedCall";
+  }
+  void GoesForth(TF_Operation* node) {
+    std::vector<TF_Operation*> stack = {node};
+    while (!stack.empty()) {
+      TF_Operation* const top = stack.back();
+      stack.pop_back();
+      if (new_.erase(top) == 0) continue;
+      ForInputs(top, [&](TF_Output input) { stack.push_back(input.oper); });
+    }
+  }
+
+  const std::vector<TF_Operation*> nodes_;
+  const size_t first_new_;
+  std::unordered_set<TF_Operation*> new_;
+  struct Hash {
+    size_t operator()(const OutputKey& key) const {
+      return std::hash<const void*>()(key.first) * 31 + static_cast<size_t>(key.second);
+    }
+  };
+  std::unordered_set<OutputKey, Hash> dys_;
+};
+
+// A copy of some nodes of a graph in a graph of their own, whose placeholders stand for `inputs`.
+class BackwardCopy {
+ public:
+  BackwardCopy(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
+               const std::vector<TF_Output>& inputs, Where where)
+      : graph_(std::make_shared<TraceGraph>(nullptr)) {
+    TF_Status* const status = ThreadStatus();
+    for (const auto& callee : from.callees()) graph_->Use(callee);
+    CopyLibrary(from);
+    std::string graph_def;
+    using Buffer = std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)>;
+    const auto append = [&](int field, const auto& write) {
+      const Buffer buffer(TF_NewBuffer(), TF_DeleteBuffer);
+      write(buffer.get());
+      Check(status, where);
+      wire::Message(graph_def, field, {static_cast<const char*>(buffer->data), buffer->length});
+    };
+    std::unordered_set<TF_Operation*> copied(nodes.begin(), nodes.end());
+    std::unordered_set<TF_Operation*> outside;  // that nodes wait for
+    for (TF_Operation* const node : nodes) {
+      append(1, [&](TF_Buffer* buffer) { TF_OperationToNodeDef(node, buffer, status); });
+      const int count = TF_OperationNumControlInputs(node);
+      std::vector<TF_Operation*> controls(static_cast<size_t>(count));
+      TF_OperationGetControlInputs(node, controls.data(), count);
+      for (TF_Operation* const control : controls) {
+        if (!copied.contains(control)) outside.insert(control);
+      }
+    }
+    append(4, [&](TF_Buffer* buffer) { TF_GraphVersions(from.graph(), buffer, status); });
+
+    const std::unique_ptr<TF_ImportGraphDefOptions, void (*)(TF_ImportGraphDefOptions*)> options(
+        TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
+    for (const TF_Output& input : inputs) {
+      const Tensor symbol = from.Symbol(input, where);
+      const Tensor stand_in =
+          graph_->AddInput(symbol.dtype(), symbol.shape(),
+                           "in_" + std::to_string(stand_ins_.size()), where);
+      CopyHandle(from, input, stand_in.output());
+      stand_ins_.emplace(KeyOf(input), stand_in.output());
+      TF_ImportGraphDefOptionsAddInputMapping(options.get(), TF_OperationName(input.oper),
+                                              input.index, stand_in.output());
+    }
+    if (nodes.empty()) return;
+    if (!outside.empty()) {
+      // What ran before this function runs has run: a node that does nothing stands for it.
+      TF_OperationDescription* const node =
+          TF_NewOperation(graph_->graph(), "NoOp", graph_->Unique("before").c_str());
+      TF_Operation* const before = TF_FinishOperation(node, status);
+      Check(status, where);
+      for (TF_Operation* const control : outside)
+        TF_ImportGraphDefOptionsRemapControlDependency(options.get(), TF_OperationName(control),
+                                                       before);
+    }
+    TF_Buffer bytes{graph_def.data(), graph_def.size(), nullptr};
+    TF_GraphImportGraphDef(graph_->graph(), &bytes, options.get(), status);
+    Check(status, where);
+    for (TF_Operation* const node : nodes) graph_->Reserve(TF_OperationName(node));
+  }
+
+  const std::shared_ptr<TraceGraph>& graph() const { return graph_; }
+  // What stands for an output of the original.
+  TF_Output Find(TF_Output output) const {
+    const auto found = stand_ins_.find(KeyOf(output));
+    if (found != stand_ins_.end()) return found->second;
+    return {TF_GraphOperationByName(graph_->graph(), TF_OperationName(output.oper)), output.index};
+  }
+
+ private:
+  void CopyLibrary(TraceGraph& from) {
+    const int count = TF_GraphNumFunctions(from.graph());
+    if (count == 0) return;
+    TF_Status* const status = ThreadStatus();
+    std::vector<TF_Function*> functions(static_cast<size_t>(count));
+    const int got = TF_GraphGetFunctions(from.graph(), functions.data(), count, status);
+    Check(status);
+    for (int i = 0; i < got; ++i) {
+      TF_GraphCopyFunction(graph_->graph(), functions[static_cast<size_t>(i)], nullptr, status);
+      TF_DeleteFunction(functions[static_cast<size_t>(i)]);
+      Check(status);
+    }
+  }
+  void CopyHandle(TraceGraph& from, TF_Output input, TF_Output to) {
+    if (TF_OperationOutputType(input) != TF_RESOURCE) return;
+    TF_Buffer* const data = TF_GetHandleShapeAndType(from.graph(), input);
+    if (data == nullptr) return;
+    if (data->length != 0)
+      TF_SetHandleShapeAndType(graph_->graph(), to, data->data, data->length, ThreadStatus());
+    TF_DeleteBuffer(data);
+  }
+
+  const std::shared_ptr<TraceGraph> graph_;
+  std::map<OutputKey, TF_Output> stand_ins_;
+};
+
+// Builds the way back through a graph whose inputs and outputs are given. `wanted` says of which
+// inputs the gradient is wanted, `reached` which outputs have one. `forward_name` is empty for an op.
+inline std::shared_ptr<const Backward> BuildBackward(
+    const std::shared_ptr<TraceGraph>& graph, const std::vector<TF_Output>& inputs,
+    const std::vector<TF_Output>& outputs, const std::string& wanted,
+    const std::vector<bool>& reached, const std::string& name, bool needs_forward, Where where) {
+  auto result = std::make_shared<Backward>();
+  result->results.assign(inputs.size(), -1);
+  std::vector<TF_Output> xs, ys, dys;
+  std::vector<size_t> x_inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (wanted[i] == 0 ||
+        !IsDifferentiable(static_cast<DType>(TF_OperationOutputType(inputs[i]))))
+      continue;
+    xs.push_back(inputs[i]);
+    x_inputs.push_back(i);
+  }
+  const TraceScope scope(graph.get(), nullptr);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor y = graph->Symbol(outputs[i], where);
+    if (!reached[i] || !IsDifferentiable(y.dtype()) || y.dtype() == DType::kResource) continue;
+    ys.push_back(outputs[i]);
+    dys.push_back(graph->Placeholder(y.dtype(), y.shape(), "dy", where).output());
+    result->dys.push_back(i);
+  }
+  if (xs.empty() || ys.empty()) return result;
+  const size_t before = NodesOf(graph->graph()).size();
+  const std::vector<Tensor> dxs = GradientsInGraph(*graph, ys, xs, dys, where);
+  const BackwardSplit split(graph->graph(), before, dys);
+
+  // What crosses from forth to back.
+  std::vector<TF_Output> crossing;
+  std::map<OutputKey, size_t> crossing_index;
+  std::map<OutputKey, bool> is_dy;
+  for (const TF_Output& dy : dys) is_dy[KeyOf(dy)] = true;
+  const auto cross = [&](TF_Output output) {
+    if (split.IsBackward(output.oper) || is_dy.contains(KeyOf(output))) return;
+    if (crossing_index.emplace(KeyOf(output), crossing.size()).second) crossing.push_back(output);
+  };
+  const std::vector<TF_Operation*> backward_nodes = split.backward();
+  for (TF_Operation* const node : backward_nodes) BackwardSplit::ForInputs(node, cross);
+  std::vector<TF_Output> results;
+  for (size_t i = 0; i < dxs.size(); ++i) {
+    if (!dxs[i].defined()) continue;
+    cross(dxs[i].output());
+    result->results[x_inputs[i]] = static_cast<int>(results.size());
+    results.push_back(dxs[i].output());
+  }
+  if (results.empty()) return result;
+
+  std::vector<TF_Output> forward_outputs = outputs;
+  for (const TF_Output& output : crossing) {
+    const auto index_in = [&](const std::vector<TF_Output>& list) {
+      size_t i = 0;
+      while (i < list.size() && KeyOf(list[i]) != KeyOf(output)) ++i;
+      return i;
+    };
+    if (const size_t i = index_in(inputs); i < inputs.size()) {
+      result->needs.push_back({Backward::Need::Kind::kInput, i});
+    } else if (const size_t k = index_in(forward_outputs); k < forward_outputs.size()) {
+      result->needs.push_back({k < outputs.size() ? Backward::Need::Kind::kOutput
+                                                  : Backward::Need::Kind::kExtra,
+                               k});
+    } else {
+      result->needs.push_back({Backward::Need::Kind::kExtra, forward_outputs.size()});
+      forward_outputs.push_back(output);
+    }
+  }
+  std::vector<TF_Output> backward_inputs = crossing;
+  backward_inputs.insert(backward_inputs.end(), dys.begin(), dys.end());
+  const BackwardCopy copy(*graph, backward_nodes, backward_inputs, where);
+  for (TF_Output& output : results) output = copy.Find(output);
+  result->function = FunctionRep::Finish(name + "_backward_" + std::to_string(NextNumber()),
+                                         copy.graph(), std::move(results), where);
+  if (needs_forward) {
+    std::vector<TF_Operation*> nodes;
+    for (TF_Operation* const node : split.forward()) {
+      const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](TF_Output input) {
+                              return input.oper == node;
+                            }) ||
+                            std::any_of(dys.begin(), dys.end(), [&](TF_Output dy) {
+                              return dy.oper == node;
+                            });
+      if (!is_input) nodes.push_back(node);
+    }
+    result->forward = FunctionRep::Finish(name + "_forward_" + std::to_string(NextNumber()), graph,
+                                          std::move(forward_outputs), where, nodes);
+  }
+  return result;
+}
+
+// The way back through a function, built once for the wanted inputs, captures included.
+inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<FunctionRep>& function,
+                                                  const std::string& wanted, Where where) {
+  const std::lock_guard lock(TraceMutex());
+  if (function->backward == nullptr) function->backward = std::make_shared<BackwardTable>();
+  std::shared_ptr<const Backward>& entry = function->backward->by_wanted[wanted];
+  if (entry != nullptr) return entry;
+  TraceGraph& original = *function->graph();
+  // Gradients are added to a copy: the function stays what it is.
+  std::vector<TF_Output> inputs = original.inputs();
+  inputs.insert(inputs.end(), original.capture_inputs().begin(), original.capture_inputs().end());
+  std::unordered_set<TF_Operation*> input_nodes;
+  for (const TF_Output& input : inputs) input_nodes.insert(input.oper);
+  std::vector<TF_Operation*> nodes;
+  for (TF_Operation* const node : NodesOf(original.graph())) {
+    if (!input_nodes.contains(node)) nodes.push_back(node);
+  }
+  const BackwardCopy copy(original, nodes, inputs, where);
+  TraceGraph& graph = *copy.graph();
+  graph.DoAs(original);
+  const auto copies = [&](const std::vector<TF_Output>& outputs) {
+    std::vector<TF_Output> found;
+    for (const TF_Output& output : outputs) found.push_back(copy.Find(output));
+    return found;
+  };
+  for (const CustomNode& node : original.custom_nodes())
+    graph.custom_nodes().push_back({copies(node.inputs), copies(node.outputs), node.backward});
+  const std::vector<TF_Output> outputs = copies(function->outputs());
+  return entry = BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
+                               std::vector<bool>(outputs.size(), true), function->name(), true,
+                               where);
+}
+
+inline void PutText(std::string& key, std::string_view text) {
+  PutNumber(key, static_cast<int64_t>(text.size()));
+  key += text;
+}
+
+// Appends what tells an attribute from others of its name.
+inline void PutAttr(std::string& key, const NamedAttr& attr) {
+  PutText(key, attr.name);
+  key += static_cast<char>(attr.value.index());
+  const auto put = [&key](const auto& value, const auto& self) -> void {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, std::string>) {
+      PutText(key, value);
+    } else if constexpr (std::is_same_v<T, Shape>) {
+      PutNumber(key, value.rank());
+      for (const int64_t dim : value.dims()) PutNumber(key, dim);
+    } else if constexpr (std::is_same_v<T, Tensor>) {
+      PutNumber(key, reinterpret_cast<intptr_t>(value.get()));
+    } else if constexpr (std::is_same_v<T, FunctionName>) {
+      PutText(key, value.name);
+    } else if constexpr (requires { value.begin(); }) {
+      PutNumber(key, static_cast<int64_t>(value.size()));
+      for (const auto& part : value) self(static_cast<const typename T::value_type&>(part), self);
+    } else {
+      key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  };
+  std::visit([&](const auto& value) { put(value, put); }, attr.value);
+}
+
+// The way back through a call of an op, built once for its attributes, types and shapes.
+inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std::string& wanted,
+                                                  const std::vector<bool>& reached) {
+  struct Known {
+    std::unordered_map<std::string, std::shared_ptr<const Backward>> ways;
+    std::unordered_map<std::string, int> shapes;  // how many shapes an op was asked for with
+  };
+  static Known* const known = new Known;  // guarded by TraceMutex()
+  std::string key = call.type;
+  for (const NamedAttr& attr : call.attrs) PutAttr(key, attr);
+  key += wanted;
+  for (const bool reaches : reached) key += reaches ? '1' : '0';
+  for (const OpInput& input : call.inputs) PutNumber(key, input.is_list ? static_cast<int64_t>(input.count) : -1);
+  for (const Tensor& tensor : call.tensors) key += static_cast<char>(tensor.dtype());
+  const std::lock_guard lock(TraceMutex());
+  // An op of ever new shapes gets one way back for all of them.
+  constexpr int kMaxShapes = 16;
+  const auto with_shapes = [&] {
+    std::string full = key;
+    for (const Tensor& tensor : call.tensors) {
+      const Shape shape = tensor.shape();
+      PutNumber(full, shape.rank());
+      for (const int64_t dim : shape.dims()) PutNumber(full, dim);
+    }
+    return full;
+  };
+  std::string full = with_shapes();
+  bool any_shape = false;
+  if (const auto found = known->ways.find(full); found != known->ways.end()) return found->second;
+  if (int& count = known->shapes[key]; count >= kMaxShapes) {
+    any_shape = true;
+    if (const auto found = known->ways.find(key); found != known->ways.end()) return found->second;
+    full = key;
+  } else {
+    ++count;
+  }
+  const auto graph = std::make_shared<TraceGraph>(nullptr);
+  std::vector<TF_Output> inputs, outputs;
+  const OutsideTraces outside;
+  {
+    const TraceScope scope(graph.get(), nullptr);
+    OpCall copy = call;
+    for (Tensor& tensor : copy.tensors) {
+      const Tensor symbol = graph->AddInput(
+          tensor.dtype(), any_shape ? Shape::Unknown() : tensor.shape(), "in", call.where);
+      graph->CopyHandleData(tensor, symbol.output());
+      inputs.push_back(symbol.output());
+      tensor = symbol;
+    }
+    TF_Operation* const node = AddNode(*graph, copy, {});
+    for (int i = 0; i < TF_OperationNumOutputs(node); ++i) outputs.push_back({node, i});
+  }
+  std::shared_ptr<const Backward> way =
+      BuildBackward(graph, inputs, outputs, wanted, reached, call.type, false, call.where);
+  known->ways.emplace(std::move(full), way);
+  return way;
+}
+
+}  // namespace tenon::internal

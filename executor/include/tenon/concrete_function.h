@@ -1,0 +1,139 @@
+// One trace of a function: a graph with fixed types of inputs, which runs, and can be kept in a file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/function_rep.h"
+#include "tenon/structure.h"
+
+namespace tenon {
+
+// What a function gives: its tensors in order. A single one converts to Tensor.
+class Results : public std::vector<Tensor> {
+ public:
+  Results(std::vector<Tensor> tensors) : std::vector<Tensor>(std::move(tensors)) {}  // NOLINT
+  operator Tensor() const {  // NOLINT
+    if (size() == 1) return front();
+    internal::Throw(TF_INVALID_ARGUMENT, "The function gives " + std::to_string(size()) +
+                                             " tensors, not one");
+  }
+};
+
+// A handle: copies are the same function. Calls from several threads at once are allowed.
+class ConcreteFunction {
+ public:
+  explicit ConcreteFunction(std::shared_ptr<internal::FunctionRep> rep) : rep_(std::move(rep)) {}
+
+  // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
+  // INVALID_ARGUMENT for other numbers or types of tensors.
+  Results operator()(const std::vector<Tensor>& inputs, Where where = Where::current()) const {
+    const size_t count = rep_->graph()->inputs().size();
+    if (inputs.size() != count) {
+      internal::Throw(Error(TF_INVALID_ARGUMENT,
+                            "The function takes " + std::to_string(count) + " tensors, not " +
+                                std::to_string(inputs.size()),
+                            name(), {}, where));
+    }
+    return rep_->Run(inputs, where);
+  }
+  template <typename... Tensors>
+    requires(std::is_convertible_v<const Tensors&, Tensor> && ...)
+  Results operator()(const Tensors&... inputs) const {
+    return (*this)(std::vector<Tensor>{Tensor(inputs)...}, Where());
+  }
+
+  // The name in a library of functions, which is its own in the process.
+  const std::string& name() const { return rep_->name(); }
+  // In the order of calls. The names are those of the graph's placeholders.
+  std::vector<TensorSpec> inputs() const { return Specs(rep_->graph()->inputs(), {}); }
+  std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs(), {}); }
+  // Tensors from outside that the function uses: values that were too large to become constants,
+  // and variables, as their handles.
+  const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
+
+  // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their
+  // names, results are the nodes output_0, output_1 ..., captured values are constants. A variable
+  // that the function only reads is a constant of its present value. One that it assigns is a
+  // VarHandleOp, which the node `init` gives its present value.
+  std::string graph_def() const;
+  // Writes graph_def() to a file: as text if the name ends in ".pbtxt", else as bytes.
+  void Save(const std::string& path) const;
+  // What becomes of the nodes: passes, devices, kernels. UNIMPLEMENTED on a library other than Tenon.
+  std::string Explain() const;
+  // The graph as it runs, after all passes, as graph_def() gives it. UNIMPLEMENTED as Explain.
+  std::string Optimized() const;
+
+  // So that a function can be the value of an attribute.
+  operator FunctionName() const { return FunctionName(rep_->name(), rep_); }  // NOLINT
+
+  // --- Of this library's own headers.
+  const std::shared_ptr<internal::FunctionRep>& rep() const { return rep_; }
+
+ private:
+  std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs,
+                                const std::vector<std::string>&) const {
+    std::vector<TensorSpec> specs;
+    for (const TF_Output& output : outputs) {
+      const Tensor symbol = rep_->graph()->Symbol(output, {});
+      specs.emplace_back(symbol.dtype(), symbol.shape(), TF_OperationName(output.oper));
+    }
+    return specs;
+  }
+
+  std::shared_ptr<internal::FunctionRep> rep_;
+};
+
+namespace internal {
+
+inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
+                                       std::vector<Tensor> inputs, Where where);
+
+// A node that calls a function. `function` gives the outputs.
+inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
+                                       const std::shared_ptr<FunctionRep>& function,
+                                       const std::vector<Tensor>& tensors, Where where) {
+  graph.Use(function);
+  const Effect effect = function->effect();
+  std::vector<DType> types, results;
+  for (const Tensor& tensor : tensors) types.push_back(tensor.dtype());
+  for (const TF_Output& output : function->outputs())
+    results.push_back(static_cast<DType>(TF_OperationOutputType(output)));
+  Op op(effect == Effect::kNone ? "PartitionedCall" : "StatefulPartitionedCall", where);
+  op.Input(tensors)
+      .Attr("Tin", types)
+      .Attr("Tout", results)
+      .Attr("f", FunctionName(function->name()));
+  op.options().effect = effect;
+  op.options().effect_is_known = true;
+  op.options().touches_world = function->graph()->touches_world();
+  std::vector<Tensor> outputs = op.Run();
+  // The C API infers no shapes through calls on every library.
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Shape shape = function->graph()->Symbol(function->outputs()[i], {}).shape();
+    if (!shape.has_rank() || outputs[i].shape().IsFullyDefined()) continue;
+    TF_Status* const status = ThreadStatus();
+    TF_GraphSetTensorShape(graph.graph(), outputs[i].output(), shape.dims().data(), shape.rank(),
+                           status);
+  }
+  return outputs;
+}
+
+inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where where) {
+  if (TraceGraph* const graph = scopes.trace) {
+    inputs.insert(inputs.end(), graph_->captures().begin(), graph_->captures().end());
+    return CallInTrace(*graph, shared_from_this(), inputs, where);
+  }
+  Register();
+  if (scopes.tape != nullptr) return RunWithTape(shared_from_this(), std::move(inputs), where);
+  OpCall call = Call(std::move(inputs), where);
+  // Each tensor is an argument of its own.
+  call.inputs.resize(call.tensors.size());
+  for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].first = i;
+  return RunEagerly(call, std::max<size_t>(outputs_.size(), 1));
+}
+
+}  // namespace internal
+}  // namespace tenon

@@ -1,0 +1,116 @@
+// The process's eager context, its devices and its random seed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tensorflow/c/c_api.h"
+#include "tensorflow/c/c_api_experimental.h"
+#include "tensorflow/c/eager/c_api.h"
+#include "tenon/error.h"
+
+namespace tenon {
+
+struct DeviceInfo {
+  std::string name;  // "/job:localhost/replica:0/task:0/device:CPU:0"
+  std::string type;  // "CPU"
+  int64_t memory_bytes = 0;
+};
+
+namespace internal {
+
+// Made once, when the first tensor or op needs it, and never deleted: tensors may live as long as
+// the process.
+struct Process {
+  std::mutex mutex;
+  std::atomic<TFE_Context*> context{nullptr};
+  std::atomic<bool> has_seed{false};
+  std::atomic<int64_t> seed{0};
+  std::atomic<int64_t> eager_ops_with_seed{0};
+  std::atomic<int64_t> names{0};  // of functions and variables: the last number given
+};
+
+inline Process& GetProcess() {
+  static Process* const process = new Process;
+  return *process;
+}
+
+inline TFE_Context* MakeContext() {
+  Process& process = GetProcess();
+  const std::lock_guard lock(process.mutex);
+  TFE_Context* context = process.context.load(std::memory_order_relaxed);
+  if (context != nullptr) return context;
+  TFE_ContextOptions* const options = TFE_NewContextOptions();
+  // Tensors are copied to the device where an op runs.
+  TFE_ContextOptionsSetDevicePlacementPolicy(options, TFE_DEVICE_PLACEMENT_SILENT);
+  TF_Status* const status = ThreadStatus();
+  context = TFE_NewContext(options, status);
+  TFE_DeleteContextOptions(options);
+  Check(status);
+  process.context.store(context, std::memory_order_release);
+  return context;
+}
+
+inline TFE_Context* Context() {
+  static Process& process = GetProcess();
+  TFE_Context* const context = process.context.load(std::memory_order_acquire);
+  return context != nullptr ? context : MakeContext();
+}
+
+inline int64_t NextNumber() {
+  return GetProcess().names.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace internal
+
+// The devices that ops may run on. Makes the eager context: load plug-ins before.
+inline std::vector<DeviceInfo> ListDevices() {
+  TF_Status* const status = internal::ThreadStatus();
+  TF_DeviceList* const list = TFE_ContextListDevices(internal::Context(), status);
+  internal::Check(status);
+  std::vector<DeviceInfo> devices;
+  for (int i = 0; i < TF_DeviceListCount(list); ++i) {
+    DeviceInfo device;
+    device.name = TF_DeviceListName(list, i, status);
+    device.type = TF_DeviceListType(list, i, status);
+    device.memory_bytes = TF_DeviceListMemoryBytes(list, i, status);
+    devices.push_back(std::move(device));
+  }
+  TF_DeleteDeviceList(list);
+  return devices;
+}
+
+// Loads a plug-in with devices, kernels, ops or a graph pass. FAILED_PRECONDITION after the first
+// tensor or op of the process: devices are made with the eager context. `options` are the
+// plug-in's own, as graph_run's --plugin takes them after the path: "as=GPU;memory_mb=64".
+inline void LoadPlugin(const std::string& path, const std::string& options = {},
+                       Where where = Where::current()) {
+  if (internal::GetProcess().context.load() != nullptr) {
+    internal::Throw(TF_FAILED_PRECONDITION,
+                    "LoadPlugin(\"" + path + "\") comes after the first tensor, op or ListDevices()"
+                    " of the program: load plug-ins before these",
+                    where);
+  }
+  TF_Status* const status = internal::ThreadStatus();
+  const std::string spec = options.empty() ? path : path + ";" + options;
+  TF_Library* const library = TF_LoadPluggableDeviceLibrary(spec.c_str(), status);
+  internal::Check(status, where);
+  TF_DeletePluggableDeviceLibraryHandle(library);
+}
+
+// Sets the seed of ops that draw random numbers and name no seed of their own. From then on the
+// numbers of a program are the same each time it runs, as with tf.random.set_seed.
+inline void SetSeed(int64_t seed) {
+  internal::Process& process = internal::GetProcess();
+  process.seed = seed;
+  process.eager_ops_with_seed = 0;
+  process.has_seed = true;
+}
+
+// The version of the TensorFlow release whose API the library that runs the program follows.
+inline std::string Version() { return TF_Version(); }
+
+}  // namespace tenon

@@ -1,0 +1,132 @@
+// Functions that are traced: the first call with a new signature makes a graph, later ones run it.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/concrete_function.h"
+#include "tenon/function_rep.h"
+#include "tenon/signature.h"
+#include "tenon/structure.h"
+#include "tenon/variable.h"
+
+namespace tenon {
+
+struct FunctionOptions {
+  std::string name = "function";
+  // What calls must give, in order of the tensors among the arguments: one trace serves all calls
+  // that it admits, and others are INVALID_ARGUMENT.
+  std::vector<TensorSpec> input_signature = {};
+  // Lengths in which two calls differ become unknown, so that a third call needs no trace.
+  bool reduce_retracing = false;
+  std::string device = {};  // of ops for which the function names none
+  bool jit = false;    // asks for compilation of the whole function; ignored where there is no compiler
+};
+
+// A callable as a function of tensors. A call looks for a trace of its signature: types, shapes and
+// devices of the tensors, values of C++ arguments, and which variables it is given. If there is
+// none, the callable runs once with symbols in the place of tensors, and the graph that its ops
+// make is kept. So what the callable does beside ops happens in a trace only.
+//
+// Arguments and results are tensors, variables, C++ numbers, strings and enums, and std::tuple,
+// pair, vector, array, map and optional of them; a struct takes part if `auto Fields()` gives a
+// std::tie of its members. Results of C++ types are those of the trace.
+//
+// Calls from several threads at once are allowed; for a signature one of them traces. An exception
+// of the callable leaves no trace. Copies share their traces.
+template <typename F>
+class Function {
+ public:
+  explicit Function(F callable, FunctionOptions options = {}, Where where = Where::current())
+      : core_(std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
+
+  template <typename... Args>
+  auto operator()(const Args&... args) const {
+    using Result = std::decay_t<
+        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+    internal::CallArgs call = internal::ReadArgs(internal::TypeTag<Args...>(), args...);
+    const std::shared_ptr<internal::Trace> trace = core_->traces.Find(
+        call, [&](const internal::Signature& signature) {
+          return MakeTrace<Result>(signature, args...);
+        });
+    const std::vector<Tensor> outputs =
+        trace->function->Run(std::move(call.tensors), core_->where);
+    if constexpr (!std::is_void_v<Result>) {
+      Result result = *static_cast<const Result*>(trace->result.get());
+      internal::ReplaceTensors replace(outputs);
+      internal::Walk(result, replace);
+      return result;
+    }
+  }
+
+  // The trace for arguments as these, in which a TensorSpec stands for a tensor. Made if there is
+  // none.
+  template <typename... Args>
+  ConcreteFunction Concrete(const Args&... args) const {
+    using Result = std::decay_t<
+        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+    internal::CallArgs call =
+        internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
+    return ConcreteFunction(core_->traces
+                                .Find(call,
+                                      [&](const internal::Signature& signature) {
+                                        return MakeTrace<Result>(signature, args...);
+                                      })
+                                ->function);
+  }
+
+  // How many traces were made.
+  int trace_count() const { return core_->traces.count(); }
+  // Why each trace was made, what it captured and how large, which constants it holds and how many
+  // control edges keep its side effects in order. For people.
+  std::string TraceReport() const { return core_->traces.Report(); }
+
+ private:
+  struct Core {
+    Core(F function, FunctionOptions chosen, Where place)
+        : callable(std::move(function)), options(std::move(chosen)), where(place) {
+      traces.Configure(options.name, options.input_signature, options.reduce_retracing, place);
+    }
+    F callable;
+    const FunctionOptions options;
+    const Where where;
+    internal::TraceTable traces;
+  };
+
+  template <typename Result, typename... Args>
+  std::shared_ptr<internal::Trace> MakeTrace(const internal::Signature& signature,
+                                             const Args&... args) const {
+    auto graph = std::make_shared<internal::TraceGraph>(internal::scopes.trace);
+    const internal::TraceScope scope(graph.get(), &core_->options.device);
+    std::tuple<internal::TracedArg<Args>...> symbols(internal::AsTraced(args)...);
+    internal::MakeInputs make_inputs(*graph, signature, core_->where);
+    std::apply([&](auto&... parts) { (internal::Walk(parts, make_inputs), ...); }, symbols);
+    auto trace = std::make_shared<internal::Trace>();
+    internal::CollectOutputs collect(*graph, core_->where);
+    if constexpr (std::is_void_v<Result>) {
+      std::apply(core_->callable, symbols);
+    } else {
+      auto result = std::make_shared<Result>(std::apply(core_->callable, symbols));
+      internal::Walk(*result, collect);
+      trace->result = std::move(result);
+    }
+    trace->function = internal::FunctionRep::Finish(
+        core_->options.name + "_" + std::to_string(internal::NextNumber()), graph,
+        std::move(collect.outputs), core_->where);
+    return trace;
+  }
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace tenon

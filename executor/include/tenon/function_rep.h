@@ -1,0 +1,247 @@
+// A traced function as the library holds it: its graph, what it takes and gives, and the call of it.
+// Used by the library's own headers.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/op.h"
+#include "tenon/trace_graph.h"
+
+namespace tenon::internal {
+
+struct BackwardTable;  // backward.h
+
+// Immutable once Finish has made it, but for what is guarded.
+class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
+ public:
+  FunctionRep(std::string name, std::shared_ptr<TraceGraph> graph)
+      : name_(std::move(name)), graph_(std::move(graph)) {}
+  FunctionRep(const FunctionRep&) = delete;
+  FunctionRep& operator=(const FunctionRep&) = delete;
+  ~FunctionRep() {
+    if (registered_) {
+      TF_Status* const status = TF_NewStatus();
+      TFE_ContextRemoveFunction(Context(), name_.c_str(), status);
+      TF_DeleteStatus(status);
+    }
+    if (function_ != nullptr) TF_DeleteFunction(function_);
+  }
+
+  // The name in libraries of functions, which no other function of the process has.
+  const std::string& name() const { return name_; }
+  // Null for a function that the library made of nodes, such as the gradient of a loop.
+  const std::shared_ptr<TraceGraph>& graph() const { return graph_; }
+  TF_Function* function() const { return function_; }
+  const std::vector<TF_Output>& outputs() const { return outputs_; }
+  const std::vector<std::string>& output_names() const { return output_names_; }
+
+  // Makes the function of the graph's nodes. `outputs` are tensors of the graph.
+  // Of all nodes, or of `nodes` alone if there are any.
+  static std::shared_ptr<FunctionRep> Finish(std::string name, std::shared_ptr<TraceGraph> graph,
+                                             std::vector<TF_Output> outputs, Where where,
+                                             const std::vector<TF_Operation*>& nodes = {}) {
+    auto rep = std::make_shared<FunctionRep>(std::move(name), std::move(graph));
+    rep->Define(std::move(outputs), nodes, where);
+    return rep;
+  }
+  // Takes a function that a graph has.
+  static std::shared_ptr<FunctionRep> Adopt(TF_Function* function) {
+    auto rep = std::make_shared<FunctionRep>(TF_FunctionName(function), nullptr);
+    rep->function_ = function;
+    return rep;
+  }
+
+  // Makes the function and those that it calls known to the eager context.
+  void Register() {
+    if (registered_.load(std::memory_order_acquire)) return;
+    if (graph_ != nullptr) {
+      for (const auto& callee : graph_->callees()) callee->Register();
+    }
+    const std::lock_guard lock(mutex_);
+    if (registered_) return;
+    TF_Status* const status = ThreadStatus();
+    TFE_ContextAddFunction(Context(), function_, status);
+    Check(status);
+    registered_.store(true, std::memory_order_release);
+  }
+
+  // The call of the function with these inputs. It also takes what the function captures.
+  OpCall Call(std::vector<Tensor> inputs, Where where) {
+    OpCall call;
+    call.type = name_;
+    call.where = where;
+    call.function = shared_from_this();
+    call.tensors = std::move(inputs);
+    if (graph_ != nullptr) {
+      call.tensors.insert(call.tensors.end(), graph_->captures().begin(), graph_->captures().end());
+    }
+    return call;
+  }
+
+  // Runs the function, or makes a node that calls it. Under a tape what the tape needs is kept.
+  std::vector<Tensor> Run(std::vector<Tensor> inputs, Where where);
+
+  // The attributes of a node that calls the function, and what it does to state.
+  Effect effect() const { return graph_->effect(); }
+
+  // The place of a node of the function or of those that it calls; and its op.
+  bool FindNode(const std::string& node, Where* where, std::string* op) const {
+    if (graph_ == nullptr) return false;
+    *where = graph_->PlaceOf(node);
+    if (where->line() != 0) {
+      *op = graph_->OpOf(node);
+      return true;
+    }
+    for (const auto& callee : graph_->callees()) {
+      if (callee->FindNode(node, where, op)) return true;
+    }
+    return false;
+  }
+
+  // The function's forms for tapes, once they were needed. Guarded by TraceMutex().
+  std::shared_ptr<BackwardTable> backward;
+
+ private:
+  void Define(std::vector<TF_Output> outputs, std::vector<TF_Operation*> nodes, Where where) {
+    TF_Status* const status = ThreadStatus();
+    TF_Graph* const graph = graph_->graph();
+    std::vector<TF_Output> inputs = graph_->inputs();
+    inputs.insert(inputs.end(), graph_->capture_inputs().begin(), graph_->capture_inputs().end());
+    // A result is an output of the body: one that is an input goes through an Identity, and so does
+    // one that is given twice.
+    std::vector<TF_Output> seen = inputs;
+    const auto same = [](TF_Output a, TF_Output b) {
+      return a.oper == b.oper && a.index == b.index;
+    };
+    for (TF_Output& output : outputs) {
+      const bool again = std::any_of(seen.begin(), seen.end(),
+                                     [&](TF_Output other) { return same(other, output); });
+      if (again) {
+        TF_OperationDescription* const node =
+            TF_NewOperation(graph, "Identity", graph_->Unique("Identity").c_str());
+        TF_AddInput(node, output);
+        TF_Operation* const operation = TF_FinishOperation(node, status);
+        Check(status, where);
+        output = {operation, 0};
+        if (!nodes.empty()) nodes.push_back(operation);
+      }
+      seen.push_back(output);
+    }
+    std::vector<const char*> names;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      output_names_.push_back("output_" + std::to_string(i));
+    for (const std::string& name : output_names_) names.push_back(name.c_str());
+    std::vector<std::string> control_texts;
+    for (size_t i = 0; i < graph_->must_run().size(); ++i)
+      control_texts.push_back("effect_" + std::to_string(i));
+    std::vector<const char*> control_names;
+    for (const std::string& name : control_texts) control_names.push_back(name.c_str());
+    AdoptLibrary();
+    function_ = TF_GraphToFunctionWithControlOutputs(
+        graph, name_.c_str(), 0, nodes.empty() ? -1 : static_cast<int>(nodes.size()),
+        nodes.empty() ? nullptr : nodes.data(), static_cast<int>(inputs.size()), inputs.data(),
+        static_cast<int>(outputs.size()), outputs.data(), names.data(),
+        static_cast<int>(graph_->must_run().size()), graph_->must_run().data(),
+        control_names.data(), nullptr, nullptr, status);
+    Check(status, where);
+    outputs_ = std::move(outputs);
+  }
+
+  // Functions that the graph got by other ways than calls, such as those of gradients of loops.
+  void AdoptLibrary() {
+    TF_Graph* const graph = graph_->graph();
+    const int count = TF_GraphNumFunctions(graph);
+    if (count == 0) return;
+    TF_Status* const status = ThreadStatus();
+    std::vector<TF_Function*> functions(static_cast<size_t>(count));
+    const int got = TF_GraphGetFunctions(graph, functions.data(), count, status);
+    Check(status);
+    for (int i = 0; i < got; ++i) {
+      TF_Function* const function = functions[static_cast<size_t>(i)];
+      if (Knows(*graph_, TF_FunctionName(function))) {
+        TF_DeleteFunction(function);
+      } else {
+        graph_->Keep(Adopt(function));
+      }
+    }
+  }
+  static bool Knows(const TraceGraph& graph, const std::string& name) {
+    for (const auto& callee : graph.callees()) {
+      if (callee->name_ == name) return true;
+      if (callee->graph_ != nullptr && Knows(*callee->graph_, name)) return true;
+    }
+    return false;
+  }
+
+  const std::string name_;
+  const std::shared_ptr<TraceGraph> graph_;
+  TF_Function* function_ = nullptr;
+  std::vector<TF_Output> outputs_;
+  std::vector<std::string> output_names_;
+  std::mutex mutex_;
+  std::atomic<bool> registered_{false};
+};
+
+inline void Register(const std::shared_ptr<FunctionRep>& function) { function->Register(); }
+inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function) {
+  graph.Use(function);
+}
+
+inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
+  for (const auto& callee : callees_) {
+    if (callee == function) return;
+  }
+  if (function->graph() != nullptr) {
+    for (const auto& callee : function->graph()->callees()) Use(callee);
+  }
+  TF_Status* const status = ThreadStatus();
+  TF_GraphCopyFunction(graph_, function->function(), nullptr, status);
+  Check(status);
+  callees_.push_back(function);
+}
+
+inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
+  const TF_Code code = TF_GetCode(status);
+  const std::string message = TF_Message(status);
+  // The innermost node stands last: "{{function_node f}} ... [[{{node dense/MatMul}}]]".
+  std::string node(Between(message, "{{node ", "}}"));
+  if (const size_t slash = message.rfind("{{node "); slash != std::string::npos)
+    node = std::string(Between(std::string_view(message).substr(slash), "{{node ", "}}"));
+  Where where = call.where;
+  std::string op = call.type;
+  if (node.empty() || !call.function->FindNode(node, &where, &op)) {
+    where = call.where;
+    op = call.type;
+  }
+  Throw(Error(code, message, std::move(op), std::move(node), where));
+}
+
+// Makes a trace the thread's own while it lives.
+class TraceScope {
+ public:
+  TraceScope(TraceGraph* graph, const std::string* device) : before_(scopes) {
+    scopes = {};
+    scopes.trace = graph;
+    if (device != nullptr && !device->empty()) scopes.device = device;
+  }
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+  ~TraceScope() { scopes = before_; }
+
+ private:
+  const ThreadScopes before_;
+};
+
+// Traces are made one after another: a trace may need others in any order.
+inline std::recursive_mutex& TraceMutex() {
+  static std::recursive_mutex* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+}  // namespace tenon::internal

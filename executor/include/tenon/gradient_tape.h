@@ -1,0 +1,371 @@
+// Tapes: derivatives of what eager ops and calls of functions have computed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tenon/backward.h"
+#include "tenon/gradients.h"
+
+namespace tenon {
+namespace internal {
+
+// One step forth, as a tape keeps it.
+struct TapeRecord {
+  std::shared_ptr<const OpCall> call;         // of an op
+  std::shared_ptr<const Backward> function;   // of a call of a function
+  CustomBackward custom;                      // of a CustomGradient
+  std::vector<Tensor> inputs, outputs, extra;
+  std::string wanted;  // for each input whether its gradient is wanted
+  Where where;
+};
+
+class TapeRep {
+ public:
+  TapeRep* outer = nullptr;
+  std::unordered_set<const TensorRep*> watched;
+  std::vector<std::shared_ptr<const TapeRecord>> records;
+  bool recording = true;
+
+  bool Watches(const Tensor& tensor) const {
+    return tensor.get()->is_trainable || watched.contains(tensor.get());
+  }
+  // Keeps the record if it leads from a watched tensor; its outputs are watched from then on.
+  void Keep(const std::shared_ptr<const TapeRecord>& record) {
+    if (!recording) return;
+    const bool leads = std::any_of(record->inputs.begin(), record->inputs.end(),
+                                   [this](const Tensor& input) { return Watches(input); });
+    if (!leads) return;
+    for (const Tensor& output : record->outputs) {
+      if (IsDifferentiable(output.dtype())) watched.insert(output.get());
+    }
+    records.push_back(record);
+  }
+};
+
+// A byte for each tensor, 1 if a tape of this thread watches it.
+inline bool WantedBy(const std::vector<Tensor>& tensors, std::string* wanted) {
+  bool any = false;
+  wanted->assign(tensors.size(), '\0');
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!IsDifferentiable(tensors[i].dtype())) continue;
+    for (const TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) {
+      if (!tape->recording || !tape->Watches(tensors[i])) continue;
+      (*wanted)[i] = '\1';
+      any = true;
+      break;
+    }
+  }
+  return any;
+}
+
+inline void KeepOnTapes(const std::shared_ptr<const TapeRecord>& record) {
+  for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) tape->Keep(record);
+}
+
+inline void RecordOnTapes(const OpCall& call, const std::vector<Tensor>& outputs) {
+  std::string wanted;
+  if (!WantedBy(call.tensors, &wanted)) return;
+  auto record = std::make_shared<TapeRecord>();
+  record->call = std::make_shared<const OpCall>(call);
+  record->inputs = call.tensors;
+  record->outputs = outputs;
+  record->wanted = std::move(wanted);
+  record->where = call.where;
+  KeepOnTapes(record);
+}
+
+inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function,
+                                    std::vector<Tensor> inputs, Where where) {
+  function->Register();
+  OpCall call = function->Call(std::move(inputs), where);
+  call.inputs.resize(call.tensors.size());
+  for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].first = i;
+  return RunEagerly(call, std::max<size_t>(function->outputs().size(), 1));
+}
+
+inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
+                                       std::vector<Tensor> inputs, Where where) {
+  std::vector<Tensor> all = inputs;
+  const std::vector<Tensor>& captures = function->graph()->captures();
+  all.insert(all.end(), captures.begin(), captures.end());
+  std::string wanted;
+  if (!WantedBy(all, &wanted)) return RunPlain(function, std::move(inputs), where);
+  std::shared_ptr<const Backward> way = BackwardOf(function, wanted, where);
+  if (way->function == nullptr) return RunPlain(function, std::move(inputs), where);
+  auto record = std::make_shared<TapeRecord>();
+  std::vector<Tensor> results = RunPlain(way->forward, all, where);
+  const size_t count = function->outputs().size();
+  std::vector<Tensor> outputs(results.begin(), results.begin() + static_cast<ptrdiff_t>(count));
+  record->extra.assign(results.begin() + static_cast<ptrdiff_t>(count), results.end());
+  record->function = std::move(way);
+  record->inputs = std::move(all);
+  record->outputs = outputs;
+  record->wanted = std::move(wanted);
+  record->where = where;
+  KeepOnTapes(record);
+  return outputs;
+}
+
+// Sums of gradients by tensor.
+class GradientSums {
+ public:
+  void Add(const Tensor& of, const Tensor& gradient, Where where) {
+    if (!gradient.defined()) return;
+    Tensor& sum = sums_[of.get()];
+    sum = sum.defined() ? Op("AddV2", where).Input(sum).Input(gradient).RunOne() : gradient;
+  }
+  Tensor Find(const Tensor& of) const {
+    const auto found = sums_.find(of.get());
+    return found == sums_.end() ? Tensor() : found->second;
+  }
+
+ private:
+  std::unordered_map<const TensorRep*, Tensor> sums_;
+};
+
+inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> gradients) {
+  const auto zeros = [&](size_t i) {
+    return Op("ZerosLike", record.where).Input(record.outputs[i]).RunOne();
+  };
+  if (record.custom) {
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].defined()) gradients[i] = zeros(i);
+    }
+    return record.custom(record.inputs, record.outputs, gradients);
+  }
+  std::shared_ptr<const Backward> way = record.function;
+  if (way == nullptr) {
+    std::vector<bool> reached;
+    for (const Tensor& gradient : gradients) reached.push_back(gradient.defined());
+    way = BackwardOf(*record.call, record.wanted, reached);
+  }
+  std::vector<Tensor> results(record.inputs.size());
+  if (way->function == nullptr) return results;
+  std::vector<Tensor> inputs;
+  for (const Backward::Need& need : way->needs) {
+    switch (need.kind) {
+      case Backward::Need::Kind::kInput: inputs.push_back(record.inputs[need.index]); break;
+      case Backward::Need::Kind::kOutput: inputs.push_back(record.outputs[need.index]); break;
+      case Backward::Need::Kind::kExtra:
+        inputs.push_back(record.extra[need.index - record.outputs.size()]);
+        break;
+    }
+  }
+  for (const size_t i : way->dys)
+    inputs.push_back(gradients[i].defined() ? gradients[i] : zeros(i));
+  const std::vector<Tensor> given = way->function->Run(std::move(inputs), record.where);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (way->results[i] >= 0) results[i] = given[static_cast<size_t>(way->results[i])];
+  }
+  return results;
+}
+
+}  // namespace internal
+
+struct GradientTapeOptions {
+  bool persistent = false;  // Gradient may be called more than once
+};
+
+// Records what this thread computes by eager ops and calls of functions from tensors that it
+// watches, while it lives and until Gradient is called. Trainable variables are watched by
+// themselves. Tapes may be nested, for derivatives of derivatives. Inside of a trace Gradient adds
+// nodes as Gradients does. One thread makes, uses and destroys a tape.
+class GradientTape {
+ public:
+  explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
+    rep_.outer = internal::scopes.tape;
+    internal::scopes.tape = &rep_;
+    trace_ = internal::scopes.trace;
+  }
+  GradientTape(const GradientTape&) = delete;
+  GradientTape& operator=(const GradientTape&) = delete;
+  ~GradientTape() { Unlink(); }
+
+  void Watch(const Tensor& tensor) {
+    rep_.watched.insert(tensor.get());
+    kept_.push_back(tensor);
+  }
+  void Watch(const Variable& variable) { Watch(variable.handle()); }
+
+  // The derivatives of the sum of `y` by each of `xs`; an empty Tensor where no path of
+  // differentiable ops leads from a watched x to y. `grad_y`, if it is defined, is the derivative by
+  // y of what is differentiated in the end. FAILED_PRECONDITION for a second call of a tape that is
+  // not persistent.
+  std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
+                               const Tensor& grad_y = {}, Where where = Where::current()) {
+    return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);
+  }
+  std::vector<Tensor> Gradient(const std::vector<Tensor>& ys,
+                               const std::vector<GradientSource>& xs,
+                               const std::vector<Tensor>& grad_ys = {},
+                               Where where = Where::current()) {
+    if (used_ && !options_.persistent) {
+      internal::Throw(TF_FAILED_PRECONDITION,
+                      "Gradient of a GradientTape may be called once: make it with {.persistent ="
+                      " true} for more",
+                      where);
+    }
+    used_ = true;
+    if (!options_.persistent) {
+      rep_.recording = false;
+      Unlink();
+    }
+    if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "Gradient: " + std::to_string(grad_ys.size()) + " grad_ys for " +
+                          std::to_string(ys.size()) + " ys",
+                      where);
+    }
+    if (internal::scopes.trace != nullptr) {
+      bool any = false;
+      for (const Tensor& dy : grad_ys) any = any || dy.defined();
+      return Gradients(ys, xs, any ? grad_ys : std::vector<Tensor>(), where);
+    }
+    internal::GradientSums sums;
+    for (size_t i = 0; i < ys.size(); ++i) {
+      const Tensor dy = i < grad_ys.size() && grad_ys[i].defined()
+                            ? grad_ys[i]
+                            : Op("OnesLike", where).Input(ys[i]).RunOne();
+      sums.Add(ys[i], dy, where);
+    }
+    // A persistent tape may record what follows; only what is there by now is gone through.
+    const auto records = rep_.records;
+    if (!options_.persistent) rep_.records.clear();
+    for (size_t i = records.size(); i-- > 0;) {
+      const internal::TapeRecord& record = *records[i];
+      std::vector<Tensor> gradients;
+      bool reached = false;
+      for (const Tensor& output : record.outputs) {
+        gradients.push_back(sums.Find(output));
+        reached = reached || gradients.back().defined();
+      }
+      if (!reached) continue;
+      const std::vector<Tensor> given = internal::GoBack(record, std::move(gradients));
+      for (size_t k = 0; k < given.size() && k < record.inputs.size(); ++k)
+        sums.Add(record.inputs[k], given[k], where);
+    }
+    std::vector<Tensor> results;
+    for (const GradientSource& x : xs) results.push_back(sums.Find(x.tensor()));
+    return results;
+  }
+  template <typename X>
+  std::vector<Tensor> Gradient(const Tensor& y, const std::vector<X>& xs,
+                               Where where = Where::current()) {
+    return Gradient(y, std::vector<GradientSource>(xs.begin(), xs.end()), {}, where);
+  }
+
+ private:
+  void Unlink() {
+    internal::TapeRep** link = &internal::scopes.tape;
+    while (*link != nullptr && *link != &rep_) link = &(*link)->outer;
+    if (*link == &rep_) *link = rep_.outer;
+  }
+
+  const GradientTapeOptions options_;
+  internal::TapeRep rep_;
+  std::vector<Tensor> kept_;
+  internal::TraceGraph* trace_ = nullptr;
+  bool used_ = false;
+};
+
+namespace internal {
+
+template <typename T>
+std::vector<Tensor> AsTensors(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, Tensor>) {
+    return {value};
+  } else if constexpr (IsTuple<T>::value) {
+    return std::apply([](const auto&... parts) { return std::vector<Tensor>{parts...}; }, value);
+  } else {
+    return std::vector<Tensor>(value.begin(), value.end());
+  }
+}
+
+template <typename Backward, size_t... i>
+std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Tensor>& inputs,
+                                 const std::vector<Tensor>& outputs,
+                                 const std::vector<Tensor>& gradients, std::index_sequence<i...>) {
+  using List = const std::vector<Tensor>&;
+  if constexpr (std::is_invocable_v<const Backward&, List, List, List>) {
+    return AsTensors(backward(inputs, outputs, gradients));
+  } else if constexpr (std::is_invocable_v<const Backward&, const Tensor&,
+                                           decltype((void)i, std::declval<const Tensor&>())...>) {
+    return AsTensors(backward(gradients[0], inputs[i]...));
+  } else {
+    static_assert(std::is_invocable_v<const Backward&, const Tensor&>,
+                  "The backward function of a CustomGradient takes the gradient of the result, or it "
+                  "and the inputs, or three std::vector<Tensor>: inputs, outputs, gradients");
+    return AsTensors(backward(gradients[0]));
+  }
+}
+
+}  // namespace internal
+
+// A function of tensors whose gradient the program gives: CustomGradient(forward, backward)(x, y).
+// `forward` takes tensors and gives one, or a std::vector or std::tuple of them. `backward` is called
+// when a gradient comes to the result, and gives the gradients of the inputs, a Tensor or a
+// std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result; or
+// that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs, gradients.
+template <typename Forward, typename BackwardFunction>
+auto CustomGradient(Forward forward, BackwardFunction backward) {
+  return [forward = std::move(forward), backward = std::move(backward)](const auto&... args) {
+    const std::vector<Tensor> inputs{Tensor(args)...};
+    internal::CustomBackward way = [backward](const std::vector<Tensor>& in,
+                                              const std::vector<Tensor>& out,
+                                              const std::vector<Tensor>& gradients) {
+      return internal::CallBackward(backward, in, out, gradients,
+                                    std::index_sequence_for<decltype(args)...>());
+    };
+    const auto run = [&]<size_t... i>(std::index_sequence<i...>) { return forward(inputs[i]...); };
+    if (internal::TraceGraph* const graph = internal::scopes.trace) {
+      auto result = run(std::index_sequence_for<decltype(args)...>());
+      internal::CustomNode node;
+      for (const Tensor& input : inputs) node.inputs.push_back(graph->Resolve(input, {}));
+      std::vector<Tensor> outputs;
+      for (const Tensor& output : internal::AsTensors(result)) {
+        outputs.push_back(StopGradient(output));
+        node.outputs.push_back(outputs.back().output());
+      }
+      node.backward = std::move(way);
+      graph->custom_nodes().push_back(std::move(node));
+      internal::ReplaceTensors replace(outputs);
+      internal::Walk(result, replace);
+      return result;
+    }
+    internal::TapeRep* const tape = std::exchange(internal::scopes.tape, nullptr);
+    struct Restore {
+      internal::TapeRep* tape;
+      ~Restore() { internal::scopes.tape = tape; }
+    };
+    auto result = [&] {
+      const Restore restore{tape};
+      return run(std::index_sequence_for<decltype(args)...>());
+    }();
+    if (tape != nullptr) {
+      auto record = std::make_shared<internal::TapeRecord>();
+      record->custom = std::move(way);
+      record->inputs = inputs;
+      // Results of their own, so that an input that is given back is not taken for a result.
+      for (const Tensor& output : internal::AsTensors(result)) {
+        internal::scopes.tape = nullptr;
+        const Restore restore{tape};
+        record->outputs.push_back(Op("Identity").Input(output).RunOne());
+      }
+      internal::ReplaceTensors replace(record->outputs);
+      internal::Walk(result, replace);
+      internal::KeepOnTapes(record);
+    }
+    return result;
+  };
+}
+
+}  // namespace tenon

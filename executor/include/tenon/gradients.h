@@ -1,0 +1,153 @@
+// Gradients inside of a trace: nodes that compute derivatives, added to its graph.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/op.h"
+#include "tenon/trace_graph.h"
+#include "tenon/variable.h"
+
+namespace tenon {
+
+// What a derivative is taken by: a tensor, or a variable (not the value that it has now).
+class GradientSource {
+ public:
+  GradientSource(const Tensor& tensor) : tensor_(tensor) {}                    // NOLINT
+  GradientSource(const Variable& variable) : tensor_(variable.handle()) {}     // NOLINT
+  GradientSource(const Variable* variable) : tensor_(variable->handle()) {}    // NOLINT
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  Tensor tensor_;
+};
+
+namespace internal {
+
+// Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
+// result where an x has no gradient.
+inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF_Output> ys,
+                                               std::vector<TF_Output> xs,
+                                               std::vector<TF_Output> dys, Where where) {
+  TF_Status* const status = ThreadStatus();
+  std::vector<TF_Output> results(xs.size(), TF_Output{nullptr, 0});
+  const std::string prefix = graph.UniqueName("gradients");
+  TF_AddGradientsWithPrefix(graph.graph(), prefix.c_str(), ys.data(), static_cast<int>(ys.size()),
+                            xs.data(), static_cast<int>(xs.size()),
+                            dys.empty() ? nullptr : dys.data(), status, results.data());
+  if (TF_GetCode(status) != TF_OK) {
+    // Where the message names a node, the place of that node.
+    const std::string message = TF_Message(status);
+    const std::string node(Between(message, "{{node ", "}}"));
+    const Where place = node.empty() ? Where{} : graph.PlaceOf(node);
+    Throw(Error(TF_GetCode(status), message, "Gradients", node, place.line() != 0 ? place : where));
+  }
+  return results;
+}
+
+// The same through tensors whose gradient the program gives.
+inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector<TF_Output>& ys,
+                                            const std::vector<TF_Output>& xs,
+                                            const std::vector<TF_Output>& dys, Where where) {
+  std::vector<Tensor> totals(xs.size());
+  const auto add = [&](Tensor& total, TF_Output part) {
+    if (part.oper == nullptr) return;
+    const Tensor symbol = graph.Symbol(part, where);
+    total = total.defined() ? Op("AddV2", where).Input(total).Input(symbol).RunOne() : symbol;
+  };
+  const std::vector<CustomNode> custom = graph.custom_nodes();
+  const size_t custom_count = custom.size();
+  std::vector<std::vector<Tensor>> custom_totals(custom_count);
+  for (size_t i = 0; i < custom_count; ++i) custom_totals[i].resize(custom[i].outputs.size());
+
+  // Gradients of some tensors by the xs and by the outputs of the first `count` custom nodes.
+  const auto spread = [&](const std::vector<TF_Output>& from, const std::vector<TF_Output>& by,
+                          size_t count) {
+    std::vector<TF_Output> targets = xs;
+    for (size_t i = 0; i < count; ++i)
+      targets.insert(targets.end(), custom[i].outputs.begin(), custom[i].outputs.end());
+    const std::vector<TF_Output> parts = AddGradientNodes(graph, from, targets, by, where);
+    size_t next = 0;
+    for (; next < xs.size(); ++next) add(totals[next], parts[next]);
+    for (size_t i = 0; i < count; ++i) {
+      for (Tensor& total : custom_totals[i]) add(total, parts[next++]);
+    }
+  };
+  spread(ys, dys, custom_count);
+  for (size_t i = custom_count; i-- > 0;) {
+    bool reached = false;
+    for (const Tensor& total : custom_totals[i]) reached = reached || total.defined();
+    if (!reached) continue;
+    std::vector<Tensor> gradients;
+    for (size_t k = 0; k < custom_totals[i].size(); ++k) {
+      gradients.push_back(custom_totals[i][k].defined()
+                              ? custom_totals[i][k]
+                              : Op("ZerosLike", where)
+                                    .Input(graph.Symbol(custom[i].outputs[k], where))
+                                    .RunOne());
+    }
+    const auto symbols = [&](const std::vector<TF_Output>& outputs) {
+      std::vector<Tensor> tensors;
+      for (const TF_Output& output : outputs) tensors.push_back(graph.Symbol(output, where));
+      return tensors;
+    };
+    const CustomNode& node = custom[i];
+    const std::vector<Tensor> given =
+        node.backward(symbols(node.inputs), symbols(node.outputs), gradients);
+    if (given.size() != node.inputs.size()) {
+      Throw(TF_INVALID_ARGUMENT,
+            "The backward function of a CustomGradient gives " + std::to_string(given.size()) +
+                " gradients for " + std::to_string(node.inputs.size()) + " inputs",
+            where);
+    }
+    std::vector<TF_Output> from, by;
+    for (size_t k = 0; k < given.size(); ++k) {
+      if (!given[k].defined()) continue;
+      from.push_back(node.inputs[k]);
+      by.push_back(graph.Resolve(given[k], where));
+    }
+    if (!from.empty()) spread(from, by, i);
+  }
+  return totals;
+}
+
+}  // namespace internal
+
+// The derivatives of the sum of all `ys` by each of `xs`, as symbols; an empty Tensor where no path
+// of differentiable ops leads from an x to a y. `grad_ys`, if it is not empty, has for each y the
+// derivative by it of what is differentiated in the end. Goes through functions, Cond, While and
+// variables. FAILED_PRECONDITION outside a trace: GradientTape is for that.
+inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
+                                     const std::vector<GradientSource>& xs,
+                                     const std::vector<Tensor>& grad_ys = {},
+                                     Where where = Where::current()) {
+  internal::TraceGraph* const graph = internal::scopes.trace;
+  if (graph == nullptr) {
+    internal::Throw(TF_FAILED_PRECONDITION,
+                    "Gradients adds nodes to a function that is traced; outside, use GradientTape",
+                    where);
+  }
+  if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
+    internal::Throw(TF_INVALID_ARGUMENT, "Gradients: " + std::to_string(grad_ys.size()) +
+                                             " grad_ys for " + std::to_string(ys.size()) + " ys",
+                    where);
+  }
+  std::vector<TF_Output> y_outputs, x_outputs, dy_outputs;
+  for (const Tensor& y : ys) y_outputs.push_back(graph->Resolve(y, where));
+  for (const GradientSource& x : xs) x_outputs.push_back(graph->Resolve(x.tensor(), where));
+  for (size_t i = 0; i < grad_ys.size(); ++i) {
+    const Tensor& dy = grad_ys[i];
+    dy_outputs.push_back(graph->Resolve(
+        dy.defined() ? dy : Op("OnesLike", where).Input(ys[i]).RunOne(), where));
+  }
+  return internal::GradientsInGraph(*graph, y_outputs, x_outputs, dy_outputs, where);
+}
+
+// The tensor, of which gradients do not go further.
+inline Tensor StopGradient(const Tensor& tensor, Where where = Where::current()) {
+  return Op("StopGradient", where).Input(tensor).RunOne();
+}
+
+}  // namespace tenon

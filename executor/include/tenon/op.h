@@ -1,0 +1,546 @@
+// Any op by its name: runs at once, or becomes a node of the function that this thread traces.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tenon/scopes.h"
+#include "tenon/tensor.h"
+#include "tenon/trace_graph.h"
+#include "tenon/wire.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
+
+namespace tenon {
+namespace internal {
+
+class FunctionRep;
+
+// Implemented in function.h.
+void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
+
+}  // namespace internal
+
+// A function as the value of an attribute: its name, and the function itself where this program
+// made it, so that a graph that names it gets it. A ConcreteFunction converts to it.
+struct FunctionName {
+  FunctionName() = default;
+  FunctionName(std::string function) : name(std::move(function)) {}  // NOLINT
+  FunctionName(const char* function) : name(function) {}             // NOLINT
+  FunctionName(std::string function, std::shared_ptr<internal::FunctionRep> held)
+      : name(std::move(function)), rep(std::move(held)) {}
+  friend bool operator==(const FunctionName& a, const FunctionName& b) { return a.name == b.name; }
+
+  std::string name;
+  std::shared_ptr<internal::FunctionRep> rep;
+};
+
+namespace internal {
+
+using AttrValue =
+    std::variant<bool, int64_t, float, std::string, DType, Shape, Tensor, FunctionName,
+                 std::vector<bool>, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, std::vector<DType>, std::vector<Shape>,
+                 std::vector<FunctionName>>;
+
+struct NamedAttr {
+  std::string name;
+  AttrValue value;
+};
+
+// One argument of an op: a tensor, or a list of tensors that is one argument.
+struct OpInput {
+  size_t first = 0;    // of OpCall::tensors
+  size_t count = 1;
+  bool is_list = false;
+};
+
+// A call of an op or a function, as it is run, traced, and recorded by tapes.
+struct OpCall {
+  std::string type;
+  std::vector<Tensor> tensors;
+  std::vector<OpInput> inputs;
+  std::vector<NamedAttr> attrs;
+  Where where;
+  std::shared_ptr<FunctionRep> function;  // if `type` is the name of one
+};
+
+// What a node of a trace is beside its call.
+struct NodeOptions {
+  std::string name;  // empty: after the op
+  Effect effect = Effect::kNone;
+  bool effect_is_known = false;  // else that of the op
+  bool touches_world = false;    // has effects beside those on the resources that it takes
+};
+
+void AddSeeds(OpCall& call, TraceGraph* graph);
+std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
+TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options);
+// Implemented in gradient_tape.h. Called with scopes.tape set.
+void RecordOnTapes(const OpCall& call, const std::vector<Tensor>& outputs);
+
+}  // namespace internal
+
+// Builds one call of an op: Op("MatMul").Input(a).Input(b).Attr("transpose_b", true).RunOne().
+// Attributes that the inputs decide (types, lengths of lists) need not be set; others have their
+// defaults. Errors are thrown by the Run functions, and name the op and `where`.
+class Op {
+ public:
+  explicit Op(std::string type, Where where = Where::current()) {
+    call_.type = std::move(type);
+    call_.where = where;
+  }
+
+  Op& Input(const Tensor& tensor) {
+    call_.inputs.push_back({call_.tensors.size(), 1, false});
+    call_.tensors.push_back(tensor);
+    return *this;
+  }
+  // An argument that is a list.
+  Op& Input(const std::vector<Tensor>& tensors) {
+    call_.inputs.push_back({call_.tensors.size(), tensors.size(), true});
+    call_.tensors.insert(call_.tensors.end(), tensors.begin(), tensors.end());
+    return *this;
+  }
+
+  Op& Attr(std::string name, bool value) { return Set(std::move(name), value); }
+  Op& Attr(std::string name, int value) { return Set(std::move(name), int64_t{value}); }
+  Op& Attr(std::string name, int64_t value) { return Set(std::move(name), value); }
+  Op& Attr(std::string name, float value) { return Set(std::move(name), value); }
+  Op& Attr(std::string name, double value) {
+    return Set(std::move(name), static_cast<float>(value));
+  }
+  Op& Attr(std::string name, const char* value) { return Set(std::move(name), std::string(value)); }
+  Op& Attr(std::string name, std::string value) { return Set(std::move(name), std::move(value)); }
+  Op& Attr(std::string name, DType value) { return Set(std::move(name), value); }
+  Op& Attr(std::string name, Shape value) { return Set(std::move(name), std::move(value)); }
+  Op& Attr(std::string name, Tensor value) { return Set(std::move(name), std::move(value)); }
+  Op& Attr(std::string name, FunctionName value) { return Set(std::move(name), std::move(value)); }
+  template <typename T>
+  Op& Attr(std::string name, std::vector<T> value) {
+    if constexpr (std::is_same_v<T, int>) {
+      return Set(std::move(name), std::vector<int64_t>(value.begin(), value.end()));
+    } else {
+      return Set(std::move(name), std::move(value));
+    }
+  }
+  // The name of the node in a trace; a name that is taken gets a number.
+  Op& Name(std::string name) {
+    options_.name = std::move(name);
+    return *this;
+  }
+
+  // Runs an op and gives all of its outputs.
+  std::vector<Tensor> Run();
+  // Runs an op of one output. INVALID_ARGUMENT if it has another number of outputs.
+  Tensor RunOne() {
+    if (internal::scopes.trace == nullptr) {
+      internal::AddSeeds(call_, nullptr);
+      std::vector<Tensor> outputs = internal::RunEagerly(call_, 1);
+      if (outputs.size() == 1) [[likely]] {
+        if (internal::scopes.tape != nullptr) internal::RecordOnTapes(call_, outputs);
+        return std::move(outputs[0]);
+      }
+    } else {
+      std::vector<Tensor> outputs = Run();
+      if (outputs.size() == 1) return std::move(outputs[0]);
+    }
+    internal::Throw(Error(TF_INVALID_ARGUMENT, "The op does not have exactly one output",
+                          call_.type, {}, call_.where));
+  }
+  // Runs an op of no outputs, or of outputs that nobody wants.
+  void RunNone() { Run(); }
+  // Adds the node to the function that this thread traces. FAILED_PRECONDITION outside a trace.
+  TF_Operation* AddToTrace();
+
+  // --- Of this library's own headers.
+  internal::OpCall& call() { return call_; }
+  internal::NodeOptions& options() { return options_; }
+
+ private:
+  template <typename T>
+  Op& Set(std::string name, T value) {
+    call_.attrs.push_back({std::move(name), internal::AttrValue(std::move(value))});
+    return *this;
+  }
+
+  internal::OpCall call_;
+  internal::NodeOptions options_;
+};
+
+namespace internal {
+
+// The thread's op object, which each call takes and gives back.
+class EagerOp {
+ public:
+  EagerOp(const OpCall& call, TF_Status* status) : op_(std::exchange(Spare().op, nullptr)) {
+    const char* const device = scopes.device == nullptr ? nullptr : scopes.device->c_str();
+    if (op_ != nullptr) {
+      TFE_OpReset(op_, call.type.c_str(), device, status);
+      return;
+    }
+    op_ = TFE_NewOp(Context(), call.type.c_str(), status);
+    if (op_ != nullptr && device != nullptr) TFE_OpSetDevice(op_, device, status);
+  }
+  EagerOp(const EagerOp&) = delete;
+  EagerOp& operator=(const EagerOp&) = delete;
+  ~EagerOp() {
+    if (op_ == nullptr) return;
+    if (failed_ || Spare().op != nullptr) {
+      TFE_DeleteOp(op_);
+    } else {
+      Spare().op = op_;
+    }
+  }
+  TFE_Op* get() const { return op_; }
+  // The object is not used again.
+  void Fail() { failed_ = true; }
+
+ private:
+  struct Slot {
+    TFE_Op* op = nullptr;
+    ~Slot() {
+      if (op != nullptr) TFE_DeleteOp(op);
+    }
+  };
+  static Slot& Spare() {
+    static thread_local Slot slot;
+    return slot;
+  }
+
+  TFE_Op* op_;
+  bool failed_ = false;
+};
+
+// Calls set(values, lengths) with the strings as the C API takes lists of them.
+template <typename Strings, typename Set>
+void WithStrings(const Strings& strings, const Set& set) {
+  std::vector<const void*> values;
+  std::vector<size_t> lengths;
+  for (const auto& text : strings) {
+    values.push_back(text.data());
+    lengths.push_back(text.size());
+  }
+  set(values.data(), lengths.data());
+}
+
+// Calls set(dims, ranks), with the rank -1 for an unknown shape.
+template <typename Set>
+void WithShapes(const std::vector<Shape>& shapes, const Set& set) {
+  std::vector<const int64_t*> dims;
+  std::vector<int> ranks;
+  for (const Shape& shape : shapes) {
+    dims.push_back(shape.dims().data());
+    ranks.push_back(shape.rank());
+  }
+  set(dims.data(), ranks.data());
+}
+
+template <typename To, typename From>
+std::vector<To> Converted(const std::vector<From>& values) {
+  std::vector<To> converted;
+  converted.reserve(values.size());
+  for (const auto& value : values) converted.push_back(static_cast<To>(value));
+  return converted;
+}
+
+// Makes a function known to the eager context. Implemented in function.h.
+void Register(const std::shared_ptr<FunctionRep>& function);
+
+inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
+  const char* const name = attr.name.c_str();
+  std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        const auto count = [&] {
+          if constexpr (requires { value.size(); }) return static_cast<int>(value.size());
+          else return 0;
+        }();
+        if constexpr (std::is_same_v<T, bool>) {
+          TFE_OpSetAttrBool(op, name, value ? 1 : 0);
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+          TFE_OpSetAttrInt(op, name, value);
+        } else if constexpr (std::is_same_v<T, float>) {
+          TFE_OpSetAttrFloat(op, name, value);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          TFE_OpSetAttrString(op, name, value.data(), value.size());
+        } else if constexpr (std::is_same_v<T, DType>) {
+          TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(value));
+        } else if constexpr (std::is_same_v<T, Shape>) {
+          TFE_OpSetAttrShape(op, name, value.dims().data(), value.rank(), status);
+        } else if constexpr (std::is_same_v<T, Tensor>) {
+          TFE_OpSetAttrTensor(op, name, value.Host({}), status);
+        } else if constexpr (std::is_same_v<T, FunctionName>) {
+          if (value.rep != nullptr) Register(value.rep);
+          TFE_OpSetAttrFunctionName(op, name, value.name.data(), value.name.size());
+        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
+          const auto bytes = Converted<unsigned char>(value);
+          TFE_OpSetAttrBoolList(op, name, bytes.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+          TFE_OpSetAttrIntList(op, name, value.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+          TFE_OpSetAttrFloatList(op, name, value.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          WithStrings(value, [&](const void* const* values, const size_t* lengths) {
+            TFE_OpSetAttrStringList(op, name, values, lengths, count);
+          });
+        } else if constexpr (std::is_same_v<T, std::vector<DType>>) {
+          const auto types = Converted<TF_DataType>(value);
+          TFE_OpSetAttrTypeList(op, name, types.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<Shape>>) {
+          WithShapes(value, [&](const int64_t** dims, const int* ranks) {
+            TFE_OpSetAttrShapeList(op, name, dims, ranks, count, status);
+          });
+        } else {
+          TFE_Context* const context = Context();
+          std::vector<TFE_Op*> functions;
+          for (const FunctionName& function : value) {
+            if (function.rep != nullptr) Register(function.rep);
+            functions.push_back(TFE_NewOp(context, function.name.c_str(), status));
+            if (TF_GetCode(status) != TF_OK) break;
+          }
+          if (TF_GetCode(status) == TF_OK) {
+            TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
+                                      count);
+          }
+          for (TFE_Op* const function : functions) TFE_DeleteOp(function);
+        }
+      },
+      attr.value);
+}
+
+inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const NamedAttr& attr,
+                        TF_Status* status) {
+  const char* const name = attr.name.c_str();
+  std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        const auto count = [&] {
+          if constexpr (requires { value.size(); }) return static_cast<int>(value.size());
+          else return 0;
+        }();
+        if constexpr (std::is_same_v<T, bool>) {
+          TF_SetAttrBool(node, name, value ? 1 : 0);
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+          TF_SetAttrInt(node, name, value);
+        } else if constexpr (std::is_same_v<T, float>) {
+          TF_SetAttrFloat(node, name, value);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          TF_SetAttrString(node, name, value.data(), value.size());
+        } else if constexpr (std::is_same_v<T, DType>) {
+          TF_SetAttrType(node, name, static_cast<TF_DataType>(value));
+        } else if constexpr (std::is_same_v<T, Shape>) {
+          TF_SetAttrShape(node, name, value.dims().data(), value.rank());
+        } else if constexpr (std::is_same_v<T, Tensor>) {
+          TF_SetAttrTensor(node, name, value.Host({}), status);
+        } else if constexpr (std::is_same_v<T, FunctionName>) {
+          if (value.rep != nullptr) UseFunction(graph, value.rep);
+          TF_SetAttrFuncName(node, name, value.name.data(), value.name.size());
+        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
+          const auto bytes = Converted<unsigned char>(value);
+          TF_SetAttrBoolList(node, name, bytes.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+          TF_SetAttrIntList(node, name, value.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+          TF_SetAttrFloatList(node, name, value.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          WithStrings(value, [&](const void* const* values, const size_t* lengths) {
+            TF_SetAttrStringList(node, name, values, lengths, count);
+          });
+        } else if constexpr (std::is_same_v<T, std::vector<DType>>) {
+          const auto types = Converted<TF_DataType>(value);
+          TF_SetAttrTypeList(node, name, types.data(), count);
+        } else if constexpr (std::is_same_v<T, std::vector<Shape>>) {
+          WithShapes(value, [&](const int64_t** dims, const int* ranks) {
+            TF_SetAttrShapeList(node, name, dims, ranks, count);
+          });
+        } else {
+          // AttrValue { list { func { name } ... } }: the C API has no function for it.
+          std::string list;
+          for (const FunctionName& function : value) {
+            if (function.rep != nullptr) UseFunction(graph, function.rep);
+            wire::Message(list, 9, wire::Text(1, function.name));
+          }
+          std::string proto;
+          wire::Message(proto, 1, list);
+          TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
+        }
+      },
+      attr.value);
+}
+
+// The first text between `begin` and `end`.
+inline std::string_view Between(std::string_view text, std::string_view begin,
+                                std::string_view end) {
+  const size_t from = text.find(begin);
+  if (from == std::string_view::npos) return {};
+  const size_t to = text.find(end, from + begin.size());
+  if (to == std::string_view::npos) return {};
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
+// The error of a call of a function, with the place of the node that failed. In function.h.
+[[noreturn]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
+
+[[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status,
+                                     std::string node = {}) {
+  if (call.function != nullptr) ThrowFromFunction(call, status);
+  Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
+}
+
+// Sets both seeds of a random op from the program's seed, if it has one and the op has none.
+inline void AddSeeds(OpCall& call, TraceGraph* graph) {
+  Process& process = GetProcess();
+  if (!process.has_seed.load(std::memory_order_relaxed) || EffectOfOp(call.type) != Effect::kRandom)
+    return;
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.name == "seed" || attr.name == "seed2") return;
+  }
+  const int64_t number = graph != nullptr ? graph->next_seed() : ++process.eager_ops_with_seed;
+  call.attrs.push_back({"seed", AttrValue(process.seed.load())});
+  call.attrs.push_back({"seed2", AttrValue(number)});
+}
+
+inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
+  TF_Status* const status = ThreadStatus();
+  EagerOp op(call, status);
+  const auto check = [&] {
+    if (TF_GetCode(status) == TF_OK) [[likely]]
+      return;
+    op.Fail();
+    ThrowFromOp(call, status);
+  };
+  check();
+  for (const OpInput& input : call.inputs) {
+    if (!input.is_list) {
+      TensorRep& rep = call.tensors[input.first].rep();
+      if (rep.handle == nullptr) [[unlikely]]
+        call.tensors[input.first].ThrowSymbolic("an op outside a trace cannot take it", call.where);
+      TFE_OpAddInput(op.get(), rep.handle, status);
+    } else {
+      std::vector<TFE_TensorHandle*> handles;
+      for (size_t i = 0; i < input.count; ++i) {
+        const Tensor& tensor = call.tensors[input.first + i];
+        if (tensor.rep().handle == nullptr)
+          tensor.ThrowSymbolic("an op outside a trace cannot take it", call.where);
+        handles.push_back(tensor.handle());
+      }
+      TFE_OpAddInputList(op.get(), handles.data(), static_cast<int>(handles.size()), status);
+    }
+    check();
+  }
+  for (const NamedAttr& attr : call.attrs) {
+    SetEagerAttr(op.get(), attr, status);
+    check();
+  }
+  TFE_TensorHandle* few[8];
+  std::vector<TFE_TensorHandle*> many;
+  TFE_TensorHandle** handles = few;
+  if (max_outputs > std::size(few)) {
+    many.resize(max_outputs);
+    handles = many.data();
+  }
+  int count = static_cast<int>(max_outputs);
+  TFE_Execute(op.get(), handles, &count, status);
+  check();
+  std::vector<Tensor> outputs;
+  outputs.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i]));
+  return outputs;
+}
+
+// A number of outputs that the op does not exceed. Lengths of lists are attributes, the lengths of
+// attributes, or the lengths of input lists.
+inline size_t MaxOutputs(const OpCall& call) {
+  size_t count = 64 + call.tensors.size();
+  for (const NamedAttr& attr : call.attrs) {
+    if (const auto* value = std::get_if<int64_t>(&attr.value)) {
+      if (*value > 0 && *value <= (int64_t{1} << 20)) count += static_cast<size_t>(*value);
+    } else if (const auto* types = std::get_if<std::vector<DType>>(&attr.value)) {
+      count += types->size();
+    }
+  }
+  return count;
+}
+
+inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
+  // Inputs first: a capture adds nodes of its own.
+  std::vector<TF_Output> inputs;
+  inputs.reserve(call.tensors.size());
+  for (const Tensor& tensor : call.tensors) inputs.push_back(graph.Resolve(tensor, call.where));
+  TF_Status* const status = ThreadStatus();
+  const std::string name = graph.UniqueName(options.name.empty() ? call.type : options.name);
+  TF_OperationDescription* const node =
+      TF_NewOperation(graph.graph(), call.type.c_str(), name.c_str());
+  if (scopes.device != nullptr) TF_SetDevice(node, scopes.device->c_str());
+  for (const OpInput& input : call.inputs) {
+    if (input.is_list) {
+      TF_AddInputList(node, inputs.data() + input.first, static_cast<int>(input.count));
+    } else {
+      TF_AddInput(node, inputs[input.first]);
+    }
+  }
+  TF_Code code = TF_OK;
+  std::string message;
+  for (const NamedAttr& attr : call.attrs) {
+    SetNodeAttr(graph, node, attr, status);
+    if (TF_GetCode(status) == TF_OK) continue;
+    code = TF_GetCode(status);
+    message = TF_Message(status);
+    TF_SetStatus(status, TF_OK, "");
+  }
+  for (const ControlScope* scope = scopes.control; scope != nullptr; scope = scope->outer) {
+    for (const Tensor& tensor : scope->tensors) {
+      if (tensor.rep().graph.get() == &graph) TF_AddControlInput(node, tensor.output().oper);
+    }
+  }
+  const Effect effect = options.effect_is_known ? options.effect : EffectOfOp(call.type);
+  graph.OrderBefore(node, effect, options.touches_world, inputs);
+  TF_Operation* const operation = TF_FinishOperation(node, status);
+  if (code != TF_OK) Throw(Error(code, message, call.type, name, call.where));
+  if (TF_GetCode(status) != TF_OK) ThrowFromOp(call, status, name);
+  graph.OrderAfter(operation, effect, options.touches_world, inputs);
+  graph.NotePlace(operation, call.where);
+  return operation;
+}
+
+}  // namespace internal
+
+inline TF_Operation* Op::AddToTrace() {
+  internal::TraceGraph* const graph = internal::scopes.trace;
+  if (graph == nullptr) {
+    internal::Throw(Error(TF_FAILED_PRECONDITION, "Only a function that is traced has nodes",
+                          call_.type, {}, call_.where));
+  }
+  internal::AddSeeds(call_, graph);
+  return internal::AddNode(*graph, call_, options_);
+}
+
+inline std::vector<Tensor> Op::Run() {
+  std::vector<Tensor> outputs;
+  if (internal::TraceGraph* const graph = internal::scopes.trace) {
+    TF_Operation* const operation = AddToTrace();
+    const int count = TF_OperationNumOutputs(operation);
+    outputs.reserve(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) outputs.push_back(graph->Symbol({operation, i}, call_.where));
+    return outputs;
+  }
+  internal::AddSeeds(call_, nullptr);
+  outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
+  if (internal::scopes.tape != nullptr) internal::RecordOnTapes(call_, outputs);
+  return outputs;
+}
+
+inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.name) {
+  internal::TraceGraph* const graph = internal::scopes.trace;
+  name_ = (graph != nullptr ? graph->UniqueName(name)
+                            : (outer_ == nullptr ? name : *outer_ + name)) + "/";
+  internal::scopes.name = &name_;
+}
+
+}  // namespace tenon

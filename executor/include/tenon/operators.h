@@ -1,0 +1,324 @@
+// Operators of tensors, and parts of them as NumPy gives them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/op.h"
+#include "tenon/tensor.h"
+
+namespace tenon {
+
+class Variable;
+
+// What a range of one dimension takes: elements begin, begin + step, ... before end. A missing
+// bound is the end of the dimension; negative bounds count from there, as in Python.
+struct Slice {
+  Slice() = default;
+  Slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1)
+      : begin(begin), end(end), step(step) {}
+
+  std::optional<int64_t> begin, end;
+  int64_t step = 1;
+};
+
+inline constexpr struct AllType {
+} All;  // a whole dimension
+inline constexpr struct NewAxisType {
+} NewAxis;  // a new dimension of length 1
+inline constexpr struct EllipsisType {
+} Ellipsis;  // as many whole dimensions as are left
+
+// One index of operator[]: an int takes an element and drops the dimension.
+class Index {
+ public:
+  Index(int i) : Index(int64_t{i}) {}  // NOLINT
+  Index(int64_t i)                     // NOLINT
+      : kind_(Kind::kElement), begin_(i), end_(i + 1), has_begin_(true), has_end_(i != -1) {}
+  Index(const Slice& slice)  // NOLINT
+      : kind_(Kind::kSlice),
+        begin_(slice.begin.value_or(0)),
+        end_(slice.end.value_or(0)),
+        step_(slice.step),
+        has_begin_(slice.begin.has_value()),
+        has_end_(slice.end.has_value()) {}
+  Index(AllType) : kind_(Kind::kSlice) {}            // NOLINT
+  Index(NewAxisType) : kind_(Kind::kNewAxis) {}      // NOLINT
+  Index(EllipsisType) : kind_(Kind::kEllipsis) {}    // NOLINT
+
+ private:
+  friend Tensor internal::SliceOf(const Tensor&, std::span<const Index>, Where);
+  enum class Kind { kElement, kSlice, kNewAxis, kEllipsis };
+  Kind kind_;
+  int64_t begin_ = 0, end_ = 0, step_ = 1;
+  bool has_begin_ = false, has_end_ = false;
+};
+
+// A side of an operator: a tensor, or a number that takes the type of the other side. It knows the
+// place of the expression.
+class Operand {
+ public:
+  Operand(const Tensor& tensor, Where where = Where::current())  // NOLINT
+      : tensor_(tensor), where_(where) {}
+  Operand(const Variable& variable, Where where = Where::current());  // NOLINT: its value
+  template <internal::Number T>
+  Operand(T value, Where where = Where::current())  // NOLINT
+      : where_(where), is_number_(true), is_integer_(std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      integer_ = static_cast<int64_t>(value);
+      if constexpr (!std::is_signed_v<T> && sizeof(T) == 8) is_big_ = integer_ < 0;
+    }
+    number_ = static_cast<double>(value);
+    own_type_ = internal::DTypeOf<T>();
+  }
+
+  Where where() const { return where_; }
+  // The tensor; a number as one of the type of `other`, or of its own C++ type beside a number.
+  // INVALID_ARGUMENT if the type cannot hold the number.
+  Tensor AsTensor(const Operand& other) const {
+    if (!is_number_) return tensor_;
+    return OfType(other.is_number_ ? own_type_ : other.tensor_.dtype());
+  }
+
+ private:
+  template <typename T>
+  Tensor OfInteger(DType dtype) const {
+    if (!is_integer_) ThrowUnfit(dtype);
+    if (is_big_ || integer_ < 0) {
+      if (!std::is_signed_v<T> && !(is_big_ && sizeof(T) == 8)) ThrowUnfit(dtype);
+      if (is_big_ && std::is_signed_v<T>) ThrowUnfit(dtype);
+    }
+    if (sizeof(T) < 8 && (integer_ < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
+                          integer_ > static_cast<int64_t>(std::numeric_limits<T>::max()))) {
+      ThrowUnfit(dtype);
+    }
+    return Tensor(static_cast<T>(integer_));
+  }
+  Tensor OfType(DType dtype) const {
+    switch (dtype) {
+      case DType::kFloat: return Tensor(static_cast<float>(number_));
+      case DType::kDouble: return Tensor(number_);
+      case DType::kInt8: return OfInteger<int8_t>(dtype);
+      case DType::kInt16: return OfInteger<int16_t>(dtype);
+      case DType::kInt32: return OfInteger<int32_t>(dtype);
+      case DType::kInt64: return OfInteger<int64_t>(dtype);
+      case DType::kUInt8: return OfInteger<uint8_t>(dtype);
+      case DType::kUInt16: return OfInteger<uint16_t>(dtype);
+      case DType::kUInt32: return OfInteger<uint32_t>(dtype);
+      case DType::kUInt64: return OfInteger<uint64_t>(dtype);
+      case DType::kBool:
+        if (own_type_ != DType::kBool) ThrowUnfit(dtype);
+        return Tensor(integer_ != 0);
+      case DType::kHalf:
+      case DType::kBFloat16:
+      case DType::kComplex64:
+      case DType::kComplex128:
+        return Op("Cast", where_).Input(Tensor(number_)).Attr("DstT", dtype).RunOne();
+      default: ThrowUnfit(dtype);
+    }
+  }
+  [[noreturn]] void ThrowUnfit(DType dtype) const {
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "The number " + (is_integer_ ? std::to_string(integer_) : std::to_string(number_)) +
+                        " is not one of type " + Name(dtype) + ", the type of the tensor beside it",
+                    where_);
+  }
+
+  Tensor tensor_;
+  Where where_;
+  double number_ = 0;
+  int64_t integer_ = 0;
+  DType own_type_ = DType::kInvalid;
+  bool is_number_ = false, is_integer_ = false, is_big_ = false;
+};
+
+namespace internal {
+
+inline Tensor Binary(const char* type, const Operand& a, const Operand& b) {
+  return Op(type, a.where()).Input(a.AsTensor(b)).Input(b.AsTensor(a)).RunOne();
+}
+
+inline bool IsFloating(DType dtype) {
+  return dtype == DType::kFloat || dtype == DType::kDouble || dtype == DType::kHalf ||
+         dtype == DType::kBFloat16 || dtype == DType::kComplex64 || dtype == DType::kComplex128;
+}
+
+}  // namespace internal
+
+// With broadcasting. Integers are divided as in Python's //, towards minus infinity, and % has the
+// sign of the divisor; integers that are divided by zero are INVALID_ARGUMENT.
+inline Tensor operator+(const Operand& a, const Operand& b) { return internal::Binary("AddV2", a, b); }
+inline Tensor operator-(const Operand& a, const Operand& b) { return internal::Binary("Sub", a, b); }
+inline Tensor operator*(const Operand& a, const Operand& b) { return internal::Binary("Mul", a, b); }
+inline Tensor operator/(const Operand& a, const Operand& b) {
+  const Tensor x = a.AsTensor(b);
+  return internal::Binary(internal::IsFloating(x.dtype()) ? "RealDiv" : "FloorDiv", a, b);
+}
+inline Tensor operator%(const Operand& a, const Operand& b) {
+  return internal::Binary("FloorMod", a, b);
+}
+inline Tensor operator<(const Operand& a, const Operand& b) { return internal::Binary("Less", a, b); }
+inline Tensor operator<=(const Operand& a, const Operand& b) {
+  return internal::Binary("LessEqual", a, b);
+}
+inline Tensor operator>(const Operand& a, const Operand& b) {
+  return internal::Binary("Greater", a, b);
+}
+inline Tensor operator>=(const Operand& a, const Operand& b) {
+  return internal::Binary("GreaterEqual", a, b);
+}
+inline Tensor operator==(const Operand& a, const Operand& b) { return internal::Binary("Equal", a, b); }
+inline Tensor operator!=(const Operand& a, const Operand& b) {
+  return internal::Binary("NotEqual", a, b);
+}
+// Element by element, of tensors of type kBool: both sides are computed.
+inline Tensor operator&&(const Operand& a, const Operand& b) {
+  return internal::Binary("LogicalAnd", a, b);
+}
+inline Tensor operator||(const Operand& a, const Operand& b) {
+  return internal::Binary("LogicalOr", a, b);
+}
+inline Tensor operator!(const Operand& a) {
+  return Op("LogicalNot", a.where()).Input(a.AsTensor(a)).RunOne();
+}
+inline Tensor operator-(const Operand& a) {
+  return Op("Neg", a.where()).Input(a.AsTensor(a)).RunOne();
+}
+inline Tensor operator+(const Tensor& a) { return a; }
+inline Tensor& operator+=(Tensor& a, const Operand& b) { return a = Operand(a, b.where()) + b; }
+inline Tensor& operator-=(Tensor& a, const Operand& b) { return a = Operand(a, b.where()) - b; }
+inline Tensor& operator*=(Tensor& a, const Operand& b) { return a = Operand(a, b.where()) * b; }
+inline Tensor& operator/=(Tensor& a, const Operand& b) { return a = Operand(a, b.where()) / b; }
+inline Tensor& operator%=(Tensor& a, const Operand& b) { return a = Operand(a, b.where()) % b; }
+
+namespace internal {
+
+inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Where where) {
+  std::vector<int64_t> begin, end, step;
+  int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_mask = 0;
+  if (indices.size() > 32) Throw(TF_INVALID_ARGUMENT, "More than 32 indices", where);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const Index& index = indices[i];
+    const int64_t bit = int64_t{1} << i;
+    begin.push_back(index.begin_);
+    end.push_back(index.end_);
+    step.push_back(index.step_);
+    switch (index.kind_) {
+      case Index::Kind::kElement:
+        shrink_mask |= bit;
+        break;
+      case Index::Kind::kSlice:
+        if (!index.has_begin_) begin_mask |= bit;
+        if (!index.has_end_) end_mask |= bit;
+        break;
+      case Index::Kind::kNewAxis: new_axis_mask |= bit; break;
+      case Index::Kind::kEllipsis: ellipsis_mask |= bit; break;
+    }
+  }
+  const auto vector = [&](const std::vector<int64_t>& values) {
+    return Tensor::Of<int64_t>(Shape{static_cast<int64_t>(values.size())}, values);
+  };
+  return Op("StridedSlice", where)
+      .Input(tensor)
+      .Input(vector(begin))
+      .Input(vector(end))
+      .Input(vector(step))
+      .Attr("begin_mask", begin_mask)
+      .Attr("end_mask", end_mask)
+      .Attr("ellipsis_mask", ellipsis_mask)
+      .Attr("new_axis_mask", new_axis_mask)
+      .Attr("shrink_axis_mask", shrink_mask)
+      .RunOne();
+}
+
+}  // namespace internal
+
+inline Tensor Tensor::operator[](const Index& index) const {
+  return internal::SliceOf(*this, std::span<const Index>(&index, 1), rep().where);
+}
+inline Tensor Tensor::operator[](std::initializer_list<Index> indices) const {
+  return (*this)(indices, rep().where);
+}
+inline Tensor Tensor::operator()(std::initializer_list<Index> indices, Where where) const {
+  return internal::SliceOf(*this, std::span<const Index>(indices.begin(), indices.size()), where);
+}
+
+inline Shape Tensor::shape() const {
+  internal::TensorRep& rep = this->rep();
+  TF_Status* const status = internal::ThreadStatus();
+  if (rep.handle != nullptr) {
+    const int rank = TFE_TensorHandleNumDims(rep.handle, status);
+    internal::Check(status);
+    std::vector<int64_t> dims(static_cast<size_t>(rank));
+    for (int i = 0; i < rank; ++i) {
+      dims[static_cast<size_t>(i)] = TFE_TensorHandleDim(rep.handle, i, status);
+      internal::Check(status);
+    }
+    return Shape(std::move(dims));
+  }
+  TF_Graph* const graph = internal::GraphOf(rep);
+  const int rank = TF_GraphGetTensorNumDims(graph, rep.output, status);
+  internal::Check(status);
+  if (rank < 0) return Shape::Unknown();
+  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  TF_GraphGetTensorShape(graph, rep.output, dims.data(), rank, status);
+  internal::Check(status);
+  return Shape(std::move(dims));
+}
+
+inline std::string Tensor::device() const {
+  internal::TensorRep& rep = this->rep();
+  if (rep.handle == nullptr) return TF_OperationDevice(rep.output.oper);
+  TF_Status* const status = internal::ThreadStatus();
+  const char* const name = TFE_TensorHandleDeviceName(rep.handle, status);
+  internal::Check(status);
+  return name;
+}
+
+inline std::string Tensor::name() const {
+  internal::TensorRep& rep = this->rep();
+  if (rep.handle != nullptr) return {};
+  return std::string(TF_OperationName(rep.output.oper)) + ":" + std::to_string(rep.output.index);
+}
+
+inline Tensor Tensor::To(const std::string& device, Where where) const {
+  if (IsSymbolic() || internal::scopes.tape != nullptr || internal::scopes.trace != nullptr) {
+    const Device scope(device);
+    return Op("Identity", where).Input(*this).RunOne();
+  }
+  TF_Status* const status = internal::ThreadStatus();
+  TFE_TensorHandle* const copy =
+      TFE_TensorHandleCopyToDevice(rep().handle, internal::Context(), device.c_str(), status);
+  internal::Check(status, where);
+  return FromHandle(copy);
+}
+
+inline Tensor::operator bool() const {
+  if (IsSymbolic()) {
+    internal::Throw(
+        TF_FAILED_PRECONDITION,
+        "The program branches by the value of \"" + name() + "\", which is not known while a"
+        " function is traced. Write Cond(pred, then, else), While(cond, body, vars...) or"
+        " ops::SelectV2(pred, a, b), or branch by a C++ value",
+        rep().where);
+  }
+  const Where where;
+  if (dtype() == DType::kBool) return item<bool>(where);
+  return Op("Cast").Input(*this).Attr("DstT", DType::kBool).RunOne().item<bool>(where);
+}
+
+inline void Tensor::ThrowSymbolic(const char* what, Where where) const {
+  internal::Throw(TF_FAILED_PRECONDITION,
+                  "\"" + name() + "\" is a symbol of a function that is traced" +
+                      (tenon::ToString(rep().where).empty()
+                           ? std::string()
+                           : " (made at " + tenon::ToString(rep().where) + ")") +
+                      ": " + what,
+                  where);
+}
+
+}  // namespace tenon

@@ -1,0 +1,83 @@
+// RAII scopes of a thread: the device of ops, the front part of their names, and what they wait for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/tensor.h"
+
+namespace tenon {
+
+class GradientTape;
+
+namespace internal {
+
+// What ops of this thread are made under. Pointers and counts only, so that reading it costs no
+// guard; TracePosition and the scopes put it back as it was.
+struct ThreadScopes {
+  TraceGraph* trace = nullptr;                      // of the function that is being traced
+  const std::string* device = nullptr;              // of the innermost Device
+  const std::string* name = nullptr;                // "encoder/layer/", of the innermost NameScope
+  const class ControlScope* control = nullptr;      // of the innermost ControlDependencies
+  class TapeRep* tape = nullptr;                    // the innermost tape that records; a chain
+};
+inline thread_local constinit ThreadScopes scopes;
+
+class ControlScope {
+ public:
+  std::vector<Tensor> tensors;
+  const ControlScope* outer = nullptr;
+};
+
+}  // namespace internal
+
+// While it lives, ops that this thread runs or traces get this device: "/APU:0", "/device:CPU:0" or
+// a full name. An empty name leaves the choice to the placer again.
+class Device {
+ public:
+  explicit Device(std::string name) : name_(std::move(name)), outer_(internal::scopes.device) {
+    internal::scopes.device = &name_;
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device() { internal::scopes.device = outer_; }
+
+ private:
+  const std::string name_;
+  const std::string* const outer_;
+};
+
+// While it lives, the names of nodes that this thread traces begin with the name: "layer/MatMul".
+// Scopes in scopes give "encoder/layer/MatMul". A name that the graph has had becomes "layer_1".
+class NameScope {
+ public:
+  explicit NameScope(const std::string& name);
+  NameScope(const NameScope&) = delete;
+  NameScope& operator=(const NameScope&) = delete;
+  ~NameScope() { internal::scopes.name = outer_; }
+
+ private:
+  std::string name_;
+  const std::string* const outer_;
+};
+
+// While it lives, ops that this thread traces run after these tensors are computed. Values of
+// eager ops are computed already.
+class ControlDependencies {
+ public:
+  explicit ControlDependencies(std::vector<Tensor> tensors) {
+    scope_.tensors = std::move(tensors);
+    scope_.outer = internal::scopes.control;
+    internal::scopes.control = &scope_;
+  }
+  ControlDependencies(const ControlDependencies&) = delete;
+  ControlDependencies& operator=(const ControlDependencies&) = delete;
+  ~ControlDependencies() { internal::scopes.control = scope_.outer; }
+
+ private:
+  internal::ControlScope scope_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,80 @@
+// Shapes of tensors.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+// The lengths of a tensor's dimensions. In a trace a length may be unknown (-1), or the rank.
+class Shape {
+ public:
+  Shape() = default;  // of a scalar
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit Shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
+  static Shape Unknown() {
+    Shape shape;
+    shape.known_ = false;
+    return shape;
+  }
+
+  bool has_rank() const { return known_; }
+  // The number of dimensions; -1 if it is unknown.
+  int rank() const { return known_ ? static_cast<int>(dims_.size()) : -1; }
+  // The length of dimension i, which may count from the end as in Python: -1 is the last. -1 where
+  // the length is unknown, or where the shape has no such dimension.
+  int64_t dim(int i) const {
+    if (i < 0) i += static_cast<int>(dims_.size());
+    return i >= 0 && i < static_cast<int>(dims_.size()) ? dims_[i] : -1;
+  }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  bool IsFullyDefined() const {
+    if (!known_) return false;
+    for (const int64_t dim : dims_) {
+      if (dim < 0) return false;
+    }
+    return true;
+  }
+  // The number of elements; -1 unless the shape is fully defined.
+  int64_t num_elements() const {
+    if (!IsFullyDefined()) return -1;
+    int64_t count = 1;
+    for (const int64_t dim : dims_) count *= dim;
+    return count;
+  }
+  // True if a tensor of shape `other` may stand where this shape is asked for: unknown lengths and
+  // ranks of this shape take any.
+  bool Admits(const Shape& other) const {
+    if (!known_) return true;
+    if (!other.known_ || dims_.size() != other.dims_.size()) return false;
+    for (size_t i = 0; i < dims_.size(); ++i) {
+      if (dims_[i] >= 0 && dims_[i] != other.dims_[i]) return false;
+    }
+    return true;
+  }
+
+  // "(2, 3)", "(5,)", "()", "(None, 3)", "<unknown>": as Python writes it.
+  std::string ToString() const {
+    if (!known_) return "<unknown>";
+    std::string text = "(";
+    for (size_t i = 0; i < dims_.size(); ++i) {
+      if (i != 0) text += ", ";
+      text += dims_[i] < 0 ? "None" : std::to_string(dims_[i]);
+    }
+    return text + (dims_.size() == 1 ? ",)" : ")");
+  }
+  friend bool operator==(const Shape&, const Shape&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    return out << shape.ToString();
+  }
+
+ private:
+  bool known_ = true;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace tenon

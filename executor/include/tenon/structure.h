@@ -1,0 +1,150 @@
+// What functions take and give: tensors, variables and C++ values, in tuples, pairs, vectors,
+// arrays, maps, optionals and structs that list their members.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/tensor.h"
+
+namespace tenon {
+
+class Variable;
+
+// What a tensor must be like: a type, and a shape of which lengths may be unknown.
+class TensorSpec {
+ public:
+  TensorSpec(DType dtype, Shape shape, std::string name = {})
+      : dtype_(dtype), shape_(std::move(shape)), name_(std::move(name)) {}
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  DType dtype_;
+  Shape shape_;
+  std::string name_;
+};
+
+namespace internal {
+
+// A struct whose `auto Fields()` gives a std::tie of its members.
+template <typename T>
+concept HasFields = requires(T& value) { value.Fields(); };
+
+// Walks over a value: visitor.OnTensor(Tensor&), OnVariable(Variable&), OnSpec(TensorSpec&),
+// OnConstant(text) with the bytes of a C++ value, and OnMark(number) for lengths and the like. A
+// visitor may replace the tensors that it is given.
+template <typename T, typename Visitor>
+void Walk(T& value, Visitor& visitor);
+
+template <typename T>
+struct IsVector : std::false_type {};
+template <typename T, typename A>
+struct IsVector<std::vector<T, A>> : std::true_type {};
+template <typename T, size_t n>
+struct IsVector<std::array<T, n>> : std::true_type {};
+template <typename T>
+struct IsMap : std::false_type {};
+template <typename K, typename V, typename C, typename A>
+struct IsMap<std::map<K, V, C, A>> : std::true_type {};
+template <typename T>
+struct IsUnorderedMap : std::false_type {};
+template <typename K, typename V, typename H, typename E, typename A>
+struct IsUnorderedMap<std::unordered_map<K, V, H, E, A>> : std::true_type {};
+template <typename T>
+struct IsTuple : std::false_type {};
+template <typename... T>
+struct IsTuple<std::tuple<T...>> : std::true_type {};
+template <typename A, typename B>
+struct IsTuple<std::pair<A, B>> : std::true_type {};
+template <typename T>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <typename T>
+inline constexpr bool kNever = false;
+
+template <typename T, typename Visitor>
+void Walk(T& value, Visitor& visitor) {
+  using Value = std::remove_const_t<T>;
+  const auto constant = [&visitor](const auto& plain) {
+    visitor.OnConstant(std::string_view(reinterpret_cast<const char*>(&plain), sizeof plain));
+  };
+  if constexpr (std::is_same_v<Value, Tensor>) {
+    visitor.OnTensor(value);
+  } else if constexpr (std::is_same_v<Value, TensorSpec>) {
+    visitor.OnSpec(value);
+  } else if constexpr (std::is_base_of_v<Variable, Value>) {
+    visitor.OnVariable(value);
+  } else if constexpr (std::is_pointer_v<Value> &&
+                       std::is_base_of_v<Variable, std::remove_cv_t<std::remove_pointer_t<Value>>>) {
+    visitor.OnVariable(*value);
+  } else if constexpr (IsVector<Value>::value) {
+    visitor.OnMark(value.size());
+    if constexpr (std::is_same_v<Value, std::vector<bool>>) {
+      for (const bool part : value) constant(part);
+    } else {
+      for (auto& part : value) Walk(part, visitor);
+    }
+  } else if constexpr (IsMap<Value>::value) {
+    visitor.OnMark(value.size());
+    for (auto& [key, part] : value) {
+      Walk(key, visitor);
+      Walk(part, visitor);
+    }
+  } else if constexpr (IsUnorderedMap<Value>::value) {
+    // In the order of the keys, so that equal maps are walked alike.
+    std::map<typename Value::key_type, decltype(&value.begin()->second)> sorted;
+    for (auto& [key, part] : value) sorted.emplace(key, &part);
+    visitor.OnMark(sorted.size());
+    for (auto& [key, part] : sorted) {
+      Walk(key, visitor);
+      Walk(*part, visitor);
+    }
+  } else if constexpr (IsTuple<Value>::value) {
+    std::apply([&](auto&... parts) { (Walk(parts, visitor), ...); }, value);
+  } else if constexpr (IsOptional<Value>::value) {
+    visitor.OnMark(value.has_value() ? 1 : 0);
+    if (value) Walk(*value, visitor);
+  } else if constexpr (HasFields<Value>) {
+    auto fields = const_cast<Value&>(value).Fields();
+    std::apply([&](auto&... parts) { (Walk(parts, visitor), ...); }, fields);
+  } else if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+    const std::string_view text = value;
+    visitor.OnMark(text.size());
+    visitor.OnConstant(text);
+  } else if constexpr (std::is_arithmetic_v<Value> || std::is_enum_v<Value> ||
+                       std::is_pointer_v<Value>) {
+    constant(value);
+  } else if constexpr (std::is_empty_v<Value>) {
+    // A tag: its type says all.
+  } else {
+    static_assert(kNever<Value>,
+                  "A function takes and gives tensors, variables, C++ numbers, strings and enums, in "
+                  "std::tuple, pair, vector, array, map, optional and structs with `auto Fields()`");
+  }
+}
+
+// A number for each C++ type, the same throughout the process.
+template <typename... T>
+const void* TypeTag() {
+  static const char tag = 0;
+  return &tag;
+}
+
+// What a spec stands for while a function is traced.
+template <typename T>
+using TracedArg = std::conditional_t<std::is_same_v<std::decay_t<T>, TensorSpec>, Tensor,
+                                     std::decay_t<T>>;
+
+}  // namespace internal
+}  // namespace tenon

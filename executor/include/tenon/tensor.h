@@ -1,0 +1,380 @@
+// Tensors: values, and symbols of a function that is being traced.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/context.h"
+#include "tenon/dtype.h"
+#include "tenon/error.h"
+#include "tenon/shape.h"
+#include "tensorflow/c/tf_tensor.h"
+#include "tensorflow/c/tf_tstring.h"
+
+namespace tenon {
+namespace internal {
+
+class TraceGraph;
+
+// What tensors share: an eager value, or one output of a node of a trace.
+struct TensorRep {
+  std::atomic<int64_t> refs{1};
+  DType dtype = DType::kInvalid;
+  TFE_TensorHandle* handle = nullptr;       // an eager value
+  std::atomic<TF_Tensor*> host{nullptr};    // the value in the host's memory, once it was asked for
+  std::shared_ptr<TraceGraph> graph;        // a symbol
+  TF_Output output{nullptr, 0};
+  Where where;                              // of the call that made the symbol
+  // Of a resource the bytes of TF_SetHandleShapeAndType, if the types of its content are known.
+  std::shared_ptr<const std::string> handle_data;
+  bool is_trainable = false;                // the handle of a variable that tapes watch
+
+  TensorRep() = default;
+  TensorRep(const TensorRep&) = delete;
+  TensorRep& operator=(const TensorRep&) = delete;
+  ~TensorRep() {
+    if (handle != nullptr) TFE_DeleteTensorHandle(handle);
+    if (TF_Tensor* const tensor = host.load(std::memory_order_relaxed)) TF_DeleteTensor(tensor);
+  }
+};
+
+// A new tensor in the host's memory, whose elements are not set.
+inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank) {
+  int64_t count = 1;
+  for (int i = 0; i < rank; ++i) {
+    if (dims[i] < 0) Throw(TF_INVALID_ARGUMENT, "A tensor has no negative lengths: " +
+                           std::to_string(dims[i]));
+    if (__builtin_mul_overflow(count, dims[i], &count))
+      Throw(TF_INVALID_ARGUMENT, "A tensor of more than 2^63 elements");
+  }
+  const auto size = static_cast<int64_t>(TF_DataTypeSize(static_cast<TF_DataType>(dtype)));
+  int64_t bytes = 0;
+  const bool overflow =
+      __builtin_mul_overflow(count, dtype == DType::kString ? int64_t{sizeof(TF_TString)} : size,
+                             &bytes);
+  TF_Tensor* const tensor =
+      overflow ? nullptr
+               : TF_AllocateTensor(static_cast<TF_DataType>(dtype), dims, rank,
+                                   static_cast<size_t>(bytes));
+  if (tensor == nullptr) Throw(TF_RESOURCE_EXHAUSTED, "No memory for a tensor of " +
+                               std::to_string(count) + " elements of type " + Name(dtype));
+  return tensor;
+}
+
+// Elements of C++ types as elements of tensors.
+template <typename T>
+void WriteElements(TF_Tensor* tensor, const T* values, size_t count) {
+  if constexpr (DTypeOf<T>() == DType::kString) {
+    auto* const strings = static_cast<TF_TString*>(TF_TensorData(tensor));
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view text = values[i];
+      TF_TString_Init(&strings[i]);
+      TF_TString_Copy(&strings[i], text.data(), text.size());
+    }
+  } else if (count != 0) {
+    std::memcpy(TF_TensorData(tensor), values, count * sizeof(T));
+  }
+}
+
+}  // namespace internal
+
+class Index;
+class Tensor;
+namespace internal {
+
+// The graph of a symbol. Implemented in trace_graph.h.
+TF_Graph* GraphOf(const TensorRep& rep);
+
+Tensor SliceOf(const Tensor& tensor, std::span<const class Index> indices, Where where);
+}
+
+// A cheap handle: copies are the same tensor, which lives as long as the last of them. Either an
+// eager value, or a symbol of the function that this thread traces. Tensors do not change. Copies
+// of one tensor may be used by several threads at once.
+class Tensor {
+ public:
+  // No tensor. Only defined(), copies and destruction are allowed. Gradients are given in this
+  // form where there is no path.
+  Tensor() = default;
+  // Scalars, and strings as scalars.
+  template <internal::Number T>
+  Tensor(T value) : Tensor(Of<T>(Shape{}, std::span<const T>(&value, 1))) {}  // NOLINT
+  Tensor(const char* text) : Tensor(std::string_view(text)) {}                // NOLINT
+  Tensor(const std::string& text) : Tensor(std::string_view(text)) {}         // NOLINT
+  Tensor(std::string_view text)                                               // NOLINT
+      : Tensor(Of<std::string_view>(Shape{}, std::span<const std::string_view>(&text, 1))) {}
+
+  Tensor(const Tensor& other) noexcept : rep_(other.rep_) {
+    if (rep_ != nullptr) rep_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
+  Tensor(Tensor&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(rep_, other.rep_);
+    return *this;
+  }
+  ~Tensor() {
+    if (rep_ != nullptr && rep_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep_;
+  }
+
+  // A value of this shape with these elements in row-major order, which are copied. The type is
+  // that of T: float is kFloat, int64_t kInt64, std::string kString. INVALID_ARGUMENT if there are
+  // not as many elements as the shape has.
+  template <typename T>
+  static Tensor Of(const Shape& shape, std::span<const T> values) {
+    static_assert(internal::DTypeOf<T>() != DType::kInvalid, "Tensors do not hold this type");
+    if (shape.num_elements() != static_cast<int64_t>(values.size())) {
+      internal::Throw(TF_INVALID_ARGUMENT, "A tensor of shape " + shape.ToString() +
+                                               " cannot have " + std::to_string(values.size()) +
+                                               " elements");
+    }
+    TF_Tensor* const tensor = internal::AllocateTensor(internal::DTypeOf<T>(), shape.dims().data(),
+                                                       shape.rank());
+    internal::WriteElements(tensor, values.data(), values.size());
+    return FromHost(tensor);
+  }
+  template <typename T>
+  static Tensor Of(const Shape& shape, const std::vector<T>& values) {
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::unique_ptr<bool[]> copy(new bool[values.size()]);
+      for (size_t i = 0; i < values.size(); ++i) copy[i] = values[i];
+      return Of<bool>(shape, std::span<const bool>(copy.get(), values.size()));
+    } else {
+      return Of<T>(shape, std::span<const T>(values));
+    }
+  }
+  template <typename T>
+  static Tensor Of(const Shape& shape, std::initializer_list<T> values) {
+    return Of<T>(shape, std::span<const T>(values.begin(), values.size()));
+  }
+  // Vectors, matrices and tensors of three and four dimensions: Of<float>({{1, 2}, {3, 4}}).
+  // INVALID_ARGUMENT if lists of one level differ in length.
+  template <typename T>
+  static Tensor Of(std::initializer_list<T> values) {
+    return Of<T>(Shape{static_cast<int64_t>(values.size())},
+                 std::span<const T>(values.begin(), values.size()));
+  }
+  template <typename T>
+  static Tensor Of(std::initializer_list<std::initializer_list<T>> values) {
+    return OfNested<T>(values);
+  }
+  template <typename T>
+  static Tensor Of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values) {
+    return OfNested<T>(values);
+  }
+  template <typename T>
+  static Tensor Of(
+      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
+          values) {
+    return OfNested<T>(values);
+  }
+
+  // A value in memory of the caller's, which holds elements of `dtype` in row-major order (of
+  // kString, TF_TString) and must not change while tensors use it. It is used where it lies if it
+  // is aligned to 64 bytes, else copied. `release` is called once, on any thread, when no tensor
+  // uses the memory any more; it may be empty.
+  static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release) {
+    const size_t size = dtype == DType::kString
+                            ? sizeof(TF_TString)
+                            : TF_DataTypeSize(static_cast<TF_DataType>(dtype));
+    auto* const owner = new std::function<void()>(std::move(release));
+    const auto free = [](void*, size_t, void* argument) {
+      auto* const function = static_cast<std::function<void()>*>(argument);
+      if (*function) (*function)();
+      delete function;
+    };
+    if (!shape.IsFullyDefined()) {
+      free(data, 0, owner);
+      internal::Throw(TF_INVALID_ARGUMENT, "View: unknown lengths in " + shape.ToString());
+    }
+    TF_Tensor* const tensor = TF_NewTensor(
+        static_cast<TF_DataType>(dtype), shape.dims().data(), shape.rank(), data,
+        size * static_cast<size_t>(shape.num_elements()), free, owner);
+    if (tensor == nullptr) {
+      internal::Throw(TF_INVALID_ARGUMENT, std::string("View: not a tensor of type ") +
+                                               Name(dtype) + " and shape " + shape.ToString());
+    }
+    return FromHost(tensor);
+  }
+
+  // A value of the C API. Takes what it is given, also where it throws.
+  static Tensor FromHost(TF_Tensor* tensor) {
+    TF_Status* const status = internal::ThreadStatus();
+    TFE_Context* const context = internal::Context();
+    (void)context;
+    auto* const rep = new internal::TensorRep;
+    rep->host.store(tensor, std::memory_order_relaxed);
+    Tensor result(rep);
+    rep->dtype = static_cast<DType>(TF_TensorType(tensor));
+    rep->handle = TFE_NewTensorHandle(tensor, status);
+    internal::Check(status);
+    return result;
+  }
+  static Tensor FromHandle(TFE_TensorHandle* handle) {
+    auto* const rep = new internal::TensorRep;
+    rep->handle = handle;
+    rep->dtype = static_cast<DType>(TFE_TensorHandleDataType(handle));
+    return Tensor(rep);
+  }
+
+  bool defined() const { return rep_ != nullptr; }
+  // True for a symbol: a tensor of a function that is being traced, which has no value yet.
+  bool IsSymbolic() const { return rep_ != nullptr && rep_->handle == nullptr; }
+  DType dtype() const { return rep().dtype; }
+  // Of a symbol as far as it is known.
+  Shape shape() const;
+  // The full name of the device that has the value; of a symbol what the program asked for.
+  std::string device() const;
+  // Of a symbol the name of the output in its graph, "dense/MatMul:0"; of a value "".
+  std::string name() const;
+
+  // The tensor on a device, "/GPU:0" or a full name. The same tensor if it is there already.
+  Tensor To(const std::string& device, Where where = Where::current()) const;
+
+  // The elements in row-major order in the host's memory, which the tensor owns. Waits until they
+  // are computed. INVALID_ARGUMENT if T is not the tensor's type; FAILED_PRECONDITION for a symbol.
+  // Not for strings: ToVector<std::string>().
+  template <typename T>
+  std::span<const T> data(Where where = Where::current()) const {
+    static_assert(internal::DTypeOf<T>() != DType::kString, "Use ToVector<std::string>()");
+    TF_Tensor* const tensor = Host(where);
+    CheckType(internal::DTypeOf<T>(), where);
+    return {static_cast<const T*>(TF_TensorData(tensor)),
+            static_cast<size_t>(TF_TensorElementCount(tensor))};
+  }
+  // The only element. INVALID_ARGUMENT if there is not exactly one.
+  template <typename T>
+  T item(Where where = Where::current()) const {
+    TF_Tensor* const tensor = Host(where);
+    CheckType(internal::DTypeOf<T>(), where);
+    if (TF_TensorElementCount(tensor) != 1) {
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "item() of a tensor of shape " + shape().ToString() + ": only a tensor of one"
+                      " element has it",
+                      where);
+    }
+    if constexpr (std::is_same_v<T, std::string>) {
+      return StringAt(tensor, 0);
+    } else {
+      T value;
+      std::memcpy(&value, TF_TensorData(tensor), sizeof(T));
+      return value;
+    }
+  }
+  template <typename T>
+  std::vector<T> ToVector(Where where = Where::current()) const {
+    if constexpr (std::is_same_v<T, std::string>) {
+      TF_Tensor* const tensor = Host(where);
+      CheckType(DType::kString, where);
+      std::vector<std::string> strings(static_cast<size_t>(TF_TensorElementCount(tensor)));
+      for (size_t i = 0; i < strings.size(); ++i) strings[i] = StringAt(tensor, i);
+      return strings;
+    } else {
+      const std::span<const T> elements = data<T>(where);
+      return std::vector<T>(elements.begin(), elements.end());
+    }
+  }
+  // As NumPy prints: aligned columns; only the ends of each dimension beyond 1,000 elements. Of a
+  // symbol its name, shape and type.
+  std::string ToString() const;
+
+  // True if the only element is not zero. FAILED_PRECONDITION for a symbol: what a function does
+  // by a value is said with Cond or While.
+  explicit operator bool() const;
+
+  // A part, as NumPy gives it: t[0], t[Slice(1, 3)]. C++20's operator[] takes one index: several
+  // stand in t({Slice(1, 3), All, -1}) or t[{Ellipsis, NewAxis}].
+  Tensor operator[](const Index& index) const;
+  Tensor operator[](std::initializer_list<Index> indices) const;
+  Tensor operator()(std::initializer_list<Index> indices, Where where = Where::current()) const;
+
+  // The C API's objects, which belong to the tensor. Null for a symbol, resp. an output of null.
+  TFE_TensorHandle* handle() const { return rep().handle; }
+  TF_Output output() const { return rep().output; }
+
+  // --- Of this library's own headers.
+  explicit Tensor(internal::TensorRep* rep) : rep_(rep) {}
+  internal::TensorRep* get() const { return rep_; }
+  internal::TensorRep& rep() const {
+    if (rep_ == nullptr) [[unlikely]]
+      internal::Throw(TF_INVALID_ARGUMENT, "This Tensor is empty: it holds neither a value nor a"
+                                           " symbol");
+    return *rep_;
+  }
+  // The value in the host's memory. The tensor owns it.
+  TF_Tensor* Host(Where where) const {
+    internal::TensorRep& rep = this->rep();
+    if (TF_Tensor* const tensor = rep.host.load(std::memory_order_acquire)) return tensor;
+    if (rep.handle == nullptr) ThrowSymbolic("the value of this tensor is not known", where);
+    TF_Status* const status = internal::ThreadStatus();
+    TF_Tensor* const tensor = TFE_TensorHandleResolve(rep.handle, status);
+    internal::Check(status, where);
+    TF_Tensor* before = nullptr;
+    if (rep.host.compare_exchange_strong(before, tensor, std::memory_order_acq_rel)) return tensor;
+    TF_DeleteTensor(tensor);
+    return before;
+  }
+  [[noreturn]] void ThrowSymbolic(const char* what, Where where) const;
+
+ private:
+  template <typename T, typename List>
+  static Tensor OfNested(const List& list) {
+    std::vector<int64_t> dims;
+    std::unique_ptr<T[]> values;
+    MeasureNested<T>(list, dims);
+    int64_t count = 1;
+    for (const int64_t dim : dims) count *= dim;
+    values.reset(new T[static_cast<size_t>(count)]);
+    T* end = values.get();
+    CopyNested<T>(list, dims.data(), end);
+    return Of<T>(Shape(std::move(dims)), std::span<const T>(values.get(), static_cast<size_t>(count)));
+  }
+  template <typename T, typename List>
+  static void MeasureNested(const List& list, std::vector<int64_t>& dims) {
+    dims.push_back(static_cast<int64_t>(list.size()));
+    if constexpr (!std::is_same_v<List, std::initializer_list<T>>) {
+      if (list.size() != 0) {
+        MeasureNested<T>(*list.begin(), dims);
+      } else {
+        dims.push_back(0);
+      }
+    }
+  }
+  template <typename T, typename List>
+  static void CopyNested(const List& list, const int64_t* dims, T*& end) {
+    if (static_cast<int64_t>(list.size()) != *dims) {
+      internal::Throw(TF_INVALID_ARGUMENT, "Tensor::Of: a list of " + std::to_string(list.size()) +
+                                               " beside one of " + std::to_string(*dims));
+    }
+    for (const auto& part : list) {
+      if constexpr (std::is_same_v<List, std::initializer_list<T>>) {
+        *end++ = part;
+      } else {
+        CopyNested<T>(part, dims + 1, end);
+      }
+    }
+  }
+  static std::string StringAt(TF_Tensor* tensor, size_t i) {
+    const auto* const strings = static_cast<const TF_TString*>(TF_TensorData(tensor));
+    return std::string(TF_TString_GetDataPointer(&strings[i]), TF_TString_GetSize(&strings[i]));
+  }
+  void CheckType(DType asked, Where where) const {
+    if (asked == rep_->dtype) [[likely]]
+      return;
+    internal::Throw(TF_INVALID_ARGUMENT, std::string("Elements of type ") + Name(asked) +
+                                             " asked of a tensor of type " + Name(rep_->dtype),
+                    where);
+  }
+
+  internal::TensorRep* rep_ = nullptr;
+};
+
+}  // namespace tenon

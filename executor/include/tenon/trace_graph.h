@@ -1,0 +1,371 @@
+// The graph of a function while it is traced: nodes with names, captures, the order of side effects.
+// Used by the library's own headers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tenon/scopes.h"
+#include "tenon/tensor.h"
+
+namespace tenon::internal {
+
+class FunctionRep;
+
+using CustomBackward = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs,
+                                                         const std::vector<Tensor>& outputs,
+                                                         const std::vector<Tensor>& gradients)>;
+
+// Tensors whose gradient the program gives. Its outputs stop the gradients of the graph's own nodes.
+struct CustomNode {
+  std::vector<TF_Output> inputs, outputs;
+  // From the gradients of the outputs, of which none is missing, those of the inputs, of which some
+  // may be missing. Called in the trace of the graph, with symbols of it.
+  CustomBackward backward;
+};
+
+// How a node touches state, for the order of side effects.
+enum class Effect {
+  kNone,    // its outputs say all about it
+  kRandom,  // draws numbers: stateful, but in no order
+  kRead,    // reads the resources that it takes
+  kWrite,   // may do anything to the resources that it takes, or to the world if it takes none
+};
+
+// What ops of this type do. Looked up once a type.
+inline Effect EffectOfOp(const std::string& type);
+
+// Values of at most this many elements that a function captures become constants of its graph.
+inline constexpr int64_t kMaxConstantElements = 128;
+
+// Belongs to one trace and to its thread; afterwards it is read only, by several threads.
+class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
+ public:
+  explicit TraceGraph(TraceGraph* outer) : graph_(TF_NewGraph()), outer_(outer) {}
+  TraceGraph(const TraceGraph&) = delete;
+  TraceGraph& operator=(const TraceGraph&) = delete;
+  ~TraceGraph() { TF_DeleteGraph(graph_); }
+
+  TF_Graph* graph() const { return graph_; }
+  // The function in whose trace this one is traced; null at the outermost.
+  TraceGraph* outer() const { return outer_; }
+
+  // A name that no node of the graph has: "MatMul", then "MatMul_1". Takes the name.
+  std::string UniqueName(std::string_view base) {
+    std::string name = scopes.name == nullptr ? std::string() : *scopes.name;
+    name += base;
+    return Unique(std::move(name));
+  }
+  // The same for the whole name, without the name scope.
+  std::string Unique(std::string name) {
+    int64_t& count = names_[name];
+    if (count++ == 0) return name;
+    for (;; ++count) {
+      std::string numbered = name + "_" + std::to_string(count - 1);
+      if (names_.try_emplace(numbered, 1).second) return numbered;
+    }
+  }
+
+  // Takes the name of a node that is there, and the scopes that it stands in.
+  void Reserve(std::string_view name) {
+    for (size_t end = name.find('/'); end != std::string_view::npos; end = name.find('/', end + 1))
+      names_.try_emplace(std::string(name.substr(0, end)), 1);
+    names_.try_emplace(std::string(name), 1);
+  }
+
+  // Adds a Placeholder and makes it an input of the function.
+  Tensor AddInput(DType dtype, const Shape& shape, const std::string& name, Where where) {
+    const Tensor input = Placeholder(dtype, shape, name, where);
+    inputs_.push_back(input.output());
+    return input;
+  }
+
+  // The tensor as an output of a node of this graph: itself, or what stands for a value or for a
+  // symbol of an outer trace.
+  TF_Output Resolve(const Tensor& tensor, Where where) {
+    TensorRep& rep = tensor.rep();
+    if (rep.graph.get() == this) return rep.output;
+    return Capture(tensor, where);
+  }
+
+  // The tensors from outside that the function takes behind its inputs, and what stands for them.
+  const std::vector<Tensor>& captures() const { return captures_; }
+  const std::vector<TF_Output>& capture_inputs() const { return capture_inputs_; }
+  const std::vector<TF_Output>& inputs() const { return inputs_; }
+  // Constants that stand for values, by the value.
+  int64_t constant_count() const { return constant_count_; }
+
+  // The index of a tensor among the captures, which it joins if it is new.
+  size_t CaptureIndex(const Tensor& tensor, Where where) {
+    const auto found = capture_index_.find(tensor.get());
+    if (found != capture_index_.end()) return found->second;
+    AddCapture(tensor, where);
+    return captures_.size() - 1;
+  }
+
+  // Adds the control inputs that keep side effects in program order, before TF_FinishOperation.
+  // `inputs` are the tensors of the node.
+  void OrderBefore(TF_OperationDescription* node, Effect effect, bool touches_world,
+                   const std::vector<TF_Output>& inputs);
+  // Notes the node as the last to touch its state.
+  void OrderAfter(TF_Operation* node, Effect effect, bool touches_world,
+                  const std::vector<TF_Output>& inputs);
+
+  // Operations that run although no result needs them.
+  const std::vector<TF_Operation*>& must_run() const { return must_run_; }
+  int64_t control_edges() const { return control_edges_; }
+  // True if a node with an effect, other than to read or to draw, is in the graph.
+  bool has_side_effects() const { return !must_run_.empty(); }
+  bool is_stateful() const { return stateful_; }
+  // True if one of these nodes touches more than the resources that it takes.
+  bool touches_world() const { return touches_world_; }
+  // What a node does that calls a function of this graph.
+  Effect effect() const {
+    if (has_side_effects()) return Effect::kWrite;
+    if (reads_state_) return Effect::kRead;
+    return stateful_ ? Effect::kRandom : Effect::kNone;
+  }
+
+  // Where the program made the nodes.
+  void NotePlace(TF_Operation* node, Where where) { places_.emplace_back(node, where); }
+  Where PlaceOf(std::string_view node) const {
+    for (const auto& [operation, where] : places_) {
+      if (TF_OperationName(operation) == node) return where;
+    }
+    return {};
+  }
+  std::string OpOf(const std::string& node) const {
+    TF_Operation* const operation = TF_GraphOperationByName(graph_, node.c_str());
+    return operation == nullptr ? std::string() : TF_OperationOpType(operation);
+  }
+  const std::vector<std::pair<TF_Operation*, Where>>& places() const { return places_; }
+
+  // Makes a function known to the graph, before a node that calls it is made. The graph keeps it.
+  void Use(const std::shared_ptr<FunctionRep>& function);
+  const std::vector<std::shared_ptr<FunctionRep>>& callees() const { return callees_; }
+  // The same for a function that is in the graph already.
+  void Keep(std::shared_ptr<FunctionRep> function) { callees_.push_back(std::move(function)); }
+
+  Tensor Symbol(TF_Output output, Where where) {
+    auto* const rep = new TensorRep;
+    rep->graph = shared_from_this();
+    rep->output = output;
+    rep->dtype = static_cast<DType>(TF_OperationOutputType(output));
+    rep->where = where;
+    return Tensor(rep);
+  }
+
+  // Takes over what another graph does to state, and the nodes that it must run. This graph is a
+  // copy of it, with nodes of the same names.
+  void DoAs(const TraceGraph& other) {
+    stateful_ = other.stateful_;
+    touches_world_ = other.touches_world_;
+    reads_state_ = other.reads_state_;
+    for (TF_Operation* const node : other.must_run_)
+      must_run_.push_back(TF_GraphOperationByName(graph_, TF_OperationName(node)));
+  }
+
+  // In the order in which they were made.
+  std::vector<CustomNode>& custom_nodes() { return custom_nodes_; }
+
+  int64_t next_seed() { return ++seeds_; }
+
+  Tensor Placeholder(DType dtype, const Shape& shape, const std::string& name, Where where) {
+    TF_Status* const status = ThreadStatus();
+    const std::string unique = Unique(name);
+    TF_OperationDescription* const node = TF_NewOperation(graph_, "Placeholder", unique.c_str());
+    TF_SetAttrType(node, "dtype", static_cast<TF_DataType>(dtype));
+    TF_SetAttrShape(node, "shape", shape.dims().data(), shape.rank());
+    TF_Operation* const operation = TF_FinishOperation(node, status);
+    Check(status, where);
+    return Symbol({operation, 0}, where);
+  }
+
+  // Adds a Const of the value.
+  TF_Output Constant(TF_Tensor* value, std::string_view name, Where where) {
+    TF_Status* const status = ThreadStatus();
+    TF_OperationDescription* const node =
+        TF_NewOperation(graph_, "Const", UniqueName(name).c_str());
+    TF_SetAttrType(node, "dtype", TF_TensorType(value));
+    TF_SetAttrTensor(node, "value", value, status);
+    if (TF_GetCode(status) != TF_OK) {
+      // The description is given back by finishing it.
+      const Error error(TF_GetCode(status), TF_Message(status), "Const", {}, where);
+      TF_FinishOperation(node, status);
+      Throw(error);
+    }
+    TF_Operation* const operation = TF_FinishOperation(node, status);
+    Check(status, where);
+    NotePlace(operation, where);
+    ++constant_count_;
+    return {operation, 0};
+  }
+
+  // Of a resource the types and shapes of what it holds, so that reads have shapes.
+  void CopyHandleData(const Tensor& from, TF_Output to) {
+    if (from.dtype() != DType::kResource) return;
+    TF_Status* const status = ThreadStatus();
+    if (const auto& known = from.get()->handle_data; known != nullptr) {
+      TF_SetHandleShapeAndType(graph_, to, known->data(), known->size(), status);
+    } else if (from.IsSymbolic()) {
+      TF_Buffer* const data = TF_GetHandleShapeAndType(from.get()->graph->graph(), from.output());
+      if (data == nullptr) return;
+      if (data->length != 0) TF_SetHandleShapeAndType(graph_, to, data->data, data->length, status);
+      TF_DeleteBuffer(data);
+    }
+  }
+
+ private:
+  struct State {
+    TF_Operation* last_write = nullptr;
+    std::vector<TF_Operation*> reads;  // since the last write
+  };
+  using Key = std::pair<TF_Operation*, int>;
+
+  TF_Output Capture(const Tensor& tensor, Where where) {
+    TensorRep& rep = *tensor.get();
+    const auto found = capture_outputs_.find(&rep);
+    if (found != capture_outputs_.end()) return found->second;
+    if (rep.handle != nullptr && rep.dtype != DType::kResource && rep.dtype != DType::kVariant &&
+        tensor.shape().num_elements() <= kMaxConstantElements) {
+      const TF_Output output = Constant(tensor.Host(where), "Const", where);
+      capture_outputs_.emplace(&rep, output);
+      constants_.push_back(tensor);  // so that its address names no other tensor
+      return output;
+    }
+    AddCapture(tensor, where);
+    return capture_outputs_.find(&rep)->second;
+  }
+
+  void AddCapture(const Tensor& tensor, Where where) {
+    TensorRep& rep = *tensor.get();
+    if (rep.handle == nullptr) {
+      TraceGraph* graph = outer_;
+      while (graph != nullptr && graph != rep.graph.get()) graph = graph->outer_;
+      if (graph == nullptr) {
+        tensor.ThrowSymbolic("this tensor belongs to the trace of another function, which is"
+                             " over or does not enclose this one",
+                             where);
+      }
+    }
+    const Tensor input = Placeholder(rep.dtype, tensor.shape(), "capture", where);
+    CopyHandleData(tensor, input.output());
+    capture_index_.emplace(&rep, captures_.size());
+    capture_outputs_.emplace(&rep, input.output());
+    captures_.push_back(tensor);
+    capture_inputs_.push_back(input.output());
+  }
+
+  TF_Graph* const graph_;
+  TraceGraph* const outer_;
+  std::unordered_map<std::string, int64_t> names_;
+  std::vector<TF_Output> inputs_;
+  std::vector<Tensor> captures_, constants_;
+  std::vector<TF_Output> capture_inputs_;
+  std::unordered_map<const TensorRep*, size_t> capture_index_;
+  std::unordered_map<const TensorRep*, TF_Output> capture_outputs_;
+  std::map<Key, State> states_;
+  TF_Operation* last_effect_ = nullptr;  // of the nodes that touch the world and no resource
+  std::vector<TF_Operation*> must_run_;
+  std::vector<std::pair<TF_Operation*, Where>> places_;
+  std::vector<std::shared_ptr<FunctionRep>> callees_;
+  std::vector<CustomNode> custom_nodes_;
+  int64_t control_edges_ = 0;
+  int64_t constant_count_ = 0;
+  int64_t seeds_ = 0;
+  bool stateful_ = false;
+  bool touches_world_ = false;
+  bool reads_state_ = false;
+};
+
+inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
+
+inline Effect EffectOfOp(const std::string& type) {
+  static const std::unordered_set<std::string> random = {
+      "RandomUniform",    "RandomUniformInt",  "RandomStandardNormal", "ParameterizedTruncatedNormal",
+      "TruncatedNormal",  "RandomShuffle",     "Multinomial",          "RandomGamma",
+      "RandomGammaGrad",  "RandomPoisson",     "RandomPoissonV2",      "RandomCrop"};
+  static const std::unordered_set<std::string> reads = {
+      "ReadVariableOp",     "VariableShape",           "ResourceGather",
+      "ResourceGatherNd",   "VarIsInitializedOp",      "IsResourceInitialized",
+      "LookupTableFindV2",  "LookupTableSizeV2",       "LookupTableExportV2"};
+  static const std::unordered_set<std::string> pure = {
+      "VarHandleOp",         "Placeholder",        "PlaceholderWithDefault", "StatelessIf",
+      "StatelessWhile",      "StatelessCase",      "PartitionedCall",        "AnonymousIterator"};
+  struct Known {
+    std::mutex mutex;
+    std::unordered_map<std::string, Effect> effects;
+  };
+  static Known* const known = new Known;
+  const std::lock_guard lock(known->mutex);
+  const auto found = known->effects.find(type);
+  if (found != known->effects.end()) return found->second;
+  Effect effect = Effect::kNone;
+  if (random.contains(type)) {
+    effect = Effect::kRandom;
+  } else if (reads.contains(type)) {
+    effect = Effect::kRead;
+  } else if (!pure.contains(type)) {
+    TF_Status* const status = ThreadStatus();
+    if (TF_OpIsStateful(type.c_str(), status) != 0) effect = Effect::kWrite;
+  }
+  known->effects.emplace(type, effect);
+  return effect;
+}
+
+inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,
+                                    bool touches_world, const std::vector<TF_Output>& inputs) {
+  if (effect == Effect::kNone || effect == Effect::kRandom) return;
+  bool has_resource = false;
+  const auto wait_for = [&](TF_Operation* operation) {
+    TF_AddControlInput(node, operation);
+    ++control_edges_;
+  };
+  for (const TF_Output& input : inputs) {
+    if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
+    has_resource = true;
+    const auto found = states_.find(Key(input.oper, input.index));
+    if (found == states_.end()) continue;
+    const State& state = found->second;
+    if (state.last_write != nullptr) wait_for(state.last_write);
+    if (effect == Effect::kRead) continue;
+    for (TF_Operation* const read : state.reads) wait_for(read);
+  }
+  if ((touches_world || !has_resource) && last_effect_ != nullptr) wait_for(last_effect_);
+}
+
+inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touches_world,
+                                   const std::vector<TF_Output>& inputs) {
+  if (effect == Effect::kNone) return;
+  stateful_ = true;
+  if (effect == Effect::kRandom) return;
+  bool has_resource = false;
+  for (const TF_Output& input : inputs) {
+    if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
+    has_resource = true;
+    State& state = states_[Key(input.oper, input.index)];
+    if (effect == Effect::kRead) {
+      state.reads.push_back(node);
+    } else {
+      state.last_write = node;
+      state.reads.clear();
+    }
+  }
+  reads_state_ = true;
+  if (effect == Effect::kRead) return;
+  if (touches_world || !has_resource) {
+    last_effect_ = node;
+    touches_world_ = true;
+  }
+  must_run_.push_back(node);
+}
+
+}  // namespace tenon::internal

@@ -1,0 +1,163 @@
+// Variables: tensors that can be assigned.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/operators.h"
+
+namespace tenon {
+
+struct VariableOptions {
+  std::string name = "Variable";
+  bool trainable = true;   // tapes watch it by themselves
+  std::string device = {};  // empty: that of the innermost Device, else the placer's choice
+};
+
+// A handle: copies are the same variable, which lives as long as the last of them. Reads and
+// assignments run at once, or are nodes of the function that this thread traces; there they keep
+// their order. Several threads may use one variable.
+class Variable {
+ public:
+  // Made at once, also in a trace, with a value of a type and shape that it keeps. In a trace
+  // `initial` must be a value, not a symbol: make variables before the trace, or once.
+  explicit Variable(const Tensor& initial, VariableOptions options = {},
+                    Where where = Where::current());
+
+  const std::string& name() const { return rep_->name; }
+  DType dtype() const { return rep_->dtype; }
+  const Shape& shape() const { return rep_->shape; }
+  bool trainable() const { return rep_->trainable; }
+  // The tensor of type kResource that stands for the variable: for ops that take one.
+  const Tensor& handle() const { return rep_->handle; }
+
+  Tensor Read(Where where = Where::current()) const {
+    return Op("ReadVariableOp", where)
+        .Input(rep_->handle)
+        .Attr("dtype", rep_->dtype)
+        .Name(rep_->name + "/Read")
+        .RunOne();
+  }
+  operator Tensor() const { return Read(rep_->where); }  // NOLINT
+
+  // INVALID_ARGUMENT for a value of another type or shape.
+  const Variable& Assign(const Tensor& value, Where where = Where::current()) const {
+    return Update("AssignVariableOp", value, where);
+  }
+  const Variable& AssignAdd(const Tensor& value, Where where = Where::current()) const {
+    return Update("AssignAddVariableOp", value, where);
+  }
+  const Variable& AssignSub(const Tensor& value, Where where = Where::current()) const {
+    return Update("AssignSubVariableOp", value, where);
+  }
+  friend bool operator==(const Variable& a, const Variable& b) { return a.rep_ == b.rep_; }
+
+ private:
+  struct Rep {
+    Tensor handle;
+    std::string name, shared_name;
+    DType dtype = DType::kInvalid;
+    Shape shape;
+    bool trainable = true;
+    Where where;
+
+    ~Rep();
+  };
+  const Variable& Update(const char* op, const Tensor& value, Where where) const {
+    if (value.dtype() != rep_->dtype || !rep_->shape.Admits(value.shape())) {
+      if (value.dtype() != rep_->dtype || value.shape().IsFullyDefined()) {
+        internal::Throw(Error(TF_INVALID_ARGUMENT,
+                              "The variable \"" + rep_->name + "\" holds " + Name(rep_->dtype) +
+                                  " of shape " + rep_->shape.ToString() + ", the value is " +
+                                  Name(value.dtype()) + " of shape " + value.shape().ToString(),
+                              op, {}, where));
+      }
+    }
+    Op(op, where).Input(rep_->handle).Input(value).Attr("dtype", rep_->dtype).RunNone();
+    return *this;
+  }
+
+  std::shared_ptr<Rep> rep_;
+};
+
+namespace internal {
+
+// Puts this thread outside of all traces, tapes and scopes of names.
+class OutsideTraces {
+ public:
+  OutsideTraces() : before_(scopes) {
+    scopes.trace = nullptr;
+    scopes.name = nullptr;
+    scopes.control = nullptr;
+    scopes.tape = nullptr;
+  }
+  OutsideTraces(const OutsideTraces&) = delete;
+  OutsideTraces& operator=(const OutsideTraces&) = delete;
+  ~OutsideTraces() { scopes = before_; }
+
+ private:
+  const ThreadScopes before_;
+};
+
+}  // namespace internal
+
+inline Variable::Variable(const Tensor& initial, VariableOptions options, Where where)
+    : rep_(std::make_shared<Rep>()) {
+  if (initial.IsSymbolic()) {
+    initial.ThrowSymbolic("a variable needs a value to begin with; make the variable outside the"
+                          " function, or from a value",
+                          where);
+  }
+  const internal::OutsideTraces outside;
+  const Device device(options.device.empty() && internal::scopes.device != nullptr
+                          ? *internal::scopes.device
+                          : options.device);
+  rep_->name = options.name;
+  rep_->shared_name = options.name + "_" + std::to_string(internal::NextNumber());
+  rep_->dtype = initial.dtype();
+  rep_->shape = initial.shape();
+  rep_->trainable = options.trainable && IsDifferentiable(initial.dtype());
+  rep_->where = where;
+  rep_->handle = Op("VarHandleOp", where)
+                     .Attr("dtype", rep_->dtype)
+                     .Attr("shape", rep_->shape)
+                     .Attr("shared_name", rep_->shared_name)
+                     .RunOne();
+  // HandleData { is_set, shape_and_type { shape, dtype } }
+  std::string content;
+  internal::wire::Message(content, 1, internal::wire::ShapeProto(rep_->shape));
+  internal::wire::Int(content, 2, static_cast<int>(rep_->dtype));
+  std::string data;
+  internal::wire::Int(data, 1, 1);
+  internal::wire::Message(data, 2, content);
+  internal::TensorRep& handle = *rep_->handle.get();
+  handle.handle_data = std::make_shared<const std::string>(std::move(data));
+  handle.is_trainable = rep_->trainable;
+  Op("AssignVariableOp", where)
+      .Input(rep_->handle)
+      .Input(initial)
+      .Attr("dtype", rep_->dtype)
+      .RunNone();
+}
+
+inline Variable::Rep::~Rep() {
+  if (!handle.defined()) return;
+  // Without a throw: the program may be in the middle of one.
+  const internal::OutsideTraces outside;
+  TF_Status* const status = TF_NewStatus();
+  if (TFE_Op* const op = TFE_NewOp(internal::Context(), "DestroyResourceOp", status)) {
+    TFE_OpAddInput(op, handle.handle(), status);
+    TFE_OpSetAttrBool(op, "ignore_lookup_error", 1);
+    int count = 0;
+    TFE_Execute(op, nullptr, &count, status);
+    TFE_DeleteOp(op);
+  }
+  TF_DeleteStatus(status);
+}
+
+inline Operand::Operand(const Variable& variable, Where where)
+    : tensor_(variable.Read(where)), where_(where) {}
+
+}  // namespace tenon
