@@ -354,26 +354,20 @@ inline void PutText(std::string& key, std::string_view text) {
 // Appends what tells an attribute from others of its name.
 inline void PutAttr(std::string& key, const NamedAttr& attr) {
   PutText(key, attr.name);
-  key += static_cast<char>(attr.value.index());
-  const auto put = [&key](const auto& value, const auto& self) -> void {
-    using T = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, std::string>) {
-      PutText(key, value);
-    } else if constexpr (std::is_same_v<T, Shape>) {
-      PutNumber(key, value.rank());
-      for (const int64_t dim : value.dims()) PutNumber(key, dim);
-    } else if constexpr (std::is_same_v<T, Tensor>) {
-      PutNumber(key, reinterpret_cast<intptr_t>(value.get()));
-    } else if constexpr (std::is_same_v<T, FunctionName>) {
-      PutText(key, value.name);
-    } else if constexpr (requires { value.begin(); }) {
-      PutNumber(key, static_cast<int64_t>(value.size()));
-      for (const auto& part : value) self(static_cast<const typename T::value_type&>(part), self);
-    } else {
-      key.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  };
-  std::visit([&](const auto& value) { put(value, put); }, attr.value);
+  key += static_cast<char>(attr.kind);
+  PutNumber(key, attr.number);
+  key.append(reinterpret_cast<const char*>(&attr.real), sizeof attr.real);
+  PutNumber(key, reinterpret_cast<intptr_t>(attr.tensor.get()));
+  for (const int64_t number : attr.numbers) PutNumber(key, number);
+  for (const float real : attr.reals)
+    key.append(reinterpret_cast<const char*>(&real), sizeof real);
+  for (const std::string& text : attr.strings) PutText(key, text);
+  for (const Shape& shape : attr.shapes) {
+    PutNumber(key, shape.rank());
+    for (const int64_t dim : shape.dims()) PutNumber(key, dim);
+  }
+  for (const FunctionName& function : attr.functions) PutText(key, function.name);
+  PutNumber(key, -1);
 }
 
 // The way back through a call of an op, built once for its attributes, types and shapes.

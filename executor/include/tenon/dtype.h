@@ -1,7 +1,6 @@
 // Types of elements.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -107,6 +106,14 @@ inline bool IsDifferentiable(DType dtype) {
 
 namespace internal {
 
+// std::complex<float> and std::complex<double>, without the cost of including <complex>.
+template <typename T>
+concept IsComplex = requires(const T& value) {
+  typename T::value_type;
+  value.real();
+  value.imag();
+} && (sizeof(T) == 8 || sizeof(T) == 16);
+
 // The DType of a C++ type; kInvalid for a type that tensors do not hold.
 template <typename T>
 constexpr DType DTypeOf() {
@@ -116,8 +123,9 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view> ||
                 std::is_same_v<T, const char*>)
     return DType::kString;
-  if constexpr (std::is_same_v<T, std::complex<float>>) return DType::kComplex64;
-  if constexpr (std::is_same_v<T, std::complex<double>>) return DType::kComplex128;
+  if constexpr (IsComplex<T>) {
+    return sizeof(T) == 8 ? DType::kComplex64 : DType::kComplex128;
+  }
   if constexpr (std::is_same_v<T, BFloat16>) return DType::kBFloat16;
   if constexpr (std::is_same_v<T, Half>) return DType::kHalf;
   // By size, so that long and long long both are 64 bits wide integers.

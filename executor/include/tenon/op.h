@@ -5,9 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "tenon/scopes.h"
@@ -42,15 +40,23 @@ struct FunctionName {
 
 namespace internal {
 
-using AttrValue =
-    std::variant<bool, int64_t, float, std::string, DType, Shape, Tensor, FunctionName,
-                 std::vector<bool>, std::vector<int64_t>, std::vector<float>,
-                 std::vector<std::string>, std::vector<DType>, std::vector<Shape>,
-                 std::vector<FunctionName>>;
-
+// An attribute of a call. Lists of bools, ints and types are `numbers`. A plain struct in the place of
+// a std::variant, which costs a program that includes this a second of compiling.
 struct NamedAttr {
+  enum class Kind : char {
+    kBool, kInt, kFloat, kString, kType, kShape, kTensor, kFunction,
+    kBools, kInts, kFloats, kStrings, kTypes, kShapes, kFunctions,
+  };
   std::string name;
-  AttrValue value;
+  Kind kind = Kind::kInt;
+  int64_t number = 0;  // of kBool, kInt, kType
+  float real = 0;
+  std::vector<int64_t> numbers = {};
+  std::vector<float> reals = {};
+  std::vector<std::string> strings = {};  // kString has one
+  std::vector<Shape> shapes = {};         // kShape has one
+  std::vector<FunctionName> functions = {};  // kFunction has one
+  Tensor tensor = {};
 };
 
 // One argument of an op: a tensor, or a list of tensors that is one argument.
@@ -108,26 +114,62 @@ class Op {
     return *this;
   }
 
-  Op& Attr(std::string name, bool value) { return Set(std::move(name), value); }
-  Op& Attr(std::string name, int value) { return Set(std::move(name), int64_t{value}); }
-  Op& Attr(std::string name, int64_t value) { return Set(std::move(name), value); }
-  Op& Attr(std::string name, float value) { return Set(std::move(name), value); }
-  Op& Attr(std::string name, double value) {
-    return Set(std::move(name), static_cast<float>(value));
+  Op& Attr(const char* name, bool value) { return SetNumber(name, Kind::kBool, value ? 1 : 0); }
+  Op& Attr(const char* name, int value) { return SetNumber(name, Kind::kInt, value); }
+  Op& Attr(const char* name, int64_t value) { return SetNumber(name, Kind::kInt, value); }
+  Op& Attr(const char* name, DType value) {
+    return SetNumber(name, Kind::kType, static_cast<int>(value));
   }
-  Op& Attr(std::string name, const char* value) { return Set(std::move(name), std::string(value)); }
-  Op& Attr(std::string name, std::string value) { return Set(std::move(name), std::move(value)); }
-  Op& Attr(std::string name, DType value) { return Set(std::move(name), value); }
-  Op& Attr(std::string name, Shape value) { return Set(std::move(name), std::move(value)); }
-  Op& Attr(std::string name, Tensor value) { return Set(std::move(name), std::move(value)); }
-  Op& Attr(std::string name, FunctionName value) { return Set(std::move(name), std::move(value)); }
-  template <typename T>
-  Op& Attr(std::string name, std::vector<T> value) {
-    if constexpr (std::is_same_v<T, int>) {
-      return Set(std::move(name), std::vector<int64_t>(value.begin(), value.end()));
-    } else {
-      return Set(std::move(name), std::move(value));
-    }
+  Op& Attr(const char* name, float value) {
+    Add(name, Kind::kFloat).real = value;
+    return *this;
+  }
+  Op& Attr(const char* name, double value) { return Attr(name, static_cast<float>(value)); }
+  Op& Attr(const char* name, std::string value) {
+    Add(name, Kind::kString).strings.push_back(std::move(value));
+    return *this;
+  }
+  Op& Attr(const char* name, const char* value) { return Attr(name, std::string(value)); }
+  Op& Attr(const char* name, Shape value) {
+    Add(name, Kind::kShape).shapes.push_back(std::move(value));
+    return *this;
+  }
+  Op& Attr(const char* name, Tensor value) {
+    Add(name, Kind::kTensor).tensor = std::move(value);
+    return *this;
+  }
+  Op& Attr(const char* name, FunctionName value) {
+    Add(name, Kind::kFunction).functions.push_back(std::move(value));
+    return *this;
+  }
+  Op& Attr(const char* name, const std::vector<bool>& value) {
+    return SetNumbers(name, Kind::kBools, value);
+  }
+  Op& Attr(const char* name, const std::vector<int>& value) {
+    return SetNumbers(name, Kind::kInts, value);
+  }
+  Op& Attr(const char* name, std::vector<int64_t> value) {
+    Add(name, Kind::kInts).numbers = std::move(value);
+    return *this;
+  }
+  Op& Attr(const char* name, const std::vector<DType>& value) {
+    return SetNumbers(name, Kind::kTypes, value);
+  }
+  Op& Attr(const char* name, std::vector<float> value) {
+    Add(name, Kind::kFloats).reals = std::move(value);
+    return *this;
+  }
+  Op& Attr(const char* name, std::vector<std::string> value) {
+    Add(name, Kind::kStrings).strings = std::move(value);
+    return *this;
+  }
+  Op& Attr(const char* name, std::vector<Shape> value) {
+    Add(name, Kind::kShapes).shapes = std::move(value);
+    return *this;
+  }
+  Op& Attr(const char* name, std::vector<FunctionName> value) {
+    Add(name, Kind::kFunctions).functions = std::move(value);
+    return *this;
   }
   // The name of the node in a trace; a name that is taken gets a number.
   Op& Name(std::string name) {
@@ -163,9 +205,21 @@ class Op {
   internal::NodeOptions& options() { return options_; }
 
  private:
-  template <typename T>
-  Op& Set(std::string name, T value) {
-    call_.attrs.push_back({std::move(name), internal::AttrValue(std::move(value))});
+  using Kind = internal::NamedAttr::Kind;
+  internal::NamedAttr& Add(const char* name, Kind kind) {
+    internal::NamedAttr& attr = call_.attrs.emplace_back();
+    attr.name = name;
+    attr.kind = kind;
+    return attr;
+  }
+  Op& SetNumber(const char* name, Kind kind, int64_t value) {
+    Add(name, kind).number = value;
+    return *this;
+  }
+  template <typename List>
+  Op& SetNumbers(const char* name, Kind kind, const List& values) {
+    std::vector<int64_t>& numbers = Add(name, kind).numbers;
+    for (const auto value : values) numbers.push_back(static_cast<int64_t>(value));
     return *this;
   }
 
@@ -252,126 +306,132 @@ std::vector<To> Converted(const std::vector<From>& values) {
 // Makes a function known to the eager context. Implemented in function.h.
 void Register(const std::shared_ptr<FunctionRep>& function);
 
+// TFE_OpSetAttr... and TF_SetAttr... by the kind of the attribute.
 inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
+  using Kind = NamedAttr::Kind;
   const char* const name = attr.name.c_str();
-  std::visit(
-      [&](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        const auto count = [&] {
-          if constexpr (requires { value.size(); }) return static_cast<int>(value.size());
-          else return 0;
-        }();
-        if constexpr (std::is_same_v<T, bool>) {
-          TFE_OpSetAttrBool(op, name, value ? 1 : 0);
-        } else if constexpr (std::is_same_v<T, int64_t>) {
-          TFE_OpSetAttrInt(op, name, value);
-        } else if constexpr (std::is_same_v<T, float>) {
-          TFE_OpSetAttrFloat(op, name, value);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          TFE_OpSetAttrString(op, name, value.data(), value.size());
-        } else if constexpr (std::is_same_v<T, DType>) {
-          TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(value));
-        } else if constexpr (std::is_same_v<T, Shape>) {
-          TFE_OpSetAttrShape(op, name, value.dims().data(), value.rank(), status);
-        } else if constexpr (std::is_same_v<T, Tensor>) {
-          TFE_OpSetAttrTensor(op, name, value.Host({}), status);
-        } else if constexpr (std::is_same_v<T, FunctionName>) {
-          if (value.rep != nullptr) Register(value.rep);
-          TFE_OpSetAttrFunctionName(op, name, value.name.data(), value.name.size());
-        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
-          const auto bytes = Converted<unsigned char>(value);
-          TFE_OpSetAttrBoolList(op, name, bytes.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-          TFE_OpSetAttrIntList(op, name, value.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
-          TFE_OpSetAttrFloatList(op, name, value.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          WithStrings(value, [&](const void* const* values, const size_t* lengths) {
-            TFE_OpSetAttrStringList(op, name, values, lengths, count);
-          });
-        } else if constexpr (std::is_same_v<T, std::vector<DType>>) {
-          const auto types = Converted<TF_DataType>(value);
-          TFE_OpSetAttrTypeList(op, name, types.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<Shape>>) {
-          WithShapes(value, [&](const int64_t** dims, const int* ranks) {
-            TFE_OpSetAttrShapeList(op, name, dims, ranks, count, status);
-          });
-        } else {
-          TFE_Context* const context = Context();
-          std::vector<TFE_Op*> functions;
-          for (const FunctionName& function : value) {
-            if (function.rep != nullptr) Register(function.rep);
-            functions.push_back(TFE_NewOp(context, function.name.c_str(), status));
-            if (TF_GetCode(status) != TF_OK) break;
-          }
-          if (TF_GetCode(status) == TF_OK) {
-            TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
-                                      count);
-          }
-          for (TFE_Op* const function : functions) TFE_DeleteOp(function);
-        }
-      },
-      attr.value);
+  switch (attr.kind) {
+    case Kind::kBool: TFE_OpSetAttrBool(op, name, attr.number != 0 ? 1 : 0); break;
+    case Kind::kInt: TFE_OpSetAttrInt(op, name, attr.number); break;
+    case Kind::kFloat: TFE_OpSetAttrFloat(op, name, attr.real); break;
+    case Kind::kString:
+      TFE_OpSetAttrString(op, name, attr.strings[0].data(), attr.strings[0].size());
+      break;
+    case Kind::kType: TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(attr.number)); break;
+    case Kind::kShape:
+      TFE_OpSetAttrShape(op, name, attr.shapes[0].dims().data(), attr.shapes[0].rank(), status);
+      break;
+    case Kind::kTensor: TFE_OpSetAttrTensor(op, name, attr.tensor.Host({}), status); break;
+    case Kind::kFunction: {
+      const FunctionName& function = attr.functions[0];
+      if (function.rep != nullptr) Register(function.rep);
+      TFE_OpSetAttrFunctionName(op, name, function.name.data(), function.name.size());
+      break;
+    }
+    case Kind::kBools: {
+      const auto values = Converted<unsigned char>(attr.numbers);
+      TFE_OpSetAttrBoolList(op, name, values.data(), static_cast<int>(values.size()));
+      break;
+    }
+    case Kind::kInts:
+      TFE_OpSetAttrIntList(op, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
+      break;
+    case Kind::kFloats:
+      TFE_OpSetAttrFloatList(op, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
+      break;
+    case Kind::kStrings:
+      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
+        TFE_OpSetAttrStringList(op, name, values, lengths, static_cast<int>(attr.strings.size()));
+      });
+      break;
+    case Kind::kTypes: {
+      const auto types = Converted<TF_DataType>(attr.numbers);
+      TFE_OpSetAttrTypeList(op, name, types.data(), static_cast<int>(types.size()));
+      break;
+    }
+    case Kind::kShapes:
+      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
+        TFE_OpSetAttrShapeList(op, name, dims, ranks, static_cast<int>(attr.shapes.size()), status);
+      });
+      break;
+    case Kind::kFunctions: {
+      std::vector<TFE_Op*> functions;
+      for (const FunctionName& function : attr.functions) {
+        if (function.rep != nullptr) Register(function.rep);
+        functions.push_back(TFE_NewOp(Context(), function.name.c_str(), status));
+        if (TF_GetCode(status) != TF_OK) break;
+      }
+      if (TF_GetCode(status) == TF_OK) {
+        TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
+                                  static_cast<int>(functions.size()));
+      }
+      for (TFE_Op* const function : functions) TFE_DeleteOp(function);
+      break;
+    }
+  }
 }
 
 inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const NamedAttr& attr,
                         TF_Status* status) {
+  using Kind = NamedAttr::Kind;
   const char* const name = attr.name.c_str();
-  std::visit(
-      [&](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        const auto count = [&] {
-          if constexpr (requires { value.size(); }) return static_cast<int>(value.size());
-          else return 0;
-        }();
-        if constexpr (std::is_same_v<T, bool>) {
-          TF_SetAttrBool(node, name, value ? 1 : 0);
-        } else if constexpr (std::is_same_v<T, int64_t>) {
-          TF_SetAttrInt(node, name, value);
-        } else if constexpr (std::is_same_v<T, float>) {
-          TF_SetAttrFloat(node, name, value);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          TF_SetAttrString(node, name, value.data(), value.size());
-        } else if constexpr (std::is_same_v<T, DType>) {
-          TF_SetAttrType(node, name, static_cast<TF_DataType>(value));
-        } else if constexpr (std::is_same_v<T, Shape>) {
-          TF_SetAttrShape(node, name, value.dims().data(), value.rank());
-        } else if constexpr (std::is_same_v<T, Tensor>) {
-          TF_SetAttrTensor(node, name, value.Host({}), status);
-        } else if constexpr (std::is_same_v<T, FunctionName>) {
-          if (value.rep != nullptr) UseFunction(graph, value.rep);
-          TF_SetAttrFuncName(node, name, value.name.data(), value.name.size());
-        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
-          const auto bytes = Converted<unsigned char>(value);
-          TF_SetAttrBoolList(node, name, bytes.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
-          TF_SetAttrIntList(node, name, value.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
-          TF_SetAttrFloatList(node, name, value.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          WithStrings(value, [&](const void* const* values, const size_t* lengths) {
-            TF_SetAttrStringList(node, name, values, lengths, count);
-          });
-        } else if constexpr (std::is_same_v<T, std::vector<DType>>) {
-          const auto types = Converted<TF_DataType>(value);
-          TF_SetAttrTypeList(node, name, types.data(), count);
-        } else if constexpr (std::is_same_v<T, std::vector<Shape>>) {
-          WithShapes(value, [&](const int64_t** dims, const int* ranks) {
-            TF_SetAttrShapeList(node, name, dims, ranks, count);
-          });
-        } else {
-          // AttrValue { list { func { name } ... } }: the C API has no function for it.
-          std::string list;
-          for (const FunctionName& function : value) {
-            if (function.rep != nullptr) UseFunction(graph, function.rep);
-            wire::Message(list, 9, wire::Text(1, function.name));
-          }
-          std::string proto;
-          wire::Message(proto, 1, list);
-          TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
-        }
-      },
-      attr.value);
+  switch (attr.kind) {
+    case Kind::kBool: TF_SetAttrBool(node, name, attr.number != 0 ? 1 : 0); break;
+    case Kind::kInt: TF_SetAttrInt(node, name, attr.number); break;
+    case Kind::kFloat: TF_SetAttrFloat(node, name, attr.real); break;
+    case Kind::kString:
+      TF_SetAttrString(node, name, attr.strings[0].data(), attr.strings[0].size());
+      break;
+    case Kind::kType: TF_SetAttrType(node, name, static_cast<TF_DataType>(attr.number)); break;
+    case Kind::kShape:
+      TF_SetAttrShape(node, name, attr.shapes[0].dims().data(), attr.shapes[0].rank());
+      break;
+    case Kind::kTensor: TF_SetAttrTensor(node, name, attr.tensor.Host({}), status); break;
+    case Kind::kFunction: {
+      const FunctionName& function = attr.functions[0];
+      if (function.rep != nullptr) UseFunction(graph, function.rep);
+      TF_SetAttrFuncName(node, name, function.name.data(), function.name.size());
+      break;
+    }
+    case Kind::kBools: {
+      const auto values = Converted<unsigned char>(attr.numbers);
+      TF_SetAttrBoolList(node, name, values.data(), static_cast<int>(values.size()));
+      break;
+    }
+    case Kind::kInts:
+      TF_SetAttrIntList(node, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
+      break;
+    case Kind::kFloats:
+      TF_SetAttrFloatList(node, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
+      break;
+    case Kind::kStrings:
+      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
+        TF_SetAttrStringList(node, name, values, lengths, static_cast<int>(attr.strings.size()));
+      });
+      break;
+    case Kind::kTypes: {
+      const auto types = Converted<TF_DataType>(attr.numbers);
+      TF_SetAttrTypeList(node, name, types.data(), static_cast<int>(types.size()));
+      break;
+    }
+    case Kind::kShapes:
+      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
+        TF_SetAttrShapeList(node, name, dims, ranks, static_cast<int>(attr.shapes.size()));
+      });
+      break;
+    case Kind::kFunctions: {
+      // AttrValue { list { func { name } ... } }: the C API has no function for it.
+      std::string list;
+      for (const FunctionName& function : attr.functions) {
+        if (function.rep != nullptr) UseFunction(graph, function.rep);
+        wire::Message(list, 9, wire::Text(1, function.name));
+      }
+      std::string proto;
+      wire::Message(proto, 1, list);
+      TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
+      break;
+    }
+  }
 }
 
 // The first text between `begin` and `end`.
@@ -402,8 +462,12 @@ inline void AddSeeds(OpCall& call, TraceGraph* graph) {
     if (attr.name == "seed" || attr.name == "seed2") return;
   }
   const int64_t number = graph != nullptr ? graph->next_seed() : ++process.eager_ops_with_seed;
-  call.attrs.push_back({"seed", AttrValue(process.seed.load())});
-  call.attrs.push_back({"seed2", AttrValue(number)});
+  for (const auto& [name, value] : {std::pair<const char*, int64_t>("seed", process.seed.load()),
+                                    std::pair<const char*, int64_t>("seed2", number)}) {
+    NamedAttr& attr = call.attrs.emplace_back();
+    attr.name = name;
+    attr.number = value;
+  }
 }
 
 inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
@@ -459,11 +523,9 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
 inline size_t MaxOutputs(const OpCall& call) {
   size_t count = 64 + call.tensors.size();
   for (const NamedAttr& attr : call.attrs) {
-    if (const auto* value = std::get_if<int64_t>(&attr.value)) {
-      if (*value > 0 && *value <= (int64_t{1} << 20)) count += static_cast<size_t>(*value);
-    } else if (const auto* types = std::get_if<std::vector<DType>>(&attr.value)) {
-      count += types->size();
-    }
+    if (attr.kind == NamedAttr::Kind::kInt && attr.number > 0 && attr.number <= (int64_t{1} << 20))
+      count += static_cast<size_t>(attr.number);
+    if (attr.kind == NamedAttr::Kind::kTypes) count += attr.numbers.size();
   }
   return count;
 }

@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -105,8 +103,9 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 
   // The index of a tensor among the captures, which it joins if it is new.
   size_t CaptureIndex(const Tensor& tensor, Where where) {
-    const auto found = capture_index_.find(tensor.get());
-    if (found != capture_index_.end()) return found->second;
+    const auto found = stand_in_numbers_.find(tensor.get());
+    if (found != stand_in_numbers_.end() && stand_ins_[found->second].capture != kNoCapture)
+      return stand_ins_[found->second].capture;
     AddCapture(tensor, where);
     return captures_.size() - 1;
   }
@@ -224,25 +223,44 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   }
 
  private:
+  // Who touched a resource last.
   struct State {
     TF_Operation* last_write = nullptr;
     std::vector<TF_Operation*> reads;  // since the last write
   };
-  using Key = std::pair<TF_Operation*, int>;
+  // What stands in this graph for a tensor from outside.
+  struct StandIn {
+    Tensor tensor;  // so that its address names no other tensor
+    TF_Output output;
+    size_t capture;  // its number among the captures; kNoCapture for a constant
+  };
+  static constexpr size_t kNoCapture = static_cast<size_t>(-1);
+  // Few kinds of maps keep the compiling of programs short.
+  using Numbers = std::unordered_map<const void*, size_t>;
+
+  State& StateOf(TF_Operation* resource) {
+    const auto [found, is_new] = state_numbers_.try_emplace(resource, states_.size());
+    if (is_new) states_.emplace_back();
+    return states_[found->second];
+  }
 
   TF_Output Capture(const Tensor& tensor, Where where) {
     TensorRep& rep = *tensor.get();
-    const auto found = capture_outputs_.find(&rep);
-    if (found != capture_outputs_.end()) return found->second;
+    const auto found = stand_in_numbers_.find(&rep);
+    if (found != stand_in_numbers_.end()) return stand_ins_[found->second].output;
     if (rep.handle != nullptr && rep.dtype != DType::kResource && rep.dtype != DType::kVariant &&
         tensor.shape().num_elements() <= kMaxConstantElements) {
       const TF_Output output = Constant(tensor.Host(where), "Const", where);
-      capture_outputs_.emplace(&rep, output);
-      constants_.push_back(tensor);  // so that its address names no other tensor
+      StandFor(tensor, output, kNoCapture);
       return output;
     }
     AddCapture(tensor, where);
-    return capture_outputs_.find(&rep)->second;
+    return capture_inputs_.back();
+  }
+
+  void StandFor(const Tensor& tensor, TF_Output output, size_t capture) {
+    stand_in_numbers_[tensor.get()] = stand_ins_.size();
+    stand_ins_.push_back({tensor, output, capture});
   }
 
   void AddCapture(const Tensor& tensor, Where where) {
@@ -258,8 +276,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     }
     const Tensor input = Placeholder(rep.dtype, tensor.shape(), "capture", where);
     CopyHandleData(tensor, input.output());
-    capture_index_.emplace(&rep, captures_.size());
-    capture_outputs_.emplace(&rep, input.output());
+    StandFor(tensor, input.output(), captures_.size());
     captures_.push_back(tensor);
     capture_inputs_.push_back(input.output());
   }
@@ -268,11 +285,12 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   TraceGraph* const outer_;
   std::unordered_map<std::string, int64_t> names_;
   std::vector<TF_Output> inputs_;
-  std::vector<Tensor> captures_, constants_;
+  std::vector<Tensor> captures_;
   std::vector<TF_Output> capture_inputs_;
-  std::unordered_map<const TensorRep*, size_t> capture_index_;
-  std::unordered_map<const TensorRep*, TF_Output> capture_outputs_;
-  std::map<Key, State> states_;
+  std::vector<StandIn> stand_ins_;
+  Numbers stand_in_numbers_;
+  std::vector<State> states_;
+  Numbers state_numbers_;
   TF_Operation* last_effect_ = nullptr;  // of the nodes that touch the world and no resource
   std::vector<TF_Operation*> must_run_;
   std::vector<std::pair<TF_Operation*, Where>> places_;
@@ -289,35 +307,41 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
 
 inline Effect EffectOfOp(const std::string& type) {
-  static const std::unordered_set<std::string> random = {
+  static constexpr const char* kRandom[] = {
       "RandomUniform",    "RandomUniformInt",  "RandomStandardNormal", "ParameterizedTruncatedNormal",
       "TruncatedNormal",  "RandomShuffle",     "Multinomial",          "RandomGamma",
-      "RandomGammaGrad",  "RandomPoisson",     "RandomPoissonV2",      "RandomCrop"};
-  static const std::unordered_set<std::string> reads = {
+      "RandomGammaGrad",  "RandomPoisson",     "RandomPoissonV2"};
+  static constexpr const char* kReads[] = {
       "ReadVariableOp",     "VariableShape",           "ResourceGather",
       "ResourceGatherNd",   "VarIsInitializedOp",      "IsResourceInitialized",
       "LookupTableFindV2",  "LookupTableSizeV2",       "LookupTableExportV2"};
-  static const std::unordered_set<std::string> pure = {
+  static constexpr const char* kPure[] = {
       "VarHandleOp",         "Placeholder",        "PlaceholderWithDefault", "StatelessIf",
-      "StatelessWhile",      "StatelessCase",      "PartitionedCall",        "AnonymousIterator"};
+      "StatelessWhile",      "StatelessCase",      "PartitionedCall"};
+  const auto is_in = [&type](const auto& list) {
+    for (const char* const name : list) {
+      if (type == name) return true;
+    }
+    return false;
+  };
   struct Known {
     std::mutex mutex;
-    std::unordered_map<std::string, Effect> effects;
+    std::unordered_map<std::string, int64_t> effects;  // an Effect
   };
   static Known* const known = new Known;
   const std::lock_guard lock(known->mutex);
   const auto found = known->effects.find(type);
-  if (found != known->effects.end()) return found->second;
+  if (found != known->effects.end()) return static_cast<Effect>(found->second);
   Effect effect = Effect::kNone;
-  if (random.contains(type)) {
+  if (is_in(kRandom)) {
     effect = Effect::kRandom;
-  } else if (reads.contains(type)) {
+  } else if (is_in(kReads)) {
     effect = Effect::kRead;
-  } else if (!pure.contains(type)) {
+  } else if (!is_in(kPure)) {
     TF_Status* const status = ThreadStatus();
     if (TF_OpIsStateful(type.c_str(), status) != 0) effect = Effect::kWrite;
   }
-  known->effects.emplace(type, effect);
+  known->effects.emplace(type, static_cast<int64_t>(effect));
   return effect;
 }
 
@@ -332,9 +356,7 @@ inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect
   for (const TF_Output& input : inputs) {
     if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
     has_resource = true;
-    const auto found = states_.find(Key(input.oper, input.index));
-    if (found == states_.end()) continue;
-    const State& state = found->second;
+    const State& state = StateOf(input.oper);
     if (state.last_write != nullptr) wait_for(state.last_write);
     if (effect == Effect::kRead) continue;
     for (TF_Operation* const read : state.reads) wait_for(read);
@@ -351,7 +373,7 @@ inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touch
   for (const TF_Output& input : inputs) {
     if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
     has_resource = true;
-    State& state = states_[Key(input.oper, input.index)];
+    State& state = StateOf(input.oper);
     if (effect == Effect::kRead) {
       state.reads.push_back(node);
     } else {
