@@ -27,7 +27,7 @@ struct Backward {
   std::shared_ptr<FunctionRep> forward;   // the function with extra outputs; null for an op
   std::shared_ptr<FunctionRep> function;  // null if no input has a gradient
   std::vector<Need> needs;
-  std::vector<size_t> dys;  // the outputs whose gradients it takes
+  std::vector<size_t> dys;   // the outputs whose gradients it takes
   std::vector<int> results;  // for each input the number of its gradient among the results, or -1
 };
 
@@ -75,7 +75,8 @@ class BackwardSplit {
     }
     // A loop or a call that stands for one of the way forth, with more outputs, runs there alone.
     for (size_t i = first_new_; i < nodes_.size(); ++i) {
-      if (!from_dy.contains(nodes_[i]) && IsCall(TF_OperationOpType(nodes_[i]))) GoesForth(nodes_[i]);
+      if (!from_dy.contains(nodes_[i]) && IsCall(TF_OperationOpType(nodes_[i])))
+        GoesForth(nodes_[i]);
     }
   }
 
@@ -162,9 +163,8 @@ class BackwardCopy {
         TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
     for (const TF_Output& input : inputs) {
       const Tensor symbol = from.Symbol(input, where);
-      const Tensor stand_in =
-          graph_->AddInput(symbol.dtype(), symbol.shape(),
-                           "in_" + std::to_string(stand_ins_.size()), where);
+      const Tensor stand_in = graph_->AddInput(symbol.dtype(), symbol.shape(),
+                                               "in_" + std::to_string(stand_ins_.size()), where);
       CopyHandle(from, input, stand_in.output());
       stand_ins_.emplace(KeyOf(input), stand_in.output());
       TF_ImportGraphDefOptionsAddInputMapping(options.get(), TF_OperationName(input.oper),
@@ -223,7 +223,8 @@ class BackwardCopy {
 };
 
 // Builds the way back through a graph whose inputs and outputs are given. `wanted` says of which
-// inputs the gradient is wanted, `reached` which outputs have one. `forward_name` is empty for an op.
+// inputs the gradient is wanted, `reached` which outputs have one. `forward_name` is empty for an
+// op.
 inline std::shared_ptr<const Backward> BuildBackward(
     const std::shared_ptr<TraceGraph>& graph, const std::vector<TF_Output>& inputs,
     const std::vector<TF_Output>& outputs, const std::string& wanted,
@@ -233,8 +234,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   std::vector<TF_Output> xs, ys, dys;
   std::vector<size_t> x_inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (wanted[i] == 0 ||
-        !IsDifferentiable(static_cast<DType>(TF_OperationOutputType(inputs[i]))))
+    if (wanted[i] == 0 || !IsDifferentiable(static_cast<DType>(TF_OperationOutputType(inputs[i]))))
       continue;
     xs.push_back(inputs[i]);
     x_inputs.push_back(i);
@@ -282,9 +282,8 @@ inline std::shared_ptr<const Backward> BuildBackward(
     if (const size_t i = index_in(inputs); i < inputs.size()) {
       result->needs.push_back({Backward::Need::Kind::kInput, i});
     } else if (const size_t k = index_in(forward_outputs); k < forward_outputs.size()) {
-      result->needs.push_back({k < outputs.size() ? Backward::Need::Kind::kOutput
-                                                  : Backward::Need::Kind::kExtra,
-                               k});
+      result->needs.push_back(
+          {k < outputs.size() ? Backward::Need::Kind::kOutput : Backward::Need::Kind::kExtra, k});
     } else {
       result->needs.push_back({Backward::Need::Kind::kExtra, forward_outputs.size()});
       forward_outputs.push_back(output);
@@ -299,12 +298,10 @@ inline std::shared_ptr<const Backward> BuildBackward(
   if (needs_forward) {
     std::vector<TF_Operation*> nodes;
     for (TF_Operation* const node : split.forward()) {
-      const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](TF_Output input) {
-                              return input.oper == node;
-                            }) ||
-                            std::any_of(dys.begin(), dys.end(), [&](TF_Output dy) {
-                              return dy.oper == node;
-                            });
+      const bool is_input =
+          std::any_of(inputs.begin(), inputs.end(),
+                      [&](TF_Output input) { return input.oper == node; }) ||
+          std::any_of(dys.begin(), dys.end(), [&](TF_Output dy) { return dy.oper == node; });
       if (!is_input) nodes.push_back(node);
     }
     result->forward = FunctionRep::Finish(name + "_forward_" + std::to_string(NextNumber()), graph,
@@ -341,9 +338,9 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
   for (const CustomNode& node : original.custom_nodes())
     graph.custom_nodes().push_back({copies(node.inputs), copies(node.outputs), node.backward});
   const std::vector<TF_Output> outputs = copies(function->outputs());
-  return entry = BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
-                               std::vector<bool>(outputs.size(), true), function->name(), true,
-                               where);
+  return entry =
+             BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
+                           std::vector<bool>(outputs.size(), true), function->name(), true, where);
 }
 
 inline void PutText(std::string& key, std::string_view text) {
@@ -359,8 +356,7 @@ inline void PutAttr(std::string& key, const NamedAttr& attr) {
   key.append(reinterpret_cast<const char*>(&attr.real), sizeof attr.real);
   PutNumber(key, reinterpret_cast<intptr_t>(attr.tensor.get()));
   for (const int64_t number : attr.numbers) PutNumber(key, number);
-  for (const float real : attr.reals)
-    key.append(reinterpret_cast<const char*>(&real), sizeof real);
+  for (const float real : attr.reals) key.append(reinterpret_cast<const char*>(&real), sizeof real);
   for (const std::string& text : attr.strings) PutText(key, text);
   for (const Shape& shape : attr.shapes) {
     PutNumber(key, shape.rank());
@@ -382,7 +378,8 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
   for (const NamedAttr& attr : call.attrs) PutAttr(key, attr);
   key += wanted;
   for (const bool reaches : reached) key += reaches ? '1' : '0';
-  for (const OpInput& input : call.inputs) PutNumber(key, input.is_list ? static_cast<int64_t>(input.count) : -1);
+  for (const OpInput& input : call.inputs)
+    PutNumber(key, input.is_list ? static_cast<int64_t>(input.count) : -1);
   for (const Tensor& tensor : call.tensors) key += static_cast<char>(tensor.dtype());
   const std::lock_guard lock(TraceMutex());
   // An op of ever new shapes gets one way back for all of them.

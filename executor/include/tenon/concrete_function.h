@@ -1,4 +1,5 @@
-// One trace of a function: a graph with fixed types of inputs, which runs, and can be kept in a file.
+// One trace of a function: a graph with fixed types of inputs, which runs, and can be kept in a
+// file.
 #pragma once
 
 #include <memory>
@@ -15,10 +16,10 @@ namespace tenon {
 class Results : public std::vector<Tensor> {
  public:
   Results(std::vector<Tensor> tensors) : std::vector<Tensor>(std::move(tensors)) {}  // NOLINT
-  operator Tensor() const {  // NOLINT
+  operator Tensor() const {                                                          // NOLINT
     if (size() == 1) return front();
-    internal::Throw(TF_INVALID_ARGUMENT, "The function gives " + std::to_string(size()) +
-                                             " tensors, not one");
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "The function gives " + std::to_string(size()) + " tensors, not one");
   }
 };
 
@@ -40,8 +41,8 @@ class ConcreteFunction {
     return rep_->Run(inputs, where);
   }
   template <typename... Tensors>
-    requires(std::is_convertible_v<const Tensors&, Tensor> && ...)
-  Results operator()(const Tensors&... inputs) const {
+  requires(std::is_convertible_v<const Tensors&, Tensor>&&...) Results operator()(
+      const Tensors&... inputs) const {
     return (*this)(std::vector<Tensor>{Tensor(inputs)...}, Where());
   }
 
@@ -61,7 +62,8 @@ class ConcreteFunction {
   std::string graph_def() const;
   // Writes graph_def() to a file: as text if the name ends in ".pbtxt", else as bytes.
   void Save(const std::string& path) const;
-  // What becomes of the nodes: passes, devices, kernels. UNIMPLEMENTED on a library other than Tenon.
+  // What becomes of the nodes: passes, devices, kernels. UNIMPLEMENTED on a library other than
+  // Tenon.
   std::string Explain() const;
   // The graph as it runs, after all passes, as graph_def() gives it. UNIMPLEMENTED as Explain.
   std::string Optimized() const;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tenon/error.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api.h"
-#include "tenon/error.h"
 
 namespace tenon {
 
@@ -90,8 +90,9 @@ inline void LoadPlugin(const std::string& path, const std::string& options = {},
                        Where where = Where::current()) {
   if (internal::GetProcess().context.load() != nullptr) {
     internal::Throw(TF_FAILED_PRECONDITION,
-                    "LoadPlugin(\"" + path + "\") comes after the first tensor, op or ListDevices()"
-                    " of the program: load plug-ins before these",
+                    "LoadPlugin(\"" + path +
+                        "\") comes after the first tensor, op or ListDevices()"
+                        " of the program: load plug-ins before these",
                     where);
   }
   TF_Status* const status = internal::ThreadStatus();

@@ -56,34 +56,62 @@ struct Half {
 // The name as NumPy and TensorFlow write it: "float32", "int64", "string".
 inline const char* Name(DType dtype) {
   switch (dtype) {
-    case DType::kInvalid: return "invalid";
-    case DType::kFloat: return "float32";
-    case DType::kDouble: return "float64";
-    case DType::kInt32: return "int32";
-    case DType::kUInt8: return "uint8";
-    case DType::kInt16: return "int16";
-    case DType::kInt8: return "int8";
-    case DType::kString: return "string";
-    case DType::kComplex64: return "complex64";
-    case DType::kInt64: return "int64";
-    case DType::kBool: return "bool";
-    case DType::kQInt8: return "qint8";
-    case DType::kQUInt8: return "quint8";
-    case DType::kQInt32: return "qint32";
-    case DType::kBFloat16: return "bfloat16";
-    case DType::kQInt16: return "qint16";
-    case DType::kQUInt16: return "quint16";
-    case DType::kUInt16: return "uint16";
-    case DType::kComplex128: return "complex128";
-    case DType::kHalf: return "float16";
-    case DType::kResource: return "resource";
-    case DType::kVariant: return "variant";
-    case DType::kUInt32: return "uint32";
-    case DType::kUInt64: return "uint64";
-    case DType::kFloat8E5M2: return "float8_e5m2";
-    case DType::kFloat8E4M3FN: return "float8_e4m3fn";
-    case DType::kInt4: return "int4";
-    case DType::kUInt4: return "uint4";
+    case DType::kInvalid:
+      return "invalid";
+    case DType::kFloat:
+      return "float32";
+    case DType::kDouble:
+      return "float64";
+    case DType::kInt32:
+      return "int32";
+    case DType::kUInt8:
+      return "uint8";
+    case DType::kInt16:
+      return "int16";
+    case DType::kInt8:
+      return "int8";
+    case DType::kString:
+      return "string";
+    case DType::kComplex64:
+      return "complex64";
+    case DType::kInt64:
+      return "int64";
+    case DType::kBool:
+      return "bool";
+    case DType::kQInt8:
+      return "qint8";
+    case DType::kQUInt8:
+      return "quint8";
+    case DType::kQInt32:
+      return "qint32";
+    case DType::kBFloat16:
+      return "bfloat16";
+    case DType::kQInt16:
+      return "qint16";
+    case DType::kQUInt16:
+      return "quint16";
+    case DType::kUInt16:
+      return "uint16";
+    case DType::kComplex128:
+      return "complex128";
+    case DType::kHalf:
+      return "float16";
+    case DType::kResource:
+      return "resource";
+    case DType::kVariant:
+      return "variant";
+    case DType::kUInt32:
+      return "uint32";
+    case DType::kUInt64:
+      return "uint64";
+    case DType::kFloat8E5M2:
+      return "float8_e5m2";
+    case DType::kFloat8E4M3FN:
+      return "float8_e4m3fn";
+    case DType::kInt4:
+      return "int4";
+    case DType::kUInt4:
+      return "uint4";
   }
   return "unknown";
 }
@@ -99,8 +127,10 @@ inline bool IsDifferentiable(DType dtype) {
     case DType::kComplex64:
     case DType::kComplex128:
     case DType::kResource:
-    case DType::kVariant: return true;
-    default: return false;
+    case DType::kVariant:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -112,7 +142,8 @@ concept IsComplex = requires(const T& value) {
   typename T::value_type;
   value.real();
   value.imag();
-} && (sizeof(T) == 8 || sizeof(T) == 16);
+}
+&&(sizeof(T) == 8 || sizeof(T) == 16);
 
 // The DType of a C++ type; kInvalid for a type that tensors do not hold.
 template <typename T>
@@ -147,7 +178,8 @@ constexpr DType DTypeOf() {
 
 // A C++ type of numbers or bool that becomes a scalar tensor.
 template <typename T>
-concept Number = std::is_arithmetic_v<T> && DTypeOf<T>() != DType::kInvalid;
+concept Number = std::is_arithmetic_v<T> && DTypeOf<T>()
+!= DType::kInvalid;
 
 }  // namespace internal
 }  // namespace tenon

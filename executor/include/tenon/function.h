@@ -30,7 +30,8 @@ struct FunctionOptions {
   // Lengths in which two calls differ become unknown, so that a third call needs no trace.
   bool reduce_retracing = false;
   std::string device = {};  // of ops for which the function names none
-  bool jit = false;    // asks for compilation of the whole function; ignored where there is no compiler
+  bool jit =
+      false;  // asks for compilation of the whole function; ignored where there is no compiler
 };
 
 // A callable as a function of tensors. A call looks for a trace of its signature: types, shapes and
@@ -55,12 +56,11 @@ class Function {
     using Result = std::decay_t<
         std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
     internal::CallArgs call = internal::ReadArgs(internal::TypeTag<Args...>(), args...);
-    const std::shared_ptr<internal::Trace> trace = core_->traces.Find(
-        call, [&](const internal::Signature& signature) {
+    const std::shared_ptr<internal::Trace> trace =
+        core_->traces.Find(call, [&](const internal::Signature& signature) {
           return MakeTrace<Result>(signature, args...);
         });
-    const std::vector<Tensor> outputs =
-        trace->function->Run(std::move(call.tensors), core_->where);
+    const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), core_->where);
     if constexpr (!std::is_void_v<Result>) {
       Result result = *static_cast<const Result*>(trace->result.get());
       internal::ReplaceTensors replace(outputs);

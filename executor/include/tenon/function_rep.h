@@ -1,5 +1,5 @@
-// A traced function as the library holds it: its graph, what it takes and gives, and the call of it.
-// Used by the library's own headers.
+// A traced function as the library holds it: its graph, what it takes and gives, and the call of
+// it. Used by the library's own headers.
 #pragma once
 
 #include <algorithm>

@@ -20,9 +20,9 @@ namespace internal {
 
 // One step forth, as a tape keeps it.
 struct TapeRecord {
-  std::shared_ptr<const OpCall> call;         // of an op
-  std::shared_ptr<const Backward> function;   // of a call of a function
-  CustomBackward custom;                      // of a CustomGradient
+  std::shared_ptr<const OpCall> call;        // of an op
+  std::shared_ptr<const Backward> function;  // of a call of a function
+  CustomBackward custom;                     // of a CustomGradient
   std::vector<Tensor> inputs, outputs, extra;
   std::string wanted;  // for each input whether its gradient is wanted
   Where where;
@@ -153,8 +153,12 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
   std::vector<Tensor> inputs;
   for (const Backward::Need& need : way->needs) {
     switch (need.kind) {
-      case Backward::Need::Kind::kInput: inputs.push_back(record.inputs[need.index]); break;
-      case Backward::Need::Kind::kOutput: inputs.push_back(record.outputs[need.index]); break;
+      case Backward::Need::Kind::kInput:
+        inputs.push_back(record.inputs[need.index]);
+        break;
+      case Backward::Need::Kind::kOutput:
+        inputs.push_back(record.outputs[need.index]);
+        break;
       case Backward::Need::Kind::kExtra:
         inputs.push_back(record.extra[need.index - record.outputs.size()]);
         break;
@@ -197,15 +201,14 @@ class GradientTape {
   void Watch(const Variable& variable) { Watch(variable.handle()); }
 
   // The derivatives of the sum of `y` by each of `xs`; an empty Tensor where no path of
-  // differentiable ops leads from a watched x to y. `grad_y`, if it is defined, is the derivative by
-  // y of what is differentiated in the end. FAILED_PRECONDITION for a second call of a tape that is
-  // not persistent.
+  // differentiable ops leads from a watched x to y. `grad_y`, if it is defined, is the derivative
+  // by y of what is differentiated in the end. FAILED_PRECONDITION for a second call of a tape that
+  // is not persistent.
   std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
                                const Tensor& grad_y = {}, Where where = Where::current()) {
     return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);
   }
-  std::vector<Tensor> Gradient(const std::vector<Tensor>& ys,
-                               const std::vector<GradientSource>& xs,
+  std::vector<Tensor> Gradient(const std::vector<Tensor>& ys, const std::vector<GradientSource>& xs,
                                const std::vector<Tensor>& grad_ys = {},
                                Where where = Where::current()) {
     if (used_ && !options_.persistent) {
@@ -301,9 +304,10 @@ std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Ten
                                            decltype((void)i, std::declval<const Tensor&>())...>) {
     return AsTensors(backward(gradients[0], inputs[i]...));
   } else {
-    static_assert(std::is_invocable_v<const Backward&, const Tensor&>,
-                  "The backward function of a CustomGradient takes the gradient of the result, or it "
-                  "and the inputs, or three std::vector<Tensor>: inputs, outputs, gradients");
+    static_assert(
+        std::is_invocable_v<const Backward&, const Tensor&>,
+        "The backward function of a CustomGradient takes the gradient of the result, or it "
+        "and the inputs, or three std::vector<Tensor>: inputs, outputs, gradients");
     return AsTensors(backward(gradients[0]));
   }
 }
@@ -311,10 +315,11 @@ std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Ten
 }  // namespace internal
 
 // A function of tensors whose gradient the program gives: CustomGradient(forward, backward)(x, y).
-// `forward` takes tensors and gives one, or a std::vector or std::tuple of them. `backward` is called
-// when a gradient comes to the result, and gives the gradients of the inputs, a Tensor or a
-// std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result; or
-// that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs, gradients.
+// `forward` takes tensors and gives one, or a std::vector or std::tuple of them. `backward` is
+// called when a gradient comes to the result, and gives the gradients of the inputs, a Tensor or a
+// std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result;
+// or that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs,
+// gradients.
 template <typename Forward, typename BackwardFunction>
 auto CustomGradient(Forward forward, BackwardFunction backward) {
   return [forward = std::move(forward), backward = std::move(backward)](const auto&... args) {

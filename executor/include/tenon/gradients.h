@@ -15,9 +15,9 @@ namespace tenon {
 // What a derivative is taken by: a tensor, or a variable (not the value that it has now).
 class GradientSource {
  public:
-  GradientSource(const Tensor& tensor) : tensor_(tensor) {}                    // NOLINT
-  GradientSource(const Variable& variable) : tensor_(variable.handle()) {}     // NOLINT
-  GradientSource(const Variable* variable) : tensor_(variable->handle()) {}    // NOLINT
+  GradientSource(const Tensor& tensor) : tensor_(tensor) {}                  // NOLINT
+  GradientSource(const Variable& variable) : tensor_(variable.handle()) {}   // NOLINT
+  GradientSource(const Variable* variable) : tensor_(variable->handle()) {}  // NOLINT
   const Tensor& tensor() const { return tensor_; }
 
  private:
@@ -82,11 +82,10 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
     if (!reached) continue;
     std::vector<Tensor> gradients;
     for (size_t k = 0; k < custom_totals[i].size(); ++k) {
-      gradients.push_back(custom_totals[i][k].defined()
-                              ? custom_totals[i][k]
-                              : Op("ZerosLike", where)
-                                    .Input(graph.Symbol(custom[i].outputs[k], where))
-                                    .RunOne());
+      gradients.push_back(
+          custom_totals[i][k].defined()
+              ? custom_totals[i][k]
+              : Op("ZerosLike", where).Input(graph.Symbol(custom[i].outputs[k], where)).RunOne());
     }
     const auto symbols = [&](const std::vector<TF_Output>& outputs) {
       std::vector<Tensor> tensors;
@@ -130,8 +129,9 @@ inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
                     where);
   }
   if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
-    internal::Throw(TF_INVALID_ARGUMENT, "Gradients: " + std::to_string(grad_ys.size()) +
-                                             " grad_ys for " + std::to_string(ys.size()) + " ys",
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "Gradients: " + std::to_string(grad_ys.size()) + " grad_ys for " +
+                        std::to_string(ys.size()) + " ys",
                     where);
   }
   std::vector<TF_Output> y_outputs, x_outputs, dy_outputs;
@@ -139,8 +139,8 @@ inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
   for (const GradientSource& x : xs) x_outputs.push_back(graph->Resolve(x.tensor(), where));
   for (size_t i = 0; i < grad_ys.size(); ++i) {
     const Tensor& dy = grad_ys[i];
-    dy_outputs.push_back(graph->Resolve(
-        dy.defined() ? dy : Op("OnesLike", where).Input(ys[i]).RunOne(), where));
+    dy_outputs.push_back(
+        graph->Resolve(dy.defined() ? dy : Op("OnesLike", where).Input(ys[i]).RunOne(), where));
   }
   return internal::GradientsInGraph(*graph, y_outputs, x_outputs, dy_outputs, where);
 }

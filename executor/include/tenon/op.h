@@ -40,12 +40,25 @@ struct FunctionName {
 
 namespace internal {
 
-// An attribute of a call. Lists of bools, ints and types are `numbers`. A plain struct in the place of
-// a std::variant, which costs a program that includes this a second of compiling.
+// An attribute of a call. Lists of bools, ints and types are `numbers`. A plain struct in the place
+// of a std::variant, which costs a program that includes this a second of compiling.
 struct NamedAttr {
   enum class Kind : char {
-    kBool, kInt, kFloat, kString, kType, kShape, kTensor, kFunction,
-    kBools, kInts, kFloats, kStrings, kTypes, kShapes, kFunctions,
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kType,
+    kShape,
+    kTensor,
+    kFunction,
+    kBools,
+    kInts,
+    kFloats,
+    kStrings,
+    kTypes,
+    kShapes,
+    kFunctions,
   };
   std::string name;
   Kind kind = Kind::kInt;
@@ -53,15 +66,15 @@ struct NamedAttr {
   float real = 0;
   std::vector<int64_t> numbers = {};
   std::vector<float> reals = {};
-  std::vector<std::string> strings = {};  // kString has one
-  std::vector<Shape> shapes = {};         // kShape has one
+  std::vector<std::string> strings = {};     // kString has one
+  std::vector<Shape> shapes = {};            // kShape has one
   std::vector<FunctionName> functions = {};  // kFunction has one
   Tensor tensor = {};
 };
 
 // One argument of an op: a tensor, or a list of tensors that is one argument.
 struct OpInput {
-  size_t first = 0;    // of OpCall::tensors
+  size_t first = 0;  // of OpCall::tensors
   size_t count = 1;
   bool is_list = false;
 };
@@ -311,17 +324,27 @@ inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
   using Kind = NamedAttr::Kind;
   const char* const name = attr.name.c_str();
   switch (attr.kind) {
-    case Kind::kBool: TFE_OpSetAttrBool(op, name, attr.number != 0 ? 1 : 0); break;
-    case Kind::kInt: TFE_OpSetAttrInt(op, name, attr.number); break;
-    case Kind::kFloat: TFE_OpSetAttrFloat(op, name, attr.real); break;
+    case Kind::kBool:
+      TFE_OpSetAttrBool(op, name, attr.number != 0 ? 1 : 0);
+      break;
+    case Kind::kInt:
+      TFE_OpSetAttrInt(op, name, attr.number);
+      break;
+    case Kind::kFloat:
+      TFE_OpSetAttrFloat(op, name, attr.real);
+      break;
     case Kind::kString:
       TFE_OpSetAttrString(op, name, attr.strings[0].data(), attr.strings[0].size());
       break;
-    case Kind::kType: TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(attr.number)); break;
+    case Kind::kType:
+      TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(attr.number));
+      break;
     case Kind::kShape:
       TFE_OpSetAttrShape(op, name, attr.shapes[0].dims().data(), attr.shapes[0].rank(), status);
       break;
-    case Kind::kTensor: TFE_OpSetAttrTensor(op, name, attr.tensor.Host({}), status); break;
+    case Kind::kTensor:
+      TFE_OpSetAttrTensor(op, name, attr.tensor.Host({}), status);
+      break;
     case Kind::kFunction: {
       const FunctionName& function = attr.functions[0];
       if (function.rep != nullptr) Register(function.rep);
@@ -376,17 +399,27 @@ inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const 
   using Kind = NamedAttr::Kind;
   const char* const name = attr.name.c_str();
   switch (attr.kind) {
-    case Kind::kBool: TF_SetAttrBool(node, name, attr.number != 0 ? 1 : 0); break;
-    case Kind::kInt: TF_SetAttrInt(node, name, attr.number); break;
-    case Kind::kFloat: TF_SetAttrFloat(node, name, attr.real); break;
+    case Kind::kBool:
+      TF_SetAttrBool(node, name, attr.number != 0 ? 1 : 0);
+      break;
+    case Kind::kInt:
+      TF_SetAttrInt(node, name, attr.number);
+      break;
+    case Kind::kFloat:
+      TF_SetAttrFloat(node, name, attr.real);
+      break;
     case Kind::kString:
       TF_SetAttrString(node, name, attr.strings[0].data(), attr.strings[0].size());
       break;
-    case Kind::kType: TF_SetAttrType(node, name, static_cast<TF_DataType>(attr.number)); break;
+    case Kind::kType:
+      TF_SetAttrType(node, name, static_cast<TF_DataType>(attr.number));
+      break;
     case Kind::kShape:
       TF_SetAttrShape(node, name, attr.shapes[0].dims().data(), attr.shapes[0].rank());
       break;
-    case Kind::kTensor: TF_SetAttrTensor(node, name, attr.tensor.Host({}), status); break;
+    case Kind::kTensor:
+      TF_SetAttrTensor(node, name, attr.tensor.Host({}), status);
+      break;
     case Kind::kFunction: {
       const FunctionName& function = attr.functions[0];
       if (function.rep != nullptr) UseFunction(graph, function.rep);
@@ -447,8 +480,7 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
 // The error of a call of a function, with the place of the node that failed. In function.h.
 [[noreturn]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
 
-[[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status,
-                                     std::string node = {}) {
+[[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status, std::string node = {}) {
   if (call.function != nullptr) ThrowFromFunction(call, status);
   Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
 }
@@ -600,8 +632,9 @@ inline std::vector<Tensor> Op::Run() {
 
 inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.name) {
   internal::TraceGraph* const graph = internal::scopes.trace;
-  name_ = (graph != nullptr ? graph->UniqueName(name)
-                            : (outer_ == nullptr ? name : *outer_ + name)) + "/";
+  name_ =
+      (graph != nullptr ? graph->UniqueName(name) : (outer_ == nullptr ? name : *outer_ + name)) +
+      "/";
   internal::scopes.name = &name_;
 }
 

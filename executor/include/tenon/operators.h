@@ -46,9 +46,9 @@ class Index {
         step_(slice.step),
         has_begin_(slice.begin.has_value()),
         has_end_(slice.end.has_value()) {}
-  Index(AllType) : kind_(Kind::kSlice) {}            // NOLINT
-  Index(NewAxisType) : kind_(Kind::kNewAxis) {}      // NOLINT
-  Index(EllipsisType) : kind_(Kind::kEllipsis) {}    // NOLINT
+  Index(AllType) : kind_(Kind::kSlice) {}          // NOLINT
+  Index(NewAxisType) : kind_(Kind::kNewAxis) {}    // NOLINT
+  Index(EllipsisType) : kind_(Kind::kEllipsis) {}  // NOLINT
 
  private:
   friend Tensor internal::SliceOf(const Tensor&, std::span<const Index>, Where);
@@ -100,16 +100,26 @@ class Operand {
   }
   Tensor OfType(DType dtype) const {
     switch (dtype) {
-      case DType::kFloat: return Tensor(static_cast<float>(number_));
-      case DType::kDouble: return Tensor(number_);
-      case DType::kInt8: return OfInteger<int8_t>(dtype);
-      case DType::kInt16: return OfInteger<int16_t>(dtype);
-      case DType::kInt32: return OfInteger<int32_t>(dtype);
-      case DType::kInt64: return OfInteger<int64_t>(dtype);
-      case DType::kUInt8: return OfInteger<uint8_t>(dtype);
-      case DType::kUInt16: return OfInteger<uint16_t>(dtype);
-      case DType::kUInt32: return OfInteger<uint32_t>(dtype);
-      case DType::kUInt64: return OfInteger<uint64_t>(dtype);
+      case DType::kFloat:
+        return Tensor(static_cast<float>(number_));
+      case DType::kDouble:
+        return Tensor(number_);
+      case DType::kInt8:
+        return OfInteger<int8_t>(dtype);
+      case DType::kInt16:
+        return OfInteger<int16_t>(dtype);
+      case DType::kInt32:
+        return OfInteger<int32_t>(dtype);
+      case DType::kInt64:
+        return OfInteger<int64_t>(dtype);
+      case DType::kUInt8:
+        return OfInteger<uint8_t>(dtype);
+      case DType::kUInt16:
+        return OfInteger<uint16_t>(dtype);
+      case DType::kUInt32:
+        return OfInteger<uint32_t>(dtype);
+      case DType::kUInt64:
+        return OfInteger<uint64_t>(dtype);
       case DType::kBool:
         if (own_type_ != DType::kBool) ThrowUnfit(dtype);
         return Tensor(integer_ != 0);
@@ -118,12 +128,14 @@ class Operand {
       case DType::kComplex64:
       case DType::kComplex128:
         return Op("Cast", where_).Input(Tensor(number_)).Attr("DstT", dtype).RunOne();
-      default: ThrowUnfit(dtype);
+      default:
+        ThrowUnfit(dtype);
     }
   }
   [[noreturn]] void ThrowUnfit(DType dtype) const {
     internal::Throw(TF_INVALID_ARGUMENT,
-                    "The number " + (is_integer_ ? std::to_string(integer_) : std::to_string(number_)) +
+                    "The number " +
+                        (is_integer_ ? std::to_string(integer_) : std::to_string(number_)) +
                         " is not one of type " + Name(dtype) + ", the type of the tensor beside it",
                     where_);
   }
@@ -151,9 +163,15 @@ inline bool IsFloating(DType dtype) {
 
 // With broadcasting. Integers are divided as in Python's //, towards minus infinity, and % has the
 // sign of the divisor; integers that are divided by zero are INVALID_ARGUMENT.
-inline Tensor operator+(const Operand& a, const Operand& b) { return internal::Binary("AddV2", a, b); }
-inline Tensor operator-(const Operand& a, const Operand& b) { return internal::Binary("Sub", a, b); }
-inline Tensor operator*(const Operand& a, const Operand& b) { return internal::Binary("Mul", a, b); }
+inline Tensor operator+(const Operand& a, const Operand& b) {
+  return internal::Binary("AddV2", a, b);
+}
+inline Tensor operator-(const Operand& a, const Operand& b) {
+  return internal::Binary("Sub", a, b);
+}
+inline Tensor operator*(const Operand& a, const Operand& b) {
+  return internal::Binary("Mul", a, b);
+}
 inline Tensor operator/(const Operand& a, const Operand& b) {
   const Tensor x = a.AsTensor(b);
   return internal::Binary(internal::IsFloating(x.dtype()) ? "RealDiv" : "FloorDiv", a, b);
@@ -161,7 +179,9 @@ inline Tensor operator/(const Operand& a, const Operand& b) {
 inline Tensor operator%(const Operand& a, const Operand& b) {
   return internal::Binary("FloorMod", a, b);
 }
-inline Tensor operator<(const Operand& a, const Operand& b) { return internal::Binary("Less", a, b); }
+inline Tensor operator<(const Operand& a, const Operand& b) {
+  return internal::Binary("Less", a, b);
+}
 inline Tensor operator<=(const Operand& a, const Operand& b) {
   return internal::Binary("LessEqual", a, b);
 }
@@ -171,19 +191,22 @@ inline Tensor operator>(const Operand& a, const Operand& b) {
 inline Tensor operator>=(const Operand& a, const Operand& b) {
   return internal::Binary("GreaterEqual", a, b);
 }
-inline Tensor operator==(const Operand& a, const Operand& b) { return internal::Binary("Equal", a, b); }
+inline Tensor operator==(const Operand& a, const Operand& b) {
+  return internal::Binary("Equal", a, b);
+}
 inline Tensor operator!=(const Operand& a, const Operand& b) {
   return internal::Binary("NotEqual", a, b);
 }
-// Element by element, of tensors of type kBool: both sides are computed.
-inline Tensor operator&&(const Operand& a, const Operand& b) {
-  return internal::Binary("LogicalAnd", a, b);
+// Element by element, of tensors of type kBool: both sides are computed. The operands are tensors,
+// whose own operator bool would else fit as well.
+inline Tensor operator&&(const Tensor& a, const Tensor& b) {
+  return Op("LogicalAnd", b.rep().where).Input(a).Input(b).RunOne();
 }
-inline Tensor operator||(const Operand& a, const Operand& b) {
-  return internal::Binary("LogicalOr", a, b);
+inline Tensor operator||(const Tensor& a, const Tensor& b) {
+  return Op("LogicalOr", b.rep().where).Input(a).Input(b).RunOne();
 }
-inline Tensor operator!(const Operand& a) {
-  return Op("LogicalNot", a.where()).Input(a.AsTensor(a)).RunOne();
+inline Tensor operator!(const Tensor& a) {
+  return Op("LogicalNot", a.rep().where).Input(a).RunOne();
 }
 inline Tensor operator-(const Operand& a) {
   return Op("Neg", a.where()).Input(a.AsTensor(a)).RunOne();
@@ -215,8 +238,12 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
         if (!index.has_begin_) begin_mask |= bit;
         if (!index.has_end_) end_mask |= bit;
         break;
-      case Index::Kind::kNewAxis: new_axis_mask |= bit; break;
-      case Index::Kind::kEllipsis: ellipsis_mask |= bit; break;
+      case Index::Kind::kNewAxis:
+        new_axis_mask |= bit;
+        break;
+      case Index::Kind::kEllipsis:
+        ellipsis_mask |= bit;
+        break;
     }
   }
   const auto vector = [&](const std::vector<int64_t>& values) {
@@ -301,9 +328,10 @@ inline Tensor::operator bool() const {
   if (IsSymbolic()) {
     internal::Throw(
         TF_FAILED_PRECONDITION,
-        "The program branches by the value of \"" + name() + "\", which is not known while a"
-        " function is traced. Write Cond(pred, then, else), While(cond, body, vars...) or"
-        " ops::SelectV2(pred, a, b), or branch by a C++ value",
+        "The program branches by the value of \"" + name() +
+            "\", which is not known while a"
+            " function is traced. Write Cond(pred, then, else), While(cond, body, vars...) or"
+            " ops::SelectV2(pred, a, b), or branch by a C++ value",
         rep().where);
   }
   const Where where;

@@ -1,4 +1,5 @@
-// RAII scopes of a thread: the device of ops, the front part of their names, and what they wait for.
+// RAII scopes of a thread: the device of ops, the front part of their names, and what they wait
+// for.
 #pragma once
 
 #include <memory>
@@ -17,11 +18,11 @@ namespace internal {
 // What ops of this thread are made under. Pointers and counts only, so that reading it costs no
 // guard; TracePosition and the scopes put it back as it was.
 struct ThreadScopes {
-  TraceGraph* trace = nullptr;                      // of the function that is being traced
-  const std::string* device = nullptr;              // of the innermost Device
-  const std::string* name = nullptr;                // "encoder/layer/", of the innermost NameScope
-  const class ControlScope* control = nullptr;      // of the innermost ControlDependencies
-  class TapeRep* tape = nullptr;                    // the innermost tape that records; a chain
+  TraceGraph* trace = nullptr;                  // of the function that is being traced
+  const std::string* device = nullptr;          // of the innermost Device
+  const std::string* name = nullptr;            // "encoder/layer/", of the innermost NameScope
+  const class ControlScope* control = nullptr;  // of the innermost ControlDependencies
+  class TapeRep* tape = nullptr;                // the innermost tape that records; a chain
 };
 inline thread_local constinit ThreadScopes scopes;
 

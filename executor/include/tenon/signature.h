@@ -1,4 +1,5 @@
-// Signatures of calls, and the traces of a function by signature. Used by the library's own headers.
+// Signatures of calls, and the traces of a function by signature. Used by the library's own
+// headers.
 #pragma once
 
 #include <cstdint>
@@ -126,9 +127,9 @@ inline ArgSpec SpecOf(const Tensor& tensor) {
   spec.shape = tensor.shape();
   spec.handle_data = tensor.get()->handle_data;
   TF_Status* const status = ThreadStatus();
-  spec.device = DeviceNumber(tensor.IsSymbolic()
-                                 ? TF_OperationDevice(tensor.output().oper)
-                                 : TFE_TensorHandleDeviceName(tensor.handle(), status));
+  spec.device =
+      DeviceNumber(tensor.IsSymbolic() ? TF_OperationDevice(tensor.output().oper)
+                                       : TFE_TensorHandleDeviceName(tensor.handle(), status));
   return spec;
 }
 inline void ArgReader::AddSpec(const Tensor& tensor) { call_.specs.push_back(SpecOf(tensor)); }
@@ -366,8 +367,8 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
   if (found != by_key_.end()) return found->second;
   for (const std::shared_ptr<Trace>& trace : traces_) {
     const Signature& other = trace->signature;
-    bool serves = other.constants == signature.constants &&
-                  other.tensors.size() == signature.tensors.size();
+    bool serves =
+        other.constants == signature.constants && other.tensors.size() == signature.tensors.size();
     for (size_t i = 0; serves && i < signature.tensors.size(); ++i) {
       const ArgSpec& has = other.tensors[i];
       const ArgSpec& given = signature.tensors[i];
@@ -426,8 +427,8 @@ inline void TraceTable::Relax(Signature& signature) const {
     for (size_t i = 0; i < signature.tensors.size(); ++i) {
       const ArgSpec& a = other.tensors[i];
       const ArgSpec& b = signature.tensors[i];
-      alike = alike && a.dtype == b.dtype && a.device == b.device &&
-              a.shape.rank() == b.shape.rank();
+      alike =
+          alike && a.dtype == b.dtype && a.device == b.device && a.shape.rank() == b.shape.rank();
     }
     if (!alike) continue;
     for (size_t i = 0; i < signature.tensors.size(); ++i) {

@@ -38,7 +38,9 @@ namespace internal {
 
 // A struct whose `auto Fields()` gives a std::tie of its members.
 template <typename T>
-concept HasFields = requires(T& value) { value.Fields(); };
+concept HasFields = requires(T& value) {
+  value.Fields();
+};
 
 // Walks over a value: visitor.OnTensor(Tensor&), OnVariable(Variable&), OnSpec(TensorSpec&),
 // OnConstant(text) with the bytes of a C++ value, and OnMark(number) for lengths and the like. A
@@ -86,7 +88,8 @@ void Walk(T& value, Visitor& visitor) {
   } else if constexpr (std::is_base_of_v<Variable, Value>) {
     visitor.OnVariable(value);
   } else if constexpr (std::is_pointer_v<Value> &&
-                       std::is_base_of_v<Variable, std::remove_cv_t<std::remove_pointer_t<Value>>>) {
+                       std::is_base_of_v<Variable,
+                                         std::remove_cv_t<std::remove_pointer_t<Value>>>) {
     visitor.OnVariable(*value);
   } else if constexpr (IsVector<Value>::value) {
     visitor.OnMark(value.size());
@@ -128,9 +131,10 @@ void Walk(T& value, Visitor& visitor) {
   } else if constexpr (std::is_empty_v<Value>) {
     // A tag: its type says all.
   } else {
-    static_assert(kNever<Value>,
-                  "A function takes and gives tensors, variables, C++ numbers, strings and enums, in "
-                  "std::tuple, pair, vector, array, map, optional and structs with `auto Fields()`");
+    static_assert(
+        kNever<Value>,
+        "A function takes and gives tensors, variables, C++ numbers, strings and enums, in "
+        "std::tuple, pair, vector, array, map, optional and structs with `auto Fields()`");
   }
 }
 
@@ -141,10 +145,26 @@ const void* TypeTag() {
   return &tag;
 }
 
-// What a spec stands for while a function is traced.
+// What the callable of a function gets for an argument while it is traced: a tensor for a spec, a
+// std::string for a text.
 template <typename T>
-using TracedArg = std::conditional_t<std::is_same_v<std::decay_t<T>, TensorSpec>, Tensor,
-                                     std::decay_t<T>>;
+struct TracedArgOf {
+  using Type = std::decay_t<T>;
+};
+template <>
+struct TracedArgOf<TensorSpec> {
+  using Type = Tensor;
+};
+template <size_t n>
+struct TracedArgOf<char[n]> {
+  using Type = std::string;
+};
+template <>
+struct TracedArgOf<const char*> {
+  using Type = std::string;
+};
+template <typename T>
+using TracedArg = typename TracedArgOf<T>::Type;
 
 }  // namespace internal
 }  // namespace tenon

@@ -29,14 +29,14 @@ class TraceGraph;
 struct TensorRep {
   std::atomic<int64_t> refs{1};
   DType dtype = DType::kInvalid;
-  TFE_TensorHandle* handle = nullptr;       // an eager value
-  std::atomic<TF_Tensor*> host{nullptr};    // the value in the host's memory, once it was asked for
-  std::shared_ptr<TraceGraph> graph;        // a symbol
+  TFE_TensorHandle* handle = nullptr;     // an eager value
+  std::atomic<TF_Tensor*> host{nullptr};  // the value in the host's memory, once it was asked for
+  std::shared_ptr<TraceGraph> graph;      // a symbol
   TF_Output output{nullptr, 0};
-  Where where;                              // of the call that made the symbol
+  Where where;  // of the call that made the symbol
   // Of a resource the bytes of TF_SetHandleShapeAndType, if the types of its content are known.
   std::shared_ptr<const std::string> handle_data;
-  bool is_trainable = false;                // the handle of a variable that tapes watch
+  bool is_trainable = false;  // the handle of a variable that tapes watch
 
   TensorRep() = default;
   TensorRep(const TensorRep&) = delete;
@@ -51,22 +51,21 @@ struct TensorRep {
 inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank) {
   int64_t count = 1;
   for (int i = 0; i < rank; ++i) {
-    if (dims[i] < 0) Throw(TF_INVALID_ARGUMENT, "A tensor has no negative lengths: " +
-                           std::to_string(dims[i]));
+    if (dims[i] < 0)
+      Throw(TF_INVALID_ARGUMENT, "A tensor has no negative lengths: " + std::to_string(dims[i]));
     if (__builtin_mul_overflow(count, dims[i], &count))
       Throw(TF_INVALID_ARGUMENT, "A tensor of more than 2^63 elements");
   }
   const auto size = static_cast<int64_t>(TF_DataTypeSize(static_cast<TF_DataType>(dtype)));
   int64_t bytes = 0;
-  const bool overflow =
-      __builtin_mul_overflow(count, dtype == DType::kString ? int64_t{sizeof(TF_TString)} : size,
-                             &bytes);
-  TF_Tensor* const tensor =
-      overflow ? nullptr
-               : TF_AllocateTensor(static_cast<TF_DataType>(dtype), dims, rank,
-                                   static_cast<size_t>(bytes));
-  if (tensor == nullptr) Throw(TF_RESOURCE_EXHAUSTED, "No memory for a tensor of " +
-                               std::to_string(count) + " elements of type " + Name(dtype));
+  const bool overflow = __builtin_mul_overflow(
+      count, dtype == DType::kString ? int64_t{sizeof(TF_TString)} : size, &bytes);
+  TF_Tensor* const tensor = overflow ? nullptr
+                                     : TF_AllocateTensor(static_cast<TF_DataType>(dtype), dims,
+                                                         rank, static_cast<size_t>(bytes));
+  if (tensor == nullptr)
+    Throw(TF_RESOURCE_EXHAUSTED, "No memory for a tensor of " + std::to_string(count) +
+                                     " elements of type " + Name(dtype));
   return tensor;
 }
 
@@ -95,7 +94,7 @@ namespace internal {
 TF_Graph* GraphOf(const TensorRep& rep);
 
 Tensor SliceOf(const Tensor& tensor, std::span<const class Index> indices, Where where);
-}
+}  // namespace internal
 
 // A cheap handle: copies are the same tensor, which lives as long as the last of them. Either an
 // eager value, or a symbol of the function that this thread traces. Tensors do not change. Copies
@@ -136,8 +135,8 @@ class Tensor {
                                                " cannot have " + std::to_string(values.size()) +
                                                " elements");
     }
-    TF_Tensor* const tensor = internal::AllocateTensor(internal::DTypeOf<T>(), shape.dims().data(),
-                                                       shape.rank());
+    TF_Tensor* const tensor =
+        internal::AllocateTensor(internal::DTypeOf<T>(), shape.dims().data(), shape.rank());
     internal::WriteElements(tensor, values.data(), values.size());
     return FromHost(tensor);
   }
@@ -182,9 +181,8 @@ class Tensor {
   // is aligned to 64 bytes, else copied. `release` is called once, on any thread, when no tensor
   // uses the memory any more; it may be empty.
   static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release) {
-    const size_t size = dtype == DType::kString
-                            ? sizeof(TF_TString)
-                            : TF_DataTypeSize(static_cast<TF_DataType>(dtype));
+    const size_t size = dtype == DType::kString ? sizeof(TF_TString)
+                                                : TF_DataTypeSize(static_cast<TF_DataType>(dtype));
     auto* const owner = new std::function<void()>(std::move(release));
     const auto free = [](void*, size_t, void* argument) {
       auto* const function = static_cast<std::function<void()>*>(argument);
@@ -195,9 +193,9 @@ class Tensor {
       free(data, 0, owner);
       internal::Throw(TF_INVALID_ARGUMENT, "View: unknown lengths in " + shape.ToString());
     }
-    TF_Tensor* const tensor = TF_NewTensor(
-        static_cast<TF_DataType>(dtype), shape.dims().data(), shape.rank(), data,
-        size * static_cast<size_t>(shape.num_elements()), free, owner);
+    TF_Tensor* const tensor =
+        TF_NewTensor(static_cast<TF_DataType>(dtype), shape.dims().data(), shape.rank(), data,
+                     size * static_cast<size_t>(shape.num_elements()), free, owner);
     if (tensor == nullptr) {
       internal::Throw(TF_INVALID_ARGUMENT, std::string("View: not a tensor of type ") +
                                                Name(dtype) + " and shape " + shape.ToString());
@@ -257,8 +255,9 @@ class Tensor {
     CheckType(internal::DTypeOf<T>(), where);
     if (TF_TensorElementCount(tensor) != 1) {
       internal::Throw(TF_INVALID_ARGUMENT,
-                      "item() of a tensor of shape " + shape().ToString() + ": only a tensor of one"
-                      " element has it",
+                      "item() of a tensor of shape " + shape().ToString() +
+                          ": only a tensor of one"
+                          " element has it",
                       where);
     }
     if constexpr (std::is_same_v<T, std::string>) {
@@ -305,8 +304,9 @@ class Tensor {
   internal::TensorRep* get() const { return rep_; }
   internal::TensorRep& rep() const {
     if (rep_ == nullptr) [[unlikely]]
-      internal::Throw(TF_INVALID_ARGUMENT, "This Tensor is empty: it holds neither a value nor a"
-                                           " symbol");
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "This Tensor is empty: it holds neither a value nor a"
+                      " symbol");
     return *rep_;
   }
   // The value in the host's memory. The tensor owns it.
@@ -335,7 +335,8 @@ class Tensor {
     values.reset(new T[static_cast<size_t>(count)]);
     T* end = values.get();
     CopyNested<T>(list, dims.data(), end);
-    return Of<T>(Shape(std::move(dims)), std::span<const T>(values.get(), static_cast<size_t>(count)));
+    return Of<T>(Shape(std::move(dims)),
+                 std::span<const T>(values.get(), static_cast<size_t>(count)));
   }
   template <typename T, typename List>
   static void MeasureNested(const List& list, std::vector<int64_t>& dims) {
@@ -369,8 +370,9 @@ class Tensor {
   void CheckType(DType asked, Where where) const {
     if (asked == rep_->dtype) [[likely]]
       return;
-    internal::Throw(TF_INVALID_ARGUMENT, std::string("Elements of type ") + Name(asked) +
-                                             " asked of a tensor of type " + Name(rep_->dtype),
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    std::string("Elements of type ") + Name(asked) + " asked of a tensor of type " +
+                        Name(rep_->dtype),
                     where);
   }
 

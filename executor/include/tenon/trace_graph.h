@@ -1,5 +1,5 @@
-// The graph of a function while it is traced: nodes with names, captures, the order of side effects.
-// Used by the library's own headers.
+// The graph of a function while it is traced: nodes with names, captures, the order of side
+// effects. Used by the library's own headers.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ using CustomBackward = std::function<std::vector<Tensor>(const std::vector<Tenso
                                                          const std::vector<Tensor>& outputs,
                                                          const std::vector<Tensor>& gradients)>;
 
-// Tensors whose gradient the program gives. Its outputs stop the gradients of the graph's own nodes.
+// Tensors whose gradient the program gives. Its outputs stop the gradients of the graph's own
+// nodes.
 struct CustomNode {
   std::vector<TF_Output> inputs, outputs;
   // From the gradients of the outputs, of which none is missing, those of the inputs, of which some
@@ -269,9 +270,10 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
       TraceGraph* graph = outer_;
       while (graph != nullptr && graph != rep.graph.get()) graph = graph->outer_;
       if (graph == nullptr) {
-        tensor.ThrowSymbolic("this tensor belongs to the trace of another function, which is"
-                             " over or does not enclose this one",
-                             where);
+        tensor.ThrowSymbolic(
+            "this tensor belongs to the trace of another function, which is"
+            " over or does not enclose this one",
+            where);
       }
     }
     const Tensor input = Placeholder(rep.dtype, tensor.shape(), "capture", where);
@@ -308,16 +310,16 @@ inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
 
 inline Effect EffectOfOp(const std::string& type) {
   static constexpr const char* kRandom[] = {
-      "RandomUniform",    "RandomUniformInt",  "RandomStandardNormal", "ParameterizedTruncatedNormal",
-      "TruncatedNormal",  "RandomShuffle",     "Multinomial",          "RandomGamma",
-      "RandomGammaGrad",  "RandomPoisson",     "RandomPoissonV2"};
+      "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
+      "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
+      "RandomGammaGrad", "RandomPoisson",    "RandomPoissonV2"};
   static constexpr const char* kReads[] = {
-      "ReadVariableOp",     "VariableShape",           "ResourceGather",
-      "ResourceGatherNd",   "VarIsInitializedOp",      "IsResourceInitialized",
-      "LookupTableFindV2",  "LookupTableSizeV2",       "LookupTableExportV2"};
+      "ReadVariableOp",    "VariableShape",      "ResourceGather",
+      "ResourceGatherNd",  "VarIsInitializedOp", "IsResourceInitialized",
+      "LookupTableFindV2", "LookupTableSizeV2",  "LookupTableExportV2"};
   static constexpr const char* kPure[] = {
-      "VarHandleOp",         "Placeholder",        "PlaceholderWithDefault", "StatelessIf",
-      "StatelessWhile",      "StatelessCase",      "PartitionedCall"};
+      "VarHandleOp",    "Placeholder",   "PlaceholderWithDefault", "StatelessIf",
+      "StatelessWhile", "StatelessCase", "PartitionedCall"};
   const auto is_in = [&type](const auto& list) {
     for (const char* const name : list) {
       if (type == name) return true;

@@ -12,7 +12,7 @@ namespace tenon {
 
 struct VariableOptions {
   std::string name = "Variable";
-  bool trainable = true;   // tapes watch it by themselves
+  bool trainable = true;    // tapes watch it by themselves
   std::string device = {};  // empty: that of the innermost Device, else the placer's choice
 };
 
@@ -106,9 +106,10 @@ class OutsideTraces {
 inline Variable::Variable(const Tensor& initial, VariableOptions options, Where where)
     : rep_(std::make_shared<Rep>()) {
   if (initial.IsSymbolic()) {
-    initial.ThrowSymbolic("a variable needs a value to begin with; make the variable outside the"
-                          " function, or from a value",
-                          where);
+    initial.ThrowSymbolic(
+        "a variable needs a value to begin with; make the variable outside the"
+        " function, or from a value",
+        where);
   }
   const internal::OutsideTraces outside;
   const Device device(options.device.empty() && internal::scopes.device != nullptr

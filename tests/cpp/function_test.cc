@@ -1,0 +1,272 @@
+// Functions of the C++ library: signatures, captures, side effects, errors.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
+
+TEST(CppFunction, TracesOnceForASignature) {
+  int runs = 0;
+  Function f([&](Tensor x) {
+    ++runs;
+    return x * 2;
+  });
+  EXPECT_EQ(Floats(f(Tensor::Of<float>({1, 2}))), (std::vector<float>{2, 4}));
+  EXPECT_EQ(Floats(f(Tensor::Of<float>({3, 4}))), (std::vector<float>{6, 8}));
+  EXPECT_EQ(runs, 1);
+  f(Tensor::Of<float>({1, 2, 3}));         // another shape
+  f(Tensor::Of<int32_t>({1, 2}));          // another type
+  f(Tensor::Of<float>({{1, 2}, {3, 4}}));  // another rank
+  EXPECT_EQ(runs, 4);
+  EXPECT_EQ(f.trace_count(), 4);
+  EXPECT_NE(f.TraceReport().find("the shape of tensor 0 changed from float32(2,) to float32(3,)"),
+            std::string::npos)
+      << f.TraceReport();
+}
+
+TEST(CppFunction, RelaxesLengthsThatDiffer) {
+  Function f([](Tensor x) { return x + 1; }, {.name = "relaxed", .reduce_retracing = true});
+  for (int n = 1; n < 8; ++n) {
+    const std::vector<float> ones(static_cast<size_t>(n), 1.f);
+    EXPECT_EQ(f(Tensor::Of<float>(Shape{n}, ones)).shape(), (Shape{n}));
+  }
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(CppFunction, HoldsCallsToItsInputSignature) {
+  Function f([](Tensor x) { return x * x; },
+             {.name = "fixed", .input_signature = {TensorSpec(DType::kFloat, {-1}, "x")}});
+  f(Tensor::Of<float>({1, 2}));
+  f(Tensor::Of<float>({1, 2, 3}));
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_THROW(f(Tensor::Of<int32_t>({1})), Error);
+  EXPECT_THROW(f(Tensor(1.f)), Error);
+}
+
+TEST(CppFunction, TakesCppValuesByValue) {
+  Function f([](Tensor x, int n, std::string kind) { return kind == "add" ? x + n : x * n; });
+  const Tensor x = 10.f;
+  EXPECT_EQ(f(x, 2, "add").item<float>(), 12);
+  EXPECT_EQ(f(x, 3, "add").item<float>(), 13);
+  EXPECT_EQ(f(x, 3, "mul").item<float>(), 30);
+  EXPECT_EQ(f(x, 2, "add").item<float>(), 12);
+  EXPECT_EQ(f.trace_count(), 3);
+}
+
+struct Layer {
+  Tensor w, b;
+  auto Fields() { return std::tie(w, b); }
+};
+
+TEST(CppFunction, TakesAndGivesStructures) {
+  using Map = std::map<std::string, Tensor>;
+  Function f([](Layer layer, std::vector<Tensor> list, Map map, std::optional<Tensor> maybe,
+                std::array<Tensor, 2> pair) {
+    Layer out{layer.w + list[0], layer.b + map["k"]};
+    return std::make_tuple(out, Map{{"sum", pair[0] + pair[1]}}, maybe.has_value(), 5);
+  });
+  const auto [layer, map, has, five] = f(
+      Layer{Tensor(1.f), Tensor(2.f)}, std::vector<Tensor>{Tensor(10.f)}, Map{{"k", Tensor(20.f)}},
+      std::optional<Tensor>(), std::array<Tensor, 2>{Tensor(1.f), Tensor(2.f)});
+  EXPECT_EQ(layer.w.item<float>(), 11);
+  EXPECT_EQ(layer.b.item<float>(), 22);
+  EXPECT_EQ(map.at("sum").item<float>(), 3);
+  EXPECT_FALSE(has);
+  EXPECT_EQ(five, 5);
+}
+
+TEST(CppFunction, CapturesValuesAndVariables) {
+  const Tensor small = 3.f;
+  const Tensor large = Tensor::Of<float>(Shape{200}, std::vector<float>(200, 1.f));
+  Variable v(Tensor(1.f));
+  Function f([&](Tensor x) { return x * small + large + v; });
+  EXPECT_EQ(Floats(f(Tensor(2.f)))[199], 8);
+  v.Assign(Tensor(100.f));
+  EXPECT_EQ(Floats(f(Tensor(2.f)))[0], 107);
+  EXPECT_EQ(f.Concrete(TensorSpec(DType::kFloat, {})).captures().size(), 2u);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
+TEST(CppFunction, KeepsTheOrderOfSideEffects) {
+  Variable v(Tensor(1.f));
+  Function f([&] {
+    const Tensor before = v.Read();
+    v.Assign(before * 10);
+    v.AssignAdd(Tensor(1.f));
+    const Tensor between = v.Read();
+    v.Assign(Tensor(5.f));
+    return std::make_pair(before, between);
+  });
+  for (const float value : {1.f, 5.f}) {
+    const auto [before, between] = f();
+    EXPECT_EQ(before.item<float>(), value);
+    EXPECT_EQ(between.item<float>(), value * 10 + 1);
+    EXPECT_EQ(v.Read().item<float>(), 5);
+  }
+}
+
+TEST(CppFunction, CallsFunctionsAsNodes) {
+  Variable count(Tensor(0));
+  Function inner(
+      [&](Tensor x) {
+        count.AssignAdd(Tensor(1));
+        return x + 1;
+      },
+      {.name = "inner"});
+  Function outer([&](Tensor x) { return inner(inner(x)) * 2; }, {.name = "outer"});
+  EXPECT_EQ(outer(Tensor(1.f)).item<float>(), 6);
+  EXPECT_EQ(count.Read().item<int32_t>(), 2);
+  EXPECT_EQ(inner.trace_count(), 1);
+  EXPECT_EQ(inner(Tensor(1.f)).item<float>(), 2);
+}
+
+TEST(CppFunction, NamesNodesReadably) {
+  Function f([](Tensor x) {
+    const NameScope outer("model");
+    Tensor y;
+    {
+      const NameScope scope("dense");
+      y = Op("MatMul").Input(x).Input(x).RunOne();
+      EXPECT_EQ(y.name(), "model/dense/MatMul:0");
+    }
+    const NameScope scope("dense");
+    y = Op("MatMul").Input(x).Input(y).RunOne();
+    EXPECT_EQ(y.name(), "model/dense_1/MatMul:0");
+    return Op("MatMul").Input(x).Input(y).Name("mine").RunOne();
+  });
+  EXPECT_EQ(f(Tensor::Of<float>({{2}})).name(), "");
+}
+
+TEST(CppFunction, SaysWhereAnOpWasCalled) {
+  int line = 0;
+  Function f([&](Tensor x) {
+    line = __LINE__ + 1;
+    return Op("FloorDiv").Input(x).Input(Tensor(0)).RunOne();
+  });
+  try {
+    f(Tensor(1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "FloorDiv");
+    EXPECT_EQ(error.node(), "FloorDiv");
+    EXPECT_EQ(error.where(), "function_test.cc:" + std::to_string(line));
+  }
+  Function g([&](Tensor x) {
+    line = __LINE__ + 1;
+    return Op("MatMul").Input(x).Input(x).RunOne();
+  });
+  try {
+    g(Tensor(1.f));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "MatMul");
+    EXPECT_EQ(error.where(), "function_test.cc:" + std::to_string(line));
+  }
+}
+
+TEST(CppFunction, RefusesToBranchByASymbol) {
+  Function f([](Tensor x) { return (x > 0) ? x : -x; });
+  try {
+    f(Tensor(1.f));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_FAILED_PRECONDITION);
+    EXPECT_NE(error.message().find("Cond("), std::string::npos);
+    EXPECT_NE(error.where().find("function_test.cc:"), std::string::npos);
+  }
+  EXPECT_EQ(f.trace_count(), 0);
+}
+
+TEST(CppFunction, RefusesToCallItselfForEver) {
+  Function<std::function<Tensor(Tensor)>>* self = nullptr;
+  Function f(std::function<Tensor(Tensor)>([&](Tensor x) { return (*self)(x) + 1; }),
+             {.name = "loop"});
+  self = &f;
+  try {
+    f(Tensor(1.f));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("\"loop\" calls itself"), std::string::npos);
+  }
+}
+
+TEST(CppFunction, AFailedTraceLeavesNothing) {
+  bool fail = true;
+  Variable v(Tensor(1.f));
+  Function f([&](Tensor x) {
+    v.Assign(x);
+    if (fail) throw std::runtime_error("in the middle");
+    return x;
+  });
+  EXPECT_THROW(f(Tensor(2.f)), std::runtime_error);
+  EXPECT_EQ(v.Read().item<float>(), 1);
+  EXPECT_EQ(f.trace_count(), 0);
+  fail = false;
+  EXPECT_EQ(f(Tensor(2.f)).item<float>(), 2);
+  EXPECT_EQ(v.Read().item<float>(), 2);
+}
+
+TEST(CppFunction, RefusesSymbolsOfOtherTraces) {
+  Tensor leaked;
+  Function f([&](Tensor x) {
+    leaked = x + 1;
+    return x;
+  });
+  f(Tensor(1.f));
+  EXPECT_THROW(leaked + 1, Error);
+  EXPECT_THROW(leaked.item<float>(), Error);
+  Function g([&](Tensor x) { return x + leaked; });
+  EXPECT_THROW(g(Tensor(1.f)), Error);
+}
+
+TEST(CppFunction, RunsFromSeveralThreads) {
+  Variable v(Tensor(0));
+  Function f([&](Tensor x) {
+    v.AssignAdd(Tensor(1));
+    return x * 2;
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        const std::vector<float> values(static_cast<size_t>(i % 3 + 1), 1.f);
+        EXPECT_EQ(Floats(f(Tensor::Of<float>(Shape{i % 3 + 1}, values)))[0], 2);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(f.trace_count(), 3);
+  EXPECT_EQ(v.Read().item<int32_t>(), 200);
+}
+
+TEST(CppConcreteFunction, TellsWhatItTakesAndGives) {
+  Function f([](Tensor x, Tensor y) { return Op("MatMul").Input(x).Input(y).RunOne(); });
+  const ConcreteFunction concrete =
+      f.Concrete(TensorSpec(DType::kFloat, {-1, 3}, "x"), TensorSpec(DType::kFloat, {3, 4}, "y"));
+  ASSERT_EQ(concrete.inputs().size(), 2u);
+  EXPECT_EQ(concrete.inputs()[0].name(), "x");
+  EXPECT_EQ(concrete.inputs()[0].shape(), (Shape{-1, 3}));
+  EXPECT_EQ(concrete.outputs()[0].shape(), (Shape{-1, 4}));
+  const Tensor x = Tensor::Of<float>({{1, 1, 1}});
+  const Tensor y = Tensor::Of<float>(Shape{3, 4}, std::vector<float>(12, 2.f));
+  const Tensor product = concrete(x, y);
+  EXPECT_EQ(Floats(product), (std::vector<float>(4, 6.f)));
+  EXPECT_THROW(concrete(x), Error);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,150 @@
+// Gradients of the C++ library: in traces, by tapes, given by the program.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+Tensor Cube(const Tensor& x) { return x * x * x; }
+
+TEST(CppGradients, AreNodesOfATrace) {
+  Variable w(Tensor(3.f));
+  Function f([&](Tensor x) { return Gradients({x * x * w}, {x, w, Tensor(1.f)}); });
+  const std::vector<Tensor> none = f.Concrete(TensorSpec(DType::kFloat, {}))(Tensor(2.f));
+  ASSERT_EQ(none.size(), 2u);
+  EXPECT_EQ(none[0].item<float>(), 12);
+  EXPECT_EQ(none[1].item<float>(), 4);
+  EXPECT_THROW(Gradients({Tensor(1.f)}, {Tensor(1.f)}), Error);
+}
+
+TEST(CppGradientTape, GoesBackThroughOps) {
+  const Tensor x = 3.f;
+  Variable w(Tensor(2.f));
+  Variable fixed(Tensor(2.f), {.trainable = false});
+  GradientTape tape;
+  tape.Watch(x);
+  const Tensor y = x * x * w * fixed;
+  const std::vector<Tensor> gradients = tape.Gradient(y, {x, w, fixed});
+  EXPECT_EQ(gradients[0].item<float>(), 24);
+  EXPECT_EQ(gradients[1].item<float>(), 18);
+  EXPECT_FALSE(gradients[2].defined());
+  EXPECT_THROW(tape.Gradient(y, {x}), Error);
+}
+
+TEST(CppGradientTape, RecordsOnlyWhatItWatches) {
+  const Tensor x = 3.f;
+  GradientTape tape;
+  const Tensor y = x * x;
+  EXPECT_FALSE(tape.Gradient(y, {x})[0].defined());
+}
+
+TEST(CppGradientTape, NestsForSecondDerivatives) {
+  Function cube([](Tensor x) { return Cube(x); });
+  const Tensor x = 2.f;
+  for (const bool traced : {false, true}) {
+    GradientTape outer;
+    outer.Watch(x);
+    Tensor first;
+    {
+      GradientTape inner;
+      inner.Watch(x);
+      const Tensor y = traced ? cube(x) : Cube(x);
+      first = inner.Gradient(y, {x})[0];
+    }
+    EXPECT_EQ(first.item<float>(), 12);
+    EXPECT_EQ(outer.Gradient(first, {x})[0].item<float>(), 12);
+  }
+}
+
+TEST(CppGradientTape, MayBePersistent) {
+  const Tensor x = 2.f;
+  GradientTape tape({.persistent = true});
+  tape.Watch(x);
+  const Tensor y = x * x;
+  const Tensor z = y * y;
+  EXPECT_EQ(tape.Gradient(z, {x})[0].item<float>(), 32);
+  EXPECT_EQ(tape.Gradient(y, {x})[0].item<float>(), 4);
+  EXPECT_EQ(tape.Gradient(z, {x}, Tensor(10.f))[0].item<float>(), 320);
+}
+
+TEST(CppGradientTape, GoesBackThroughFunctionsAndTheirVariables) {
+  Variable w(Tensor::Of<float>({{1, 2}, {3, 4}}));
+  Variable calls(Tensor(0.f), {.trainable = false});
+  Function f([&](Tensor x) {
+    calls.AssignAdd(Tensor(1.f));
+    return Op("MatMul").Input(x).Input(w).RunOne();
+  });
+  const Tensor x = Tensor::Of<float>({{5, 6}});
+  GradientTape tape;
+  const Tensor y = f(x);
+  const Tensor gradient = tape.Gradient(y, {w})[0];
+  EXPECT_EQ(gradient.ToVector<float>(), (std::vector<float>{5, 5, 6, 6}));
+  EXPECT_EQ(calls.Read().item<float>(), 1);
+}
+
+TEST(CppGradientTape, WorksInATrace) {
+  Variable w(Tensor(3.f));
+  Function step([&](Tensor x) {
+    GradientTape tape;
+    const Tensor loss = x * w * w;
+    w.AssignSub(tape.Gradient(loss, {w})[0] * 0.5f);
+    return loss;
+  });
+  EXPECT_EQ(step(Tensor(1.f)).item<float>(), 9);
+  EXPECT_EQ(w.Read().item<float>(), 0);
+}
+
+TEST(CppGradientTape, OneWayBackServesManyShapes) {
+  for (int n = 1; n < 40; ++n) {
+    const Tensor x = Tensor::Of<float>(Shape{n}, std::vector<float>(static_cast<size_t>(n), 3.f));
+    GradientTape tape;
+    tape.Watch(x);
+    const Tensor gradient = tape.Gradient(x * x + x[0], {x})[0];
+    EXPECT_EQ(gradient.shape(), (Shape{n}));
+    EXPECT_EQ(gradient.ToVector<float>()[0], 6.f + static_cast<float>(n));
+  }
+}
+
+TEST(CppCustomGradient, IsUsedByTapesTracesAndFunctions) {
+  const auto twice =
+      CustomGradient([](Tensor x) { return x * 2; }, [](Tensor dy) { return dy * 100; });
+  const Tensor x = 3.f;
+  {
+    GradientTape tape;
+    tape.Watch(x);
+    EXPECT_EQ(tape.Gradient(twice(x) * 3, {x})[0].item<float>(), 300);
+  }
+  Function in_trace([&](Tensor t) { return Gradients({twice(t) * 3 + t}, {t})[0]; });
+  EXPECT_EQ(in_trace(x).item<float>(), 301);
+  Function function([&](Tensor t) { return twice(twice(t)); });
+  EXPECT_EQ(function(x).item<float>(), 12);
+  GradientTape tape;
+  tape.Watch(x);
+  EXPECT_EQ(tape.Gradient(function(x), {x})[0].item<float>(), 10000);
+}
+
+TEST(CppCustomGradient, GetsTheInputs) {
+  const auto product = CustomGradient(
+      [](Tensor a, Tensor b) { return a * b; },
+      [](Tensor dy, Tensor a, Tensor b) { return std::make_tuple(dy * b * 10, dy * a * 10); });
+  const Tensor a = 2.f, b = 5.f;
+  GradientTape tape;
+  tape.Watch(a);
+  tape.Watch(b);
+  const std::vector<Tensor> gradients = tape.Gradient(product(a, b), {a, b});
+  EXPECT_EQ(gradients[0].item<float>(), 50);
+  EXPECT_EQ(gradients[1].item<float>(), 20);
+}
+
+TEST(CppStopGradient, Stops) {
+  const Tensor x = 3.f;
+  GradientTape tape;
+  tape.Watch(x);
+  EXPECT_EQ(tape.Gradient(x * StopGradient(x), {x})[0].item<float>(), 3);
+}
+
+}  // namespace
+}  // namespace tenon

@@ -1,0 +1,147 @@
+// Tensors, operators and parts of tensors of the C++ library, run eagerly.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
+
+TEST(CppTensor, IsMadeOfScalarsAndNestedLists) {
+  EXPECT_EQ(Tensor(2.5f).item<float>(), 2.5f);
+  EXPECT_EQ(Tensor(7).dtype(), DType::kInt32);
+  EXPECT_EQ(Tensor(int64_t{7}).dtype(), DType::kInt64);
+  EXPECT_EQ(Tensor(true).dtype(), DType::kBool);
+  EXPECT_EQ(Tensor("text").item<std::string>(), "text");
+  const Tensor matrix = Tensor::Of<float>({{1, 2, 3}, {4, 5, 6}});
+  EXPECT_EQ(matrix.shape(), (Shape{2, 3}));
+  EXPECT_EQ(Floats(matrix), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(Tensor::Of<int64_t>({{{{1}, {2}}}}).shape(), (Shape{1, 1, 2, 1}));
+  EXPECT_EQ(Tensor::Of<std::string>({"a", "b"}).ToVector<std::string>(),
+            (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(Tensor::Of<bool>({true, false}).dtype(), DType::kBool);
+}
+
+TEST(CppTensor, RefusesListsOfOtherLengths) {
+  EXPECT_THROW(Tensor::Of<float>({{1, 2}, {3, 4, 5}}), Error);
+  EXPECT_THROW(Tensor::Of<float>(Shape{3}, {1, 2}), Error);
+}
+
+TEST(CppTensor, ViewsMemoryAndReleasesItOnce) {
+  alignas(64) float memory[4] = {1, 2, 3, 4};
+  auto released = std::make_shared<int>(0);
+  {
+    const Tensor view =
+        Tensor::View(memory, DType::kFloat, Shape{2, 2}, [released] { ++*released; });
+    EXPECT_EQ(view.data<float>().data(), memory);
+    EXPECT_EQ(Floats(view + 1), (std::vector<float>{2, 3, 4, 5}));
+    EXPECT_EQ(*released, 0);
+  }
+  EXPECT_EQ(*released, 1);
+}
+
+TEST(CppTensor, SaysWhatIsWrong) {
+  const Tensor vector = Tensor::Of<float>({1, 2});
+  try {
+    vector.data<int32_t>();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+    EXPECT_NE(error.where().find("tensor_test.cc:"), std::string::npos);
+  }
+  EXPECT_THROW(vector.item<float>(), Error);
+  EXPECT_THROW(Tensor().dtype(), Error);
+  const int line = __LINE__ + 2;
+  try {
+    vector + Tensor::Of<float>({1, 2, 3});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "AddV2");
+    EXPECT_EQ(error.where(), "tensor_test.cc:" + std::to_string(line));
+    EXPECT_NE(std::string(error.what()).find("AddV2 at tensor_test.cc:" + std::to_string(line)),
+              std::string::npos);
+  }
+}
+
+TEST(CppOperators, BroadcastAndTakeTheTypeOfTheTensor) {
+  const Tensor matrix = Tensor::Of<float>({{1, 2}, {3, 4}});
+  EXPECT_EQ(Floats(matrix + Tensor::Of<float>({10, 20})), (std::vector<float>{11, 22, 13, 24}));
+  EXPECT_EQ(Floats(2 * matrix - 1), (std::vector<float>{1, 3, 5, 7}));
+  EXPECT_EQ(Floats(1 / matrix)[1], 0.5f);
+  EXPECT_EQ(Floats(-matrix)[3], -4);
+  const Tensor integers = Tensor::Of<int32_t>({-7, 7});
+  EXPECT_EQ((integers / 2).ToVector<int32_t>(), (std::vector<int32_t>{-4, 3}));
+  EXPECT_EQ((integers % 3).ToVector<int32_t>(), (std::vector<int32_t>{2, 1}));
+  EXPECT_TRUE(bool((integers == 7)[1]));
+  EXPECT_FALSE(bool(((integers < 0) && (integers > 100))[0]));
+  Tensor sum = matrix;
+  sum += 1;
+  sum *= sum;
+  EXPECT_EQ(Floats(sum), (std::vector<float>{4, 9, 16, 25}));
+  EXPECT_THROW(integers + 1.5, Error);
+  EXPECT_THROW(Tensor::Of<uint8_t>({1}) + 256, Error);
+}
+
+TEST(CppOperators, TakePartsAsNumPy) {
+  const Tensor cube = Tensor::Of<float>({{{0, 1}, {2, 3}, {4, 5}}, {{6, 7}, {8, 9}, {10, 11}}});
+  EXPECT_EQ(Floats(cube[1][0]), (std::vector<float>{6, 7}));
+  EXPECT_EQ(Floats(cube[-1][-1]), (std::vector<float>{10, 11}));
+  EXPECT_EQ(Floats((cube[{All, Slice(0, 2), 1}])), (std::vector<float>{1, 3, 7, 9}));
+  EXPECT_EQ((cube[{Ellipsis, NewAxis}].shape()), (Shape{2, 3, 2, 1}));
+  EXPECT_EQ(Floats((cube[{0, Slice({}, {}, -1), 0}])), (std::vector<float>{4, 2, 0}));
+  EXPECT_EQ(Floats((cube[{0, Slice(1, {}), 0}])), (std::vector<float>{2, 4}));
+  EXPECT_THROW(cube[2], Error);
+}
+
+TEST(CppOp, TakesListsAndGivesSeveralOutputs) {
+  const Tensor a = Tensor::Of<float>({1, 2});
+  const Tensor both = Op("ConcatV2").Input(std::vector<Tensor>{a, a}).Input(Tensor(0)).RunOne();
+  EXPECT_EQ(Floats(both), (std::vector<float>{1, 2, 1, 2}));
+  const std::vector<Tensor> parts =
+      Op("Split").Input(Tensor(0)).Input(both).Attr("num_split", 4).Run();
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_EQ(Floats(parts[3]), (std::vector<float>{2}));
+  EXPECT_THROW(Op("Split").Input(Tensor(0)).Input(both).Attr("num_split", 2).RunOne(), Error);
+  EXPECT_THROW(Op("NoSuchOp").Run(), Error);
+}
+
+TEST(CppOp, DrawsTheSameNumbersAfterTheSameSeed) {
+  const auto draw = [] {
+    return Floats(
+        Op("RandomUniform").Input(Tensor::Of<int32_t>({3})).Attr("dtype", DType::kFloat).RunOne());
+  };
+  SetSeed(1);
+  const std::vector<float> first = draw(), second = draw();
+  EXPECT_NE(first, second);
+  SetSeed(1);
+  EXPECT_EQ(draw(), first);
+  EXPECT_EQ(draw(), second);
+}
+
+TEST(CppVariable, KeepsTypeAndShape) {
+  Variable v(Tensor::Of<float>({1, 2}), {.name = "v"});
+  v.AssignAdd(Tensor::Of<float>({10, 10}));
+  EXPECT_EQ(Floats(v), (std::vector<float>{11, 12}));
+  EXPECT_EQ(Floats(v * 2), (std::vector<float>{22, 24}));
+  EXPECT_THROW(v.Assign(Tensor::Of<float>({1, 2, 3})), Error);
+  EXPECT_THROW(v.Assign(Tensor::Of<int32_t>({1, 2})), Error);
+  const Variable same = v;
+  same.AssignSub(Tensor::Of<float>({1, 1}));
+  EXPECT_EQ(Floats(v), (std::vector<float>{10, 11}));
+}
+
+TEST(CppDevices, AreListed) {
+  const std::vector<DeviceInfo> devices = ListDevices();
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(devices[0].type, "CPU");
+  EXPECT_THROW(LoadPlugin("/nowhere.so"), Error);
+}
+
+}  // namespace
+}  // namespace tenon
