@@ -14,9 +14,12 @@ TEST(CppGradients, AreNodesOfATrace) {
   Variable w(Tensor(3.f));
   Function f([&](Tensor x) { return Gradients({x * x * w}, {x, w, Tensor(1.f)}); });
   const std::vector<Tensor> none = f.Concrete(TensorSpec(DType::kFloat, {}))(Tensor(2.f));
-  ASSERT_EQ(none.size(), 2u);
-  EXPECT_EQ(none[0].item<float>(), 12);
-  EXPECT_EQ(none[1].item<float>(), 4);
+  EXPECT_EQ(none.size(), 2u);  // of a ConcreteFunction: what there is
+  const std::vector<Tensor> gradients = f(Tensor(2.f));
+  ASSERT_EQ(gradients.size(), 3u);
+  EXPECT_EQ(gradients[0].item<float>(), 12);
+  EXPECT_EQ(gradients[1].item<float>(), 4);
+  EXPECT_FALSE(gradients[2].defined());
   EXPECT_THROW(Gradients({Tensor(1.f)}, {Tensor(1.f)}), Error);
 }
 
@@ -57,6 +60,16 @@ TEST(CppGradientTape, NestsForSecondDerivatives) {
     EXPECT_EQ(first.item<float>(), 12);
     EXPECT_EQ(outer.Gradient(first, {x})[0].item<float>(), 12);
   }
+}
+
+TEST(CppGradientTape, GoesBackThroughItsOwnGradients) {
+  Function cube([](Tensor x) { return Cube(x); });
+  const Tensor x = 2.f;
+  GradientTape tape({.persistent = true});
+  tape.Watch(x);
+  const Tensor y = cube(x);
+  const Tensor first = tape.Gradient(y, {x})[0];
+  EXPECT_EQ(tape.Gradient(first, {x})[0].item<float>(), 12);
 }
 
 TEST(CppGradientTape, MayBePersistent) {

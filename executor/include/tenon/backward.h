@@ -15,7 +15,7 @@
 #include "tenon/gradients.h"
 #include "tenon/signature.h"
 
-namespace tenon::internal {
+namespace tenon::inline v0::internal {
 
 // The way back. The backward function takes `needs`, then the gradients of the outputs.
 struct Backward {
@@ -425,4 +425,4 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
   return way;
 }
 
-}  // namespace tenon::internal
+}  // namespace tenon::inline v0::internal

@@ -10,7 +10,7 @@
 #include "tenon/function_rep.h"
 #include "tenon/structure.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 // What a function gives: its tensors in order. A single one converts to Tensor.
 class Results : public std::vector<Tensor> {
@@ -138,4 +138,4 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
 }
 
 }  // namespace internal
-}  // namespace tenon
+}  // namespace tenon::inline v0

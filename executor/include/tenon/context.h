@@ -12,7 +12,7 @@
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 struct DeviceInfo {
   std::string name;  // "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -109,9 +109,11 @@ inline void SetSeed(int64_t seed) {
   process.seed = seed;
   process.eager_ops_with_seed = 0;
   process.has_seed = true;
+  // A kernel that draws goes on where it stopped: the next draw gets a new one.
+  if (TFE_Context* const context = process.context.load()) TFE_ContextClearCaches(context);
 }
 
 // The version of the TensorFlow release whose API the library that runs the program follows.
 inline std::string Version() { return TF_Version(); }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

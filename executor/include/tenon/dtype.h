@@ -9,7 +9,7 @@
 
 #include "tensorflow/c/tf_datatype.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 // The values are those of TF_DataType.
 enum class DType : int {
@@ -182,4 +182,4 @@ concept Number = std::is_arithmetic_v<T> && DTypeOf<T>()
 != DType::kInvalid;
 
 }  // namespace internal
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -12,7 +12,7 @@
 
 #include "tensorflow/c/tf_status.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 // The place of a call. Functions of this library take it as a last argument that callers leave out:
 // its default is the place of the call.
@@ -113,4 +113,4 @@ inline ErrorHandler SetErrorHandler(ErrorHandler handler) {
   return std::exchange(internal::CurrentErrorHandler(), handler);
 }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

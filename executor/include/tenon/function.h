@@ -20,7 +20,7 @@
 #include "tenon/structure.h"
 #include "tenon/variable.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 struct FunctionOptions {
   std::string name = "function";
@@ -129,4 +129,4 @@ class Function {
   std::shared_ptr<Core> core_;
 };
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

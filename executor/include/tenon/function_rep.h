@@ -13,7 +13,7 @@
 #include "tenon/op.h"
 #include "tenon/trace_graph.h"
 
-namespace tenon::internal {
+namespace tenon::inline v0::internal {
 
 struct BackwardTable;  // backward.h
 
@@ -244,4 +244,4 @@ inline std::recursive_mutex& TraceMutex() {
   return *mutex;
 }
 
-}  // namespace tenon::internal
+}  // namespace tenon::inline v0::internal

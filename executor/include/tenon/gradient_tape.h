@@ -15,7 +15,7 @@
 #include "tenon/backward.h"
 #include "tenon/gradients.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 namespace internal {
 
 // One step forth, as a tape keeps it.
@@ -35,6 +35,7 @@ class TapeRep {
   std::vector<std::shared_ptr<const TapeRecord>> records;
   bool recording = true;
 
+  // What a way back keeps counts as watched, so that a derivative by it is not lost.
   bool Watches(const Tensor& tensor) const {
     return tensor.get()->is_trainable || watched.contains(tensor.get());
   }
@@ -46,6 +47,9 @@ class TapeRep {
     if (!leads) return;
     for (const Tensor& output : record->outputs) {
       if (IsDifferentiable(output.dtype())) watched.insert(output.get());
+    }
+    for (const Tensor& extra : record->extra) {
+      if (IsDifferentiable(extra.dtype())) watched.insert(extra.get());
     }
     records.push_back(record);
   }
@@ -92,6 +96,8 @@ inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function
   return RunEagerly(call, std::max<size_t>(function->outputs().size(), 1));
 }
 
+// Each tape that watches an input gets a way back of its own. That of an outer tape goes back
+// through what the inner one keeps of the way forth too, for derivatives of derivatives.
 inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
                                        std::vector<Tensor> inputs, Where where) {
   std::vector<Tensor> all = inputs;
@@ -99,20 +105,36 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
   all.insert(all.end(), captures.begin(), captures.end());
   std::string wanted;
   if (!WantedBy(all, &wanted)) return RunPlain(function, std::move(inputs), where);
-  std::shared_ptr<const Backward> way = BackwardOf(function, wanted, where);
-  if (way->function == nullptr) return RunPlain(function, std::move(inputs), where);
-  auto record = std::make_shared<TapeRecord>();
-  std::vector<Tensor> results = RunPlain(way->forward, all, where);
-  const size_t count = function->outputs().size();
-  std::vector<Tensor> outputs(results.begin(), results.begin() + static_cast<ptrdiff_t>(count));
-  record->extra.assign(results.begin() + static_cast<ptrdiff_t>(count), results.end());
-  record->function = std::move(way);
-  record->inputs = std::move(all);
-  record->outputs = outputs;
-  record->wanted = std::move(wanted);
-  record->where = where;
-  KeepOnTapes(record);
-  return outputs;
+  struct Level {
+    TapeRep* tape;
+    std::shared_ptr<const Backward> way;
+    size_t outputs;  // of the function that the way goes back through
+  };
+  std::vector<Level> levels;
+  std::shared_ptr<FunctionRep> forth = function;
+  for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) {
+    if (!tape->recording ||
+        !std::any_of(all.begin(), all.end(), [&](const Tensor& t) { return tape->Watches(t); }))
+      continue;
+    std::shared_ptr<const Backward> way = BackwardOf(forth, wanted, where);
+    if (way->function == nullptr) break;
+    levels.push_back({tape, way, forth->outputs().size()});
+    forth = way->forward;
+  }
+  if (levels.empty()) return RunPlain(function, std::move(inputs), where);
+  const std::vector<Tensor> results = RunPlain(forth, all, where);
+  const auto at = [&](size_t i) { return results.begin() + static_cast<ptrdiff_t>(i); };
+  for (const Level& level : levels) {
+    auto record = std::make_shared<TapeRecord>();
+    record->outputs.assign(at(0), at(level.outputs));
+    record->extra.assign(at(level.outputs), at(level.way->forward->outputs().size()));
+    record->function = level.way;
+    record->inputs = all;
+    record->wanted = wanted;
+    record->where = where;
+    level.tape->Keep(record);
+  }
+  return {at(0), at(function->outputs().size())};
 }
 
 // Sums of gradients by tensor.
@@ -134,7 +156,10 @@ class GradientSums {
 
 inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> gradients) {
   const auto zeros = [&](size_t i) {
-    return Op("ZerosLike", record.where).Input(record.outputs[i]).RunOne();
+    const bool is_extra = i >= record.outputs.size();
+    return Op("ZerosLike", record.where)
+        .Input(is_extra ? record.extra[i - record.outputs.size()] : record.outputs[i])
+        .RunOne();
   };
   if (record.custom) {
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -150,6 +175,22 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
   }
   std::vector<Tensor> results(record.inputs.size());
   if (way->function == nullptr) return results;
+  std::vector<Tensor> outputs = record.outputs, extra = record.extra;
+  if (gradients.size() > outputs.size()) {
+    // Something was derived by what the way back kept: the way goes back through that as well. Only
+    // a tape that goes back through its own gradients comes here.
+    const std::shared_ptr<FunctionRep>& forward = way->forward;
+    if (forward->effect() != Effect::kNone) {
+      Throw(TF_UNIMPLEMENTED,
+            "A second derivative by one persistent GradientTape of a function with side effects or"
+            " random numbers: use two nested tapes",
+            record.where);
+    }
+    way = BackwardOf(forward, record.wanted, record.where);
+    outputs.insert(outputs.end(), extra.begin(), extra.end());
+    const std::vector<Tensor> again = RunPlain(way->forward, record.inputs, record.where);
+    extra.assign(again.begin() + static_cast<ptrdiff_t>(outputs.size()), again.end());
+  }
   std::vector<Tensor> inputs;
   for (const Backward::Need& need : way->needs) {
     switch (need.kind) {
@@ -251,7 +292,14 @@ class GradientTape {
         gradients.push_back(sums.Find(output));
         reached = reached || gradients.back().defined();
       }
-      if (!reached) continue;
+      std::vector<Tensor> of_extra;
+      bool reached_extra = false;
+      for (const Tensor& extra : record.extra) {
+        of_extra.push_back(sums.Find(extra));
+        reached_extra = reached_extra || of_extra.back().defined();
+      }
+      if (reached_extra) gradients.insert(gradients.end(), of_extra.begin(), of_extra.end());
+      if (!reached && !reached_extra) continue;
       const std::vector<Tensor> given = internal::GoBack(record, std::move(gradients));
       for (size_t k = 0; k < given.size() && k < record.inputs.size(); ++k)
         sums.Add(record.inputs[k], given[k], where);
@@ -373,4 +421,4 @@ auto CustomGradient(Forward forward, BackwardFunction backward) {
   };
 }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -10,7 +10,7 @@
 #include "tenon/trace_graph.h"
 #include "tenon/variable.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 // What a derivative is taken by: a tensor, or a variable (not the value that it has now).
 class GradientSource {
@@ -150,4 +150,4 @@ inline Tensor StopGradient(const Tensor& tensor, Where where = Where::current())
   return Op("StopGradient", where).Input(tensor).RunOne();
 }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -14,7 +14,7 @@
 #include "tenon/wire.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 namespace internal {
 
 class FunctionRep;
@@ -638,4 +638,4 @@ inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.n
   internal::scopes.name = &name_;
 }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -11,7 +11,7 @@
 #include "tenon/op.h"
 #include "tenon/tensor.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 class Variable;
 
@@ -349,4 +349,4 @@ inline void Tensor::ThrowSymbolic(const char* what, Where where) const {
                   where);
 }
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

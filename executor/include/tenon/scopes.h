@@ -9,7 +9,7 @@
 
 #include "tenon/tensor.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 class GradientTape;
 
@@ -81,4 +81,4 @@ class ControlDependencies {
   internal::ControlScope scope_;
 };
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

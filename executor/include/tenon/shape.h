@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 // The lengths of a tensor's dimensions. In a trace a length may be unknown (-1), or the rank.
 class Shape {
@@ -77,4 +77,4 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

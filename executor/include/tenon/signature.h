@@ -16,7 +16,7 @@
 #include "tenon/structure.h"
 #include "tenon/variable.h"
 
-namespace tenon::internal {
+namespace tenon::inline v0::internal {
 
 // One tensor among the arguments of a call.
 struct ArgSpec {
@@ -190,7 +190,10 @@ class CollectOutputs {
  public:
   CollectOutputs(TraceGraph& graph, Where where) : graph_(graph), where_(where) {}
   std::vector<TF_Output> outputs;
-  void OnTensor(Tensor& tensor) { outputs.push_back(graph_.Resolve(tensor, where_)); }
+  // An empty Tensor, such as a gradient that there is not, stays one.
+  void OnTensor(Tensor& tensor) {
+    if (tensor.defined()) outputs.push_back(graph_.Resolve(tensor, where_));
+  }
   void OnSpec(const TensorSpec&) {}
   void OnVariable(const Variable&) {}
   void OnMark(size_t) {}
@@ -205,7 +208,9 @@ class CollectOutputs {
 class ReplaceTensors {
  public:
   explicit ReplaceTensors(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
-  void OnTensor(Tensor& tensor) { tensor = tensors_[next_++]; }
+  void OnTensor(Tensor& tensor) {
+    if (tensor.defined()) tensor = tensors_[next_++];
+  }
   void OnSpec(const TensorSpec&) {}
   void OnVariable(const Variable&) {}
   void OnMark(size_t) {}
@@ -485,4 +490,4 @@ inline std::string TraceTable::Report() const {
   return text;
 }
 
-}  // namespace tenon::internal
+}  // namespace tenon::inline v0::internal

@@ -15,7 +15,7 @@
 
 #include "tenon/tensor.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 class Variable;
 
@@ -167,4 +167,4 @@ template <typename T>
 using TracedArg = typename TracedArgOf<T>::Type;
 
 }  // namespace internal
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -20,7 +20,7 @@
 #include "tensorflow/c/tf_tensor.h"
 #include "tensorflow/c/tf_tstring.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 namespace internal {
 
 class TraceGraph;
@@ -379,4 +379,4 @@ class Tensor {
   internal::TensorRep* rep_ = nullptr;
 };
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

@@ -14,7 +14,7 @@
 #include "tenon/scopes.h"
 #include "tenon/tensor.h"
 
-namespace tenon::internal {
+namespace tenon::inline v0::internal {
 
 class FunctionRep;
 
@@ -392,4 +392,4 @@ inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touch
   must_run_.push_back(node);
 }
 
-}  // namespace tenon::internal
+}  // namespace tenon::inline v0::internal

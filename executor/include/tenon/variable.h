@@ -8,7 +8,7 @@
 
 #include "tenon/operators.h"
 
-namespace tenon {
+namespace tenon::inline v0 {
 
 struct VariableOptions {
   std::string name = "Variable";
@@ -161,4 +161,4 @@ inline Variable::Rep::~Rep() {
 inline Operand::Operand(const Variable& variable, Where where)
     : tensor_(variable.Read(where)), where_(where) {}
 
-}  // namespace tenon
+}  // namespace tenon::inline v0

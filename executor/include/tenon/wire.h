@@ -7,7 +7,7 @@
 
 #include "tenon/shape.h"
 
-namespace tenon::internal::wire {
+namespace tenon::inline v0::internal::wire {
 
 inline void Varint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
@@ -41,4 +41,4 @@ inline std::string ShapeProto(const Shape& shape) {
   return out;
 }
 
-}  // namespace tenon::internal::wire
+}  // namespace tenon::inline v0::internal::wire
