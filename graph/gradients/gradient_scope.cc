@@ -109,9 +109,14 @@ void GradientScope::Pass(int to, int from) { results_[to] = incoming_[from]; }
 
 void GradientScope::Unimplemented(std::string_view what) { Fail(absl::UnimplementedError(what)); }
 
-DataType TypeOfVariable(const Graph& graph, Output handle) {
+DataType TypeOfVariable(Value variable) {
+  GraphBuilder& b = variable.builder();
+  const Graph& graph = b.graph();
+  Output handle = variable.output();
   absl::flat_hash_set<NodeId> seen;
   while (handle.node != kNoNode && seen.insert(handle.node).second) {
+    if (const DataType known = b.shapes().info(handle).handle_type; known != DataType::kInvalid)
+      return known;
     const bool makes = graph.op_name(handle.node) == "VarHandleOp";
     const AttrValue* const type = graph.attr(handle.node, makes ? "dtype" : kHandleTypeAttr);
     if (type != nullptr) return type->AsType().value_or(DataType::kInvalid);
@@ -132,7 +137,7 @@ Value ZeroGradientOf(Value x) {
   GraphBuilder& b = x.builder();
   if (x.dtype() == DataType::kVariant) return ZerosLike(x);
   if (x.dtype() != DataType::kResource) return Fill(ShapeOf(x), Number(x, 0));
-  const DataType type = TypeOfVariable(b.graph(), x.output());
+  const DataType type = TypeOfVariable(x);
   if (type == DataType::kInvalid) {
     b.Fail(absl::UnimplementedError(absl::StrCat("zeros for the gradient of '",
                                                  b.graph().OutputName(x.output()),

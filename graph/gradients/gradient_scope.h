@@ -108,10 +108,10 @@ void Unary(GradientScope& s) {
 
 // An attribute that gives the type of its variable to a handle from outside of a function's body.
 inline constexpr std::string_view kHandleTypeAttr = "_handle_dtype";
-// The type of the variable that `handle`, a resource, stands for; kInvalid if the graph does not
-// say: the handle must come from a VarHandleOp or from a node with kHandleTypeAttr, by way of nodes
-// that hand it on.
-DataType TypeOfVariable(const Graph& graph, Output handle);
+// The type of the variable that `handle`, a resource, stands for; kInvalid if nothing says it: the
+// handle must be one whose content the shapes know, or come from a VarHandleOp, from such a handle
+// or from a node with kHandleTypeAttr, by way of nodes that hand it on.
+DataType TypeOfVariable(Value handle);
 // The shape of the variable behind a handle: a constant if it is fully known.
 Value ShapeOfVariable(Value handle, DataType type = DataType::kInt32);
 

@@ -73,6 +73,9 @@ class BackwardSplit {
         }
       }
     }
+    // A loop of the way forth may have got inputs: what it saves for the way back.
+    for (size_t i = 0; i < first_new_; ++i)
+      ForInputs(nodes_[i], [&](TF_Output input) { GoesForth(input.oper); });
     // A loop or a call that stands for one of the way forth, with more outputs, runs there alone.
     for (size_t i = first_new_; i < nodes_.size(); ++i) {
       if (!from_dy.contains(nodes_[i]) && IsCall(TF_OperationOpType(nodes_[i])))

@@ -198,10 +198,10 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
         inputs.push_back(record.inputs[need.index]);
         break;
       case Backward::Need::Kind::kOutput:
-        inputs.push_back(record.outputs[need.index]);
+        inputs.push_back(outputs[need.index]);
         break;
       case Backward::Need::Kind::kExtra:
-        inputs.push_back(record.extra[need.index - record.outputs.size()]);
+        inputs.push_back(extra[need.index - outputs.size()]);
         break;
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/function_rep.h"
 #include "tenon/op.h"
 #include "tenon/trace_graph.h"
 #include "tenon/variable.h"
@@ -25,6 +26,15 @@ class GradientSource {
 };
 
 namespace internal {
+
+// True if the program gives the gradient of a node of the graph or of a function that it calls.
+inline bool HasCustomGradients(TraceGraph& graph) {
+  if (!graph.custom_nodes().empty()) return true;
+  for (const auto& callee : graph.callees()) {
+    if (callee->graph() != nullptr && HasCustomGradients(*callee->graph())) return true;
+  }
+  return false;
+}
 
 // Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
 // result where an x has no gradient.

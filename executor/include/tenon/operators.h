@@ -84,20 +84,7 @@ class Operand {
     return OfType(other.is_number_ ? own_type_ : other.tensor_.dtype());
   }
 
- private:
-  template <typename T>
-  Tensor OfInteger(DType dtype) const {
-    if (!is_integer_) ThrowUnfit(dtype);
-    if (is_big_ || integer_ < 0) {
-      if (!std::is_signed_v<T> && !(is_big_ && sizeof(T) == 8)) ThrowUnfit(dtype);
-      if (is_big_ && std::is_signed_v<T>) ThrowUnfit(dtype);
-    }
-    if (sizeof(T) < 8 && (integer_ < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
-                          integer_ > static_cast<int64_t>(std::numeric_limits<T>::max()))) {
-      ThrowUnfit(dtype);
-    }
-    return Tensor(static_cast<T>(integer_));
-  }
+  // A number as a scalar of this type.
   Tensor OfType(DType dtype) const {
     switch (dtype) {
       case DType::kFloat:
@@ -131,6 +118,21 @@ class Operand {
       default:
         ThrowUnfit(dtype);
     }
+  }
+
+ private:
+  template <typename T>
+  Tensor OfInteger(DType dtype) const {
+    if (!is_integer_) ThrowUnfit(dtype);
+    if (is_big_ || integer_ < 0) {
+      if (!std::is_signed_v<T> && !(is_big_ && sizeof(T) == 8)) ThrowUnfit(dtype);
+      if (is_big_ && std::is_signed_v<T>) ThrowUnfit(dtype);
+    }
+    if (sizeof(T) < 8 && (integer_ < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
+                          integer_ > static_cast<int64_t>(std::numeric_limits<T>::max()))) {
+      ThrowUnfit(dtype);
+    }
+    return Tensor(static_cast<T>(integer_));
   }
   [[noreturn]] void ThrowUnfit(DType dtype) const {
     internal::Throw(TF_INVALID_ARGUMENT,

@@ -77,4 +77,14 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
+// The shape that admits both: what differs is unknown.
+inline Shape Common(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || a.rank() != b.rank()) return Shape::Unknown();
+  std::vector<int64_t> dims = a.dims();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != b.dims()[i]) dims[i] = -1;
+  }
+  return Shape(std::move(dims));
+}
+
 }  // namespace tenon::inline v0

@@ -4,6 +4,7 @@
 
 #include "tenon/concrete_function.h"
 #include "tenon/context.h"
+#include "tenon/control_flow.h"
 #include "tenon/dtype.h"
 #include "tenon/error.h"
 #include "tenon/function.h"
@@ -11,6 +12,7 @@
 #include "tenon/gradients.h"
 #include "tenon/op.h"
 #include "tenon/operators.h"
+#include "tenon/optim.h"
 #include "tenon/scopes.h"
 #include "tenon/shape.h"
 #include "tenon/tensor.h"

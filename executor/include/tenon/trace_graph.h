@@ -111,6 +111,19 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return captures_.size() - 1;
   }
 
+  // Makes `all` the captures, in this order; those that the graph has are among them.
+  void OrderCaptures(const std::vector<Tensor>& all, Where where) {
+    std::vector<TF_Output> inputs;
+    for (const Tensor& tensor : all) {
+      const auto found = stand_in_numbers_.find(tensor.get());
+      if (found == stand_in_numbers_.end() || stand_ins_[found->second].capture == kNoCapture)
+        AddCapture(tensor, where);
+      inputs.push_back(stand_ins_[stand_in_numbers_.at(tensor.get())].output);
+    }
+    captures_ = all;
+    capture_inputs_ = std::move(inputs);
+  }
+
   // Adds the control inputs that keep side effects in program order, before TF_FinishOperation.
   // `inputs` are the tensors of the node.
   void OrderBefore(TF_OperationDescription* node, Effect effect, bool touches_world,

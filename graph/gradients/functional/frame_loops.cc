@@ -112,9 +112,8 @@ std::vector<DataType> FrameRule::HandleTypes() const {
   std::vector<DataType> types;
   for (size_t i = 0; i < loop_.enters.size(); ++i) {
     const Value first = b_.At(Outer(i));
-    types.push_back(first.dtype() == DataType::kResource
-                        ? TypeOfVariable(b_.graph(), first.output())
-                        : DataType::kInvalid);
+    types.push_back(first.dtype() == DataType::kResource ? TypeOfVariable(first)
+                                                         : DataType::kInvalid);
   }
   return types;
 }

@@ -20,8 +20,7 @@ std::vector<DataType> HandleTypes(const GradientScope& s, int first) {
   std::vector<DataType> types;
   for (int i = first; i < s.num_inputs(); ++i) {
     const Value x = s.x(i);
-    types.push_back(x.dtype() == DataType::kResource ? TypeOfVariable(s.graph(), x.output())
-                                                     : DataType::kInvalid);
+    types.push_back(x.dtype() == DataType::kResource ? TypeOfVariable(x) : DataType::kInvalid);
   }
   return types;
 }

@@ -1,0 +1,208 @@
+// Optimizers: how variables follow their gradients. Each step of a variable is one op.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/variable.h"
+
+namespace tenon::inline v0 {
+namespace optim {
+
+// What optimizers share: state for each variable, which is made at the first step and kept with the
+// optimizer. Apply may run eagerly or in a trace. Copies of an optimizer share their state. One
+// thread at a time calls Apply.
+class Optimizer {
+ public:
+  // Moves each variable by its gradient; an empty gradient leaves its variable as it is.
+  // INVALID_ARGUMENT for lists of different lengths.
+  void Apply(const std::vector<Tensor>& gradients, const std::vector<Variable*>& variables,
+             Where where = Where::current()) {
+    if (gradients.size() != variables.size()) {
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "Apply: " + std::to_string(gradients.size()) + " gradients for " +
+                          std::to_string(variables.size()) + " variables",
+                      where);
+    }
+    BeginStep(variables, where);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (gradients[i].defined()) Step(*variables[i], gradients[i], where);
+    }
+    EndStep(where);
+  }
+  // The same for variables by value: handles.
+  void Apply(const std::vector<Tensor>& gradients, std::vector<Variable> variables,
+             Where where = Where::current()) {
+    std::vector<Variable*> pointers;
+    for (Variable& variable : variables) pointers.push_back(&variable);
+    Apply(gradients, pointers, where);
+  }
+
+ protected:
+  virtual ~Optimizer() = default;
+  virtual void BeginStep(const std::vector<Variable*>&, Where) {}
+  virtual void Step(const Variable& variable, const Tensor& gradient, Where where) = 0;
+  virtual void EndStep(Where) {}
+
+  // A variable of zeros as `variable`, made when it is asked for first.
+  const Variable& Slot(const Variable& variable, const char* name, Where where) {
+    Slots& slots = *slots_;
+    const std::pair<const internal::TensorRep*, std::string> key(variable.handle().get(), name);
+    for (const Entry& entry : slots) {
+      if (entry.key == key) return *entry.slot;
+    }
+    const internal::OutsideTraces outside;
+    TF_Tensor* const zeros = internal::AllocateTensor(
+        variable.dtype(), variable.shape().dims().data(), variable.shape().rank());
+    std::memset(TF_TensorData(zeros), 0, TF_TensorByteSize(zeros));
+    slots.push_back(
+        {key, variable,
+         std::make_unique<Variable>(
+             Tensor::FromHost(zeros),
+             VariableOptions{.name = variable.name() + "/" + name, .trainable = false}, where)});
+    return *slots.back().slot;
+  }
+
+  // A scalar of the type of the variable.
+  static Tensor Scalar(float value, const Variable& variable, Where where) {
+    return Operand(value, where).OfType(variable.dtype());
+  }
+
+ private:
+  struct Entry {
+    std::pair<const internal::TensorRep*, std::string> key;
+    Variable of;  // so that its address names no other variable
+    std::unique_ptr<Variable> slot;
+  };
+  using Slots = std::vector<Entry>;
+
+  std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
+};
+
+struct SgdOptions {
+  float learning_rate = 0.01f;
+  float momentum = 0;
+  bool nesterov = false;
+};
+
+// v -= learning_rate * g; with a momentum as Momentum.
+class Sgd : public Optimizer {
+ public:
+  explicit Sgd(SgdOptions options = {}) : options_(options) {}
+
+ protected:
+  void Step(const Variable& variable, const Tensor& gradient, Where where) override {
+    const Tensor rate = Scalar(options_.learning_rate, variable, where);
+    if (options_.momentum == 0) {
+      Op("ResourceApplyGradientDescent", where)
+          .Input(variable.handle())
+          .Input(rate)
+          .Input(gradient)
+          .RunNone();
+      return;
+    }
+    // a = momentum * a - learning_rate * g; v += a, or with nesterov v += momentum * a -
+    // learning_rate * g.
+    Op("ResourceApplyKerasMomentum", where)
+        .Input(variable.handle())
+        .Input(Slot(variable, "momentum", where).handle())
+        .Input(rate)
+        .Input(gradient)
+        .Input(Scalar(options_.momentum, variable, where))
+        .Attr("use_nesterov", options_.nesterov)
+        .RunNone();
+  }
+
+ private:
+  const SgdOptions options_;
+};
+
+struct MomentumOptions {
+  float learning_rate = 0.01f;
+  float momentum = 0.9f;
+  bool nesterov = false;
+};
+
+// a = momentum * a + g; v -= learning_rate * a, or with nesterov v -= learning_rate * (g + momentum
+// * a).
+class Momentum : public Optimizer {
+ public:
+  explicit Momentum(MomentumOptions options = {}) : options_(options) {}
+
+ protected:
+  void Step(const Variable& variable, const Tensor& gradient, Where where) override {
+    Op("ResourceApplyMomentum", where)
+        .Input(variable.handle())
+        .Input(Slot(variable, "momentum", where).handle())
+        .Input(Scalar(options_.learning_rate, variable, where))
+        .Input(gradient)
+        .Input(Scalar(options_.momentum, variable, where))
+        .Attr("use_nesterov", options_.nesterov)
+        .RunNone();
+  }
+
+ private:
+  const MomentumOptions options_;
+};
+
+struct AdamOptions {
+  float learning_rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-7f;
+};
+
+// Adam of Kingma and Ba, with epsilon as TensorFlow has it ("epsilon hat").
+class Adam : public Optimizer {
+ public:
+  explicit Adam(AdamOptions options = {}) : options_(options) {}
+
+ protected:
+  void BeginStep(const std::vector<Variable*>& variables, Where where) override {
+    if (powers_->beta1 != nullptr || variables.empty()) return;
+    const internal::OutsideTraces outside;
+    const auto make = [&](const char* name, float value) {
+      return std::make_unique<Variable>(Tensor(value),
+                                        VariableOptions{.name = name, .trainable = false}, where);
+    };
+    powers_->beta1 = make("beta1_power", options_.beta1);
+    powers_->beta2 = make("beta2_power", options_.beta2);
+  }
+  void Step(const Variable& variable, const Tensor& gradient, Where where) override {
+    const auto typed = [&](const Tensor& power) {
+      return variable.dtype() == DType::kFloat
+                 ? power
+                 : Op("Cast", where).Input(power).Attr("DstT", variable.dtype()).RunOne();
+    };
+    Op("ResourceApplyAdam", where)
+        .Input(variable.handle())
+        .Input(Slot(variable, "m", where).handle())
+        .Input(Slot(variable, "v", where).handle())
+        .Input(typed(powers_->beta1->Read(where)))
+        .Input(typed(powers_->beta2->Read(where)))
+        .Input(Scalar(options_.learning_rate, variable, where))
+        .Input(Scalar(options_.beta1, variable, where))
+        .Input(Scalar(options_.beta2, variable, where))
+        .Input(Scalar(options_.epsilon, variable, where))
+        .Input(gradient)
+        .RunNone();
+  }
+  void EndStep(Where where) override {
+    if (powers_->beta1 == nullptr) return;
+    powers_->beta1->Assign(powers_->beta1->Read(where) * options_.beta1, where);
+    powers_->beta2->Assign(powers_->beta2->Read(where) * options_.beta2, where);
+  }
+
+ private:
+  struct Powers {
+    std::unique_ptr<Variable> beta1, beta2;
+  };
+  const AdamOptions options_;
+  std::shared_ptr<Powers> powers_ = std::make_shared<Powers>();
+};
+
+}  // namespace optim
+}  // namespace tenon::inline v0

@@ -1,0 +1,180 @@
+// Branches and loops of the C++ library, eagerly and in traces.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
+
+TEST(CppCond, RunsOneBranchEagerlyAndTraced) {
+  Variable taken(Tensor(0.f));
+  const auto choose = [&](Tensor x) {
+    return Cond(
+        x > 0.f,
+        [&] {
+          taken.AssignAdd(Tensor(1.f));
+          return x * 2;
+        },
+        [&] { return -x; });
+  };
+  Function f(choose);
+  EXPECT_EQ(f(Tensor(3.f)).item<float>(), 6);
+  EXPECT_EQ(f(Tensor(-3.f)).item<float>(), 3);
+  EXPECT_EQ(choose(Tensor(3.f)).item<float>(), 6);
+  EXPECT_EQ(choose(Tensor(-3.f)).item<float>(), 3);
+  EXPECT_EQ(taken.Read().item<float>(), 2);
+}
+
+TEST(CppCond, GivesStructuresAndGradients) {
+  Variable w(Tensor(2.f));
+  Function f([&](Tensor x) {
+    const auto [y, z] = Cond(
+        x > 0.f, [&] { return std::make_pair(x * x * w, x); },
+        [&] { return std::make_pair(-x, w.Read()); });
+    return Gradients({y, z}, {x, w});
+  });
+  std::vector<Tensor> gradients = f(Tensor(3.f));
+  EXPECT_EQ(gradients[0].item<float>(), 13);
+  EXPECT_EQ(gradients[1].item<float>(), 9);
+  gradients = f(Tensor(-3.f));
+  EXPECT_EQ(gradients[0].item<float>(), -1);
+  EXPECT_EQ(gradients[1].item<float>(), 1);
+}
+
+TEST(CppCond, RefusesBranchesOfOtherTypes) {
+  Function f([](Tensor x) {
+    return Cond(
+        x > 0.f, [&] { return x; }, [&] { return Tensor(1); });
+  });
+  EXPECT_THROW(f(Tensor(1.f)), Error);
+}
+
+TEST(CppCase, TakesTheLastBranchForOtherNumbers) {
+  const auto choose = [](Tensor i) {
+    return Case(i, std::vector<std::function<Tensor()>>{[] { return Tensor(10.f); },
+                                                        [] { return Tensor(20.f); }});
+  };
+  Function f(choose);
+  for (const int i : {0, 1, 5, -1}) {
+    EXPECT_EQ(f(Tensor(i)).item<float>(), i == 0 ? 10 : 20);
+    EXPECT_EQ(choose(Tensor(i)).item<float>(), i == 0 ? 10 : 20);
+  }
+}
+
+TEST(CppWhile, GivesAllVariables) {
+  const auto power = [](Tensor x, Tensor n) {
+    const auto [i, y] = While([&](Tensor i, Tensor) { return i < n; },
+                              [&](Tensor i, Tensor y) { return std::make_tuple(i + 1, y * x); },
+                              Tensor(0), Tensor(1.f));
+    return y;
+  };
+  Function f(power);
+  EXPECT_EQ(f(Tensor(2.f), Tensor(10)).item<float>(), 1024);
+  EXPECT_EQ(f(Tensor(2.f), Tensor(0)).item<float>(), 1);
+  EXPECT_EQ(power(Tensor(2.f), Tensor(10)).item<float>(), 1024);
+  Function one([](Tensor x) {
+    return While([](Tensor x) { return x < 100; }, [](Tensor x) { return x * 2; }, x);
+  });
+  EXPECT_EQ(one(Tensor(3)).item<int32_t>(), 192);
+}
+
+TEST(CppWhile, LetsShapesGrow) {
+  Function f([](Tensor x) {
+    const auto [i, y] = While(
+        [](Tensor i, Tensor) { return i < 3; },
+        [](Tensor i, Tensor y) {
+          return std::make_tuple(
+              i + 1, Op("ConcatV2").Input(std::vector<Tensor>{y, y}).Input(Tensor(0)).RunOne());
+        },
+        Tensor(0), x);
+    return y;
+  });
+  EXPECT_EQ(f(Tensor::Of<float>({1})).shape(), (Shape{8}));
+}
+
+TEST(CppWhile, HasGradients) {
+  Variable w(Tensor(2.f));
+  const auto loop = [&](Tensor x) {
+    const auto [i, y] = While([](Tensor i, Tensor) { return i < 3; },
+                              [&](Tensor i, Tensor y) { return std::make_tuple(i + 1, y * x * w); },
+                              Tensor(0), Tensor(1.f));
+    return y;
+  };
+  Function in_trace([&](Tensor x) { return Gradients({loop(x)}, {x, w}); });
+  Function function(loop);
+  const Tensor x = 3.f;
+  GradientTape traced, eager;
+  traced.Watch(x);
+  const Tensor y = function(x);
+  eager.Watch(x);
+  const Tensor z = loop(x);
+  for (const std::vector<Tensor>& gradients :
+       {in_trace(x), eager.Gradient(z, {x, w}), traced.Gradient(y, {x, w})}) {
+    EXPECT_EQ(gradients[0].item<float>(), 216);
+    EXPECT_EQ(gradients[1].item<float>(), 324);
+  }
+}
+
+TEST(CppScan, StacksCarries) {
+  Variable w(Tensor(2.f));
+  const auto scan = [&](Tensor xs) {
+    return Scan([&](Tensor c, Tensor x) { return c * w + x; }, Tensor(0.f), xs);
+  };
+  Function f(scan);
+  const Tensor xs = Tensor::Of<float>({1, 2, 3, 4});
+  const std::vector<float> carries = {1, 4, 11, 26};
+  EXPECT_EQ(Floats(f(xs)), carries);
+  EXPECT_EQ(Floats(scan(xs)), carries);
+  EXPECT_EQ(scan(xs[Slice(0, 0)]).shape(), (Shape{0}));
+  GradientTape tape;
+  EXPECT_EQ(tape.Gradient(f(xs), {w})[0].item<float>(), 30);
+}
+
+TEST(CppScan, TakesStructures) {
+  using State = std::tuple<Tensor, Tensor>;
+  const auto scan = [&](Tensor xs) {
+    return Scan([](State s, Tensor x) { return State(std::get<0>(s) + x, std::get<1>(s) * x); },
+                State(Tensor(0.f), Tensor(1.f)), xs);
+  };
+  Function f(scan);
+  const Tensor xs = Tensor::Of<float>({1, 2, 3});
+  for (const State& state : {f(xs), scan(xs)}) {
+    EXPECT_EQ(Floats(std::get<0>(state)), (std::vector<float>{1, 3, 6}));
+    EXPECT_EQ(Floats(std::get<1>(state)), (std::vector<float>{1, 2, 6}));
+  }
+}
+
+TEST(CppMap, StacksResults) {
+  const auto map = [](Tensor xs) {
+    return Map([](Tensor x) { return std::make_pair(x * x, x > 2); }, xs);
+  };
+  Function f(map);
+  const Tensor xs = Tensor::Of<float>({1, 2, 3});
+  for (const auto& [squares, large] : {f(xs), map(xs)}) {
+    EXPECT_EQ(Floats(squares), (std::vector<float>{1, 4, 9}));
+    EXPECT_EQ(large.ToVector<bool>(), (std::vector<bool>{false, false, true}));
+  }
+}
+
+TEST(CppScopes, PlaceAndOrderNodes) {
+  Function f([](Tensor x) {
+    const Device device("/device:CPU:0");
+    const Tensor a = x + 1;
+    EXPECT_EQ(a.device(), "/device:CPU:0");
+    const ControlDependencies after({a});
+    const Tensor b = x + 2;
+    EXPECT_EQ(TF_OperationNumControlInputs(b.output().oper), 1);
+    return a + b;
+  });
+  EXPECT_EQ(f(Tensor(1.f)).item<float>(), 5);
+}
+
+}  // namespace
+}  // namespace tenon
