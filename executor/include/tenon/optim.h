@@ -33,13 +33,6 @@ class Optimizer {
     }
     EndStep(where);
   }
-  // The same for variables by value: handles.
-  void Apply(const std::vector<Tensor>& gradients, std::vector<Variable> variables,
-             Where where = Where::current()) {
-    std::vector<Variable*> pointers;
-    for (Variable& variable : variables) pointers.push_back(&variable);
-    Apply(gradients, pointers, where);
-  }
 
  protected:
   virtual ~Optimizer() = default;
