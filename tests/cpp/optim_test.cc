@@ -31,10 +31,11 @@ std::vector<float> Steps(Optimizer optimizer, bool traced) {
   return values;
 }
 
-template <typename Optimizer, typename Update>
-void ExpectSteps(const Optimizer& optimizer, const Update& update) {
+// `make` makes an optimizer, since copies of one share its state.
+template <typename Make, typename Update>
+void ExpectSteps(const Make& make, const Update& update) {
   for (const bool traced : {false, true}) {
-    const std::vector<float> steps = Steps(optimizer, traced);
+    const std::vector<float> steps = Steps(make(), traced);
     double x = 1;
     for (int i = 0; i < 3; ++i) {
       x = update(x, 2 * x, i);
@@ -45,13 +46,13 @@ void ExpectSteps(const Optimizer& optimizer, const Update& update) {
 }
 
 TEST(CppSgd, FollowsTheGradient) {
-  ExpectSteps(optim::Sgd({.learning_rate = 0.1f}),
+  ExpectSteps([] { return optim::Sgd({.learning_rate = 0.1f}); },
               [](double x, double g, int) { return x - 0.1 * g; });
 }
 
 TEST(CppSgd, HasMomentum) {
   double a = 0;
-  ExpectSteps(optim::Sgd({.learning_rate = 0.1f, .momentum = 0.9f}),
+  ExpectSteps([] { return optim::Sgd({.learning_rate = 0.1f, .momentum = 0.9f}); },
               [&](double x, double g, int i) {
                 a = i < 0 ? 0 : (i == 0 ? 0 : 0.9 * a) - 0.1 * g;
                 return x + a;
@@ -60,23 +61,26 @@ TEST(CppSgd, HasMomentum) {
 
 TEST(CppMomentum, Accumulates) {
   double a = 0;
-  ExpectSteps(optim::Momentum({.learning_rate = 0.1f, .momentum = 0.9f, .nesterov = true}),
-              [&](double x, double g, int i) {
-                a = (i <= 0 ? 0 : 0.9 * a) + g;
-                return x - 0.1 * (g + 0.9 * a);
-              });
+  ExpectSteps(
+      [] { return optim::Momentum({.learning_rate = 0.1f, .momentum = 0.9f, .nesterov = true}); },
+      [&](double x, double g, int i) {
+        a = (i <= 0 ? 0 : 0.9 * a) + g;
+        return x - 0.1 * (g + 0.9 * a);
+      });
 }
 
 TEST(CppAdam, FollowsItsFormula) {
   double m = 0, v = 0;
-  ExpectSteps(optim::Adam({.learning_rate = 0.1f}), [&](double x, double g, int i) {
-    if (i <= 0) m = v = 0;
-    m = 0.9 * m + 0.1 * g;
-    v = 0.999 * v + 0.001 * g * g;
-    const double t = i + 1;
-    const double rate = 0.1 * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t));
-    return i < 0 ? 0 : x - rate * m / (std::sqrt(v) + 1e-7);
-  });
+  ExpectSteps([] { return optim::Adam({.learning_rate = 0.1f}); },
+              [&](double x, double g, int i) {
+                if (i <= 0) m = v = 0;
+                m = 0.9 * m + 0.1 * g;
+                v = 0.999 * v + 0.001 * g * g;
+                const double t = i + 1;
+                const double rate =
+                    0.1 * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t));
+                return i < 0 ? 0 : x - rate * m / (std::sqrt(v) + 1e-7);
+              });
 }
 
 TEST(CppOptimizer, LeavesVariablesWithoutAGradient) {

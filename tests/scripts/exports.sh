@@ -21,12 +21,12 @@ sed -nE 's/^F\((\w+)\)$/\1/p' tests/abi/functions.inc | sort >"$work/listed"
 
 nm -DC --defined-only "$build/lib/libtenon.so" | cut -d' ' -f3- |
   grep -vE '^(tenon::(GraphRunMain|GraphRunEnds|GraphRunKeepsSignal)\(.*\)@@TENON_0\.1|TENON_0\.1)$' |
-  grep -vE '^tensorflow::TFE_\w+\(.*\)@@TENON_0\.1$' | sort >"$work/exported"
+  grep -vE '^tensorflow::TFE_\w+\(.*\)@@TENON_0\.1$' | sed 's/^\(TENON_\w*\)@@TENON_0\.1$/\1/' | sort >"$work/exported"
 compare "what libtenon.so exports" "$work/exported"
 
 # Entry points are the plug-in's, strings are functions of the header itself.
 "${CC:-cc}" -E -P -I. -Igraph/include -Ioptimizer_api/include -Iplugin/include -Iexecutor/include -x c tests/abi/headers.inc |
-  grep -oE '\b(TF|TFE|TSL|TP)_\w+ ?\(' | tr -d ' (' | sort -u |
+  grep -oE '\b(TF|TFE|TSL|TP|TENON)_\w+ ?\(' | tr -d ' (' | sort -u |
   grep -vE '^(TF_Init(Kernel|Graph|Profiler)|TF_TString_.*)$' >"$work/declared"
 compare "what the headers declare" "$work/declared"
 

@@ -32,6 +32,8 @@ class OperationBuilder {
   // different value.
   void SetAttr(std::string_view name, std::string wire);
   void SetDevice(std::string_view device) { device_ = device; }
+  // Where the program makes the node, for messages and reports.
+  void SetPlace(std::string_view place) { place_ = place; }
   // Notes an error with this message for Finish to return.
   void Fail(std::string message) { node_errors_.push_back(std::move(message)); }
   // The groups of colocation, "loc:@node", which become the attribute _class.
@@ -55,7 +57,7 @@ class OperationBuilder {
 
   TF_Graph& graph_;
   const OpDef* op_;
-  std::string op_name_, name_, device_;
+  std::string op_name_, name_, device_, place_;
   absl::InlinedVector<Output, 8> inputs_;  // data inputs
   absl::InlinedVector<Output, 4> control_;
   NewAttrs attrs_;

@@ -13,6 +13,7 @@
 
 #include "tenon/concrete_function.h"
 #include "tenon/gradients.h"
+#include "tenon/graph_copy.h"
 #include "tenon/signature.h"
 
 namespace tenon::inline v0::internal {
@@ -35,18 +36,6 @@ struct Backward {
 struct BackwardTable {
   std::map<std::string, std::shared_ptr<const Backward>> by_wanted;
 };
-
-// One output as a key of maps.
-using OutputKey = std::pair<TF_Operation*, int>;
-inline OutputKey KeyOf(TF_Output output) { return {output.oper, output.index}; }
-
-// All nodes of a graph in the order in which they were made.
-inline std::vector<TF_Operation*> NodesOf(TF_Graph* graph) {
-  std::vector<TF_Operation*> nodes;
-  size_t position = 0;
-  while (TF_Operation* const node = TF_GraphNextOperation(graph, &position)) nodes.push_back(node);
-  return nodes;
-}
 
 // Splits a graph to which gradients were added into what goes forth and what goes back.
 class BackwardSplit {
@@ -132,99 +121,6 @@ class BackwardSplit {
   std::unordered_set<OutputKey, Hash> dys_;
 };
 
-// A copy of some nodes of a graph in a graph of their own, whose placeholders stand for `inputs`.
-class BackwardCopy {
- public:
-  BackwardCopy(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
-               const std::vector<TF_Output>& inputs, Where where)
-      : graph_(std::make_shared<TraceGraph>(nullptr)) {
-    TF_Status* const status = ThreadStatus();
-    for (const auto& callee : from.callees()) graph_->Use(callee);
-    CopyLibrary(from);
-    std::string graph_def;
-    using Buffer = std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)>;
-    const auto append = [&](int field, const auto& write) {
-      const Buffer buffer(TF_NewBuffer(), TF_DeleteBuffer);
-      write(buffer.get());
-      Check(status, where);
-      wire::Message(graph_def, field, {static_cast<const char*>(buffer->data), buffer->length});
-    };
-    std::unordered_set<TF_Operation*> copied(nodes.begin(), nodes.end());
-    std::unordered_set<TF_Operation*> outside;  // that nodes wait for
-    for (TF_Operation* const node : nodes) {
-      append(1, [&](TF_Buffer* buffer) { TF_OperationToNodeDef(node, buffer, status); });
-      const int count = TF_OperationNumControlInputs(node);
-      std::vector<TF_Operation*> controls(static_cast<size_t>(count));
-      TF_OperationGetControlInputs(node, controls.data(), count);
-      for (TF_Operation* const control : controls) {
-        if (!copied.contains(control)) outside.insert(control);
-      }
-    }
-    append(4, [&](TF_Buffer* buffer) { TF_GraphVersions(from.graph(), buffer, status); });
-
-    const std::unique_ptr<TF_ImportGraphDefOptions, void (*)(TF_ImportGraphDefOptions*)> options(
-        TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
-    for (const TF_Output& input : inputs) {
-      const Tensor symbol = from.Symbol(input, where);
-      const Tensor stand_in = graph_->AddInput(symbol.dtype(), symbol.shape(),
-                                               "in_" + std::to_string(stand_ins_.size()), where);
-      CopyHandle(from, input, stand_in.output());
-      stand_ins_.emplace(KeyOf(input), stand_in.output());
-      TF_ImportGraphDefOptionsAddInputMapping(options.get(), TF_OperationName(input.oper),
-                                              input.index, stand_in.output());
-    }
-    if (nodes.empty()) return;
-    if (!outside.empty()) {
-      // What ran before this function runs has run: a node that does nothing stands for it.
-      TF_OperationDescription* const node =
-          TF_NewOperation(graph_->graph(), "NoOp", graph_->Unique("before").c_str());
-      TF_Operation* const before = TF_FinishOperation(node, status);
-      Check(status, where);
-      for (TF_Operation* const control : outside)
-        TF_ImportGraphDefOptionsRemapControlDependency(options.get(), TF_OperationName(control),
-                                                       before);
-    }
-    TF_Buffer bytes{graph_def.data(), graph_def.size(), nullptr};
-    TF_GraphImportGraphDef(graph_->graph(), &bytes, options.get(), status);
-    Check(status, where);
-    for (TF_Operation* const node : nodes) graph_->Reserve(TF_OperationName(node));
-  }
-
-  const std::shared_ptr<TraceGraph>& graph() const { return graph_; }
-  // What stands for an output of the original.
-  TF_Output Find(TF_Output output) const {
-    const auto found = stand_ins_.find(KeyOf(output));
-    if (found != stand_ins_.end()) return found->second;
-    return {TF_GraphOperationByName(graph_->graph(), TF_OperationName(output.oper)), output.index};
-  }
-
- private:
-  void CopyLibrary(TraceGraph& from) {
-    const int count = TF_GraphNumFunctions(from.graph());
-    if (count == 0) return;
-    TF_Status* const status = ThreadStatus();
-    std::vector<TF_Function*> functions(static_cast<size_t>(count));
-    const int got = TF_GraphGetFunctions(from.graph(), functions.data(), count, status);
-    Check(status);
-    for (int i = 0; i < got; ++i) {
-      TF_GraphCopyFunction(graph_->graph(), functions[static_cast<size_t>(i)], nullptr, status);
-      TF_DeleteFunction(functions[static_cast<size_t>(i)]);
-      Check(status);
-    }
-  }
-  void CopyHandle(TraceGraph& from, TF_Output input, TF_Output to) {
-    if (TF_OperationOutputType(input) != TF_RESOURCE) return;
-    TF_Buffer* const data = TF_GetHandleShapeAndType(from.graph(), input);
-    if (data == nullptr) return;
-    if (data->length != 0)
-      TF_SetHandleShapeAndType(graph_->graph(), to, data->data, data->length, ThreadStatus());
-    TF_DeleteBuffer(data);
-  }
-
-  const std::shared_ptr<TraceGraph> graph_;
-  std::map<OutputKey, TF_Output> stand_ins_;
-};
-
 // Builds the way back through a graph whose inputs and outputs are given. `wanted` says of which
 // inputs the gradient is wanted, `reached` which outputs have one. `forward_name` is empty for an
 // op.
@@ -294,7 +190,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   }
   std::vector<TF_Output> backward_inputs = crossing;
   backward_inputs.insert(backward_inputs.end(), dys.begin(), dys.end());
-  const BackwardCopy copy(*graph, backward_nodes, backward_inputs, where);
+  const GraphCopy copy = CopyBehindInputs(*graph, backward_nodes, backward_inputs, where);
   for (TF_Output& output : results) output = copy.Find(output);
   result->function = FunctionRep::Finish(name + "_backward_" + std::to_string(NextNumber()),
                                          copy.graph(), std::move(results), where);
@@ -330,7 +226,7 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
   for (TF_Operation* const node : NodesOf(original.graph())) {
     if (!input_nodes.contains(node)) nodes.push_back(node);
   }
-  const BackwardCopy copy(original, nodes, inputs, where);
+  const GraphCopy copy = CopyBehindInputs(original, nodes, inputs, where);
   TraceGraph& graph = *copy.graph();
   graph.DoAs(original);
   const auto copies = [&](const std::vector<TF_Output>& outputs) {

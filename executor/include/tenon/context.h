@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/error.h"
+#include "tenon/own.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -96,8 +97,12 @@ inline void LoadPlugin(const std::string& path, const std::string& options = {},
                     where);
   }
   TF_Status* const status = internal::ThreadStatus();
-  const std::string spec = options.empty() ? path : path + ";" + options;
-  TF_Library* const library = TF_LoadPluggableDeviceLibrary(spec.c_str(), status);
+  if (!options.empty()) {
+    internal::NeedTenon(TENON_LoadPlugin, "A plug-in with options", where);
+    TENON_LoadPlugin((path + ";" + options).c_str(), status);
+    return internal::Check(status, where);
+  }
+  TF_Library* const library = TF_LoadPluggableDeviceLibrary(path.c_str(), status);
   internal::Check(status, where);
   TF_DeletePluggableDeviceLibraryHandle(library);
 }

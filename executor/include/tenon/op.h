@@ -593,6 +593,8 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
       if (tensor.rep().graph.get() == &graph) TF_AddControlInput(node, tensor.output().oper);
     }
   }
+  if (TENON_SetNodePlace != nullptr && call.where.line() != 0)
+    TENON_SetNodePlace(node, ToString(call.where).c_str());
   const Effect effect = options.effect_is_known ? options.effect : EffectOfOp(call.type);
   graph.OrderBefore(node, effect, options.touches_world, inputs);
   TF_Operation* const operation = TF_FinishOperation(node, status);

@@ -25,6 +25,13 @@ namespace internal {
 
 class TraceGraph;
 
+// A variable as graphs name it.
+struct VariableInfo {
+  std::string name, shared_name;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
 // What tensors share: an eager value, or one output of a node of a trace.
 struct TensorRep {
   std::atomic<int64_t> refs{1};
@@ -36,7 +43,8 @@ struct TensorRep {
   Where where;  // of the call that made the symbol
   // Of a resource the bytes of TF_SetHandleShapeAndType, if the types of its content are known.
   std::shared_ptr<const std::string> handle_data;
-  bool is_trainable = false;  // the handle of a variable that tapes watch
+  std::shared_ptr<const VariableInfo> variable;  // of a variable's handle
+  bool is_trainable = false;                     // the handle of a variable that tapes watch
 
   TensorRep() = default;
   TensorRep(const TensorRep&) = delete;

@@ -136,6 +136,8 @@ inline Variable::Variable(const Tensor& initial, VariableOptions options, Where 
   internal::TensorRep& handle = *rep_->handle.get();
   handle.handle_data = std::make_shared<const std::string>(std::move(data));
   handle.is_trainable = rep_->trainable;
+  handle.variable = std::make_shared<const internal::VariableInfo>(
+      internal::VariableInfo{rep_->name, rep_->shared_name, rep_->dtype, rep_->shape});
   Op("AssignVariableOp", where)
       .Input(rep_->handle)
       .Input(initial)

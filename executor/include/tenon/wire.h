@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tenon/shape.h"
 
@@ -29,6 +31,74 @@ inline std::string Text(int field, std::string_view text) {
   Message(out, field, text);
   return out;
 }
+// Reads the fields of a message one by one. Malformed bytes end it.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : left_(bytes) {}
+
+  // The next field: its number, and its integer or its bytes. False at the end.
+  bool Next() {
+    uint64_t tag = 0;
+    if (left_.empty() || !Varint(&tag)) return false;
+    field = static_cast<int>(tag >> 3);
+    number = 0;
+    bytes = {};
+    switch (tag & 7) {
+      case 0:
+        return Varint(&number);
+      case 1:
+        return Take(8);
+      case 2: {
+        uint64_t size = 0;
+        return Varint(&size) && Take(size);
+      }
+      case 5:
+        return Take(4);
+      default:
+        return false;
+    }
+  }
+
+  int field = 0;
+  uint64_t number = 0;
+  std::string_view bytes;
+
+ private:
+  bool Varint(uint64_t* value) {
+    *value = 0;
+    for (int shift = 0; shift < 64 && !left_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(left_.front());
+      left_.remove_prefix(1);
+      *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+  bool Take(uint64_t size) {
+    if (size > left_.size()) return false;
+    bytes = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return true;
+  }
+
+  std::string_view left_;
+};
+
+inline Shape ReadShape(std::string_view proto) {
+  std::vector<int64_t> dims;
+  bool unknown = false;
+  for (Reader shape(proto); shape.Next();) {
+    if (shape.field == 3) unknown = shape.number != 0;
+    if (shape.field != 2) continue;
+    int64_t length = 0;
+    for (Reader dim(shape.bytes); dim.Next();) {
+      if (dim.field == 1) length = static_cast<int64_t>(dim.number);
+    }
+    dims.push_back(length);
+  }
+  return unknown ? Shape::Unknown() : Shape(std::move(dims));
+}
+
 // The bytes of a TensorShapeProto.
 inline std::string ShapeProto(const Shape& shape) {
   std::string out;

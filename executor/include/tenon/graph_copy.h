@@ -1,0 +1,136 @@
+// Copies of some nodes of a trace in a graph of their own. Used by the library's own headers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/function_rep.h"
+#include "tenon/trace_graph.h"
+
+namespace tenon::inline v0::internal {
+
+// One output as a key of maps.
+using OutputKey = std::pair<TF_Operation*, int>;
+inline OutputKey KeyOf(TF_Output output) { return {output.oper, output.index}; }
+
+// All nodes of a graph in the order in which they were made.
+inline std::vector<TF_Operation*> NodesOf(TF_Graph* graph) {
+  std::vector<TF_Operation*> nodes;
+  size_t position = 0;
+  while (TF_Operation* const node = TF_GraphNextOperation(graph, &position)) nodes.push_back(node);
+  return nodes;
+}
+
+// Copies nodes of one graph into another, where other nodes stand for what the copied ones take.
+class GraphCopy {
+ public:
+  GraphCopy(TraceGraph& from, std::shared_ptr<TraceGraph> to) : from_(from), to_(std::move(to)) {}
+
+  TraceGraph& from() const { return from_; }
+  const std::shared_ptr<TraceGraph>& graph() const { return to_; }
+
+  // `stand_in`, an output of the new graph, stands for an output of the original.
+  void Replace(TF_Output original, TF_Output stand_in) {
+    stand_ins_.emplace(KeyOf(original), stand_in);
+  }
+
+  // Copies the nodes, and the functions that the graph knows. Each input of a node must come from
+  // one of the nodes or be replaced. Nodes that they wait for and that are not copied have run.
+  void Copy(const std::vector<TF_Operation*>& nodes, Where where) {
+    for (const auto& callee : from_.callees()) to_->Use(callee);
+    CopyLibrary();
+    if (nodes.empty()) return;
+    TF_Status* const status = ThreadStatus();
+    std::string graph_def;
+    using Buffer = std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)>;
+    const auto append = [&](int field, const auto& write) {
+      const Buffer buffer(TF_NewBuffer(), TF_DeleteBuffer);
+      write(buffer.get());
+      Check(status, where);
+      wire::Message(graph_def, field, {static_cast<const char*>(buffer->data), buffer->length});
+    };
+    std::unordered_map<const void*, size_t> copied;
+    for (TF_Operation* const node : nodes) copied.emplace(node, 0);
+    const std::unique_ptr<TF_ImportGraphDefOptions, void (*)(TF_ImportGraphDefOptions*)> options(
+        TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
+    TF_Operation* before = nullptr;
+    for (TF_Operation* const node : nodes) {
+      append(1, [&](TF_Buffer* buffer) { TF_OperationToNodeDef(node, buffer, status); });
+      const int count = TF_OperationNumControlInputs(node);
+      std::vector<TF_Operation*> controls(static_cast<size_t>(count));
+      TF_OperationGetControlInputs(node, controls.data(), count);
+      for (TF_Operation* const control : controls) {
+        if (!copied.emplace(control, 0).second) continue;
+        if (before == nullptr) before = AddNothing(where);
+        TF_ImportGraphDefOptionsRemapControlDependency(options.get(), TF_OperationName(control),
+                                                       before);
+      }
+    }
+    append(4, [&](TF_Buffer* buffer) { TF_GraphVersions(from_.graph(), buffer, status); });
+    for (const auto& [original, stand_in] : stand_ins_) {
+      TF_ImportGraphDefOptionsAddInputMapping(options.get(), TF_OperationName(original.first),
+                                              original.second, stand_in);
+    }
+    const TF_Buffer bytes{graph_def.data(), graph_def.size(), nullptr};
+    TF_GraphImportGraphDef(to_->graph(), &bytes, options.get(), status);
+    Check(status, where);
+    for (TF_Operation* const node : nodes) to_->Reserve(TF_OperationName(node));
+  }
+
+  // What stands for an output of the original.
+  TF_Output Find(TF_Output output) const {
+    const auto found = stand_ins_.find(KeyOf(output));
+    if (found != stand_ins_.end()) return found->second;
+    return {TF_GraphOperationByName(to_->graph(), TF_OperationName(output.oper)), output.index};
+  }
+
+ private:
+  // A node that stands for those that have run before.
+  TF_Operation* AddNothing(Where where) {
+    TF_Status* const status = ThreadStatus();
+    TF_OperationDescription* const node =
+        TF_NewOperation(to_->graph(), "NoOp", to_->Unique("before").c_str());
+    TF_Operation* const operation = TF_FinishOperation(node, status);
+    Check(status, where);
+    return operation;
+  }
+  void CopyLibrary() {
+    const int count = TF_GraphNumFunctions(from_.graph());
+    if (count == 0) return;
+    TF_Status* const status = ThreadStatus();
+    std::vector<TF_Function*> functions(static_cast<size_t>(count));
+    const int got = TF_GraphGetFunctions(from_.graph(), functions.data(), count, status);
+    Check(status);
+    for (int i = 0; i < got; ++i) {
+      TF_GraphCopyFunction(to_->graph(), functions[static_cast<size_t>(i)], nullptr, status);
+      TF_DeleteFunction(functions[static_cast<size_t>(i)]);
+      Check(status);
+    }
+  }
+
+  TraceGraph& from_;
+  const std::shared_ptr<TraceGraph> to_;
+  std::map<OutputKey, TF_Output> stand_ins_;
+};
+
+// The nodes in a graph of their own, which takes `inputs` of the original as its inputs.
+inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
+                                  const std::vector<TF_Output>& inputs, Where where) {
+  GraphCopy copy(from, std::make_shared<TraceGraph>(nullptr));
+  size_t number = 0;
+  for (const TF_Output& input : inputs) {
+    const Tensor symbol = from.Symbol(input, where);
+    const Tensor stand_in = copy.graph()->AddInput(symbol.dtype(), symbol.shape(),
+                                                   "in_" + std::to_string(number++), where);
+    copy.graph()->CopyHandleData(symbol, stand_in.output());
+    copy.Replace(input, stand_in.output());
+  }
+  copy.Copy(nodes, where);
+  return copy;
+}
+
+}  // namespace tenon::inline v0::internal

@@ -1,0 +1,200 @@
+// A traced function as a graph that runs by itself, for files and reports.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/concrete_function.h"
+#include "tenon/graph_copy.h"
+#include "tenon/own.h"
+#include "tenon/variable.h"
+
+namespace tenon::inline v0 {
+namespace internal {
+
+// The copy of a function's graph in which placeholders, constants and variables stand for what
+// calls give.
+class GraphExport {
+ public:
+  explicit GraphExport(const FunctionRep& function, Where where)
+      : function_(function),
+        where_(where),
+        copy_(*function.graph(), std::make_shared<TraceGraph>(nullptr)) {
+    TraceGraph& from = copy_.from();
+    const TraceScope scope(copy_.graph().get(), nullptr);
+    for (const TF_Output& input : from.inputs()) {
+      const Tensor symbol = from.Symbol(input, where);
+      copy_.Replace(
+          input, copy_.graph()
+                     ->AddInput(symbol.dtype(), symbol.shape(), TF_OperationName(input.oper), where)
+                     .output());
+      skipped_.emplace(input.oper, 0);
+    }
+    std::vector<TF_Operation*> all = NodesOf(from.graph());
+    for (TF_Operation* const node : all) copy_.graph()->Reserve(TF_OperationName(node));
+    for (size_t i = 0; i < from.captures().size(); ++i)
+      AddCapture(from.captures()[i], from.capture_inputs()[i]);
+    std::vector<TF_Operation*> nodes;
+    for (TF_Operation* const node : all) {
+      if (!skipped_.contains(node)) nodes.push_back(node);
+    }
+    copy_.Copy(nodes, where);
+    std::vector<Tensor> effects;
+    for (TF_Operation* const node : from.must_run())
+      effects_.push_back(TF_GraphOperationByName(copy_.graph()->graph(), TF_OperationName(node)));
+    for (size_t i = 0; i < function.outputs().size(); ++i)
+      AddResult(copy_.Find(function.outputs()[i]), function.output_names()[i]);
+    if (!initializers_.empty()) AddInit();
+  }
+
+  TraceGraph& graph() const { return *copy_.graph(); }
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& results() const { return results_; }
+
+  std::string Bytes() const {
+    TF_Status* const status = ThreadStatus();
+    TF_Buffer* const buffer = TF_NewBuffer();
+    TF_GraphToGraphDef(graph().graph(), buffer, status);
+    std::string bytes = TakeBytes(buffer);
+    Check(status, where_);
+    return bytes;
+  }
+
+ private:
+  void AddCapture(const Tensor& capture, TF_Output input) {
+    skipped_.emplace(input.oper, 0);
+    if (capture.IsSymbolic())
+      capture.ThrowSymbolic("a function that uses it cannot be kept apart from that trace", where_);
+    if (capture.dtype() != DType::kResource) {
+      copy_.Replace(input, graph().Constant(capture.Host(where_), "capture", where_));
+      return;
+    }
+    const VariableInfo* const info = capture.get()->variable.get();
+    if (info == nullptr) {
+      Throw(TF_UNIMPLEMENTED,
+            "The function uses a resource that is no Variable; its graph cannot be kept", where_);
+    }
+    const Tensor value = [&] {
+      const OutsideTraces outside;
+      return Op("ReadVariableOp", where_).Input(capture).Attr("dtype", info->dtype).RunOne();
+    }();
+    if (IsOnlyRead(input)) {
+      const TF_Output constant = graph().Constant(value.Host(where_), info->name, where_);
+      const int count = TF_OperationOutputNumConsumers(input);
+      std::vector<TF_Input> consumers(static_cast<size_t>(count));
+      TF_OperationOutputConsumers(input, consumers.data(), count);
+      for (const TF_Input& consumer : consumers) {
+        copy_.Replace({consumer.oper, 0}, constant);
+        skipped_.emplace(consumer.oper, 0);
+      }
+      return;
+    }
+    const Tensor handle = Op("VarHandleOp", where_)
+                              .Name(info->name)
+                              .Attr("dtype", info->dtype)
+                              .Attr("shape", info->shape)
+                              .Attr("shared_name", info->shared_name)
+                              .RunOne();
+    copy_.Replace(input, handle.output());
+    initializers_.push_back(
+        Op("AssignVariableOp", where_)
+            .Name(info->name + "/Assign")
+            .Input(handle)
+            .Input(graph().Symbol(
+                graph().Constant(value.Host(where_), info->name + "/value", where_), where_))
+            .Attr("dtype", info->dtype)
+            .AddToTrace());
+  }
+
+  static bool IsOnlyRead(TF_Output handle) {
+    const int count = TF_OperationOutputNumConsumers(handle);
+    std::vector<TF_Input> consumers(static_cast<size_t>(count));
+    TF_OperationOutputConsumers(handle, consumers.data(), count);
+    for (const TF_Input& consumer : consumers) {
+      if (std::string_view(TF_OperationOpType(consumer.oper)) != "ReadVariableOp") return false;
+    }
+    return true;
+  }
+
+  // A result waits for the side effects of the function, as the result of a call does.
+  void AddResult(TF_Output output, const std::string& name) {
+    TF_Status* const status = ThreadStatus();
+    const std::string unique = graph().Unique(name);
+    TF_OperationDescription* const node =
+        TF_NewOperation(graph().graph(), "Identity", unique.c_str());
+    TF_AddInput(node, output);
+    for (TF_Operation* const effect : effects_) TF_AddControlInput(node, effect);
+    TF_FinishOperation(node, status);
+    Check(status, where_);
+    results_.push_back(unique);
+  }
+  void AddInit() {
+    TF_Status* const status = ThreadStatus();
+    TF_OperationDescription* const node =
+        TF_NewOperation(graph().graph(), "NoOp", graph().Unique("init").c_str());
+    for (TF_Operation* const initializer : initializers_) TF_AddControlInput(node, initializer);
+    TF_FinishOperation(node, status);
+    Check(status, where_);
+  }
+
+  const FunctionRep& function_;
+  const Where where_;
+  GraphCopy copy_;
+  std::unordered_map<const void*, size_t> skipped_;
+  std::vector<TF_Operation*> initializers_, effects_;
+  std::vector<std::string> inputs_, results_;
+};
+
+// Calls TENON_ExplainGraph or TENON_OptimizeGraph for the graph of a function.
+template <typename Ask>
+std::string AskAbout(const FunctionRep& function, Ask* ask, const char* what) {
+  NeedTenon(ask, what);
+  const GraphExport graph(function, {});
+  const std::string bytes = graph.Bytes();
+  std::vector<std::string> inputs;
+  for (const TF_Output& input : function.graph()->inputs())
+    inputs.emplace_back(TF_OperationName(input.oper));
+  std::vector<const char*> feeds, fetches;
+  for (const std::string& input : inputs) feeds.push_back(input.c_str());
+  for (const std::string& result : graph.results()) fetches.push_back(result.c_str());
+  TF_Status* const status = ThreadStatus();
+  TF_Buffer* const answer =
+      ask(bytes.data(), bytes.size(), feeds.data(), static_cast<int>(feeds.size()), fetches.data(),
+          static_cast<int>(fetches.size()), status);
+  Check(status);
+  return TakeBytes(answer);
+}
+
+// Writes the bytes of a GraphDef to a file by the ending of its name.
+inline void WriteGraphFile(const std::string& bytes, const std::string& path) {
+  if (TENON_WriteGraph != nullptr) {
+    TF_Status* const status = ThreadStatus();
+    TENON_WriteGraph(bytes.data(), bytes.size(), path.c_str(), status);
+    return Check(status);
+  }
+  if (!path.ends_with(".pb")) NeedTenon(TENON_WriteGraph, "A graph file that is not .pb");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
+                                                             std::fclose);
+  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+    Throw(TF_UNKNOWN, "Cannot write " + path);
+}
+
+}  // namespace internal
+
+inline std::string ConcreteFunction::graph_def() const {
+  return internal::GraphExport(*rep_, {}).Bytes();
+}
+inline void ConcreteFunction::Save(const std::string& path) const {
+  internal::WriteGraphFile(graph_def(), path);
+}
+inline std::string ConcreteFunction::Explain() const {
+  return internal::AskAbout(*rep_, TENON_ExplainGraph, "Explain");
+}
+inline std::string ConcreteFunction::Optimized() const {
+  return internal::AskAbout(*rep_, TENON_OptimizeGraph, "Optimized");
+}
+
+}  // namespace tenon::inline v0

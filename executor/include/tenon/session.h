@@ -1,0 +1,379 @@
+// Sessions: graphs and SavedModels from files, run by the names of their tensors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/context.h"
+#include "tenon/op.h"
+#include "tenon/own.h"
+#include "tenon/structure.h"
+#include "tenon/tensor.h"
+#include "tenon/wire.h"
+
+namespace tenon::inline v0 {
+
+struct SessionOptions {
+  int threads = 0;    // that share the inside of large kernels; 0: as many as the machine has
+  int opt_level = 1;  // 0: no pass changes the graph
+  std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does
+  std::string signature = {};  // of a SavedModel; empty: "serving_default", else the only one
+  double timeout = 0;          // the longest time of a run, in seconds; 0: no limit
+};
+
+// A tensor of a signature.
+struct SignatureTensor {
+  std::string name;    // in calls
+  std::string tensor;  // in the graph: "dense/BiasAdd:0"
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
+struct SignatureInfo {
+  std::vector<SignatureTensor> inputs, outputs;
+};
+
+namespace internal {
+
+struct SessionRep {
+  TF_Graph* graph = nullptr;
+  TF_Session* session = nullptr;
+  std::map<std::string, SignatureInfo> signatures;
+  SignatureInfo ends;       // inputs and outputs of the chosen signature, or of the graph
+  std::string run_options;  // RunOptions bytes
+
+  SessionRep() = default;
+  SessionRep(const SessionRep&) = delete;
+  SessionRep& operator=(const SessionRep&) = delete;
+  ~SessionRep() {
+    TF_Status* const status = TF_NewStatus();
+    if (session != nullptr) TF_DeleteSession(session, status);
+    TF_DeleteStatus(status);
+    if (graph != nullptr) TF_DeleteGraph(graph);
+  }
+
+  // The output of a name: of the signature, or of the graph ("node" or "node:1").
+  TF_Output Find(const std::string& name, const std::vector<SignatureTensor>& tensors,
+                 Where where) const {
+    std::string full = name;
+    for (const SignatureTensor& tensor : tensors) {
+      if (tensor.name == name) full = tensor.tensor;
+    }
+    int index = 0;
+    std::string node = full;
+    if (const size_t colon = full.rfind(':');
+        colon != std::string::npos && colon + 1 < full.size() &&
+        full.find_first_not_of("0123456789", colon + 1) == std::string::npos &&
+        full.size() - colon < 9) {
+      index = std::stoi(full.substr(colon + 1));
+      node.resize(colon);
+    }
+    TF_Operation* const operation = TF_GraphOperationByName(graph, node.c_str());
+    if (operation == nullptr) {
+      std::string known;
+      for (const SignatureTensor& tensor : tensors)
+        known += (known.empty() ? "" : ", ") + tensor.name;
+      Throw(TF_NOT_FOUND,
+            "The graph has no tensor \"" + name + "\"" +
+                (known.empty() ? "" : "; there are " + known),
+            where);
+    }
+    if (index >= TF_OperationNumOutputs(operation)) {
+      Throw(TF_OUT_OF_RANGE,
+            "\"" + node + "\" has " + std::to_string(TF_OperationNumOutputs(operation)) +
+                " outputs: \"" + name + "\" names another one",
+            where);
+    }
+    return {operation, index};
+  }
+
+  std::vector<Tensor> Run(const std::vector<TF_Output>& feeds, const Tensor* values,
+                          const std::vector<TF_Output>& fetches, Where where) const {
+    std::vector<TF_Tensor*> in;
+    in.reserve(feeds.size());
+    for (size_t i = 0; i < feeds.size(); ++i) in.push_back(values[i].Host(where));
+    std::vector<TF_Tensor*> out(fetches.size(), nullptr);
+    TF_Status* const status = ThreadStatus();
+    const TF_Buffer options{run_options.data(), run_options.size(), nullptr};
+    TF_SessionRun(session, run_options.empty() ? nullptr : &options, feeds.data(), in.data(),
+                  static_cast<int>(feeds.size()), fetches.data(), out.data(),
+                  static_cast<int>(fetches.size()), nullptr, 0, nullptr, status);
+    if (TF_GetCode(status) != TF_OK) {
+      const std::string message = TF_Message(status);
+      const std::string node(Between(message, "{{node ", "}}"));
+      TF_Operation* const operation =
+          node.empty() ? nullptr : TF_GraphOperationByName(graph, node.c_str());
+      Throw(Error(TF_GetCode(status), message,
+                  operation == nullptr ? "" : TF_OperationOpType(operation), node, where));
+    }
+    std::vector<Tensor> results;
+    results.reserve(out.size());
+    for (TF_Tensor* const tensor : out) results.push_back(Tensor::FromHost(tensor));
+    return results;
+  }
+};
+
+// Reads a TensorInfo of a signature.
+inline SignatureTensor ReadTensorInfo(std::string name, std::string_view info) {
+  SignatureTensor tensor;
+  tensor.name = std::move(name);
+  for (wire::Reader reader(info); reader.Next();) {
+    if (reader.field == 1) tensor.tensor = reader.bytes;
+    if (reader.field == 2) tensor.dtype = static_cast<DType>(reader.number);
+    if (reader.field == 3) tensor.shape = wire::ReadShape(reader.bytes);
+  }
+  return tensor;
+}
+
+// One entry of a map: its key and the bytes of its value.
+inline std::pair<std::string, std::string_view> ReadEntry(std::string_view entry) {
+  std::pair<std::string, std::string_view> result;
+  for (wire::Reader reader(entry); reader.Next();) {
+    if (reader.field == 1) result.first = reader.bytes;
+    if (reader.field == 2) result.second = reader.bytes;
+  }
+  return result;
+}
+
+// MetaGraphDef { map<string, SignatureDef> signature_def = 5 }, SignatureDef { inputs = 1, outputs
+// = 2 }.
+inline std::map<std::string, SignatureInfo> ReadSignatures(std::string_view meta_graph) {
+  std::map<std::string, SignatureInfo> signatures;
+  for (wire::Reader reader(meta_graph); reader.Next();) {
+    if (reader.field != 5) continue;
+    const auto [name, bytes] = ReadEntry(reader.bytes);
+    SignatureInfo& signature = signatures[name];
+    for (wire::Reader fields(bytes); fields.Next();) {
+      if (fields.field != 1 && fields.field != 2) continue;
+      const auto [key, info] = ReadEntry(fields.bytes);
+      (fields.field == 1 ? signature.inputs : signature.outputs)
+          .push_back(ReadTensorInfo(key, info));
+    }
+  }
+  signatures.erase("__saved_model_init_op");
+  return signatures;
+}
+
+}  // namespace internal
+
+// Runs between fixed feeds and fetches without looking up names. Copies are the same callable,
+// which keeps its session. Several threads may call it at once.
+class Callable {
+ public:
+  // The values of the fetches for a value for each feed. Errors are those of Session::Run.
+  std::vector<Tensor> operator()(const std::vector<Tensor>& feeds,
+                                 Where where = Where::current()) const {
+    if (feeds.size() != feeds_.size()) {
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "The callable takes " + std::to_string(feeds_.size()) + " tensors, not " +
+                          std::to_string(feeds.size()),
+                      where);
+    }
+    return session_->Run(feeds_, feeds.data(), fetches_, where);
+  }
+
+ private:
+  friend class Session;
+  std::shared_ptr<const internal::SessionRep> session_;
+  std::vector<TF_Output> feeds_, fetches_;
+};
+
+// A graph that is ready to run. Copies are the same session. Several threads may run it at once.
+class Session {
+ public:
+  using Feed = std::pair<std::string, Tensor>;
+
+  // Reads "m.pb", "m.pbtxt" (either may be packed with xz or gzip), or the folder of a SavedModel,
+  // whose variables get their values. NOT_FOUND if there is no such file, INVALID_ARGUMENT for a
+  // malformed one and for a signature that the model does not have.
+  static Session Load(const std::string& path, const SessionOptions& options = {},
+                      Where where = Where::current());
+  // A session of the bytes of a GraphDef.
+  static Session FromGraphDef(std::string_view graph_def, const SessionOptions& options = {},
+                              Where where = Where::current());
+
+  // The values of `fetches` for these feeds. Names are those of the signature, or of tensors of the
+  // graph: "y", "dense/MatMul:0". NOT_FOUND for an unknown name, DEADLINE_EXCEEDED after the
+  // session's timeout, CANCELLED after Cancel, else the error of the node that failed.
+  std::vector<Tensor> Run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
+                          Where where = Where::current()) const {
+    std::vector<TF_Output> inputs, outputs;
+    std::vector<Tensor> values;
+    for (const Feed& feed : feeds) {
+      inputs.push_back(rep_->Find(feed.first, rep_->ends.inputs, where));
+      values.push_back(feed.second);
+    }
+    for (const std::string& fetch : fetches)
+      outputs.push_back(rep_->Find(fetch, rep_->ends.outputs, where));
+    return rep_->Run(inputs, values.data(), outputs, where);
+  }
+  Callable MakeCallable(const std::vector<std::string>& feeds,
+                        const std::vector<std::string>& fetches,
+                        Where where = Where::current()) const {
+    Callable callable;
+    callable.session_ = rep_;
+    for (const std::string& feed : feeds)
+      callable.feeds_.push_back(rep_->Find(feed, rep_->ends.inputs, where));
+    for (const std::string& fetch : fetches)
+      callable.fetches_.push_back(rep_->Find(fetch, rep_->ends.outputs, where));
+    return callable;
+  }
+
+  // Ends the session: runs that are going on, on other threads, and later ones are CANCELLED.
+  void Cancel() {
+    TF_Status* const status = internal::ThreadStatus();
+    TF_CloseSession(rep_->session, status);
+    internal::Check(status);
+  }
+
+  // Of a SavedModel, by name.
+  const std::map<std::string, SignatureInfo>& signatures() const { return rep_->signatures; }
+  // Of the chosen signature; of a graph its placeholders, and the outputs that no node takes.
+  const std::vector<SignatureTensor>& inputs() const { return rep_->ends.inputs; }
+  const std::vector<SignatureTensor>& outputs() const { return rep_->ends.outputs; }
+
+  // What becomes of the nodes between inputs() and outputs(), as ConcreteFunction::Explain says.
+  std::string Explain() const {
+    internal::NeedTenon(TENON_ExplainGraph, "Explain");
+    TF_Status* const status = internal::ThreadStatus();
+    TF_Buffer* const buffer = TF_NewBuffer();
+    TF_GraphToGraphDef(rep_->graph, buffer, status);
+    const std::string graph_def = internal::TakeBytes(buffer);
+    internal::Check(status);
+    std::vector<const char*> feeds, fetches;
+    for (const SignatureTensor& input : inputs()) feeds.push_back(input.tensor.c_str());
+    for (const SignatureTensor& output : outputs()) fetches.push_back(output.tensor.c_str());
+    TF_Buffer* const text = TENON_ExplainGraph(graph_def.data(), graph_def.size(), feeds.data(),
+                                               static_cast<int>(feeds.size()), fetches.data(),
+                                               static_cast<int>(fetches.size()), status);
+    internal::Check(status);
+    return internal::TakeBytes(text);
+  }
+
+ private:
+  explicit Session(std::shared_ptr<internal::SessionRep> rep) : rep_(std::move(rep)) {}
+
+  // The options of TF_NewSession, as a ConfigProto.
+  static TF_SessionOptions* Options(const SessionOptions& options, Where where) {
+    std::string config;
+    if (options.threads > 0) internal::wire::Int(config, 2, options.threads);
+    internal::wire::Int(config, 7, 1);  // allow_soft_placement
+    if (options.opt_level <= 0) {
+      std::string optimizer, graph;
+      internal::wire::Int(optimizer, 3, -1);  // opt_level: L0
+      internal::wire::Message(graph, 3, optimizer);
+      internal::wire::Message(config, 10, graph);
+    }
+    TF_Status* const status = internal::ThreadStatus();
+    TF_SessionOptions* const result = TF_NewSessionOptions();
+    TF_SetConfig(result, config.data(), config.size(), status);
+    if (TF_GetCode(status) != TF_OK) {
+      TF_DeleteSessionOptions(result);
+      internal::Check(status, where);
+    }
+    return result;
+  }
+  static std::shared_ptr<internal::SessionRep> NewRep(const SessionOptions& options) {
+    for (const std::string& plugin : options.plugins) LoadPlugin(plugin);
+    auto rep = std::make_shared<internal::SessionRep>();
+    rep->graph = TF_NewGraph();
+    if (options.timeout > 0) {
+      // RunOptions { timeout_in_ms = 2 }
+      internal::wire::Int(rep->run_options, 2,
+                          static_cast<int64_t>(options.timeout * 1000 + 0.999));
+    }
+    return rep;
+  }
+  static void FindEnds(internal::SessionRep& rep);
+
+  std::shared_ptr<internal::SessionRep> rep_;
+};
+
+// Placeholders, and outputs that no node takes.
+inline void Session::FindEnds(internal::SessionRep& rep) {
+  size_t position = 0;
+  while (TF_Operation* const node = TF_GraphNextOperation(rep.graph, &position)) {
+    const std::string_view type = TF_OperationOpType(node);
+    const bool is_input = type == "Placeholder" || type == "PlaceholderWithDefault";
+    for (int i = 0; i < TF_OperationNumOutputs(node); ++i) {
+      const TF_Output output{node, i};
+      if (!is_input && TF_OperationOutputNumConsumers(output) != 0) continue;
+      if (!is_input && (type == "Const" || type == "VarHandleOp")) continue;
+      SignatureTensor tensor;
+      tensor.name = TF_OperationName(node);
+      tensor.tensor = tensor.name + ":" + std::to_string(i);
+      if (i != 0) tensor.name = tensor.tensor;
+      tensor.dtype = static_cast<DType>(TF_OperationOutputType(output));
+      TF_Status* const status = internal::ThreadStatus();
+      const int rank = TF_GraphGetTensorNumDims(rep.graph, output, status);
+      std::vector<int64_t> dims(static_cast<size_t>(rank < 0 ? 0 : rank));
+      if (rank > 0) TF_GraphGetTensorShape(rep.graph, output, dims.data(), rank, status);
+      tensor.shape = rank < 0 ? Shape::Unknown() : Shape(std::move(dims));
+      (is_input ? rep.ends.inputs : rep.ends.outputs).push_back(std::move(tensor));
+    }
+  }
+}
+
+inline Session Session::FromGraphDef(std::string_view graph_def, const SessionOptions& options,
+                                     Where where) {
+  std::shared_ptr<internal::SessionRep> rep = NewRep(options);
+  TF_Status* const status = internal::ThreadStatus();
+  TF_ImportGraphDefOptions* const import = TF_NewImportGraphDefOptions();
+  const TF_Buffer bytes{graph_def.data(), graph_def.size(), nullptr};
+  TF_GraphImportGraphDef(rep->graph, &bytes, import, status);
+  TF_DeleteImportGraphDefOptions(import);
+  internal::Check(status, where);
+  TF_SessionOptions* const session_options = Options(options, where);
+  rep->session = TF_NewSession(rep->graph, session_options, status);
+  TF_DeleteSessionOptions(session_options);
+  internal::Check(status, where);
+  FindEnds(*rep);
+  return Session(std::move(rep));
+}
+
+inline Session Session::Load(const std::string& path, const SessionOptions& options, Where where) {
+  TF_Status* const status = internal::ThreadStatus();
+  const auto is_graph = [&path] {
+    std::string name = path;
+    for (const char* const packing : {".xz", ".gz"}) {
+      if (name.ends_with(packing)) name.resize(name.size() - 3);
+    }
+    return name.ends_with(".pb") || name.ends_with(".pbtxt");
+  };
+  if (is_graph()) {
+    internal::NeedTenon(TENON_ReadGraph, "A graph file", where);
+    TF_Buffer* const bytes = TENON_ReadGraph(path.c_str(), status);
+    internal::Check(status, where);
+    return FromGraphDef(internal::TakeBytes(bytes), options, where);
+  }
+  std::shared_ptr<internal::SessionRep> rep = NewRep(options);
+  TF_SessionOptions* const session_options = Options(options, where);
+  const char* const tags[] = {"serve"};
+  TF_Buffer* const meta_graph = TF_NewBuffer();
+  rep->session = TF_LoadSessionFromSavedModel(session_options, nullptr, path.c_str(), tags, 1,
+                                              rep->graph, meta_graph, status);
+  TF_DeleteSessionOptions(session_options);
+  const std::string meta = internal::TakeBytes(meta_graph);
+  internal::Check(status, where);
+  rep->signatures = internal::ReadSignatures(meta);
+  std::string name = options.signature;
+  if (name.empty() && rep->signatures.contains("serving_default")) name = "serving_default";
+  if (name.empty() && rep->signatures.size() == 1) name = rep->signatures.begin()->first;
+  if (const auto found = rep->signatures.find(name); found != rep->signatures.end()) {
+    rep->ends = found->second;
+  } else if (!name.empty()) {
+    std::string known;
+    for (const auto& [key, signature] : rep->signatures) known += (known.empty() ? "" : ", ") + key;
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "The SavedModel has no signature \"" + name + "\"; it has " +
+                        (known.empty() ? "none" : known),
+                    where);
+  }
+  return Session(std::move(rep));
+}
+
+}  // namespace tenon::inline v0

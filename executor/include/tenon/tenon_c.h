@@ -1,0 +1,57 @@
+// What Tenon's library offers beside TensorFlow's C API. C11 and C++. All functions are
+// thread-safe, copy the texts and bytes that they are given, and set `status`, which must not be
+// NULL. Objects that a function returns are the caller's.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensorflow/c/c_api.h"
+
+#define TENON_CAPI_EXPORT __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The bytes of the GraphDef in a file: .pb or .pbtxt, plain or packed with xz or gzip, told apart
+// by content. NULL on an error: TF_NOT_FOUND or TF_PERMISSION_DENIED if the file cannot be read,
+// TF_INVALID_ARGUMENT with line and column for malformed content. Unknown ops and other defects of
+// nodes are no error here: they are told when the graph is used.
+TENON_CAPI_EXPORT extern TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status);
+
+// Writes a GraphDef, given as its bytes, to a file as a whole or not at all: as text if the name
+// ends in ".pbtxt", as bytes if it ends in ".pb", either packed if ".xz" or ".gz" follows.
+// TF_INVALID_ARGUMENT for bytes that are no GraphDef and for a name of another ending; else the
+// error of the system.
+TENON_CAPI_EXPORT extern void TENON_WriteGraph(const void* graph_def, size_t length,
+                                               const char* path, TF_Status* status);
+
+// What becomes of a GraphDef that computes `fetches` ("node", "node:1") from `feeds` on the devices
+// of the process: a line for each node that is left after the passes, with its op, its device, why
+// it is there and where the program made it, then a line for each pass. NULL on an error, which is
+// that of a session that would run it.
+TENON_CAPI_EXPORT extern TF_Buffer* TENON_ExplainGraph(const void* graph_def, size_t length,
+                                                       const char* const* feeds, int num_feeds,
+                                                       const char* const* fetches, int num_fetches,
+                                                       TF_Status* status);
+
+// The GraphDef after the passes, as bytes. Arguments and errors are those of TENON_ExplainGraph.
+TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, size_t length,
+                                                        const char* const* feeds, int num_feeds,
+                                                        const char* const* fetches, int num_fetches,
+                                                        TF_Status* status);
+
+// TF_LoadPluggableDeviceLibrary for a plug-in with options as the command takes them after the
+// path: "libx.so;as=GPU;priority=2". What the command does not know is the plug-in's own.
+TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_Status* status);
+
+// Notes where the program makes a node: "train.cc:42". The place stands in the node's
+// experimental_debug_info, as the name of the function that the node comes from, goes with the node
+// into functions and files, and is shown by TENON_ExplainGraph and by traces. Must come before
+// TF_FinishOperation. Does nothing for a NULL.
+TENON_CAPI_EXPORT extern void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place);
+
+#ifdef __cplusplus
+}
+#endif

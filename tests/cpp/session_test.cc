@@ -1,0 +1,109 @@
+// Sessions of the C++ library, and traced functions as files.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+#include "tests/support/folder_test.h"
+
+namespace tenon {
+namespace {
+
+std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
+
+class CppSession : public testing::FolderTest {
+ protected:
+  // relu(x w), where the program may count the calls.
+  ConcreteFunction Layer(bool counts) {
+    Function f(
+        [=, this](Tensor x) {
+          if (counts) calls.AssignAdd(Tensor(1.f));
+          const NameScope scope("layer");
+          return std::make_pair(Op("Relu").Input(Op("MatMul").Input(x).Input(w).RunOne()).RunOne(),
+                                calls.Read());
+        },
+        {.name = "layer"});
+    return f.Concrete(TensorSpec(DType::kFloat, {-1, 2}, "x"));
+  }
+
+  Variable w{Tensor::Of<float>({{1, -2}, {3, -4}}), {.name = "w"}};
+  Variable calls{Tensor(5.f), {.name = "calls"}};
+  const Tensor x = Tensor::Of<float>({{1, 1}});
+};
+
+TEST_F(CppSession, RunsWhatAFunctionSaved) {
+  for (const std::string name : {"m.pb", "m.pbtxt", "m.pbtxt.xz"}) {
+    Layer(false).Save(Path(name));
+    const Session session = Session::Load(Path(name), {.threads = 1, .opt_level = 0});
+    ASSERT_EQ(session.inputs().size(), 1u);
+    EXPECT_EQ(session.inputs()[0].name, "x");
+    EXPECT_EQ(session.inputs()[0].shape, (Shape{-1, 2}));
+    EXPECT_EQ(session.outputs().size(), 2u);
+    const std::vector<Tensor> results = session.Run({{"x", x}}, {"output_0", "output_1:0"});
+    EXPECT_EQ(Floats(results[0]), (std::vector<float>{4, 0}));
+    EXPECT_EQ(results[1].item<float>(), 5);
+  }
+}
+
+TEST_F(CppSession, RunsAFunctionThatAssigns) {
+  Layer(true).Save(Path("m.pb"));
+  const Session session = Session::Load(Path("m.pb"));
+  EXPECT_THROW(session.Run({{"x", x}}, {"output_1"}), Error);  // before init
+}
+
+TEST_F(CppSession, CallablesRunOnSeveralThreads) {
+  const Session session = Session::FromGraphDef(Layer(false).graph_def());
+  const Callable layer = session.MakeCallable({"x"}, {"output_0"});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(Floats(layer({x})[0]), (std::vector<float>{4, 0}));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THROW(layer({}), Error);
+}
+
+TEST_F(CppSession, SaysWhichNameIsWrong) {
+  const Session session = Session::FromGraphDef(Layer(false).graph_def());
+  try {
+    session.Run({{"y", x}}, {"output_0"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_NOT_FOUND);
+    EXPECT_NE(error.message().find("there are x"), std::string::npos);
+  }
+  EXPECT_THROW(session.Run({{"x", x}}, {"output_0:1"}), Error);
+  EXPECT_THROW(Session::Load(Path("none.pb")), Error);
+  EXPECT_THROW(Session::Load(Path("none")), Error);
+}
+
+TEST_F(CppSession, LoadsASavedModelsSignatures) {
+  const std::string model = "tests/golden/saved_models/affine_state/model";
+  const Session session = Session::Load(model, {.signature = "count"});
+  EXPECT_TRUE(session.signatures().contains("serving_default"));
+  const Tensor batch = Tensor::Of<float>({{1, 1, 1, 1}});
+  EXPECT_EQ(session.Run({{"x", batch}}, {"calls"})[0].shape().rank(), 0);
+  EXPECT_THROW(Session::Load(model, {.signature = "none"}), Error);
+}
+
+TEST_F(CppSession, IsCancelled) {
+  Session session = Session::FromGraphDef(Layer(false).graph_def());
+  session.Cancel();
+  EXPECT_THROW(session.Run({{"x", x}}, {"output_0"}), Error);
+}
+
+TEST_F(CppSession, FunctionsTellWhatBecomesOfThem) {
+  const ConcreteFunction layer = Layer(true);
+  const std::string text = layer.Explain();
+  EXPECT_NE(text.find("layer/MatMul: MatMul on /device:CPU:0"), std::string::npos) << text;
+  EXPECT_NE(text.find("made at session_test.cc:"), std::string::npos) << text;
+  const Session optimized = Session::FromGraphDef(layer.Optimized());
+  EXPECT_EQ(optimized.inputs().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tenon
