@@ -7,7 +7,7 @@ set -euo pipefail
 readonly MOST=6                                  # op names in one statement
 readonly REWRITES='(Rewrite|Watcher|Contraction) k'  # rows of rewrites: what each looks for and makes
 # The C++ library knows ops by the C API alone, which does not say how an op touches state.
-readonly CLIENT='^executor/include/tenon/trace_graph\.h$'
+readonly CLIENT='^executor/include/tenon/'
 readonly ABOUT_TENSORFLOW='/(tensorflow_versions|target)\.cc$'  # what its versions have, not what is true of ops
 
 # find_tables FILES...: "FILE: COUNT names of ops: NAME..." for each statement that names more. Files of

@@ -7,6 +7,7 @@
 #include "executor/api/base/arguments.h"
 #include "executor/api/graph/tf_operation_description.h"
 #include "graph/ir/colocation.h"
+#include "tenon/tenon_c.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -123,6 +124,10 @@ TF_Operation* TF_FinishOperation(TF_OperationDescription* desc, TF_Status* statu
   if (finished.graph() == nullptr) return nullptr;
   absl::MutexLock lock(&finished.graph()->mutex);
   return tenon::api::Finish(finished.desc(), *finished.graph(), status);
+}
+
+void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place) {
+  if (place != nullptr && tenon::IsThere(desc)) desc->builder.SetPlace(place);
 }
 
 }  // extern "C"

@@ -1,4 +1,4 @@
-// TENON_SetNodePlace and TENON_LoadPlugin.
+// TENON_LoadPlugin.
 #include <stdlib.h>
 
 #include <string>
@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "executor/api/base/arguments.h"
-#include "executor/api/graph/tf_operation_description.h"
 #include "graph/c_api/c_api_internal.h"
 #include "plugin/host/loading/loader.h"
 #include "tenon/tenon_c.h"
@@ -44,10 +43,6 @@ absl::Status LoadByText(std::string_view text) {
 }  // namespace tenon::api
 
 extern "C" {
-
-void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place) {
-  if (place != nullptr && tenon::IsThere(desc)) desc->builder.SetPlace(place);
-}
 
 void TENON_LoadPlugin(const char* path_and_options, TF_Status* status) {
   if (!tenon::api::AllGiven({{"path_and_options", path_and_options}}, status)) return;
