@@ -28,6 +28,18 @@ struct TapeRecord {
   Where where;
 };
 
+// While it lives, no tape of this thread records.
+class PauseTapes {
+ public:
+  PauseTapes() : tape_(std::exchange(scopes.tape, nullptr)) {}
+  PauseTapes(const PauseTapes&) = delete;
+  PauseTapes& operator=(const PauseTapes&) = delete;
+  ~PauseTapes() { scopes.tape = tape_; }
+
+ private:
+  TapeRep* const tape_;
+};
+
 class TapeRep {
  public:
   TapeRep* outer = nullptr;
@@ -154,12 +166,18 @@ class GradientSums {
   std::unordered_map<const TensorRep*, Tensor> sums_;
 };
 
+// A tensor like another, of ones or zeros: a constant, which tapes do not record.
+inline Tensor LikeOf(const char* type, const Tensor& tensor, Where where) {
+  const PauseTapes pause;
+  return Op(type, where).Input(tensor).RunOne();
+}
+
 inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> gradients) {
   const auto zeros = [&](size_t i) {
     const bool is_extra = i >= record.outputs.size();
-    return Op("ZerosLike", record.where)
-        .Input(is_extra ? record.extra[i - record.outputs.size()] : record.outputs[i])
-        .RunOne();
+    return LikeOf("ZerosLike",
+                  is_extra ? record.extra[i - record.outputs.size()] : record.outputs[i],
+                  record.where);
   };
   if (record.custom) {
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -278,7 +296,7 @@ class GradientTape {
     for (size_t i = 0; i < ys.size(); ++i) {
       const Tensor dy = i < grad_ys.size() && grad_ys[i].defined()
                             ? grad_ys[i]
-                            : Op("OnesLike", where).Input(ys[i]).RunOne();
+                            : internal::LikeOf("OnesLike", ys[i], where);
       sums.Add(ys[i], dy, where);
     }
     // A persistent tape may record what follows; only what is there by now is gone through.
@@ -394,23 +412,17 @@ auto CustomGradient(Forward forward, BackwardFunction backward) {
       internal::Walk(result, replace);
       return result;
     }
-    internal::TapeRep* const tape = std::exchange(internal::scopes.tape, nullptr);
-    struct Restore {
-      internal::TapeRep* tape;
-      ~Restore() { internal::scopes.tape = tape; }
-    };
     auto result = [&] {
-      const Restore restore{tape};
+      const internal::PauseTapes pause;
       return run(std::index_sequence_for<decltype(args)...>());
     }();
-    if (tape != nullptr) {
+    if (internal::scopes.tape != nullptr) {
       auto record = std::make_shared<internal::TapeRecord>();
       record->custom = std::move(way);
       record->inputs = inputs;
       // Results of their own, so that an input that is given back is not taken for a result.
       for (const Tensor& output : internal::AsTensors(result)) {
-        internal::scopes.tape = nullptr;
-        const Restore restore{tape};
+        const internal::PauseTapes pause;
         record->outputs.push_back(Op("Identity").Input(output).RunOne());
       }
       internal::ReplaceTensors replace(record->outputs);
