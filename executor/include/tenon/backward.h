@@ -277,8 +277,10 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
   for (const NamedAttr& attr : call.attrs) PutAttr(key, attr);
   key += wanted;
   for (const bool reaches : reached) key += reaches ? '1' : '0';
-  for (const OpInput& input : call.inputs)
-    PutNumber(key, input.is_list ? static_cast<int64_t>(input.count) : -1);
+  for (const ListInput& list : call.lists) {
+    PutNumber(key, static_cast<int64_t>(list.first));
+    PutNumber(key, static_cast<int64_t>(list.count));
+  }
   for (const Tensor& tensor : call.tensors) key += static_cast<char>(tensor.dtype());
   const std::lock_guard lock(TraceMutex());
   // An op of ever new shapes gets one way back for all of them.

@@ -130,11 +130,7 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
   }
   Register();
   if (scopes.tape != nullptr) return RunWithTape(shared_from_this(), std::move(inputs), where);
-  OpCall call = Call(std::move(inputs), where);
-  // Each tensor is an argument of its own.
-  call.inputs.resize(call.tensors.size());
-  for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].first = i;
-  return RunEagerly(call, std::max<size_t>(outputs_.size(), 1));
+  return RunEagerly(Call(std::move(inputs), where), std::max<size_t>(outputs_.size(), 1));
 }
 
 }  // namespace internal

@@ -20,12 +20,15 @@ namespace internal {
 
 // One step forth, as a tape keeps it.
 struct TapeRecord {
-  std::shared_ptr<const OpCall> call;        // of an op
+  OpCall call;                               // of an op
   std::shared_ptr<const Backward> function;  // of a call of a function
   CustomBackward custom;                     // of a CustomGradient
-  std::vector<Tensor> inputs, outputs, extra;
+  std::vector<Tensor> given, outputs, extra;
   std::string wanted;  // for each input whether its gradient is wanted
   Where where;
+
+  // Of an op the call has them.
+  const std::vector<Tensor>& inputs() const { return given.empty() ? call.tensors : given; }
 };
 
 // While it lives, no tape of this thread records.
@@ -54,7 +57,7 @@ class TapeRep {
   // Keeps the record if it leads from a watched tensor; its outputs are watched from then on.
   void Keep(const std::shared_ptr<const TapeRecord>& record) {
     if (!recording) return;
-    const bool leads = std::any_of(record->inputs.begin(), record->inputs.end(),
+    const bool leads = std::any_of(record->inputs().begin(), record->inputs().end(),
                                    [this](const Tensor& input) { return Watches(input); });
     if (!leads) return;
     for (const Tensor& output : record->outputs) {
@@ -87,25 +90,22 @@ inline void KeepOnTapes(const std::shared_ptr<const TapeRecord>& record) {
   for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) tape->Keep(record);
 }
 
-inline void RecordOnTapes(const OpCall& call, const std::vector<Tensor>& outputs) {
+inline void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs) {
   std::string wanted;
   if (!WantedBy(call.tensors, &wanted)) return;
   auto record = std::make_shared<TapeRecord>();
-  record->call = std::make_shared<const OpCall>(call);
-  record->inputs = call.tensors;
-  record->outputs = outputs;
+  record->outputs.assign(outputs.begin(), outputs.end());
   record->wanted = std::move(wanted);
   record->where = call.where;
+  record->call = std::move(call);
   KeepOnTapes(record);
 }
 
 inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function,
                                     std::vector<Tensor> inputs, Where where) {
   function->Register();
-  OpCall call = function->Call(std::move(inputs), where);
-  call.inputs.resize(call.tensors.size());
-  for (size_t i = 0; i < call.inputs.size(); ++i) call.inputs[i].first = i;
-  return RunEagerly(call, std::max<size_t>(function->outputs().size(), 1));
+  return RunEagerly(function->Call(std::move(inputs), where),
+                    std::max<size_t>(function->outputs().size(), 1));
 }
 
 // Each tape that watches an input gets a way back of its own. That of an outer tape goes back
@@ -141,7 +141,7 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
     record->outputs.assign(at(0), at(level.outputs));
     record->extra.assign(at(level.outputs), at(level.way->forward->outputs().size()));
     record->function = level.way;
-    record->inputs = all;
+    record->given = all;
     record->wanted = wanted;
     record->where = where;
     level.tape->Keep(record);
@@ -183,15 +183,15 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) gradients[i] = zeros(i);
     }
-    return record.custom(record.inputs, record.outputs, gradients);
+    return record.custom(record.inputs(), record.outputs, gradients);
   }
   std::shared_ptr<const Backward> way = record.function;
   if (way == nullptr) {
     std::vector<bool> reached;
     for (const Tensor& gradient : gradients) reached.push_back(gradient.defined());
-    way = BackwardOf(*record.call, record.wanted, reached);
+    way = BackwardOf(record.call, record.wanted, reached);
   }
-  std::vector<Tensor> results(record.inputs.size());
+  std::vector<Tensor> results(record.inputs().size());
   if (way->function == nullptr) return results;
   std::vector<Tensor> outputs = record.outputs, extra = record.extra;
   if (gradients.size() > outputs.size()) {
@@ -206,14 +206,14 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
     }
     way = BackwardOf(forward, record.wanted, record.where);
     outputs.insert(outputs.end(), extra.begin(), extra.end());
-    const std::vector<Tensor> again = RunPlain(way->forward, record.inputs, record.where);
+    const std::vector<Tensor> again = RunPlain(way->forward, record.inputs(), record.where);
     extra.assign(again.begin() + static_cast<ptrdiff_t>(outputs.size()), again.end());
   }
   std::vector<Tensor> inputs;
   for (const Backward::Need& need : way->needs) {
     switch (need.kind) {
       case Backward::Need::Kind::kInput:
-        inputs.push_back(record.inputs[need.index]);
+        inputs.push_back(record.inputs()[need.index]);
         break;
       case Backward::Need::Kind::kOutput:
         inputs.push_back(outputs[need.index]);
@@ -319,8 +319,8 @@ class GradientTape {
       if (reached_extra) gradients.insert(gradients.end(), of_extra.begin(), of_extra.end());
       if (!reached && !reached_extra) continue;
       const std::vector<Tensor> given = internal::GoBack(record, std::move(gradients));
-      for (size_t k = 0; k < given.size() && k < record.inputs.size(); ++k)
-        sums.Add(record.inputs[k], given[k], where);
+      for (size_t k = 0; k < given.size() && k < record.inputs().size(); ++k)
+        sums.Add(record.inputs()[k], given[k], where);
     }
     std::vector<Tensor> results;
     for (const GradientSource& x : xs) results.push_back(sums.Find(x.tensor()));
@@ -419,7 +419,7 @@ auto CustomGradient(Forward forward, BackwardFunction backward) {
     if (internal::scopes.tape != nullptr) {
       auto record = std::make_shared<internal::TapeRecord>();
       record->custom = std::move(way);
-      record->inputs = inputs;
+      record->given = inputs;
       // Results of their own, so that an input that is given back is not taken for a result.
       for (const Tensor& output : internal::AsTensors(result)) {
         const internal::PauseTapes pause;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,18 +73,17 @@ struct NamedAttr {
   Tensor tensor = {};
 };
 
-// One argument of an op: a tensor, or a list of tensors that is one argument.
-struct OpInput {
-  size_t first = 0;  // of OpCall::tensors
-  size_t count = 1;
-  bool is_list = false;
+// An argument that is a list of tensors.
+struct ListInput {
+  size_t first;  // of OpCall::tensors
+  size_t count;
 };
 
 // A call of an op or a function, as it is run, traced, and recorded by tapes.
 struct OpCall {
   std::string type;
   std::vector<Tensor> tensors;
-  std::vector<OpInput> inputs;
+  std::vector<ListInput> lists;  // in order; each other tensor is an argument of its own
   std::vector<NamedAttr> attrs;
   Where where;
   std::shared_ptr<FunctionRep> function;  // if `type` is the name of one
@@ -98,10 +98,12 @@ struct NodeOptions {
 };
 
 void AddSeeds(OpCall& call, TraceGraph* graph);
+// Writes the handles of at most `max_outputs` outputs, and returns how many there are.
+size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
 std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options);
 // Implemented in gradient_tape.h. Called with scopes.tape set.
-void RecordOnTapes(const OpCall& call, const std::vector<Tensor>& outputs);
+void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
 
 }  // namespace internal
 
@@ -116,13 +118,13 @@ class Op {
   }
 
   Op& Input(const Tensor& tensor) {
-    call_.inputs.push_back({call_.tensors.size(), 1, false});
+    if (call_.tensors.empty()) call_.tensors.reserve(4);
     call_.tensors.push_back(tensor);
     return *this;
   }
   // An argument that is a list.
   Op& Input(const std::vector<Tensor>& tensors) {
-    call_.inputs.push_back({call_.tensors.size(), tensors.size(), true});
+    call_.lists.push_back({call_.tensors.size(), tensors.size()});
     call_.tensors.insert(call_.tensors.end(), tensors.begin(), tensors.end());
     return *this;
   }
@@ -196,10 +198,12 @@ class Op {
   Tensor RunOne() {
     if (internal::scopes.trace == nullptr) {
       internal::AddSeeds(call_, nullptr);
-      std::vector<Tensor> outputs = internal::RunEagerly(call_, 1);
-      if (outputs.size() == 1) [[likely]] {
-        if (internal::scopes.tape != nullptr) internal::RecordOnTapes(call_, outputs);
-        return std::move(outputs[0]);
+      TFE_TensorHandle* output = nullptr;
+      if (internal::RunEagerly(call_, &output, 1) == 1) [[likely]] {
+        Tensor result = Tensor::FromHandle(output);
+        if (internal::scopes.tape != nullptr)
+          internal::RecordOnTapes(std::move(call_), {&result, 1});
+        return result;
       }
     } else {
       std::vector<Tensor> outputs = Run();
@@ -502,7 +506,15 @@ inline void AddSeeds(OpCall& call, TraceGraph* graph) {
   }
 }
 
-inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
+// The handle of an eager value.
+inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
+  TensorRep& rep = tensor.rep();
+  if (rep.handle == nullptr) [[unlikely]]
+    tensor.ThrowSymbolic("an op outside a trace cannot take it", where);
+  return rep.handle;
+}
+
+inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
   TF_Status* const status = ThreadStatus();
   EagerOp op(call, status);
   const auto check = [&] {
@@ -512,21 +524,18 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
     ThrowFromOp(call, status);
   };
   check();
-  for (const OpInput& input : call.inputs) {
-    if (!input.is_list) {
-      TensorRep& rep = call.tensors[input.first].rep();
-      if (rep.handle == nullptr) [[unlikely]]
-        call.tensors[input.first].ThrowSymbolic("an op outside a trace cannot take it", call.where);
-      TFE_OpAddInput(op.get(), rep.handle, status);
+  auto list = call.lists.begin();
+  for (size_t i = 0; i < call.tensors.size() || list != call.lists.end();) {
+    if (list == call.lists.end() || i != list->first) {
+      TFE_OpAddInput(op.get(), HandleOf(call.tensors[i], call.where), status);
+      ++i;
     } else {
       std::vector<TFE_TensorHandle*> handles;
-      for (size_t i = 0; i < input.count; ++i) {
-        const Tensor& tensor = call.tensors[input.first + i];
-        if (tensor.rep().handle == nullptr)
-          tensor.ThrowSymbolic("an op outside a trace cannot take it", call.where);
-        handles.push_back(tensor.handle());
-      }
+      for (size_t k = 0; k < list->count; ++k)
+        handles.push_back(HandleOf(call.tensors[i + k], call.where));
       TFE_OpAddInputList(op.get(), handles.data(), static_cast<int>(handles.size()), status);
+      i += list->count;
+      ++list;
     }
     check();
   }
@@ -534,6 +543,13 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
     SetEagerAttr(op.get(), attr, status);
     check();
   }
+  int count = static_cast<int>(max_outputs);
+  TFE_Execute(op.get(), outputs, &count, status);
+  check();
+  return static_cast<size_t>(count);
+}
+
+inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
   TFE_TensorHandle* few[8];
   std::vector<TFE_TensorHandle*> many;
   TFE_TensorHandle** handles = few;
@@ -541,12 +557,10 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
     many.resize(max_outputs);
     handles = many.data();
   }
-  int count = static_cast<int>(max_outputs);
-  TFE_Execute(op.get(), handles, &count, status);
-  check();
+  const size_t count = RunEagerly(call, handles, max_outputs);
   std::vector<Tensor> outputs;
-  outputs.reserve(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i]));
+  outputs.reserve(count);
+  for (size_t i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i]));
   return outputs;
 }
 
@@ -572,11 +586,14 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   TF_OperationDescription* const node =
       TF_NewOperation(graph.graph(), call.type.c_str(), name.c_str());
   if (scopes.device != nullptr) TF_SetDevice(node, scopes.device->c_str());
-  for (const OpInput& input : call.inputs) {
-    if (input.is_list) {
-      TF_AddInputList(node, inputs.data() + input.first, static_cast<int>(input.count));
+  auto list = call.lists.begin();
+  for (size_t i = 0; i < inputs.size() || list != call.lists.end();) {
+    if (list == call.lists.end() || i != list->first) {
+      TF_AddInput(node, inputs[i++]);
     } else {
-      TF_AddInput(node, inputs[input.first]);
+      TF_AddInputList(node, inputs.data() + i, static_cast<int>(list->count));
+      i += list->count;
+      ++list;
     }
   }
   TF_Code code = TF_OK;
@@ -628,7 +645,7 @@ inline std::vector<Tensor> Op::Run() {
   }
   internal::AddSeeds(call_, nullptr);
   outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
-  if (internal::scopes.tape != nullptr) internal::RecordOnTapes(call_, outputs);
+  if (internal::scopes.tape != nullptr) internal::RecordOnTapes(std::move(call_), outputs);
   return outputs;
 }
 
