@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 set(TENON_TENSORFLOW_VERSION 2.21.0)  # the release whose C API this is
 set(headers "${PROJECT_SOURCE_DIR}/graph/include" "${PROJECT_SOURCE_DIR}/optimizer_api/include"
-            "${PROJECT_SOURCE_DIR}/plugin/include" "${PROJECT_SOURCE_DIR}/executor/include")
+            "${PROJECT_SOURCE_DIR}/plugin/include" "${PROJECT_SOURCE_DIR}/executor/include"
+            "${TENON_OP_HEADERS_DIR}")
 
 set(generated "${PROJECT_BINARY_DIR}/generated/package")
 

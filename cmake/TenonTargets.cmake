@@ -27,6 +27,9 @@ set(TENON_INCLUDE_DIRS
     "${PROJECT_SOURCE_DIR}/optimizer_api/include" "${PROJECT_SOURCE_DIR}/plugin/include"
     "${PROJECT_SOURCE_DIR}/executor/include")
 
+# Headers of ops of the C++ library, which executor/op_headers writes.
+set(TENON_OP_HEADERS_DIR "${PROJECT_BINARY_DIR}/generated/include")
+
 # tenon_isa_sources(OUT FILE...): a source for each instruction set (sse2, avx2, avx512) and each
 # *_isa.inc, which gets the set's name as TENON_ISA and the size of its vectors.
 function(tenon_isa_sources out)

@@ -41,8 +41,8 @@ check_files() {
   # In /usr/local these would stand before a TensorFlow that is installed.
   [[ -z $(find "$lib" -maxdepth 1 -name '*tensorflow*') ]] || complain "lib/ itself has TensorFlow's names"
   diff <(cd "$root/include" && find . -name '*.h' | sort) \
-    <(for folder in */include; do (cd "$folder" && find . -name '*.h'); done | sort) ||
-    complain "the headers (<) are not those of the source tree (>)"
+    <(for folder in */include "$build/generated/include"; do (cd "$folder" && find . -name '*.h'); done | sort) ||
+    complain "the headers (<) are not those of the source tree and of the ops (>)"
   if grep -rlF -e "$build" -e "$PWD/" -e "$work" "$lib/cmake" "$lib/pkgconfig" "$lib/tenon/pkgconfig"; then
     complain "the files above name the place where they were made"
   fi

@@ -13,6 +13,7 @@
 #include "tenon/graph_file.h"
 #include "tenon/op.h"
 #include "tenon/operators.h"
+#include "tenon/ops.h"
 #include "tenon/optim.h"
 #include "tenon/scopes.h"
 #include "tenon/session.h"

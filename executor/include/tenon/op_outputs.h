@@ -1,0 +1,40 @@
+// The outputs of an op that has several, taken one after the other.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tenon/op.h"
+
+namespace tenon::inline v0::internal {
+
+// Runs the op. The program takes as many outputs as the op's definition says.
+class OutputReader {
+ public:
+  explicit OutputReader(Op& op) : op_(op), outputs_(op.Run()) {}
+
+  Tensor One() {
+    if (next_ == outputs_.size()) ThrowTooFew();
+    return std::move(outputs_[next_++]);
+  }
+  // An output that is a list.
+  std::vector<Tensor> List(int64_t length) {
+    std::vector<Tensor> list;
+    for (int64_t i = 0; i < length; ++i) list.push_back(One());
+    return list;
+  }
+
+ private:
+  [[noreturn]] void ThrowTooFew() {
+    const OpCall& call = op_.call();
+    Throw(Error(TF_INTERNAL, "The op has fewer outputs than this header was written for", call.type,
+                {}, call.where));
+  }
+
+  Op& op_;
+  std::vector<Tensor> outputs_;
+  size_t next_ = 0;
+};
+
+}  // namespace tenon::inline v0::internal

@@ -1,0 +1,23 @@
+// Which header an op's wrapper stands in.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tenon::op_headers {
+
+// A header, tenon/ops/<name>.h, and the ops in it by name.
+struct Family {
+  std::string_view name;
+  std::string_view content;  // "Elementwise math, reductions and products of matrices"
+  std::vector<std::string_view> ops;
+};
+
+// Returns all families by name. Each built-in op whose name begins with a letter is in one of them.
+// INTERNAL if an entry of the table in families.cc fits no op.
+absl::StatusOr<std::vector<Family>> Families();
+
+}  // namespace tenon::op_headers
