@@ -73,13 +73,17 @@ function(tenon_set_isa_flags)
   endforeach()
 endfunction()
 
-# tenon_unity_sources(LIST [ALONE regex...]): replaces the sources in LIST by generated ones; each
-# includes sources of one folder, up to 32 kB of text, which then share the work of their headers and
-# still compile in seconds. So a name in an anonymous namespace is unique within its folder. A source
-# that matches an ALONE stays by itself: it has flags of its own, or its speed is not to depend on its
-# neighbours. In the build type Dev all do, which shows that each includes what it needs.
+# tenon_unity_sources(LIST [BYTES n] [ALONE regex...]): replaces the sources in LIST by generated ones; each
+# includes sources of one folder, up to BYTES of text (32 kB unless told), which then share the work of
+# their headers and still compile in seconds. So a name in an anonymous namespace is unique within its
+# folder. A source that matches an ALONE stays by itself: it has flags of its own, its speed is not to
+# depend on its neighbours, or it names things as its neighbours do. In the build type Dev all do, which
+# shows that each includes what it needs.
 function(tenon_unity_sources list)
-  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  cmake_parse_arguments(arg "" "BYTES" "ALONE" ${ARGN})
+  if(NOT arg_BYTES)
+    set(arg_BYTES 32000)
+  endif()
   if(tenon_build_type STREQUAL dev)
     return()
   endif()
@@ -97,7 +101,7 @@ function(tenon_unity_sources list)
     math(EXPR bytes_${folder} "0${bytes_${folder}} + ${bytes}")
     if(NOT DEFINED part_${folder})
       set(part_${folder} 0)
-    elseif(bytes_${folder} GREATER 32000)
+    elseif(bytes_${folder} GREATER arg_BYTES)
       math(EXPR part_${folder} "${part_${folder}} + 1")
       set(bytes_${folder} ${bytes})
     endif()

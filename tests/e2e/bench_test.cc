@@ -12,8 +12,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 // The document of a bench that succeeds.
 json Document(std::vector<std::string> args) {
   args.insert(args.begin(), "bench");

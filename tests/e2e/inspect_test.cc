@@ -20,8 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 // The outputs of a graph are what every run computes once: not what one branch or one pass does.
 TEST(Show, OutputsOfBranchesAndLoops) {
   const auto node = [](const std::string& name, const std::string& op,

@@ -17,7 +17,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 constexpr double kWellInItsRuns = 0.5;  // seconds of a processor; the start takes a tenth
 
 double ProcessorSeconds(pid_t pid) {

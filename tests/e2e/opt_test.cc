@@ -16,8 +16,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 TEST(Opt, WritesAGraphThatGivesTheSame) {
   const std::string out = TempPath("opt.pbtxt.gz");
   const json doc = Document({"opt", kMlp, "-o", out});

@@ -25,8 +25,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 TEST(OptWatch, BisectLinesAreLlvms) {
   const Finished run = GraphRun({"opt", kMlp, "--bisect-limit", "1"});
   EXPECT_EQ(run.exit, 0) << run.err;

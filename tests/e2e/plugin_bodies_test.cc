@@ -8,7 +8,7 @@
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon::testing {
+namespace tenon::testing::plugin_bodies_test {
 namespace {
 
 using nlohmann::json;
@@ -174,4 +174,4 @@ TEST(PluginPassesInBodies, ReachTheCellOfAnLstm) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::plugin_bodies_test

@@ -8,7 +8,7 @@
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon::testing {
+namespace tenon::testing::plugin_check_test {
 namespace {
 
 using nlohmann::json;
@@ -284,4 +284,4 @@ TEST(PluginNew, TheNameStandsEverywhere) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::plugin_check_test

@@ -8,7 +8,7 @@
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon::testing {
+namespace tenon::testing::plugin_loading_test {
 namespace {
 
 using nlohmann::json;
@@ -16,8 +16,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 
 // A folder with copies of these plug-ins, by their new names.
 std::string FolderOf(const std::string& name,
@@ -372,4 +370,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::plugin_loading_test

@@ -11,6 +11,9 @@
 
 namespace tenon::testing {
 
+// A model that many tests run.
+inline constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
+
 struct Finished {
   int exit = -1;    // the exit code; 128 + signal for a process that a signal ended
   std::string out;  // stdout

@@ -15,7 +15,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 constexpr char kPlane[] = "a plane with: any name / at all";
 
 struct Profiled {

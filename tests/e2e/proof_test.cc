@@ -19,8 +19,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 // y = x * 1234.5, unless a pass changes the constant; more nodes than are needed for that.
 std::string ModelWithConstant() {
   return TempFile("constant.pbtxt", R"(

@@ -17,8 +17,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
-
 struct Model {
   std::string name;
   std::vector<std::string> feeds, fetches, extra;

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/process_util.h"
 
-namespace tenon::testing {
+namespace tenon::testing::unread_result_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -217,4 +217,4 @@ TEST(UnreadResult, OfWhatIsWrittenOutNeedsNoFeed) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::unread_result_test

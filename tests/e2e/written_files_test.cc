@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr char kMlp[] = "tests/golden/models/mlp/graph.pbtxt";
 constexpr char kSaved[] = "tests/golden/saved_models/affine_state/model";
 constexpr char kReason[] = ": cannot be written: File too large";
 

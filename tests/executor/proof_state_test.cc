@@ -7,7 +7,7 @@
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/proof/planted_pass_util.h"
 
-namespace tenon::testing {
+namespace tenon::testing::proof_state_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -157,4 +157,4 @@ TEST_F(ProofState, IsNotReadForNodesWithoutValues) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::proof_state_test

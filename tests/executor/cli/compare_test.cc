@@ -7,7 +7,7 @@
 #include "tensorflow/c/kernels.h"
 #include "tests/executor/graph_text_util.h"
 
-namespace tenon::cli {
+namespace tenon::cli::compare_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -69,4 +69,4 @@ TEST_F(RunInTurns, EachTimedRunFollowsOneOfTheOther) {
 }
 
 }  // namespace
-}  // namespace tenon::cli
+}  // namespace tenon::cli::compare_test

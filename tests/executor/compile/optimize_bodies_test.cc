@@ -11,7 +11,7 @@
 #include "tests/executor/graph_text_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon {
+namespace tenon::optimize_bodies_test {
 namespace {
 
 using testing::Bool;
@@ -245,4 +245,4 @@ TEST(BodyOptimizer, Devices) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::optimize_bodies_test

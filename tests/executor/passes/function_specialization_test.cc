@@ -12,7 +12,7 @@
 #include "tests/executor/graph_text_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon {
+namespace tenon::function_specialization_test {
 namespace {
 
 using testing::Bool;
@@ -386,4 +386,4 @@ TEST(FunctionSpecialization, DevicesDoNotShare) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::function_specialization_test

@@ -74,7 +74,7 @@ std::map<std::string, std::string> Lines(const Graph& g) {
   return lines;
 }
 
-class PassGolden : public testing::TestWithParam<std::string> {
+class PassGolden : public ::testing::TestWithParam<std::string> {
  protected:
   void Optimize(Graph& graph) {
     std::vector<Output> fetches;
@@ -188,7 +188,7 @@ TEST(PassGoldenPairs, EachPassHasOneThatChangesAndOneThatStays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PassGolden, testing::ValuesIn(GoldenPasses()),
+INSTANTIATE_TEST_SUITE_P(All, PassGolden, ::testing::ValuesIn(GoldenPasses()),
                          [](const auto& info) { return GoldenPass(info.param).Name(); });
 
 }  // namespace

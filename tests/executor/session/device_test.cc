@@ -14,7 +14,7 @@
 #include "tests/executor/pass_on_util.h"
 #include "tests/executor/session/heap_count_util.h"
 
-namespace tenon {
+namespace tenon::device_test {
 namespace {
 
 using testing::Const;
@@ -390,4 +390,4 @@ TEST(Devices, ASessionHoldsThePluginsOfItsDevices) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::device_test

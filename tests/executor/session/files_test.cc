@@ -13,7 +13,7 @@
 #include "tests/executor/graph_text_util.h"
 #include "tests/support/folder_test.h"
 
-namespace tenon {
+namespace tenon::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -372,4 +372,4 @@ TEST_F(Files, VocabulariesAreComparedLineByLine) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::files_test

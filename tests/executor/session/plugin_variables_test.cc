@@ -15,7 +15,7 @@
 #include "tests/executor/far_device_util.h"
 #include "tests/executor/graph_text_util.h"
 
-namespace tenon {
+namespace tenon::plugin_variables_test {
 namespace {
 
 using testing::Const;
@@ -578,4 +578,4 @@ TEST_F(PluginVariables, TheSessionKeepsObjectsOfThePlugIn) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::plugin_variables_test

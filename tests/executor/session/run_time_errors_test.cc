@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/graph_text_util.h"
 
-namespace tenon {
+namespace tenon::run_time_errors_test {
 namespace {
 
 using testing::Call;
@@ -182,4 +182,4 @@ TEST(RunTimeErrors, OfLists) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::run_time_errors_test

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/graph_text_util.h"
 
-namespace tenon {
+namespace tenon::sparse_matrix_test {
 namespace {
 
 using testing::Const;
@@ -117,4 +117,4 @@ TEST(SparseMatrices, HaveASoftmaxOfWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::sparse_matrix_test

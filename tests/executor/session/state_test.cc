@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/executor/graph_text_util.h"
 
-namespace tenon {
+namespace tenon::state_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -306,4 +306,4 @@ TEST(State, ALockEndsWithItsRun) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::state_test

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/parse_graph.h"
 
-namespace tenon {
+namespace tenon::shared_functions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -174,4 +174,4 @@ TEST(SharedFunctions, PuttingFunctions) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::shared_functions_test

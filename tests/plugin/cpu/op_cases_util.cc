@@ -19,7 +19,7 @@
 namespace tenon::testing {
 namespace {
 
-class TestSession : public SessionState {
+class CaseSession : public SessionState {
  public:
   std::shared_ptr<NodeState> GetNodeState(
       std::string_view name, const std::function<std::shared_ptr<NodeState>()>& make) override {
@@ -135,7 +135,7 @@ class Evaluator {
   }
 
   const Graph& graph_;
-  TestSession session_;
+  CaseSession session_;
   Workers workers_{2};
   std::map<NodeId, std::vector<Tensor>> values_;
 };

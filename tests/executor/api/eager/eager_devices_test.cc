@@ -9,7 +9,7 @@
 #include "tests/executor/api/eager/eager_util.h"
 #include "tests/support/paths.h"
 
-namespace tenon::eager {
+namespace tenon::eager::eager_devices_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -280,4 +280,4 @@ TEST(CustomDeviceTest, NamesAndStructsAreChecked) {
 }
 
 }  // namespace
-}  // namespace tenon::eager
+}  // namespace tenon::eager::eager_devices_test

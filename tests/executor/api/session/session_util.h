@@ -52,8 +52,7 @@ class OpenSession {
 
 // The serialized message in a buffer.
 template <typename Proto>
-BufferPtr BufferOf(const Proto& proto) {
-  return BufferOf(proto.SerializeAsString());
-}
+requires requires(const Proto& proto) { proto.SerializeAsString(); }
+BufferPtr BufferOf(const Proto& proto) { return BufferOf(proto.SerializeAsString()); }
 
 }  // namespace tenon::testing

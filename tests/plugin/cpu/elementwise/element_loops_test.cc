@@ -37,7 +37,7 @@ struct UnaryCase {
   double low, high;
 };
 
-class UnaryUlp : public testing::TestWithParam<UnaryCase> {};
+class UnaryUlp : public ::testing::TestWithParam<UnaryCase> {};
 
 TEST_P(UnaryUlp, FloatWithinTwoUlp) {
   const UnaryCase& c = GetParam();
@@ -92,29 +92,29 @@ double Rsqrt(double x) { return 1 / std::sqrt(x); }
 
 INSTANTIATE_TEST_SUITE_P(
     Elements, UnaryUlp,
-    testing::Values(UnaryCase{"Exp", ElementOp::kExp, std::exp, -87, 88.7},
-                    UnaryCase{"Expm1", ElementOp::kExpm1, std::expm1, -20, 88},
-                    UnaryCase{"Log", ElementOp::kLog, std::log, 1e-6, 100},
-                    UnaryCase{"Log1p", ElementOp::kLog1p, std::log1p, -0.999, 50},
-                    UnaryCase{"Sin", ElementOp::kSin, std::sin, -100, 100},
-                    UnaryCase{"Cos", ElementOp::kCos, std::cos, -100, 100},
-                    UnaryCase{"Tan", ElementOp::kTan, std::tan, -10, 10},
-                    UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
-                    UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1},
-                    UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
-                    UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -89.4, 89.4},
-                    UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -89.4, 89.4},
-                    UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11},
-                    UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
-                    UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50},
-                    UnaryCase{"Atanh", ElementOp::kAtanh, std::atanh, -0.999, 0.999},
-                    UnaryCase{"Erf", ElementOp::kErf, std::erf, -5, 5},
-                    UnaryCase{"Erfc", ElementOp::kErfc, std::erfc, -5, 9},
-                    UnaryCase{"Sigmoid", ElementOp::kSigmoid, Sigmoid, -80, 80},
-                    UnaryCase{"Elu", ElementOp::kElu, Elu, -20, 20},
-                    UnaryCase{"Selu", ElementOp::kSelu, Selu, -20, 20},
-                    UnaryCase{"Softplus", ElementOp::kSoftplus, Softplus, -80, 80},
-                    UnaryCase{"Rsqrt", ElementOp::kRsqrt, Rsqrt, 1e-6, 100}),
+    ::testing::Values(UnaryCase{"Exp", ElementOp::kExp, std::exp, -87, 88.7},
+                      UnaryCase{"Expm1", ElementOp::kExpm1, std::expm1, -20, 88},
+                      UnaryCase{"Log", ElementOp::kLog, std::log, 1e-6, 100},
+                      UnaryCase{"Log1p", ElementOp::kLog1p, std::log1p, -0.999, 50},
+                      UnaryCase{"Sin", ElementOp::kSin, std::sin, -100, 100},
+                      UnaryCase{"Cos", ElementOp::kCos, std::cos, -100, 100},
+                      UnaryCase{"Tan", ElementOp::kTan, std::tan, -10, 10},
+                      UnaryCase{"Asin", ElementOp::kAsin, std::asin, -1, 1},
+                      UnaryCase{"Acos", ElementOp::kAcos, std::acos, -1, 1},
+                      UnaryCase{"Atan", ElementOp::kAtan, std::atan, -50, 50},
+                      UnaryCase{"Sinh", ElementOp::kSinh, std::sinh, -89.4, 89.4},
+                      UnaryCase{"Cosh", ElementOp::kCosh, std::cosh, -89.4, 89.4},
+                      UnaryCase{"Tanh", ElementOp::kTanh, std::tanh, -11, 11},
+                      UnaryCase{"Asinh", ElementOp::kAsinh, std::asinh, -50, 50},
+                      UnaryCase{"Acosh", ElementOp::kAcosh, std::acosh, 1, 50},
+                      UnaryCase{"Atanh", ElementOp::kAtanh, std::atanh, -0.999, 0.999},
+                      UnaryCase{"Erf", ElementOp::kErf, std::erf, -5, 5},
+                      UnaryCase{"Erfc", ElementOp::kErfc, std::erfc, -5, 9},
+                      UnaryCase{"Sigmoid", ElementOp::kSigmoid, Sigmoid, -80, 80},
+                      UnaryCase{"Elu", ElementOp::kElu, Elu, -20, 20},
+                      UnaryCase{"Selu", ElementOp::kSelu, Selu, -20, 20},
+                      UnaryCase{"Softplus", ElementOp::kSoftplus, Softplus, -80, 80},
+                      UnaryCase{"Rsqrt", ElementOp::kRsqrt, Rsqrt, 1e-6, 100}),
     [](const auto& info) { return std::string(info.param.name); });
 
 std::vector<float> RunFloat(ElementOp op, std::vector<float> x) {

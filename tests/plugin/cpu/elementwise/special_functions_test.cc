@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon::cpu {
+namespace tenon::cpu::special_functions_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -118,4 +118,4 @@ TEST(SpecialFunctions, HurwitzZetaOfNegativeNumbers) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::cpu::special_functions_test

@@ -9,7 +9,7 @@
 #include "tests/plugin/cpu/cpu_kernel_util.h"
 #include "tests/plugin/cpu/float_op_util.h"
 
-namespace tenon::testing {
+namespace tenon::testing::nn_grad_test {
 namespace {
 
 double Dot(const Tensor& a, const Tensor& b) {
@@ -179,4 +179,4 @@ TEST(RecurrentCells, RefuseMoreStepsThanTheInputHas) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::nn_grad_test

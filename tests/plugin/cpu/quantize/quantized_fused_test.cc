@@ -9,7 +9,7 @@
 #include "tests/plugin/cpu/float_op_util.h"
 #include "tests/plugin/cpu/kernel_error_util.h"
 
-namespace tenon {
+namespace tenon::quantized_fused_test {
 namespace {
 
 using testing::Attrs;
@@ -219,4 +219,4 @@ TEST(QuantizedFused, ListsMustHoldWhatIsFused) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::quantized_fused_test

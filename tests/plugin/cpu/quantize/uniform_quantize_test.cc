@@ -9,7 +9,7 @@
 #include "tests/plugin/cpu/float_op_util.h"
 #include "tests/plugin/cpu/kernel_error_util.h"
 
-namespace tenon {
+namespace tenon::uniform_quantize_test {
 namespace {
 
 using testing::Attrs;
@@ -169,4 +169,4 @@ TEST(UniformQuantizedConvolution, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::uniform_quantize_test

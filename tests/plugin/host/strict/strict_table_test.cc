@@ -15,7 +15,7 @@
 #include "plugin/host/strict/device_watch.h"
 #include "tests/plugin/host/devices/stub_device_util.h"
 
-namespace tenon::testing {
+namespace tenon::testing::strict_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -287,4 +287,4 @@ TEST_F(StrictTableTest, ADeviceOfNobodyIsRefused) {
 }
 
 }  // namespace
-}  // namespace tenon::testing
+}  // namespace tenon::testing::strict_table_test
