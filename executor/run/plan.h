@@ -55,6 +55,8 @@ struct PatchList {
 struct FeedSpec {
   DataType dtype;
   Shape shape;
+  // Of the handle of a variable that no node of the graph gives another shape: the variable's shape.
+  std::optional<Shape> variable_shape = std::nullopt;
 };
 
 // A buffer that each run allocates for its caller, and that a step fills.

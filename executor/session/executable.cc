@@ -3,8 +3,12 @@
 
 #include "executor/session/executable.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 
 #include "executor/compile/stopwatch.h"
 #include "executor/plan/build_plan.h"
@@ -12,9 +16,11 @@
 #include "executor/run/run_recorder.h"
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
 #include "plugin/kernels/run_limits.h"
 #include "plugin/kernels/session_state.h"
+#include "plugin/kernels/variable.h"
 
 namespace tenon {
 namespace {
@@ -22,6 +28,45 @@ namespace {
 // A graph that cannot run has no lowered form; its reports are then about the optimized one.
 const Graph& GraphThatRuns(const Compiled& compiled) {
   return compiled.runnable.ok() ? *compiled.runnable->graph : *compiled.optimized.graph;
+}
+
+// Whether a node may give a variable that it takes another shape, or hands the variable on to where
+// nobody looks: what assigns, and what has handles among its results or calls functions.
+bool MayReshape(const Graph& graph, NodeId n) {
+  if (graph.op_name(n) == "AssignVariableOp") return true;
+  for (int i = 0; i < graph.num_outputs(n); ++i) {
+    const DataType type = graph.output_type({n, i});
+    if (type == DataType::kResource || type == DataType::kVariant) return true;
+  }
+  return graph.facts(n).calls != CallKind::kNone;
+}
+
+// The feeds that are handles which no node of the graph may reshape.
+std::vector<int> KeptHandles(const Runnable& runnable) {
+  const Graph& graph = *runnable.graph;
+  absl::flat_hash_map<Output, int> handles;
+  for (size_t i = 0; i < runnable.request.feeds.size(); ++i) {
+    const Output feed = runnable.request.feeds[i];
+    if (graph.output_type(feed) == DataType::kResource) handles.emplace(feed, static_cast<int>(i));
+  }
+  if (handles.empty()) return {};
+  for (const NodeId n : runnable.schedule.order) {
+    for (const Output& input : graph.data_inputs(n)) {
+      if (handles.contains(input) && MayReshape(graph, n)) handles.erase(input);
+    }
+  }
+  for (const Output& fetch : runnable.request.fetches) handles.erase(fetch);
+  std::vector<int> kept;
+  for (const auto& [feed, i] : handles) kept.push_back(i);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+// The value of the variable that a handle stands for; an uninitialized tensor if there is none.
+Tensor ValueBehind(const Tensor& handle) {
+  if (handle.num_elements() != 1) return {};
+  const auto* const variable = ObjectAs<Variable>(handle.ObjectAt(0));
+  return variable == nullptr ? Tensor() : variable->Peek();
 }
 
 }  // namespace
@@ -43,6 +88,8 @@ Executable::Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels,
       compiled_(std::move(compiled)),
       kernels_(std::move(kernels)),
       constants_(GraphThatRuns(compiled_)),
+      kept_handles_(compiled_.runnable.ok() ? KeptHandles(*compiled_.runnable)
+                                            : std::vector<int>()),
       plans_(parts.options.max_cached_plans) {
   kernels_->DescribeWith([this] { return Surroundings(); });
   if (compiled_.runnable.ok())
@@ -61,24 +108,38 @@ KernelSurroundings Executable::Surroundings() const {
 }
 
 absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds) {
-  std::shared_ptr<CachedPlan> plan = plans_.Find(feeds);
+  if (kept_handles_.empty()) return PlanFor(feeds, feeds);
+  absl::InlinedVector<Tensor, 16> shaped(feeds.begin(), feeds.end());
+  for (const int i : kept_handles_) {
+    if (Tensor value = ValueBehind(feeds[i]); value.initialized()) shaped[i] = std::move(value);
+  }
+  return PlanFor(feeds, shaped);
+}
+
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds,
+                                                                absl::Span<const Tensor> shaped) {
+  std::shared_ptr<CachedPlan> plan = plans_.Find(shaped);
   if (plan != nullptr) {
     hits_.fetch_add(1, std::memory_order_relaxed);
     return plan;
   }
   absl::MutexLock build(&build_mutex_);
-  plan = plans_.Find(feeds);  // another thread may have built it meanwhile
+  plan = plans_.Find(shaped);  // another thread may have built it meanwhile
   if (plan != nullptr) return plan;
   const Stopwatch watch;
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds, shaped));
   if (builds_.fetch_add(1) == 0) plan_ms_ = watch.Milliseconds();
-  return plans_.Add(feeds, std::move(built));
+  return plans_.Add(shaped, std::move(built));
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const Tensor> feeds) {
+absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const Tensor> feeds,
+                                                              absl::Span<const Tensor> shaped) {
   const Runnable& runnable = *compiled_.runnable;
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
+  for (const int i : kept_handles_) {
+    if (shaped[i].dtype() != DataType::kResource) specs[i].variable_shape = shaped[i].shape();
+  }
   const PlanInput input{.graph = *runnable.graph,
                         .calls = runnable.calls,
                         .schedule = runnable.schedule,

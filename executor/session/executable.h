@@ -71,7 +71,11 @@ class Executable {
   KernelSurroundings Surroundings() const;
   // The plan for these feeds, built if the cache has none.
   absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(absl::Span<const Tensor> feeds);
-  absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const Tensor> feeds);
+  // `shaped` are the feeds, but in the place of handles in kept_handles_ the variables' values.
+  absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(absl::Span<const Tensor> feeds,
+                                                      absl::Span<const Tensor> shaped);
+  absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const Tensor> feeds,
+                                                    absl::Span<const Tensor> shaped);
   // A run that is not repeated.
   absl::StatusOr<std::vector<Tensor>> RunOnce(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                               const RunLimits* limits);
@@ -84,6 +88,9 @@ class Executable {
   const std::unique_ptr<KernelStore> kernels_;
   // Shared by all plans.
   ConstStore constants_;
+  // The feeds that are handles of variables that keep their shapes in a run. Plans count on these
+  // shapes, and are kept by them.
+  const std::vector<int> kept_handles_;
   ShapePromises promises_;
   LatePreparations late_;
   PlanCache plans_;

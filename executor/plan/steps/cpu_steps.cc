@@ -197,6 +197,18 @@ absl::StatusOr<CpuSteps::StorageList> CpuSteps::Reads(const Prepare& p, Inputs i
   return reads;
 }
 
+// The shape of output i of node n if the node reads a variable of which a feed tells the shape.
+const Shape* CpuSteps::ShapeOfRead(NodeId n, int i, Inputs inputs) const {
+  const std::string_view op = in_.graph.op_name(n);
+  if (op != "ReadVariableOp" && op != "_ReadVariablesOp") return nullptr;
+  const int32_t id = steps_.value(inputs[static_cast<size_t>(i)]).storage;
+  if (id < 0) return nullptr;
+  const auto& storage = steps_.graph().storages[id];
+  if (storage.where != Where::kFeed) return nullptr;
+  const std::optional<Shape>& shape = in_.feed_specs[storage.index].variable_shape;
+  return shape.has_value() ? &*shape : nullptr;
+}
+
 absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs inputs,
                                      const Prepare* prepared, Device* device) {
   StepGraph& graph = steps_.graph();
@@ -217,6 +229,8 @@ absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs
     const Prepare::PreparedOutput* const o =
         prepared == nullptr ? nullptr : &prepared->outputs()[i];
     if (o != nullptr && (!o->dynamic || o->promised)) v.shape = steps_.Known(o->shape);
+    if (const Shape* shape = ShapeOfRead(n, i, inputs); shape != nullptr && v.shape == nullptr)
+      v.shape = steps_.Known(*shape);
     if (o != nullptr && o->alias.has_value()) {
       steps_.SetAlias(id, inputs[*o->alias], *v.shape);
       writes.push_back(-1);

@@ -54,6 +54,7 @@ class CpuSteps {
   absl::Status AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs);
   // The storages of the inputs; -1 for an input that the kernel has packed and does not read again.
   absl::StatusOr<StorageList> Reads(const Prepare& p, Inputs inputs);
+  const Shape* ShapeOfRead(NodeId n, int i, Inputs inputs) const;
   // Adds a step that works on tensors: each run makes the outputs. Without `prepared` the step
   // prepares its kernel in the run, when shapes and values are there. The tensors lie in the memory
   // of `device`, but for handles, which lie on the host. Null: the host. An output that a prepared
