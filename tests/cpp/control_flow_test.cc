@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
 
 namespace tenon {
 namespace {
-
-std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
 
 TEST(CppCond, RunsOneBranchEagerlyAndTraced) {
   Variable taken(Tensor(0.f));

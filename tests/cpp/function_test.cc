@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
 
 namespace tenon {
 namespace {
-
-std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
 
 TEST(CppFunction, TracesOnceForASignature) {
   int runs = 0;
@@ -117,6 +116,30 @@ TEST(CppFunction, KeepsTheOrderOfSideEffects) {
     EXPECT_EQ(between.item<float>(), value * 10 + 1);
     EXPECT_EQ(v.Read().item<float>(), 5);
   }
+}
+
+TEST(CppFunction, FollowsAVariableWhoseShapeChanges) {
+  const Tensor handle =
+      Op("VarHandleOp").Attr("dtype", DType::kFloat).Attr("shape", Shape::Unknown()).RunOne();
+  const auto assign = [&](const Tensor& value) {
+    Op("AssignVariableOp").Input(handle).Input(value).Attr("dtype", DType::kFloat).RunNone();
+  };
+  const auto read = [&] {
+    return Op("ReadVariableOp").Input(handle).Attr("dtype", DType::kFloat).RunOne();
+  };
+  Function twice([&] { return read() * 2; });
+  Function grow([&] {
+    const Tensor before = read();
+    assign(Op("ConcatV2").Input(std::vector<Tensor>{before, before}).Input(Tensor(0)).RunOne());
+    return read() * 3;
+  });
+  assign(Tensor::Of<float>({1, 2}));
+  EXPECT_EQ(Floats(twice()), (std::vector<float>{2, 4}));
+  EXPECT_EQ(Floats(grow()), (std::vector<float>{3, 6, 3, 6}));
+  EXPECT_EQ(Floats(twice()), (std::vector<float>{2, 4, 2, 4}));
+  assign(Tensor(5.f));
+  EXPECT_EQ(twice().item<float>(), 10);
+  EXPECT_EQ(twice.trace_count(), 1);
 }
 
 TEST(CppFunction, CallsFunctionsAsNodes) {

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-using Floats = std::vector<float>;
+using Values = std::vector<float>;
 using Ints = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
@@ -43,11 +43,11 @@ TEST(CppOps, TakeTensorsNumbersAndVariables) {
     return std::vector<Tensor>{ops::AddV2(x, variable), ops::Mul(x, 2.0f), ops::Neg(variable),
                                ops::Sum(x, 0), ops::Relu(ops::Sub(1.0f, x))};
   });
-  EXPECT_EQ(results[0].ToVector<float>(), (Floats{4, 6}));
-  EXPECT_EQ(results[1].ToVector<float>(), (Floats{6, 8}));
-  EXPECT_EQ(results[2].ToVector<float>(), (Floats{-1, -2}));
+  EXPECT_EQ(results[0].ToVector<float>(), (Values{4, 6}));
+  EXPECT_EQ(results[1].ToVector<float>(), (Values{6, 8}));
+  EXPECT_EQ(results[2].ToVector<float>(), (Values{-1, -2}));
   EXPECT_EQ(results[3].item<float>(), 7);
-  EXPECT_EQ(results[4].ToVector<float>(), (Floats{0, 0}));
+  EXPECT_EQ(results[4].ToVector<float>(), (Values{0, 0}));
 }
 
 TEST(CppOps, TakeOptionalAttributesByName) {
@@ -61,11 +61,11 @@ TEST(CppOps, TakeOptionalAttributesByName) {
                                ops::StringJoin({"a", "b"}, {.separator = "-"}),
                                ops::Squeeze(ops::ExpandDims(a, 0), {.squeeze_dims = {0}})};
   });
-  EXPECT_EQ(results[0].ToVector<float>(), (Floats{7, 10, 15, 22}));
-  EXPECT_EQ(results[1].ToVector<float>(), (Floats{5, 11, 11, 25}));
+  EXPECT_EQ(results[0].ToVector<float>(), (Values{7, 10, 15, 22}));
+  EXPECT_EQ(results[1].ToVector<float>(), (Values{5, 11, 11, 25}));
   EXPECT_EQ(results[2].shape(), (Shape{2, 1}));
   EXPECT_EQ(results[3].ToVector<int32_t>(), (Ints{1, 1}));
-  EXPECT_EQ(results[4].ToVector<float>(), (Floats{-0.5, -1, -1.5, -2}));
+  EXPECT_EQ(results[4].ToVector<float>(), (Values{-0.5, -1, -1.5, -2}));
   EXPECT_EQ(results[5].item<std::string>(), "a-b");
   EXPECT_EQ(results[6].shape(), (Shape{2, 2}));
 }
@@ -85,7 +85,7 @@ TEST(CppOps, TakeRequiredAttributesAfterInputs) {
         ops::PlaceholderWithDefault(image, Shape::Unknown())};
   });
   EXPECT_EQ(results[0].dtype(), DType::kInt32);
-  EXPECT_EQ(results[1].ToVector<float>(), (Floats{5, 7, 13, 15}));
+  EXPECT_EQ(results[1].ToVector<float>(), (Values{5, 7, 13, 15}));
   EXPECT_EQ(results[2].shape(), (Shape{1, 4, 4, 1}));
   EXPECT_EQ(results[3].ToVector<int32_t>(), (Ints{1, 2}));
   EXPECT_EQ(results[4].shape(), (Shape{1, 4, 4, 1}));
@@ -124,13 +124,13 @@ TEST(CppOps, GiveSeveralOutputsByName) {
   const auto results = InBothModes([] {
     const ops::TopKV2Outputs top = ops::TopKV2(Tensor::Of<float>({1, 4, 2, 3}), 2);
     const auto [y, idx, count] = ops::UniqueWithCounts(Tensor::Of<int32_t>({7, 7, 8}));
-    const Tensor none = Tensor::Of<float>(Shape{0}, Floats{});
+    const Tensor none = Tensor::Of<float>(Shape{0}, Values{});
     const Tensor images = Tensor::Of<float>({{{{1}, {3}}}});
     const auto norm = ops::FusedBatchNormV3(images, Tensor::Of<float>({1}), Tensor::Of<float>({0}),
                                             none, none, {.epsilon = 0.0f});
     return std::vector<Tensor>{top.values, top.indices, y, idx, count, norm.y};
   });
-  EXPECT_EQ(results[0].ToVector<float>(), (Floats{4, 3}));
+  EXPECT_EQ(results[0].ToVector<float>(), (Values{4, 3}));
   EXPECT_EQ(results[1].ToVector<int32_t>(), (Ints{1, 3}));
   EXPECT_EQ(results[2].ToVector<int32_t>(), (Ints{7, 8}));
   EXPECT_EQ(results[3].ToVector<int32_t>(), (Ints{0, 0, 1}));
@@ -152,7 +152,7 @@ TEST(CppOps, GiveListsAmongSeveralOutputs) {
   });
   EXPECT_EQ(results[0].dtype(), DType::kInt64);
   EXPECT_EQ(results[1].dtype(), DType::kFloat);
-  EXPECT_EQ(results[2].ToVector<float>(), (Floats{2.5f}));
+  EXPECT_EQ(results[2].ToVector<float>(), (Values{2.5f}));
 }
 
 TEST(CppOps, WithoutOutputsGiveNothing) {
@@ -164,9 +164,9 @@ TEST(CppOps, WithoutOutputsGiveNothing) {
     ops::Assert(ops::All(ops::Greater(x, 0.0f), 0), {x});
     return ops::ReadVariableOp(variable.handle(), DType::kFloat);
   });
-  EXPECT_EQ(function(Tensor::Of<float>({1, 1})).ToVector<float>(), (Floats{2, 3}));
+  EXPECT_EQ(function(Tensor::Of<float>({1, 1})).ToVector<float>(), (Values{2, 3}));
   ops::AssignSubVariableOp(variable.handle(), Tensor::Of<float>({1, 1}));
-  EXPECT_EQ(variable.Read().ToVector<float>(), (Floats{1, 2}));
+  EXPECT_EQ(variable.Read().ToVector<float>(), (Values{1, 2}));
   EXPECT_THROW(function(Tensor::Of<float>({-1, -1})), Error);
 }
 
@@ -181,9 +181,9 @@ TEST(CppOps, TakeFunctions) {
                                ops::StatelessIf(false, {x}, {DType::kFloat}, one, other)[0],
                                ops::StatelessCase(0, {x}, {DType::kFloat}, {one, other})[0]};
   });
-  EXPECT_EQ(results[0].ToVector<float>(), (Floats{2, 4}));
-  EXPECT_EQ(results[1].ToVector<float>(), (Floats{-1, -2}));
-  EXPECT_EQ(results[2].ToVector<float>(), (Floats{2, 4}));
+  EXPECT_EQ(results[0].ToVector<float>(), (Values{2, 4}));
+  EXPECT_EQ(results[1].ToVector<float>(), (Values{-1, -2}));
+  EXPECT_EQ(results[2].ToVector<float>(), (Values{2, 4}));
 }
 
 // An attribute `template`, which is a keyword; ops named as types of the library are.

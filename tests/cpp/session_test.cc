@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
 #include "tests/support/folder_test.h"
 
 namespace tenon {
 namespace {
-
-std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
 
 class CppSession : public testing::FolderTest {
  protected:

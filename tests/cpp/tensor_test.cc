@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
 
 namespace tenon {
 namespace {
-
-std::vector<float> Floats(const Tensor& tensor) { return tensor.ToVector<float>(); }
 
 TEST(CppTensor, IsMadeOfScalarsAndNestedLists) {
   EXPECT_EQ(Tensor(2.5f).item<float>(), 2.5f);
