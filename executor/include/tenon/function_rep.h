@@ -188,8 +188,12 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   std::atomic<bool> registered_{false};
 };
 
-inline void Register(const std::shared_ptr<FunctionRep>& function) { function->Register(); }
-inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function) {
+// Used from files that do not include this one, whatever this program does in the file that does.
+[[gnu::used]] inline void Register(const std::shared_ptr<FunctionRep>& function) {
+  function->Register();
+}
+[[gnu::used]] inline void UseFunction(TraceGraph& graph,
+                                      const std::shared_ptr<FunctionRep>& function) {
   graph.Use(function);
 }
 
@@ -206,7 +210,7 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
   callees_.push_back(function);
 }
 
-inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
+[[gnu::used]] inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
   const TF_Code code = TF_GetCode(status);
   const std::string message = TF_Message(status);
   // The innermost node stands last: "{{function_node f}} ... [[{{node dense/MatMul}}]]".

@@ -20,8 +20,11 @@ namespace internal {
 
 class FunctionRep;
 
-// Implemented in function.h.
-void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
+// What a program needs only where it makes functions or tapes is declared weak, so that one without
+// them links without their headers.
+
+// Implemented in function_rep.h.
+[[gnu::weak]] void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
 
 }  // namespace internal
 
@@ -102,8 +105,12 @@ void AddSeeds(OpCall& call, TraceGraph* graph);
 size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
 std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options);
-// Implemented in gradient_tape.h. Called with scopes.tape set.
-void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
+// Implemented in gradient_tape.h. Called if IsRecording().
+[[gnu::weak]] void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
+
+// Whether a tape sees what this thread does. A tape without RecordOnTapes is one that nobody asks
+// for gradients.
+inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != nullptr; }
 
 }  // namespace internal
 
@@ -201,8 +208,7 @@ class Op {
       TFE_TensorHandle* output = nullptr;
       if (internal::RunEagerly(call_, &output, 1) == 1) [[likely]] {
         Tensor result = Tensor::FromHandle(output);
-        if (internal::scopes.tape != nullptr)
-          internal::RecordOnTapes(std::move(call_), {&result, 1});
+        if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), {&result, 1});
         return result;
       }
     } else {
@@ -320,8 +326,8 @@ std::vector<To> Converted(const std::vector<From>& values) {
   return converted;
 }
 
-// Makes a function known to the eager context. Implemented in function.h.
-void Register(const std::shared_ptr<FunctionRep>& function);
+// Makes a function known to the eager context. Implemented in function_rep.h.
+[[gnu::weak]] void Register(const std::shared_ptr<FunctionRep>& function);
 
 // TFE_OpSetAttr... and TF_SetAttr... by the kind of the attribute.
 inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
@@ -481,8 +487,8 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   return text.substr(from + begin.size(), to - from - begin.size());
 }
 
-// The error of a call of a function, with the place of the node that failed. In function.h.
-[[noreturn]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
+// The error of a call of a function, with the place of the node that failed. In function_rep.h.
+[[noreturn, gnu::weak]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
 
 [[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status, std::string node = {}) {
   if (call.function != nullptr) ThrowFromFunction(call, status);
@@ -645,7 +651,7 @@ inline std::vector<Tensor> Op::Run() {
   }
   internal::AddSeeds(call_, nullptr);
   outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
-  if (internal::scopes.tape != nullptr) internal::RecordOnTapes(std::move(call_), outputs);
+  if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), outputs);
   return outputs;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tenon/op.h"
+#include "tenon/operators.h"
 
 namespace tenon::inline v0::internal {
 

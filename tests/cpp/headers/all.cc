@@ -1,0 +1,2 @@
+// All of the library, which gives no warning.
+#include "tenon/tenon.h"

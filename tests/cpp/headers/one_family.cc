@@ -1,0 +1,7 @@
+// A program that includes the functions of one family alone links, and runs without exceptions.
+#include "tests/cpp/headers/polynomial.h"
+
+int main() {
+  const tenon::Tensor y = Polynomial(tenon::Tensor::Of<float>({1, 2}));
+  return y.shape() == tenon::Shape{2} && y.data<float>()[1] == 10 ? 0 : 1;
+}
