@@ -2,6 +2,7 @@
 // Header only, C++20, on the C API alone: a program links libtenon, or a TensorFlow library.
 #pragma once
 
+#include "tenon/checkpoint.h"
 #include "tenon/concrete_function.h"
 #include "tenon/context.h"
 #include "tenon/control_flow.h"
@@ -15,6 +16,8 @@
 #include "tenon/operators.h"
 #include "tenon/ops.h"
 #include "tenon/optim.h"
+#include "tenon/print.h"
+#include "tenon/saved_model.h"
 #include "tenon/scopes.h"
 #include "tenon/session.h"
 #include "tenon/shape.h"

@@ -1,0 +1,78 @@
+// Checkpoints and SavedModels that the C++ library writes. TensorFlow reads the same files.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
+#include "tests/support/folder_test.h"
+
+namespace tenon {
+namespace {
+
+using CppCheckpoint = testing::FolderTest;
+using CppSavedModel = testing::FolderTest;
+
+TEST_F(CppCheckpoint, KeepsValuesByName) {
+  Variable w(Tensor::Of<float>({1, 2}), {.name = "w"}), n(Tensor(7), {.name = "n"});
+  SaveCheckpoint(Path("ck"), {&w, &n});
+  w.Assign(Tensor::Of<float>({0, 0}));
+  n.Assign(Tensor(0));
+  RestoreCheckpoint(Path("ck"), {&n, &w});
+  EXPECT_EQ(Floats(w), (std::vector<float>{1, 2}));
+  EXPECT_EQ(n.Read().item<int32_t>(), 7);
+}
+
+TEST_F(CppCheckpoint, LeavesVariablesAfterAnError) {
+  Variable w(Tensor::Of<float>({1, 2}), {.name = "w"});
+  Variable same(Tensor(1.f), {.name = "w"}), other(Tensor(1.f), {.name = "other"});
+  SaveCheckpoint(Path("ck"), {&w});
+  w.Assign(Tensor::Of<float>({5, 5}));
+  EXPECT_THROW(RestoreCheckpoint(Path("ck"), {&w, &other}), Error);
+  EXPECT_THROW(RestoreCheckpoint(Path("none"), {&w}), Error);
+  EXPECT_THROW(SaveCheckpoint(Path("ck"), {&w, &same}), Error);
+  try {
+    RestoreCheckpoint(Path("ck"), {&same});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("\"w\""), std::string::npos) << error.message();
+  }
+  EXPECT_EQ(Floats(w), (std::vector<float>{5, 5}));
+}
+
+TEST_F(CppSavedModel, KeepsFunctionsAndVariables) {
+  Variable w(Tensor::Of<float>({{1, 2}, {3, 4}}), {.name = "w"});
+  Variable calls(Tensor(0.f), {.name = "calls"});
+  const Tensor large = Tensor::Of<float>(Shape{200}, std::vector<float>(200, 0.5f));
+  Function layer([&](Tensor x) {
+    calls.AssignAdd(Tensor(1.f));
+    return std::make_pair(ops::Relu(ops::MatMul(x, w)), calls.Read());
+  });
+  Function scale([&](Tensor x) { return x * large; });
+  const std::map<std::string, ConcreteFunction> functions = {
+      {"serving_default", layer.Concrete(TensorSpec(DType::kFloat, {-1, 2}, "x"))},
+      {"scale", scale.Concrete(TensorSpec(DType::kFloat, {}, "factor"))}};
+  SaveSavedModel(functions, {&w}, Path("model"));
+  w.Assign(Tensor::Of<float>({{0, 0}, {0, 0}}));
+
+  const Session session = Session::Load(Path("model"));
+  ASSERT_EQ(session.inputs().size(), 1u);
+  EXPECT_EQ(session.inputs()[0].shape, (Shape{-1, 2}));
+  for (const float count : {1.f, 2.f}) {
+    const std::vector<Tensor> results =
+        session.Run({{"x", Tensor::Of<float>({{1, 1}})}}, {"output_0", "output_1"});
+    EXPECT_EQ(Floats(results[0]), (std::vector<float>{4, 6}));
+    EXPECT_EQ(results[1].item<float>(), count);
+  }
+  const Session other = Session::Load(Path("model"), {.signature = "scale"});
+  EXPECT_EQ(Floats(other.Run({{"factor", Tensor(4.f)}}, {"output_0"})[0])[199], 2);
+  EXPECT_THROW(SaveSavedModel(functions, {&w}, Path("model")), Error);
+  EXPECT_FALSE(std::filesystem::exists(Path("model.unfinished")));
+}
+
+}  // namespace
+}  // namespace tenon
