@@ -63,7 +63,7 @@ TEST(CppPrint, KnowsShortTypesAndComplexNumbers) {
   EXPECT_EQ(tenth.ToString(), "0.1");
   const Tensor complex =
       Op("Complex").Input(Tensor::Of<float>({1, 0.5f})).Input(Tensor::Of<float>({-2, 10})).RunOne();
-  EXPECT_EQ(complex.ToString(), "[1. -2.j 0.5+10.j]");
+  EXPECT_EQ(complex.ToString(), "[1.  -2.j 0.5+10.j]");
 }
 
 TEST(CppPrint, NamesSymbols) {
