@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# op_headers.sh BUILD_DIR: each op whose name begins with a letter has just one function in tenon/ops/, and tenon/ops.h includes all
+# headers there. Deprecated ops are marked.
+set -euo pipefail
+export LC_ALL=C
+headers=$1/generated/include/tenon
+failed=0
+
+# same WANTED GOT WHAT
+same() { diff "$1" "$2" || { echo "op_headers: $3"; failed=1; }; }
+
+functions() { sed -nE 's/^(inline .* )?([A-Z][A-Za-z0-9_]*)\(.*/\2/p' "$@"; }
+
+same <(grep -oE '^[A-Za-z][^|]*' tests/golden/ops/op_defs.txt | sort) <(functions "$headers"/ops/*.h | sort) \
+  "the functions (>) are not those of the ops (<)"
+same <(cd "$headers" && ls ops/*.h | sort) <(sed -nE 's,^#include "tenon/(ops/.*)"$,\1,p' "$headers/ops.h") \
+  "tenon/ops.h does not include all headers (<)"
+same <(awk -F'|' '/^[A-Za-z]/ && (" " $5) ~ / deprecated / { print $1 }' tests/golden/ops/op_defs.txt | sort) \
+  <(functions <(grep -h -A 2 '^\[\[deprecated' "$headers"/ops/*.h) | sort) "the deprecated functions (>) are not those of the ops (<)"
+exit "$failed"
