@@ -76,6 +76,7 @@ install(FILES cmake/package/graph_run.bash
         DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME graph_run COMPONENT tenon)
 set(examples "${CMAKE_INSTALL_DOCDIR}/examples/c")
 install(DIRECTORY examples/c/ DESTINATION "${examples}" COMPONENT libtenon-dev)
+install(DIRECTORY examples/cpp/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples/cpp" COMPONENT libtenon-dev)
 install(DIRECTORY tests/golden/saved_models/affine_state/model/
         DESTINATION "${examples}/affine_state" COMPONENT libtenon-dev)
 

@@ -164,7 +164,7 @@ TEST(CppMap, StacksResults) {
 
 TEST(CppScopes, PlaceAndOrderNodes) {
   Function f([](Tensor x) {
-    const Device device("/device:CPU:0");
+    const Device device("/CPU:0");
     const Tensor a = x + 1;
     EXPECT_EQ(a.device(), "/device:CPU:0");
     const ControlDependencies after({a});

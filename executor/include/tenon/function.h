@@ -94,8 +94,12 @@ class Function {
  private:
   struct Core {
     Core(F function, FunctionOptions chosen, Where place)
-        : callable(std::move(function)), options(std::move(chosen)), where(place) {
+        : callable(std::move(function)), options(Named(std::move(chosen))), where(place) {
       traces.Configure(options.name, options.input_signature, options.reduce_retracing, place);
+    }
+    static FunctionOptions Named(FunctionOptions options) {
+      options.device = internal::DeviceName(options.device);
+      return options;
     }
     F callable;
     const FunctionOptions options;

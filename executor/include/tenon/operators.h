@@ -320,8 +320,8 @@ inline Tensor Tensor::To(const std::string& device, Where where) const {
     return Op("Identity", where).Input(*this).RunOne();
   }
   TF_Status* const status = internal::ThreadStatus();
-  TFE_TensorHandle* const copy =
-      TFE_TensorHandleCopyToDevice(rep().handle, internal::Context(), device.c_str(), status);
+  TFE_TensorHandle* const copy = TFE_TensorHandleCopyToDevice(
+      rep().handle, internal::Context(), internal::DeviceName(device).c_str(), status);
   internal::Check(status, where);
   return FromHandle(copy);
 }

@@ -26,6 +26,18 @@ struct ThreadScopes {
 };
 inline thread_local constinit ThreadScopes scopes;
 
+// "/device:APU:0" for "/APU:0" and "APU:0", the short forms; any other name as it is.
+inline std::string DeviceName(const std::string& name) {
+  const size_t begin = name.starts_with('/') ? 1 : 0;
+  if (name.find('/', begin) != std::string::npos || name.find(':') == std::string::npos ||
+      name.find(':') != name.rfind(':') || name.find('=') != std::string::npos)
+    return name;
+  for (const char* const part : {"job:", "task:", "replica:", "device:"}) {
+    if (name.compare(begin, std::string_view(part).size(), part) == 0) return name;
+  }
+  return "/device:" + name.substr(begin);
+}
+
 class ControlScope {
  public:
   std::vector<Tensor> tensors;
@@ -38,7 +50,8 @@ class ControlScope {
 // a full name. An empty name leaves the choice to the placer again.
 class Device {
  public:
-  explicit Device(std::string name) : name_(std::move(name)), outer_(internal::scopes.device) {
+  explicit Device(const std::string& name)
+      : name_(internal::DeviceName(name)), outer_(internal::scopes.device) {
     internal::scopes.device = &name_;
   }
   Device(const Device&) = delete;
