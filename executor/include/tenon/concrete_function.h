@@ -49,8 +49,8 @@ class ConcreteFunction {
   // The name in a library of functions, which is its own in the process.
   const std::string& name() const { return rep_->name(); }
   // In the order of calls. The names are those of the graph's placeholders.
-  std::vector<TensorSpec> inputs() const { return Specs(rep_->graph()->inputs(), {}); }
-  std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs(), {}); }
+  std::vector<TensorSpec> inputs() const { return Specs(rep_->graph()->inputs()); }
+  std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs()); }
   // Tensors from outside that the function uses: values that were too large to become constants,
   // and variables, as their handles.
   const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
@@ -75,8 +75,7 @@ class ConcreteFunction {
   const std::shared_ptr<internal::FunctionRep>& rep() const { return rep_; }
 
  private:
-  std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs,
-                                const std::vector<std::string>&) const {
+  std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs) const {
     std::vector<TensorSpec> specs;
     for (const TF_Output& output : outputs) {
       const Tensor symbol = rep_->graph()->Symbol(output, {});

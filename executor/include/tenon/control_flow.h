@@ -222,10 +222,6 @@ auto AsTuple(T value) {
   }
 }
 
-struct LoopOptions {
-  int64_t parallel_iterations = 10;
-};
-
 // A loop as a node. The callables take the variables as a vector.
 inline std::vector<Tensor> LoopInTrace(
     const std::function<Tensor(const std::vector<Tensor>&)>& cond,
@@ -237,7 +233,7 @@ inline std::vector<Tensor> LoopInTrace(
   for (const Tensor& variable : variables) shapes.push_back(variable.shape());
   std::vector<Branch> parts;
   // A shape that the body does not keep is unknown where it differs, and the loop is traced again.
-  for (int attempt = 0;; ++attempt) {
+  for (;;) {
     parts.clear();
     const auto trace = [&](const auto& callable, const char* prefix) {
       Branch part;

@@ -247,7 +247,6 @@ class GradientTape {
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
     rep_.outer = internal::scopes.tape;
     internal::scopes.tape = &rep_;
-    trace_ = internal::scopes.trace;
   }
   GradientTape(const GradientTape&) = delete;
   GradientTape& operator=(const GradientTape&) = delete;
@@ -342,7 +341,6 @@ class GradientTape {
   const GradientTapeOptions options_;
   internal::TapeRep rep_;
   std::vector<Tensor> kept_;
-  internal::TraceGraph* trace_ = nullptr;
   bool used_ = false;
 };
 

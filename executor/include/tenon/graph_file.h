@@ -20,9 +20,7 @@ namespace internal {
 class GraphExport {
  public:
   explicit GraphExport(const FunctionRep& function, Where where)
-      : function_(function),
-        where_(where),
-        copy_(*function.graph(), std::make_shared<TraceGraph>(nullptr)) {
+      : where_(where), copy_(*function.graph(), std::make_shared<TraceGraph>(nullptr)) {
     TraceGraph& from = copy_.from();
     const TraceScope scope(copy_.graph().get(), nullptr);
     for (const TF_Output& input : from.inputs()) {
@@ -42,7 +40,6 @@ class GraphExport {
       if (!skipped_.contains(node)) nodes.push_back(node);
     }
     copy_.Copy(nodes, where);
-    std::vector<Tensor> effects;
     for (TF_Operation* const node : from.must_run())
       effects_.push_back(TF_GraphOperationByName(copy_.graph()->graph(), TF_OperationName(node)));
     for (size_t i = 0; i < function.outputs().size(); ++i)
@@ -51,7 +48,6 @@ class GraphExport {
   }
 
   TraceGraph& graph() const { return *copy_.graph(); }
-  const std::vector<std::string>& inputs() const { return inputs_; }
   const std::vector<std::string>& results() const { return results_; }
 
   std::string Bytes() const {
@@ -140,12 +136,11 @@ class GraphExport {
     Check(status, where_);
   }
 
-  const FunctionRep& function_;
   const Where where_;
   GraphCopy copy_;
   std::unordered_map<const void*, size_t> skipped_;
   std::vector<TF_Operation*> initializers_, effects_;
-  std::vector<std::string> inputs_, results_;
+  std::vector<std::string> results_;
 };
 
 // Calls TENON_ExplainGraph or TENON_OptimizeGraph for the graph of a function.
