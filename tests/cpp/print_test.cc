@@ -1,16 +1,102 @@
 // Tensors as text. What is expected is what NumPy prints.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/support/paths.h"
 
 namespace tenon {
 namespace {
+
+// A case of tests/golden/print/arrays.txt.
+struct Case {
+  std::string header, bytes, text;
+};
+
+std::vector<Case> ReadCases() {
+  std::vector<Case> cases;
+  std::ifstream in(testing::Golden("print/arrays.txt"));
+  std::string line;
+  while (std::getline(in, line)) {
+    if (line.starts_with('|')) {
+      std::string& text = cases.back().text;
+      text += (text.empty() ? "" : "\n") + line.substr(1);
+    } else {
+      cases.push_back({line, {}, {}});
+      std::getline(in, cases.back().bytes);
+    }
+  }
+  return cases;
+}
+
+std::string FromHex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+DType TypeNamed(const std::string& name) {
+  for (const DType dtype :
+       {DType::kFloat, DType::kDouble, DType::kHalf, DType::kInt8, DType::kInt16, DType::kInt32,
+        DType::kInt64, DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64, DType::kBool,
+        DType::kComplex64, DType::kComplex128, DType::kString}) {
+    if (Name(dtype) == name) return dtype;
+  }
+  return DType::kInvalid;
+}
+
+Tensor MakeTensor(const Case& test) {
+  std::istringstream header(test.header);
+  std::string name;
+  header >> name;
+  std::vector<int64_t> dims;
+  int64_t dim = 0, count = 1;
+  while (header >> dim) {
+    dims.push_back(dim);
+    count *= dim;
+  }
+  const DType dtype = TypeNamed(name);
+  EXPECT_NE(dtype, DType::kInvalid) << test.header;
+  if (dtype == DType::kString) {
+    std::vector<std::string> texts;
+    size_t begin = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const size_t end = std::min(test.bytes.find(',', begin), test.bytes.size());
+      texts.push_back(FromHex(std::string_view(test.bytes).substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    return Tensor::Of<std::string>(Shape(dims), texts);
+  }
+  auto* const bytes = new std::string(FromHex(test.bytes));
+  return Tensor::View(bytes->data(), dtype, Shape(dims), [bytes] { delete bytes; });
+}
+
+TEST(CppPrint, PrintsAsNumPy) {
+  const std::vector<Case> cases = ReadCases();
+  EXPECT_EQ(cases.size(), 420u);
+  for (const Case& test : cases) EXPECT_EQ(MakeTensor(test).ToString(), test.text) << test.header;
+}
+
+// NumPy has no such type.
+TEST(CppPrint, PrintsTheShortestDigitsOfBFloat16) {
+  const std::vector<std::pair<uint16_t, std::string>> cases = {
+      {0x3dcd, "0.1"}, {0x7f7f, "3.39e+38"}, {0x0001, "9e-41"}, {0xc040, "-3.0"}, {0x0000, "0.0"}};
+  for (const auto& [bits, text] : cases) {
+    auto* const value = new uint16_t(bits);
+    EXPECT_EQ(Tensor::View(value, DType::kBFloat16, Shape{}, [value] { delete value; }).ToString(),
+              text);
+  }
+}
 
 TEST(CppPrint, AlignsColumns) {
   EXPECT_EQ(Tensor::Of<float>({{1, 2.5f}, {-3, 4.25f}}).ToString(),

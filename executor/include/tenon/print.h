@@ -72,20 +72,48 @@ struct Real {
   Decimal decimal;
 };
 
-// Shortest digits of a type of 16 bits: as few as round to the same bits, found by trying.
-inline Decimal ReadShort(float value, float (*widen)(uint16_t), uint16_t bits) {
-  Decimal decimal = ReadDecimal(value);
-  const float below = widen(static_cast<uint16_t>(bits - 1));
-  const float above = widen(static_cast<uint16_t>(bits + 1));
-  for (int digits = 0; digits < 8; ++digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*e", digits, static_cast<double>(value));
-    const double tried = std::strtod(text, nullptr);
-    const auto distance = [&](float to) { return tried > to ? tried - to : to - tried; };
-    if (distance(value) < distance(below) && distance(value) < distance(above))
-      return ReadDecimal(static_cast<float>(tried));
+// Shortest digits of a finite number of 16 bits. Digits are taken from its exact value until what
+// they say, or that plus one in the last place, rounds to the same bits; a tie goes to even bits.
+inline Decimal ReadShort(float (*widen)(uint16_t), uint16_t bits) {
+  const auto magnitude = static_cast<uint16_t>(bits & 0x7fff);
+  Decimal shortest;
+  shortest.negative = bits != magnitude;
+  shortest.digits = "0";
+  shortest.exponent = 1;
+  if (magnitude == 0) return shortest;
+  const double value = widen(magnitude);
+  const double below = (value - widen(static_cast<uint16_t>(magnitude - 1))) / 2;
+  double above = (widen(static_cast<uint16_t>(magnitude + 1)) - value) / 2;
+  if (above - above != 0) above = below;  // the greatest number: what follows is infinity
+  const bool is_even = (magnitude & 1) == 0;
+  char exact[192];
+  std::snprintf(exact, sizeof exact, "%.150e", value);
+  const int power = std::atoi(std::strchr(exact, 'e') + 1);
+  std::string digits(1, exact[0]);
+  for (const char* next = exact + 2;; digits += *next++) {
+    std::string greater = digits;
+    size_t last = greater.size();
+    while (last > 0 && greater[last - 1] == '9') greater[--last] = '0';
+    if (last == 0) {
+      greater.insert(0, 1, '1');
+    } else {
+      ++greater[last - 1];
+    }
+    const std::string scale = "e" + std::to_string(power + 1 - static_cast<int>(digits.size()));
+    const double down = value - std::strtod((digits + scale).c_str(), nullptr);
+    const double up = std::strtod((greater + scale).c_str(), nullptr) - value;
+    const bool low = is_even ? down <= below : down < below;
+    const bool high = is_even ? up <= above : up < above;
+    if (!low && !high) continue;
+    const bool is_down =
+        low && (!high || down < up || (down == up && (digits.back() - '0') % 2 == 0));
+    shortest.exponent =
+        power + 1 + (is_down ? 0 : static_cast<int>(greater.size() - digits.size()));
+    shortest.digits = is_down ? digits : greater;
+    break;
   }
-  return decimal;
+  while (shortest.digits.size() > 1 && shortest.digits.back() == '0') shortest.digits.pop_back();
+  return shortest;
 }
 
 inline bool IsFinite(double value) { return value - value == 0; }
@@ -104,7 +132,7 @@ inline Real RealAt(const void* data, DType dtype, int64_t i) {
       const auto widen = dtype == DType::kHalf ? FromHalf : FromBFloat16;
       const float value = widen(bits);
       real.value = value;
-      if (IsFinite(value)) real.decimal = ReadShort(value, widen, bits);
+      if (IsFinite(value)) real.decimal = ReadShort(widen, bits);
       break;
     }
     default: {
@@ -116,10 +144,16 @@ inline Real RealAt(const void* data, DType dtype, int64_t i) {
   return real;
 }
 
-// At most 8 digits behind the point, as few as tell the number; "1." for a whole one.
-inline std::string Positional(const Real& real, int most) {
+// At most so many digits behind the point, as few as tell the number; "1." for a whole one. Before
+// the point stand all digits if `exact`, else zeros behind those that tell the number.
+inline std::string Positional(const Real& real, int most, bool exact) {
   const Decimal& d = real.decimal;
   const int fraction = static_cast<int>(d.digits.size()) - d.exponent;
+  if (exact && fraction < 0) {
+    char text[400];
+    std::snprintf(text, sizeof text, "%.0f.", real.value);
+    return text;
+  }
   if (fraction > most) {
     char text[400];
     std::snprintf(text, sizeof text, "%.*f", most, real.value);
@@ -138,17 +172,24 @@ inline std::string Positional(const Real& real, int most) {
   return number;
 }
 
-// "1.5e+10" with this many digits behind the point.
+// "1.5e+10" with this many digits behind the point. Where the shortest digits are as many, they are
+// these: beside a power of two the nearest ones may be another number.
 inline std::string Scientific(const Real& real, int digits) {
+  const Decimal& d = real.decimal;
   char text[64];
   std::snprintf(text, sizeof text, "%.*e", digits, real.value);
   std::string number = text;
   if (digits == 0) number.insert(number.find('e'), ".");
-  return number;
+  if (real.value == 0 || d.digits.size() != static_cast<size_t>(digits) + 1) return number;
+  std::snprintf(text, sizeof text, "e%+03d", d.exponent - 1);
+  return (d.negative ? "-" : "") + d.digits.substr(0, 1) + "." + d.digits.substr(1) + text;
 }
 inline int FractionOfScientific(const Real& real) {
   const int digits = static_cast<int>(real.decimal.digits.size()) - 1;
-  return digits < 8 ? digits : 8;
+  if (digits <= 8) return digits;
+  const std::string rounded = Scientific(real, 8);
+  const size_t point = rounded.find('.');
+  return static_cast<int>(rounded.find_last_not_of('0', rounded.find('e') - 1) - point);
 }
 
 inline std::string NotFinite(double value) {
@@ -180,7 +221,7 @@ inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool
       texts.push_back((real.value != real.value && signs ? "+" : sign) + NotFinite(real.value));
       continue;
     }
-    texts.push_back(sign + (scientific ? Scientific(real, digits) : Positional(real, 8)));
+    texts.push_back(sign + (scientific ? Scientific(real, digits) : Positional(real, 8, true)));
     const size_t point = texts.back().find('.') + 1;
     before = std::max(before, point);
     behind = std::max(behind, texts.back().size() - point);
@@ -211,7 +252,7 @@ inline std::string FormatScalar(const Real& real) {
     std::snprintf(power, sizeof power, "e%+03d", real.decimal.exponent - 1);
     return text + power;
   }
-  std::string text = Positional(real, 400);
+  std::string text = Positional(real, 400, false);
   return text.back() == '.' ? text + "0" : text;
 }
 
