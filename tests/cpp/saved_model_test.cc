@@ -1,6 +1,7 @@
 // Checkpoints and SavedModels that the C++ library writes. TensorFlow reads the same files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -72,6 +73,41 @@ TEST_F(CppSavedModel, KeepsFunctionsAndVariables) {
   EXPECT_EQ(Floats(other.Run({{"factor", Tensor(4.f)}}, {"output_0"})[0])[199], 2);
   EXPECT_THROW(SaveSavedModel(functions, {&w}, Path("model")), Error);
   EXPECT_FALSE(std::filesystem::exists(Path("model.unfinished")));
+}
+
+TEST_F(CppSavedModel, TakesAnEmptyFolderAndNamesThatEndInASlash) {
+  Variable w(Tensor(2.f), {.name = "w"});
+  Function twice([&](Tensor x) { return x * w; });
+  const std::map<std::string, ConcreteFunction> functions = {
+      {"serving_default", twice.Concrete(TensorSpec(DType::kFloat, {}, "x"))}};
+  std::filesystem::create_directory(Path("empty"));
+  std::filesystem::create_directory(Path("left"));
+  std::filesystem::create_directory(Path("left.unfinished"));
+  for (const char* const name : {"empty", "slash/", "left"}) {
+    SaveSavedModel(functions, {}, Path(name));
+    const Session session = Session::Load(Path(name));
+    EXPECT_EQ(session.Run({{"x", Tensor(4.f)}}, {"output_0"})[0].item<float>(), 8) << name;
+  }
+  // A folder that another program left is not touched.
+  EXPECT_TRUE(std::filesystem::exists(Path("left.unfinished")));
+}
+
+TEST_F(CppSavedModel, LeavesNothingAfterAnError) {
+  Variable w(Tensor(2.f), {.name = "w"}), same(Tensor(3.f), {.name = "w"});
+  std::filesystem::create_directory(Path("full"));
+  Write("full/file", "kept");
+  Write("file", "kept");
+  EXPECT_THROW(SaveSavedModel({}, {&w}, Path("full")), Error);
+  EXPECT_THROW(SaveSavedModel({}, {&w}, Path("file")), Error);
+  EXPECT_THROW(SaveSavedModel({}, {&w, &same}, Path("two")), Error);
+  EXPECT_THROW(SaveSavedModel({}, {&w}, Path("nowhere/model")), Error);
+  EXPECT_THROW(SaveSavedModel({}, {&w}, ""), Error);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"file", "full"}));
+  EXPECT_TRUE(std::filesystem::exists(Path("full/file")));
 }
 
 }  // namespace

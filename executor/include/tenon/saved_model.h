@@ -1,14 +1,18 @@
 // SavedModels: functions with their variables in a folder that TensorFlow loads and serves.
 #pragma once
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tenon/checkpoint.h"
 #include "tenon/graph_file.h"
@@ -75,7 +79,10 @@ class SavedModelGraph {
     wire::Message(meta_graph, 3, saver);
     for (const char* const collection : {"variables", "trainable_variables"}) {
       std::string list;
-      for (const std::string& variable : variable_defs_) wire::Message(list, 1, variable);
+      for (size_t i = 0; i < variable_defs_.size(); ++i) {
+        if (collection[0] == 'v' || handles_[i].get()->is_trainable)
+          wire::Message(list, 1, variable_defs_[i]);
+      }
       std::string bytes_list;
       wire::Message(bytes_list, 2, list);  // CollectionDef { bytes_list }
       Entry(meta_graph, 4, collection, bytes_list);
@@ -130,11 +137,13 @@ class SavedModelGraph {
     handles_.push_back(handle);
     nodes_.push_back(node);
     const Tensor value = Read(node, *info);
-    // What initializes it where no checkpoint does: zeros.
+    // What initializes it where no checkpoint does: zeros, or empty texts.
     const Tensor zeros =
         Op("Fill", where_)
             .Input(Tensor::Of<int64_t>(Shape{info->shape.rank()}, info->shape.dims()))
-            .Input(Op("Cast", where_).Input(Tensor(0.f)).Attr("DstT", info->dtype).RunOne())
+            .Input(info->dtype == DType::kString
+                       ? Tensor("")
+                       : Op("Cast", where_).Input(Tensor(0.f)).Attr("DstT", info->dtype).RunOne())
             .Name(info->name + "/Initializer/zeros")
             .RunOne();
     TF_Operation* const assign = Assign(node, zeros, *info, info->name + "/Assign");
@@ -145,7 +154,7 @@ class SavedModelGraph {
     wire::Message(definition, 3, value.name());
     wire::Int(definition, 5, 1);  // is_resource
     wire::Message(definition, 6, zeros.name());
-    wire::Int(definition, 7, 1);  // trainable
+    wire::Int(definition, 7, handle.get()->is_trainable ? 1 : 0);  // trainable
     variable_defs_.push_back(definition);
     return node;
   }
@@ -234,28 +243,82 @@ class SavedModelGraph {
 };
 
 inline void MakeFolder(const std::string& path, Where where) {
-  if (mkdir(path.c_str(), 0777) != 0) Throw(TF_UNKNOWN, "Cannot make the folder " + path, where);
+  if (mkdir(path.c_str(), 0777) != 0)
+    Throw(TF_UNKNOWN, "Cannot make the folder " + path + ": " + std::strerror(errno), where);
 }
+
+// The names in a folder. Empty if it cannot be read.
+inline std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const open = opendir(folder.c_str());
+  if (open == nullptr) return names;
+  while (const dirent* const entry = readdir(open)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  closedir(open);
+  return names;
+}
+
+// A folder beside the one that is wanted, with a name that nothing had. It goes with the object,
+// and all that was written into it, unless it has got the name that is wanted.
+class UnfinishedFolder {
+ public:
+  UnfinishedFolder(const std::string& wanted, Where where) : path_(wanted + ".unfinished") {
+    for (int i = 1; mkdir(path_.c_str(), 0777) != 0; ++i) {
+      if (errno != EEXIST)
+        Throw(TF_UNKNOWN, "Cannot make the folder " + path_ + ": " + std::strerror(errno), where);
+      path_ = wanted + ".unfinished-" + std::to_string(i);
+    }
+  }
+  UnfinishedFolder(const UnfinishedFolder&) = delete;
+  UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
+  ~UnfinishedFolder() {
+    if (path_.empty()) return;
+    for (const std::string& name : NamesIn(path_ + "/variables"))
+      unlink((path_ + "/variables/" + name).c_str());
+    rmdir((path_ + "/variables").c_str());
+    for (const std::string& name : NamesIn(path_)) unlink((path_ + "/" + name).c_str());
+    rmdir(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+  void Rename(const std::string& wanted, Where where) {
+    if (std::rename(path_.c_str(), wanted.c_str()) != 0)
+      Throw(TF_UNKNOWN, "Cannot rename " + path_ + " to " + wanted + ": " + std::strerror(errno),
+            where);
+    path_.clear();
+  }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace internal
 
 // Writes a SavedModel: a signature for each of `functions`, and the values of `variables` and of
 // those that the functions use. tf.saved_model.load(dir).signatures["name"], saved_model_cli,
 // TensorFlow Serving, graph_run and Session::Load take it. The inputs of a signature have the names
-// of the function's placeholders, its outputs are output_0, output_1 ... `dir` must not exist; it
-// appears when all of it is written. INVALID_ARGUMENT for two variables of one name and for a `dir`
-// that exists; UNIMPLEMENTED for a function that uses another resource than variables.
+// of the function's placeholders, its outputs are output_0, output_1 ... `dir` must not exist or be
+// an empty folder; it appears when all of it is written, and after an error nothing new is there.
+// INVALID_ARGUMENT for two variables of one name and for a `dir` that holds something; UNKNOWN for
+// what the file system refuses; UNIMPLEMENTED for a function that uses another resource than
+// variables.
 inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,
                            const std::vector<Variable*>& variables, const std::string& dir,
                            Where where = Where::current()) {
+  std::string folder = dir;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   struct stat there;
-  if (stat(dir.c_str(), &there) == 0)
-    internal::Throw(TF_INVALID_ARGUMENT, "SaveSavedModel: " + dir + " exists", where);
+  if (folder.empty())
+    internal::Throw(TF_INVALID_ARGUMENT, "SaveSavedModel: the folder has no name", where);
+  if (stat(folder.c_str(), &there) == 0 &&
+      (!S_ISDIR(there.st_mode) || !internal::NamesIn(folder).empty()))
+    internal::Throw(TF_INVALID_ARGUMENT, "SaveSavedModel: " + folder + " exists", where);
   internal::SavedModelGraph graph(variables, where);
   for (const auto& [name, function] : functions) graph.AddSignature(name, function);
   const std::string bytes = graph.Bytes();
-  const std::string unfinished = dir + ".unfinished";
-  internal::MakeFolder(unfinished, where);
+  internal::UnfinishedFolder own(folder, where);
+  const std::string& unfinished = own.path();
   internal::MakeFolder(unfinished + "/variables", where);
   const internal::OutsideTraces outside;
   std::vector<std::string> keys;
@@ -281,8 +344,7 @@ inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functi
       out != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
   if ((out != nullptr && std::fclose(out) != 0) || !written)
     internal::Throw(TF_UNKNOWN, "Cannot write " + file, where);
-  if (std::rename(unfinished.c_str(), dir.c_str()) != 0)
-    internal::Throw(TF_UNKNOWN, "Cannot rename " + unfinished + " to " + dir, where);
+  own.Rename(folder, where);
 }
 
 }  // namespace tenon::inline v0
