@@ -12,6 +12,7 @@
 
 #include "tenon/op.h"
 #include "tenon/trace_graph.h"
+#include "tenon/trace_node.h"
 
 namespace tenon::inline v0::internal {
 
@@ -192,8 +193,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
 [[gnu::used]] inline void Register(const std::shared_ptr<FunctionRep>& function) {
   function->Register();
 }
-[[gnu::used]] inline void UseFunction(TraceGraph& graph,
-                                      const std::shared_ptr<FunctionRep>& function) {
+inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function) {
   graph.Use(function);
 }
 

@@ -11,20 +11,12 @@
 
 #include "tenon/scopes.h"
 #include "tenon/tensor.h"
-#include "tenon/trace_graph.h"
-#include "tenon/wire.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::inline v0 {
 namespace internal {
 
 class FunctionRep;
-
-// What a program needs only where it makes functions or tapes is declared weak, so that one without
-// them links without their headers.
-
-// Implemented in function_rep.h.
-[[gnu::weak]] void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
 
 }  // namespace internal
 
@@ -92,6 +84,14 @@ struct OpCall {
   std::shared_ptr<FunctionRep> function;  // if `type` is the name of one
 };
 
+// How a node touches state, for the order of side effects.
+enum class Effect {
+  kNone,    // its outputs say all about it
+  kRandom,  // draws numbers: stateful, but in no order
+  kRead,    // reads the resources that it takes
+  kWrite,   // may do anything to the resources that it takes, or to the world if it takes none
+};
+
 // What a node of a trace is beside its call.
 struct NodeOptions {
   std::string name;  // empty: after the op
@@ -100,11 +100,18 @@ struct NodeOptions {
   bool touches_world = false;    // has effects beside those on the resources that it takes
 };
 
-void AddSeeds(OpCall& call, TraceGraph* graph);
+void AddEagerSeeds(OpCall& call);
 // Writes the handles of at most `max_outputs` outputs, and returns how many there are.
 size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
 std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
-TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options);
+
+// What a program needs only where it makes functions or tapes is declared weak: one without them
+// does not compile their headers, and links.
+
+// Implemented in trace_node.h. Called if scopes.trace is set.
+[[gnu::weak]] TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options);
+[[gnu::weak]] std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options);
+[[gnu::weak]] std::string UniqueName(TraceGraph& graph, const std::string& base);
 // Implemented in gradient_tape.h. Called if IsRecording().
 [[gnu::weak]] void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
 
@@ -116,21 +123,27 @@ inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != n
 
 // Builds one call of an op: Op("MatMul").Input(a).Input(b).Attr("transpose_b", true).RunOne().
 // Attributes that the inputs decide (types, lengths of lists) need not be set; others have their
-// defaults. Errors are thrown by the Run functions, and name the op and `where`.
+// defaults. Errors are thrown by the Run functions, and name the op and `where`. What each call
+// uses stands out of line: programs call many ops, and their code would be compiled into each.
 class Op {
  public:
-  explicit Op(std::string type, Where where = Where::current()) {
+  [[gnu::noinline]] explicit Op(std::string type, Where where = Where::current()) {
     call_.type = std::move(type);
     call_.where = where;
   }
+  Op(const Op&) = default;
+  Op(Op&&) = default;
+  Op& operator=(const Op&) = default;
+  Op& operator=(Op&&) = default;
+  [[gnu::noinline]] ~Op() {}  // NOLINT: out of line
 
-  Op& Input(const Tensor& tensor) {
+  [[gnu::noinline]] Op& Input(const Tensor& tensor) {
     if (call_.tensors.empty()) call_.tensors.reserve(4);
     call_.tensors.push_back(tensor);
     return *this;
   }
   // An argument that is a list.
-  Op& Input(const std::vector<Tensor>& tensors) {
+  [[gnu::noinline]] Op& Input(const std::vector<Tensor>& tensors) {
     call_.lists.push_back({call_.tensors.size(), tensors.size()});
     call_.tensors.insert(call_.tensors.end(), tensors.begin(), tensors.end());
     return *this;
@@ -204,7 +217,7 @@ class Op {
   // Runs an op of one output. INVALID_ARGUMENT if it has another number of outputs.
   Tensor RunOne() {
     if (internal::scopes.trace == nullptr) {
-      internal::AddSeeds(call_, nullptr);
+      internal::AddEagerSeeds(call_);
       TFE_TensorHandle* output = nullptr;
       if (internal::RunEagerly(call_, &output, 1) == 1) [[likely]] {
         Tensor result = Tensor::FromHandle(output);
@@ -229,7 +242,7 @@ class Op {
 
  private:
   using Kind = internal::NamedAttr::Kind;
-  internal::NamedAttr& Add(const char* name, Kind kind) {
+  [[gnu::noinline]] internal::NamedAttr& Add(const char* name, Kind kind) {
     internal::NamedAttr& attr = call_.attrs.emplace_back();
     attr.name = name;
     attr.kind = kind;
@@ -404,79 +417,6 @@ inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
   }
 }
 
-inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const NamedAttr& attr,
-                        TF_Status* status) {
-  using Kind = NamedAttr::Kind;
-  const char* const name = attr.name.c_str();
-  switch (attr.kind) {
-    case Kind::kBool:
-      TF_SetAttrBool(node, name, attr.number != 0 ? 1 : 0);
-      break;
-    case Kind::kInt:
-      TF_SetAttrInt(node, name, attr.number);
-      break;
-    case Kind::kFloat:
-      TF_SetAttrFloat(node, name, attr.real);
-      break;
-    case Kind::kString:
-      TF_SetAttrString(node, name, attr.strings[0].data(), attr.strings[0].size());
-      break;
-    case Kind::kType:
-      TF_SetAttrType(node, name, static_cast<TF_DataType>(attr.number));
-      break;
-    case Kind::kShape:
-      TF_SetAttrShape(node, name, attr.shapes[0].dims().data(), attr.shapes[0].rank());
-      break;
-    case Kind::kTensor:
-      TF_SetAttrTensor(node, name, attr.tensor.Host({}), status);
-      break;
-    case Kind::kFunction: {
-      const FunctionName& function = attr.functions[0];
-      if (function.rep != nullptr) UseFunction(graph, function.rep);
-      TF_SetAttrFuncName(node, name, function.name.data(), function.name.size());
-      break;
-    }
-    case Kind::kBools: {
-      const auto values = Converted<unsigned char>(attr.numbers);
-      TF_SetAttrBoolList(node, name, values.data(), static_cast<int>(values.size()));
-      break;
-    }
-    case Kind::kInts:
-      TF_SetAttrIntList(node, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
-      break;
-    case Kind::kFloats:
-      TF_SetAttrFloatList(node, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
-      break;
-    case Kind::kStrings:
-      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
-        TF_SetAttrStringList(node, name, values, lengths, static_cast<int>(attr.strings.size()));
-      });
-      break;
-    case Kind::kTypes: {
-      const auto types = Converted<TF_DataType>(attr.numbers);
-      TF_SetAttrTypeList(node, name, types.data(), static_cast<int>(types.size()));
-      break;
-    }
-    case Kind::kShapes:
-      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
-        TF_SetAttrShapeList(node, name, dims, ranks, static_cast<int>(attr.shapes.size()));
-      });
-      break;
-    case Kind::kFunctions: {
-      // AttrValue { list { func { name } ... } }: the C API has no function for it.
-      std::string list;
-      for (const FunctionName& function : attr.functions) {
-        if (function.rep != nullptr) UseFunction(graph, function.rep);
-        wire::Message(list, 9, wire::Text(1, function.name));
-      }
-      std::string proto;
-      wire::Message(proto, 1, list);
-      TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
-      break;
-    }
-  }
-}
-
 // The first text between `begin` and `end`.
 inline std::string_view Between(std::string_view text, std::string_view begin,
                                 std::string_view end) {
@@ -495,21 +435,41 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
 }
 
-// Sets both seeds of a random op from the program's seed, if it has one and the op has none.
-inline void AddSeeds(OpCall& call, TraceGraph* graph) {
-  Process& process = GetProcess();
-  if (!process.has_seed.load(std::memory_order_relaxed) || EffectOfOp(call.type) != Effect::kRandom)
-    return;
-  for (const NamedAttr& attr : call.attrs) {
-    if (attr.name == "seed" || attr.name == "seed2") return;
+// Whether ops of this type draw random numbers by the attributes seed and seed2.
+inline bool DrawsNumbers(const std::string& type) {
+  static constexpr const char* kTypes[] = {
+      "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
+      "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
+      "RandomGammaGrad", "RandomPoisson",    "RandomPoissonV2"};
+  for (const char* const name : kTypes) {
+    if (type == name) return true;
   }
-  const int64_t number = graph != nullptr ? graph->next_seed() : ++process.eager_ops_with_seed;
-  for (const auto& [name, value] : {std::pair<const char*, int64_t>("seed", process.seed.load()),
-                                    std::pair<const char*, int64_t>("seed2", number)}) {
+  return false;
+}
+
+// Whether an op gets its seeds from the program's seed: it draws, and has none.
+inline bool LacksSeeds(const OpCall& call) {
+  if (!GetProcess().has_seed.load(std::memory_order_relaxed) || !DrawsNumbers(call.type))
+    return false;
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.name == "seed" || attr.name == "seed2") return false;
+  }
+  return true;
+}
+
+// Sets both seeds. `number` is that of the op among those of the trace, or of the eager ones.
+inline void AddSeeds(OpCall& call, int64_t number) {
+  for (const auto& [name, value] :
+       {std::pair<const char*, int64_t>("seed", GetProcess().seed.load()),
+        std::pair<const char*, int64_t>("seed2", number)}) {
     NamedAttr& attr = call.attrs.emplace_back();
     attr.name = name;
     attr.number = value;
   }
+}
+inline void AddEagerSeeds(OpCall& call) {
+  if (LacksSeeds(call)) [[unlikely]]
+    AddSeeds(call, ++GetProcess().eager_ops_with_seed);
 }
 
 // The handle of an eager value.
@@ -582,84 +542,29 @@ inline size_t MaxOutputs(const OpCall& call) {
   return count;
 }
 
-inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
-  // Inputs first: a capture adds nodes of its own.
-  std::vector<TF_Output> inputs;
-  inputs.reserve(call.tensors.size());
-  for (const Tensor& tensor : call.tensors) inputs.push_back(graph.Resolve(tensor, call.where));
-  TF_Status* const status = ThreadStatus();
-  const std::string name = graph.UniqueName(options.name.empty() ? call.type : options.name);
-  TF_OperationDescription* const node =
-      TF_NewOperation(graph.graph(), call.type.c_str(), name.c_str());
-  if (scopes.device != nullptr) TF_SetDevice(node, scopes.device->c_str());
-  auto list = call.lists.begin();
-  for (size_t i = 0; i < inputs.size() || list != call.lists.end();) {
-    if (list == call.lists.end() || i != list->first) {
-      TF_AddInput(node, inputs[i++]);
-    } else {
-      TF_AddInputList(node, inputs.data() + i, static_cast<int>(list->count));
-      i += list->count;
-      ++list;
-    }
-  }
-  TF_Code code = TF_OK;
-  std::string message;
-  for (const NamedAttr& attr : call.attrs) {
-    SetNodeAttr(graph, node, attr, status);
-    if (TF_GetCode(status) == TF_OK) continue;
-    code = TF_GetCode(status);
-    message = TF_Message(status);
-    TF_SetStatus(status, TF_OK, "");
-  }
-  for (const ControlScope* scope = scopes.control; scope != nullptr; scope = scope->outer) {
-    for (const Tensor& tensor : scope->tensors) {
-      if (tensor.rep().graph.get() == &graph) TF_AddControlInput(node, tensor.output().oper);
-    }
-  }
-  if (TENON_SetNodePlace != nullptr && call.where.line() != 0)
-    TENON_SetNodePlace(node, ToString(call.where).c_str());
-  const Effect effect = options.effect_is_known ? options.effect : EffectOfOp(call.type);
-  graph.OrderBefore(node, effect, options.touches_world, inputs);
-  TF_Operation* const operation = TF_FinishOperation(node, status);
-  if (code != TF_OK) Throw(Error(code, message, call.type, name, call.where));
-  if (TF_GetCode(status) != TF_OK) ThrowFromOp(call, status, name);
-  graph.OrderAfter(operation, effect, options.touches_world, inputs);
-  graph.NotePlace(operation, call.where);
-  return operation;
-}
-
 }  // namespace internal
 
 inline TF_Operation* Op::AddToTrace() {
-  internal::TraceGraph* const graph = internal::scopes.trace;
-  if (graph == nullptr) {
+  if (internal::scopes.trace == nullptr) {
     internal::Throw(Error(TF_FAILED_PRECONDITION, "Only a function that is traced has nodes",
                           call_.type, {}, call_.where));
   }
-  internal::AddSeeds(call_, graph);
-  return internal::AddNode(*graph, call_, options_);
+  return internal::AddToTrace(call_, options_);
 }
 
 inline std::vector<Tensor> Op::Run() {
-  std::vector<Tensor> outputs;
-  if (internal::TraceGraph* const graph = internal::scopes.trace) {
-    TF_Operation* const operation = AddToTrace();
-    const int count = TF_OperationNumOutputs(operation);
-    outputs.reserve(static_cast<size_t>(count));
-    for (int i = 0; i < count; ++i) outputs.push_back(graph->Symbol({operation, i}, call_.where));
-    return outputs;
-  }
-  internal::AddSeeds(call_, nullptr);
-  outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
+  if (internal::scopes.trace != nullptr) return internal::RunInTrace(call_, options_);
+  internal::AddEagerSeeds(call_);
+  std::vector<Tensor> outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
   if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), outputs);
   return outputs;
 }
 
 inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.name) {
   internal::TraceGraph* const graph = internal::scopes.trace;
-  name_ =
-      (graph != nullptr ? graph->UniqueName(name) : (outer_ == nullptr ? name : *outer_ + name)) +
-      "/";
+  name_ = (graph != nullptr ? internal::UniqueName(*graph, name)
+                            : (outer_ == nullptr ? name : *outer_ + name)) +
+          "/";
   internal::scopes.name = &name_;
 }
 

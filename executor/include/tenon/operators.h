@@ -92,21 +92,21 @@ class Operand {
       case DType::kDouble:
         return Tensor(number_);
       case DType::kInt8:
-        return OfInteger<int8_t>(dtype);
+        return OfInteger(dtype, 1, true);
       case DType::kInt16:
-        return OfInteger<int16_t>(dtype);
+        return OfInteger(dtype, 2, true);
       case DType::kInt32:
-        return OfInteger<int32_t>(dtype);
+        return OfInteger(dtype, 4, true);
       case DType::kInt64:
-        return OfInteger<int64_t>(dtype);
+        return OfInteger(dtype, 8, true);
       case DType::kUInt8:
-        return OfInteger<uint8_t>(dtype);
+        return OfInteger(dtype, 1, false);
       case DType::kUInt16:
-        return OfInteger<uint16_t>(dtype);
+        return OfInteger(dtype, 2, false);
       case DType::kUInt32:
-        return OfInteger<uint32_t>(dtype);
+        return OfInteger(dtype, 4, false);
       case DType::kUInt64:
-        return OfInteger<uint64_t>(dtype);
+        return OfInteger(dtype, 8, false);
       case DType::kBool:
         if (own_type_ != DType::kBool) ThrowUnfit(dtype);
         return Tensor(integer_ != 0);
@@ -121,18 +121,21 @@ class Operand {
   }
 
  private:
-  template <typename T>
-  Tensor OfInteger(DType dtype) const {
-    if (!is_integer_) ThrowUnfit(dtype);
-    if (is_big_ || integer_ < 0) {
-      if (!std::is_signed_v<T> && !(is_big_ && sizeof(T) == 8)) ThrowUnfit(dtype);
-      if (is_big_ && std::is_signed_v<T>) ThrowUnfit(dtype);
+  // As a scalar of an integer type of `size` bytes.
+  Tensor OfInteger(DType dtype, size_t size, bool is_signed) const {
+    const int64_t limit = size == 8 ? 0 : int64_t{1} << (8 * size - (is_signed ? 1 : 0));
+    bool fits = is_integer_;
+    if (is_big_) {
+      fits = fits && size == 8 && !is_signed;
+    } else if (integer_ < 0) {
+      fits = fits && is_signed && (size == 8 || integer_ >= -limit);
+    } else {
+      fits = fits && (size == 8 || integer_ < limit);
     }
-    if (sizeof(T) < 8 && (integer_ < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
-                          integer_ > static_cast<int64_t>(std::numeric_limits<T>::max()))) {
-      ThrowUnfit(dtype);
-    }
-    return Tensor(static_cast<T>(integer_));
+    if (!fits) ThrowUnfit(dtype);
+    const size_t front = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(integer_) - size : 0;
+    return Tensor::OfBytes(dtype, Shape{}, reinterpret_cast<const char*>(&integer_) + front, 1,
+                           size);
   }
   [[noreturn]] void ThrowUnfit(DType dtype) const {
     internal::Throw(TF_INVALID_ARGUMENT,

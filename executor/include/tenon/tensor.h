@@ -77,29 +77,15 @@ inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank) {
   return tensor;
 }
 
-// Elements of C++ types as elements of tensors.
-template <typename T>
-void WriteElements(TF_Tensor* tensor, const T* values, size_t count) {
-  if constexpr (DTypeOf<T>() == DType::kString) {
-    auto* const strings = static_cast<TF_TString*>(TF_TensorData(tensor));
-    for (size_t i = 0; i < count; ++i) {
-      const std::string_view text = values[i];
-      TF_TString_Init(&strings[i]);
-      TF_TString_Copy(&strings[i], text.data(), text.size());
-    }
-  } else if (count != 0) {
-    std::memcpy(TF_TensorData(tensor), values, count * sizeof(T));
-  }
-}
-
 }  // namespace internal
 
 class Index;
 class Tensor;
 namespace internal {
 
-// The graph of a symbol. Implemented in trace_graph.h.
-TF_Graph* GraphOf(const TensorRep& rep);
+// The graph of a symbol. Implemented in trace_node.h. Weak: a program that traces nothing has no
+// symbols.
+[[gnu::weak]] TF_Graph* GraphOf(const TensorRep& rep);
 
 Tensor SliceOf(const Tensor& tensor, std::span<const class Index> indices, Where where);
 }  // namespace internal
@@ -114,10 +100,11 @@ class Tensor {
   Tensor() = default;
   // Scalars, and strings as scalars.
   template <internal::Number T>
-  Tensor(T value) : Tensor(Of<T>(Shape{}, std::span<const T>(&value, 1))) {}  // NOLINT
-  Tensor(const char* text) : Tensor(std::string_view(text)) {}                // NOLINT
-  Tensor(const std::string& text) : Tensor(std::string_view(text)) {}         // NOLINT
-  Tensor(std::string_view text)                                               // NOLINT
+  Tensor(T value)  // NOLINT
+      : Tensor(OfBytes(internal::DTypeOf<T>(), Shape{}, &value, 1, sizeof(T))) {}
+  Tensor(const char* text) : Tensor(std::string_view(text)) {}         // NOLINT
+  Tensor(const std::string& text) : Tensor(std::string_view(text)) {}  // NOLINT
+  Tensor(std::string_view text)                                        // NOLINT
       : Tensor(Of<std::string_view>(Shape{}, std::span<const std::string_view>(&text, 1))) {}
 
   Tensor(const Tensor& other) noexcept : rep_(other.rep_) {
@@ -138,15 +125,19 @@ class Tensor {
   template <typename T>
   static Tensor Of(const Shape& shape, std::span<const T> values) {
     static_assert(internal::DTypeOf<T>() != DType::kInvalid, "Tensors do not hold this type");
-    if (shape.num_elements() != static_cast<int64_t>(values.size())) {
-      internal::Throw(TF_INVALID_ARGUMENT, "A tensor of shape " + shape.ToString() +
-                                               " cannot have " + std::to_string(values.size()) +
-                                               " elements");
+    if constexpr (internal::DTypeOf<T>() == DType::kString) {
+      TF_Tensor* const tensor = Allocate(DType::kString, shape, values.size());
+      auto* const strings = static_cast<TF_TString*>(TF_TensorData(tensor));
+      for (size_t i = 0; i < values.size(); ++i) {
+        const std::string_view text = values[i];
+        TF_TString_Init(&strings[i]);
+        TF_TString_Copy(&strings[i], text.data(), text.size());
+      }
+      return FromHost(tensor);
+    } else {
+      return OfBytes(internal::DTypeOf<T>(), shape, values.data(), values.size(),
+                     values.size_bytes());
     }
-    TF_Tensor* const tensor =
-        internal::AllocateTensor(internal::DTypeOf<T>(), shape.dims().data(), shape.rank());
-    internal::WriteElements(tensor, values.data(), values.size());
-    return FromHost(tensor);
   }
   template <typename T>
   static Tensor Of(const Shape& shape, const std::vector<T>& values) {
@@ -309,6 +300,14 @@ class Tensor {
 
   // --- Of this library's own headers.
   explicit Tensor(internal::TensorRep* rep) : rep_(rep) {}
+  // A value of `count` elements, not strings, which are copied from `values`. One function for all
+  // types: the compiler makes one for each otherwise, also for a program that calls none.
+  static Tensor OfBytes(DType dtype, const Shape& shape, const void* values, size_t count,
+                        size_t bytes) {
+    TF_Tensor* const tensor = Allocate(dtype, shape, count);
+    if (bytes != 0) std::memcpy(TF_TensorData(tensor), values, bytes);
+    return FromHost(tensor);
+  }
   internal::TensorRep* get() const { return rep_; }
   internal::TensorRep& rep() const {
     if (rep_ == nullptr) [[unlikely]]
@@ -333,6 +332,14 @@ class Tensor {
   [[noreturn]] void ThrowSymbolic(const char* what, Where where) const;
 
  private:
+  static TF_Tensor* Allocate(DType dtype, const Shape& shape, size_t count) {
+    if (shape.num_elements() != static_cast<int64_t>(count)) {
+      internal::Throw(TF_INVALID_ARGUMENT, "A tensor of shape " + shape.ToString() +
+                                               " cannot have " + std::to_string(count) +
+                                               " elements");
+    }
+    return internal::AllocateTensor(dtype, shape.dims().data(), shape.rank());
+  }
   template <typename T, typename List>
   static Tensor OfNested(const List& list) {
     std::vector<int64_t> dims;

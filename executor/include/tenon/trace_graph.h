@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/op.h"
 #include "tenon/scopes.h"
 #include "tenon/tensor.h"
 
@@ -30,17 +31,6 @@ struct CustomNode {
   // may be missing. Called in the trace of the graph, with symbols of it.
   CustomBackward backward;
 };
-
-// How a node touches state, for the order of side effects.
-enum class Effect {
-  kNone,    // its outputs say all about it
-  kRandom,  // draws numbers: stateful, but in no order
-  kRead,    // reads the resources that it takes
-  kWrite,   // may do anything to the resources that it takes, or to the world if it takes none
-};
-
-// What ops of this type do. Looked up once a type.
-inline Effect EffectOfOp(const std::string& type);
 
 // Values of at most this many elements that a function captures become constants of its graph.
 inline constexpr int64_t kMaxConstantElements = 128;
@@ -318,47 +308,6 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   bool touches_world_ = false;
   bool reads_state_ = false;
 };
-
-inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
-
-inline Effect EffectOfOp(const std::string& type) {
-  static constexpr const char* kRandom[] = {
-      "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
-      "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
-      "RandomGammaGrad", "RandomPoisson",    "RandomPoissonV2"};
-  static constexpr const char* kReads[] = {
-      "ReadVariableOp",    "VariableShape",      "ResourceGather",
-      "ResourceGatherNd",  "VarIsInitializedOp", "IsResourceInitialized",
-      "LookupTableFindV2", "LookupTableSizeV2",  "LookupTableExportV2"};
-  static constexpr const char* kPure[] = {
-      "VarHandleOp",    "Placeholder",   "PlaceholderWithDefault", "StatelessIf",
-      "StatelessWhile", "StatelessCase", "PartitionedCall"};
-  const auto is_in = [&type](const auto& list) {
-    for (const char* const name : list) {
-      if (type == name) return true;
-    }
-    return false;
-  };
-  struct Known {
-    std::mutex mutex;
-    std::unordered_map<std::string, int64_t> effects;  // an Effect
-  };
-  static Known* const known = new Known;
-  const std::lock_guard lock(known->mutex);
-  const auto found = known->effects.find(type);
-  if (found != known->effects.end()) return static_cast<Effect>(found->second);
-  Effect effect = Effect::kNone;
-  if (is_in(kRandom)) {
-    effect = Effect::kRandom;
-  } else if (is_in(kReads)) {
-    effect = Effect::kRead;
-  } else if (!is_in(kPure)) {
-    TF_Status* const status = ThreadStatus();
-    if (TF_OpIsStateful(type.c_str(), status) != 0) effect = Effect::kWrite;
-  }
-  known->effects.emplace(type, static_cast<int64_t>(effect));
-  return effect;
-}
 
 inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,
                                     bool touches_world, const std::vector<TF_Output>& inputs) {

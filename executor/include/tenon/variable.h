@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/operators.h"
+#include "tenon/wire.h"
 
 namespace tenon::inline v0 {
 
