@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tenon/tenon.h"
@@ -85,6 +87,34 @@ TEST(CppOperators, BroadcastAndTakeTheTypeOfTheTensor) {
   EXPECT_EQ(Floats(sum), (std::vector<float>{4, 9, 16, 25}));
   EXPECT_THROW(integers + 1.5, Error);
   EXPECT_THROW(Tensor::Of<uint8_t>({1}) + 256, Error);
+}
+
+// The least and the greatest number of each integer type, and one beyond.
+TEST(CppOperators, TakeNumbersThatTheTypeOfTheTensorHolds) {
+  const auto limits = []<typename T>(T) {
+    const T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    const Tensor zero = T{0};
+    EXPECT_EQ((zero + least).template item<T>(), least);
+    EXPECT_EQ((most + zero).template item<T>(), most);
+    EXPECT_EQ((zero + most).dtype(), zero.dtype());
+    if constexpr (sizeof(T) < 8) {
+      EXPECT_THROW(zero + (int64_t{least} - 1), Error);
+      EXPECT_THROW(zero + (int64_t{most} + 1), Error);
+    } else if constexpr (std::is_signed_v<T>) {
+      EXPECT_THROW(zero + (uint64_t{1} << 63), Error);
+    } else {
+      EXPECT_THROW(zero + int64_t{-1}, Error);
+    }
+    EXPECT_THROW(zero + 0.5, Error);
+  };
+  limits(int8_t{});
+  limits(int16_t{});
+  limits(int32_t{});
+  limits(int64_t{});
+  limits(uint8_t{});
+  limits(uint16_t{});
+  limits(uint32_t{});
+  limits(uint64_t{});
 }
 
 TEST(CppOperators, TakePartsAsNumPy) {

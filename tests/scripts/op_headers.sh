@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # op_headers.sh BUILD_DIR: each op whose name begins with a letter has just one function in tenon/ops/, and tenon/ops.h includes all
-# headers there. Deprecated ops are marked.
+# headers there. Deprecated ops are marked. A family does not include what traces functions: it takes the compiler long, and
+# a program of eager ops does not need it.
 set -euo pipefail
 export LC_ALL=C
 headers=$1/generated/include/tenon
@@ -17,4 +18,12 @@ same <(cd "$headers" && ls ops/*.h | sort) <(sed -nE 's,^#include "tenon/(ops/.*
   "tenon/ops.h does not include all headers (<)"
 same <(awk -F'|' '/^[A-Za-z]/ && (" " $5) ~ / deprecated / { print $1 }' tests/golden/ops/op_defs.txt | sort) \
   <(functions <(grep -h -A 2 '^\[\[deprecated' "$headers"/ops/*.h) | sort) "the deprecated functions (>) are not those of the ops (<)"
+
+for family in "$headers"/ops/*.h; do
+  included=$(c++ -std=c++20 -MM -Igraph/include -Iexecutor/include -I"$1/generated/include" "$family")
+  if grep -oE 'tenon/(trace_graph|trace_node|function_rep|gradient_tape)\.h' <<<"$included"; then
+    echo "op_headers: $(basename "$family") includes the above"
+    failed=1
+  fi
+done
 exit "$failed"

@@ -2,6 +2,7 @@
 #include "tests/cpp/headers/polynomial.h"
 
 int main() {
+  const tenon::NameScope scope("layer");
   const tenon::Tensor y = Polynomial(tenon::Tensor::Of<float>({1, 2}));
   return y.shape() == tenon::Shape{2} && y.data<float>()[1] == 10 ? 0 : 1;
 }
