@@ -167,9 +167,14 @@ const NodeKind* Graph::AddKind(uint64_t hash, std::string_view op_name, const Op
   const std::string_view kept =
       op != nullptr ? std::string_view(op->name) : storage_->Copy(op_name);
   const NodeKind* kind = storage_->Add(MakeKind(kept, op, std::move(sorted_attrs)));
+  if (hash == 0) return kind;
+  // Nodes that share a kind mostly stand near each other. A table that held a million kinds would
+  // cost more, in memory that is seldom in the cache, than to make a kind again now and then.
+  constexpr size_t kMostKinds = 1 << 15;
+  if (kinds_.size() >= kMostKinds) kinds_.clear();
   // Of two kinds with one hash the later one is found from now on; the other is only no longer
   // shared.
-  if (hash != 0) kinds_[hash] = kind;
+  kinds_[hash] = kind;
   return kind;
 }
 
@@ -180,8 +185,10 @@ const NodeKind* Graph::Intern(std::string_view op_name, std::vector<Attr> sorted
 }
 
 const NodeKind* Graph::InternNew(std::string_view op_name, std::vector<NewAttr> attrs) {
-  std::stable_sort(attrs.begin(), attrs.end(),
-                   [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; });
+  const auto by_name = [](const NewAttr& a, const NewAttr& b) { return a.name < b.name; };
+  // Most callers give the attributes in order, and the sort would allocate.
+  if (!std::is_sorted(attrs.begin(), attrs.end(), by_name))
+    std::stable_sort(attrs.begin(), attrs.end(), by_name);
   std::vector<Attr> sorted;
   sorted.reserve(attrs.size());
   for (const NewAttr& a : attrs) {

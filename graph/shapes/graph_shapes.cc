@@ -123,7 +123,17 @@ absl::Status GraphShapes::Append(const Graph& graph, const ShapeOptions& options
   range = {static_cast<uint32_t>(ids_.size()), static_cast<uint32_t>(graph.num_outputs(n)), nullptr,
            MarkOf(graph.data_inputs(n))};
   ids_.resize(ids_.size() + range.count, kUnknown);
+  if (IsLate(graph, options, n)) {
+    range.kind = &graph.kind(n);
+    ids_[range.first] = kLate | range.kind->index;
+    return absl::OkStatus();
+  }
   return InferNode(graph, options, n).status();
+}
+
+bool GraphShapes::IsLate(const Graph& graph, const ShapeOptions& options, NodeId n) {
+  return options.late_constants && options.feeds.empty() && options.skip == nullptr &&
+         !options.refine && CanInfer(graph, n) && late_.Add(graph.kind(n));
 }
 
 absl::Status GraphShapes::Update(const Graph& graph, const ShapeOptions& options, NodeId n) {
@@ -175,7 +185,7 @@ absl::StatusOr<bool> GraphShapes::AskShapeFn(const Graph& graph, const ShapeOpti
                                              NodeId n) {
   InferenceContext::Infos inputs;
   for (const Output& from : graph.data_inputs(n))
-    inputs.push_back(&infos_[IdOfInput(graph, n, from)]);
+    inputs.push_back(&InfoOf(IdOfInput(graph, n, from)));
   InferenceContext context(*graph.op(n), graph.attrs(n), graph.kind(n).types, std::move(inputs));
   context.set_node(graph.name(n));
   if (options.assume_valid_feeds || !IsPlaceholder(graph, n)) {
@@ -213,7 +223,7 @@ bool GraphShapes::Forget(const ShapeOptions& options, NodeId n) {
 
 bool GraphShapes::Store(size_t at, TensorInfo info) {
   InfoId& id = ids_[at];
-  if (Same(infos_[id], info)) return false;
+  if (Same(InfoOf(id), info)) return false;
   if (!IsPlain(info)) {
     id = static_cast<InfoId>(infos_.size());
     infos_.push_back(std::move(info));

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "graph/base/chunked_vector.h"
 #include "graph/ir/graph.h"
+#include "graph/shapes/late_constants.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
 
@@ -159,6 +160,9 @@ struct ShapeOptions {
   // scalar Placeholder is of unknown shape too: there a scalar stood for any shape.
   absl::flat_hash_map<Output, TensorInfo> feeds;
   bool assume_valid_feeds = true;
+  // Whether Append may leave small constants to be decoded when they are asked for. The storage of
+  // the graph must then outlive the GraphShapes.
+  bool late_constants = false;
   // If given, errors of shape functions are appended, with their nodes: outputs that are not fed
   // stay unknown and the sweep goes on. The messages then do not name the node.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
@@ -214,7 +218,7 @@ class GraphShapes {
   // What is known of an output. The node's id must be below num_nodes(); an output that the node
   // does not have is unknown. The reference is valid until the next Refresh, Append, Update or
   // Set.
-  const TensorInfo& info(Output o) const { return infos_[IdOf(o)]; }
+  const TensorInfo& info(Output o) const { return InfoOf(IdOf(o)); }
   const PartialShape& shape(Output o) const { return info(o).shape; }
 
  private:
@@ -222,6 +226,8 @@ class GraphShapes {
   // function runs once for all nodes of one kind with the same infos as inputs.
   using InfoId = uint32_t;
   static constexpr InfoId kUnknown = 0;
+  // Marks an id of late_: the index of a kind.
+  static constexpr InfoId kLate = InfoId{1} << 31;
   // The outputs of a node in ids_, with the kind and a hash of the inputs for which they were
   // inferred.
   struct Range {
@@ -247,6 +253,9 @@ class GraphShapes {
     const Range& range = ranges_[o.node];
     return static_cast<uint32_t>(o.port) < range.count ? ids_[range.first + o.port] : kUnknown;
   }
+  const TensorInfo& InfoOf(InfoId id) const {
+    return (id & kLate) == 0 ? infos_[id] : late_.Info(id & ~kLate);
+  }
   static bool IsPlain(const TensorInfo& info) {
     return info.value == nullptr && !info.partial_value.has_value() && info.handle_shape == nullptr;
   }
@@ -258,12 +267,14 @@ class GraphShapes {
   // These return whether an output differs from before.
   absl::StatusOr<bool> InferNode(const Graph& graph, const ShapeOptions& options, NodeId n);
   absl::StatusOr<bool> AskShapeFn(const Graph& graph, const ShapeOptions& options, NodeId n);
+  bool IsLate(const Graph& graph, const ShapeOptions& options, NodeId n);
   bool Forget(const ShapeOptions& options, NodeId n);
   bool Store(size_t at, TensorInfo info);
 
-  std::vector<Range> ranges_;                // by node id
-  std::vector<InfoId> ids_;                  // by output, in the node's range
-  ChunkedVector<TensorInfo> infos_;          // kUnknown first
+  std::vector<Range> ranges_;        // by node id
+  std::vector<InfoId> ids_;          // by output, in the node's range
+  ChunkedVector<TensorInfo> infos_;  // kUnknown first
+  LateConstants late_;
   absl::flat_hash_map<Dims, InfoId> plain_;  // by shape of known rank
   absl::flat_hash_map<Question, size_t> questions_;
   std::vector<InfoId> answers_;

@@ -387,6 +387,35 @@ bool IsAsWritten(std::string_view wire) {
   return t.has_value() && t->dtype != static_cast<uint64_t>(DataType::kBool);
 }
 
+bool IsSmallAsWritten(std::string_view wire) {
+  constexpr size_t kMostBytes = 1024;
+  WireReader reader(wire);
+  WireField f;
+  if (!reader.Next(&f) || f.number != kDtype || f.type != WireType::kVarint ||
+      f.scalar > INT32_MAX || !IsKnownDataType(static_cast<int32_t>(f.scalar)))
+    return false;
+  const auto dtype = static_cast<DataType>(f.scalar);
+  if (IsRef(dtype) || !IsMemcpyable(dtype)) return false;
+  if (!reader.Next(&f) || f.number != kShape || f.type != WireType::kBytes) return false;
+  // The shape of a scalar has no bytes.
+  size_t bytes = DataTypeSize(dtype);
+  if (!f.bytes.empty()) {
+    const absl::StatusOr<TensorProtoHeader> header =
+        MakeHeader(static_cast<uint64_t>(dtype), f.bytes);
+    const absl::StatusOr<size_t> size =
+        header.ok() ? TensorBytes(dtype, header->shape) : header.status();
+    if (!size.ok() || *size == 0 || *size > kMostBytes) return false;
+    bytes = *size;
+  }
+  if (!reader.Next(&f) || f.type != WireType::kBytes || reader.offset() != wire.size())
+    return false;
+  const Encoding encoding = EncodingOf(dtype);
+  if (f.number == encoding.field && encoding.coding == Coding::kVarint)
+    return bytes == DataTypeSize(dtype) && CountValues(f, Coding::kVarint) == 1;
+  return dtype != DataType::kBool && f.bytes.size() == bytes &&
+         (f.number == kContent || f.number == encoding.field);
+}
+
 absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire) {
   return ParseHeader(wire);
 }

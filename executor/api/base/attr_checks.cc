@@ -28,19 +28,19 @@ std::string ValueTypeText(const AttrValue& value) {
 
 // An attribute without a value counts as an empty list; the elements of an empty list have no type.
 absl::Status CheckAttrType(const AttrDef& def, const AttrValue& value) {
-  const std::string wanted = AttrTypeText(def);
   const AttrKind kind = value.kind();
   if (kind == AttrKind::kPlaceholder)
     return Wrong("AttrValue had value with unexpected type 'placeholder'");
   const bool empty =
       kind == AttrKind::kNone || (kind == AttrKind::kList && value.list_kind() == AttrKind::kNone);
   if (empty)
-    return def.is_list ? absl::OkStatus()
-                       : Wrong("AttrValue missing value with expected type '", wanted, "'");
+    return def.is_list
+               ? absl::OkStatus()
+               : Wrong("AttrValue missing value with expected type '", AttrTypeText(def), "'");
   const AttrKind element = kind == AttrKind::kList ? value.list_kind() : kind;
   if ((kind == AttrKind::kList) == def.is_list && element == def.kind) return absl::OkStatus();
-  return Wrong("AttrValue had value with type '", ValueTypeText(value), "' when '", wanted,
-               "' expected");
+  return Wrong("AttrValue had value with type '", ValueTypeText(value), "' when '",
+               AttrTypeText(def), "' expected");
 }
 
 absl::Status CheckTypeEnum(DataType type, std::string_view has) {

@@ -48,6 +48,13 @@ PartialShape Common(const PartialShape& shape, const PartialShape& other) {
   return common;
 }
 
+// Whether the outputs of the node follow from the body of a function.
+bool FollowsFromBody(const Graph& graph, NodeId n) {
+  const CallKind calls = graph.facts(n).calls;
+  if (calls == CallKind::kFunction || calls == CallKind::kWhile) return true;
+  return graph.FindFunction(graph.op_name(n)) != nullptr;
+}
+
 class CallShapes {
  public:
   // What is known of the node's outputs; empty: nothing.
@@ -141,6 +148,7 @@ class CallShapes {
 }  // namespace
 
 absl::Status InferCall(TF_Graph& graph, NodeId n) {
+  if (!FollowsFromBody(graph.graph, n)) return absl::OkStatus();
   Infos inputs;
   for (const Output& from : graph.graph.data_inputs(n))
     inputs.push_back(from.node == kNoNode ? TensorInfo() : graph.shapes.info(from));

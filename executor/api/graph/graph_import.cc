@@ -71,7 +71,7 @@ bool SayEnough(const Graph& graph, NodeId n, const std::vector<PartialShape>& no
 // Infers node n, the next one, and takes its notes out: they become what is known of the outputs.
 // False for notes that are wrong.
 bool InferNoted(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
-  if (!graph.shapes.Append(graph.graph, {}).ok()) return false;
+  if (!graph.shapes.Append(graph.graph, {.late_constants = true}).ok()) return false;
   const AttrValue* const value = graph.graph.attrs(n).Find(kOutputShapesAttr);
   if (value == nullptr) return InferCall(graph, n).ok();
   const absl::StatusOr<std::vector<PartialShape>> notes = value->AsShapeList();

@@ -98,6 +98,7 @@ absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer) {
 absl::Status InferNewNode(TF_Graph& graph) {
   KnowShapes(graph, graph.graph.num_node_ids() - 1);
   ShapeOptions options;
+  options.late_constants = true;
   options.describe = [&graph](NodeId node, const InferenceContext& context,
                               const absl::Status& status) {
     return DescribeShapeError(graph.graph, node, context, status);

@@ -26,7 +26,10 @@ bool Fits(DataType wanted, DataType given) {
 
 OperationBuilder::OperationBuilder(TF_Graph& graph, std::string_view op, std::string_view name)
     : graph_(graph), op_(graph.graph.FindOp(op)), op_name_(op), name_(name) {
-  if (op_ == nullptr) errors_.emplace_back(OpNotRegistered(op).message());
+  if (op_ == nullptr)
+    errors_.emplace_back(OpNotRegistered(op).message());
+  else
+    attrs_.reserve(op_->attrs.size());
 }
 
 void OperationBuilder::AddNodeError(const TF_Operation* input, int index) {

@@ -46,7 +46,8 @@ TF_Output OutputToC(TF_Graph& graph, Output output) {
 // The nodes have been verified: an error of a shape function can only come from a plug-in that has
 // changed its mind, and leaves the shapes unknown.
 void KnowShapes(TF_Graph& graph, int32_t nodes) {
-  while (graph.shapes.num_nodes() < nodes) graph.shapes.Append(graph.graph, {}).IgnoreError();
+  const ShapeOptions options = {.late_constants = true};
+  while (graph.shapes.num_nodes() < nodes) graph.shapes.Append(graph.graph, options).IgnoreError();
 }
 
 bool IsTaken(const TF_Graph& graph, std::string_view name) {

@@ -3,7 +3,9 @@
 #include <random>
 
 #include "graph/io/io.h"
+#include "graph/ir/new_attrs.h"
 #include "graph/shapes/shape_inference.h"
+#include "graph/tensor/tensor_proto.h"
 
 namespace tenon {
 namespace {
@@ -506,6 +508,54 @@ TEST(GraphShapes, AppendFindsWhatInferFinds) {
   const NodeId same = *g.AddNode("same", "Neg", std::array{Output{sum, 0}}, {t});
   ASSERT_TRUE(shapes->Append(g, {}).ok());
   EXPECT_EQ(shapes->shape({same, 0}).ToString(), "[2]");
+}
+
+// What is left for later is there when somebody asks, be it a reader or another node, and a copy
+// has it too.
+TEST(GraphShapes, AppendLeavesConstantsForLater) {
+  Graph g = Import(Placeholder("x", "2?"));
+  const std::vector<int32_t> sizes = {3, 4};
+  const auto constant = [&](std::string_view name, const Tensor& value) {
+    return *g.AddNode(name, "Const", {}, *ConstAttrs(value));
+  };
+  const NodeId dims = constant("dims", Tensor::Of<int32_t>(DataType::kInt32, sizes, {2}));
+  const NodeId same = constant("same", Tensor::Of<int32_t>(DataType::kInt32, sizes, {2}));
+  const NodeId zero = constant("zero", Tensor::Of<float>(DataType::kFloat, {0.f}, {}));
+  const NodeId fill = *g.AddNode("fill", "Fill", std::array{Output{dims, 0}, Output{zero, 0}},
+                                 {{"T", attr::Type(DataType::kFloat)}});
+  GraphShapes shapes;
+  while (shapes.num_nodes() < g.num_node_ids())
+    ASSERT_TRUE(shapes.Append(g, {.late_constants = true}).ok());
+  const GraphShapes copy = shapes;
+  for (const GraphShapes* s : {&std::as_const(shapes), &copy}) {
+    EXPECT_EQ(s->shape({fill, 0}).ToString(), "[3,4]");
+    EXPECT_EQ(s->shape({same, 0}).ToString(), "[2]");
+    ASSERT_NE(s->info({same, 0}).value, nullptr);
+    EXPECT_EQ(s->info({same, 0}).value->IntAt(1), 4);
+    EXPECT_EQ(&s->info({same, 0}), &s->info({dims, 0}));
+    EXPECT_EQ(s->shape({zero, 0}).ToString(), "[]");
+  }
+  TensorInfo other;
+  other.shape = PartialShape{kUnknownDim};
+  shapes.Set({same, 0}, other);
+  EXPECT_EQ(shapes.info({same, 0}).value, nullptr);
+  EXPECT_NE(shapes.info({dims, 0}).value, nullptr);
+  ExpectFresh(g, copy);
+}
+
+// A value that does not decode is an error of its node, at once.
+TEST(GraphShapes, AppendLeavesNoBadConstantForLater) {
+  Graph g = Import(Placeholder("x", "2?"));
+  std::string wire = *TensorToWire(Tensor::Of<int32_t>(DataType::kInt32, {1, 2}, {2}));
+  wire[wire.size() - 9] = 4;  // of the 8 bytes of the elements
+  wire.resize(wire.size() - 4);
+  ASSERT_TRUE(
+      g.AddNode("bad", "Const", {},
+                {{"dtype", attr::Type(DataType::kInt32)}, {"value", attr::TensorWire(wire)}})
+          .ok());
+  GraphShapes shapes;
+  ASSERT_TRUE(shapes.Append(g, {.late_constants = true}).ok());
+  EXPECT_FALSE(shapes.Append(g, {.late_constants = true}).ok());
 }
 
 // The node that failed stays unknown, and the next call does not report it again.

@@ -242,6 +242,46 @@ TEST(TensorProto, SeveralElementsOfAnAttributeStandInContent) {
   EXPECT_FALSE(TensorToAttrWire(Tensor()).ok());
 }
 
+// What is true of it decodes: each length that is cut off or added is either refused or still
+// right.
+TEST(TensorProto, SmallTensorsAsWrittenDecode) {
+  const auto check = [](const std::string& wire) {
+    const bool small = IsSmallAsWritten(wire);
+    if (small) EXPECT_TRUE(TensorFromWire(wire).ok()) << absl::BytesToHexString(wire);
+    return small;
+  };
+  const auto damaged = [&](const std::string& wire) {
+    for (size_t n = 0; n < wire.size(); ++n) check(wire.substr(0, n));
+    for (size_t i = 0; i < wire.size(); ++i) {
+      for (const int flip : {1, 2, 4, 16, 64, 128}) {
+        std::string other = wire;
+        other[i] = static_cast<char>(other[i] ^ flip);
+        check(other);
+      }
+    }
+    EXPECT_FALSE(check(wire + wire));
+  };
+  for (const DataType type :
+       {DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64, DataType::kUint8,
+        DataType::kHalf, DataType::kBfloat16, DataType::kComplex64, DataType::kBool,
+        DataType::kQint8, DataType::kFloat8E5m2}) {
+    const std::vector<char> bytes(6 * DataTypeSize(type), 1);
+    const std::string one =
+        *TensorToAttrWire(Tensor::CopyOf(type, {}, bytes.data(), DataTypeSize(type)));
+    EXPECT_TRUE(check(one)) << DataTypeName(type);
+    damaged(one);
+    const std::string many =
+        *TensorToAttrWire(Tensor::CopyOf(type, {2, 3}, bytes.data(), bytes.size()));
+    EXPECT_EQ(check(many), type != DataType::kBool) << DataTypeName(type);
+    damaged(many);
+  }
+  const std::vector<float> zeros(300);
+  EXPECT_FALSE(check(*TensorToAttrWire(Tensor::Of<float>(DataType::kFloat, zeros, {300}))));
+  EXPECT_FALSE(check(*TensorToAttrWire(Tensor::Of<float>(DataType::kFloat, {}, {0}))));
+  EXPECT_FALSE(check(*TensorToAttrWire(*Tensor::Allocate(DataType::kString, {}))));
+  EXPECT_FALSE(check(""));
+}
+
 TEST(TensorProto, WritesWhatItReads) {
   const std::vector<std::string> texts = {
       "dtype: DT_FLOAT float_val: [1, 2, 3] " + k3,
