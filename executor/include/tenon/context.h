@@ -15,6 +15,7 @@
 
 namespace tenon::inline v0 {
 
+// A device that ops may run on.
 struct DeviceInfo {
   std::string name;  // "/job:localhost/replica:0/task:0/device:CPU:0"
   std::string type;  // "CPU"

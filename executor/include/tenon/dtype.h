@@ -43,11 +43,12 @@ enum class DType : int {
   kUInt4 = TF_UINT4,
 };
 
-// Elements of kBFloat16 and kHalf, as bits: the upper half of a float, and an IEEE 754 binary16.
+// An element of kBFloat16, as bits: the upper half of a float.
 struct BFloat16 {
   uint16_t bits = 0;
   friend bool operator==(BFloat16, BFloat16) = default;
 };
+// An element of kHalf, as bits: an IEEE 754 binary16.
 struct Half {
   uint16_t bits = 0;
   friend bool operator==(Half, Half) = default;

@@ -22,6 +22,7 @@
 
 namespace tenon::inline v0 {
 
+// How a Function is named and traced.
 struct FunctionOptions {
   std::string name = "function";
   // What calls must give, in order of the tensors among the arguments: one trace serves all calls
@@ -41,7 +42,7 @@ struct FunctionOptions {
 //
 // Arguments and results are tensors, variables, C++ numbers, strings and enums, and std::tuple,
 // pair, vector, array, map and optional of them; a struct takes part if `auto Fields()` gives a
-// std::tie of its members. Results of C++ types are those of the trace.
+// std::tie of its members. What is not a tensor among the results is that of the trace.
 //
 // Calls from several threads at once are allowed; for a signature one of them traces. An exception
 // of the callable leaves no trace. Copies share their traces.

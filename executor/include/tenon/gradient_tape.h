@@ -234,6 +234,7 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
 
 }  // namespace internal
 
+// How a GradientTape records.
 struct GradientTapeOptions {
   bool persistent = false;  // Gradient may be called more than once
 };

@@ -75,6 +75,7 @@ class Optimizer {
   std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
 };
 
+// What Sgd is made with.
 struct SgdOptions {
   float learning_rate = 0.01f;
   float momentum = 0;
@@ -113,6 +114,7 @@ class Sgd : public Optimizer {
   const SgdOptions options_;
 };
 
+// What Momentum is made with.
 struct MomentumOptions {
   float learning_rate = 0.01f;
   float momentum = 0.9f;
@@ -141,6 +143,7 @@ class Momentum : public Optimizer {
   const MomentumOptions options_;
 };
 
+// What Adam is made with.
 struct AdamOptions {
   float learning_rate = 0.001f;
   float beta1 = 0.9f;

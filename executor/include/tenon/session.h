@@ -17,6 +17,7 @@
 
 namespace tenon::inline v0 {
 
+// How a Session runs its graph.
 struct SessionOptions {
   int threads = 0;    // that share the inside of large kernels; 0: as many as the machine has
   int opt_level = 1;  // 0: no pass changes the graph
@@ -33,6 +34,7 @@ struct SignatureTensor {
   Shape shape;
 };
 
+// What a signature takes and gives.
 struct SignatureInfo {
   std::vector<SignatureTensor> inputs, outputs;
 };

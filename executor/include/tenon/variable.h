@@ -11,6 +11,7 @@
 
 namespace tenon::inline v0 {
 
+// What a Variable is made with.
 struct VariableOptions {
   std::string name = "Variable";
   bool trainable = true;    // tapes watch it by themselves
