@@ -42,8 +42,9 @@ static void Draw(const std::vector<float>& losses, const char* path) {
     svg << 40 + 380. * static_cast<double>(i) / static_cast<double>(losses.size() - 1) << ","
         << 220 - 200. * losses[i] / losses[0] << " ";
   }
-  svg << "'/>\n<text x='40' y='240'>0</text><text x='400' y='240'>" << losses.size() - 1
-      << " steps</text><text x='4' y='14'>loss " << losses[0] << "</text>\n</svg>\n";
+  svg << "'/>\n<text x='40' y='236'>0</text><text x='420' y='236' text-anchor='end'>"
+      << losses.size() - 1 << " steps</text>\n<text x='34' y='224' text-anchor='end'>0</text>"
+      << "<text x='4' y='14'>loss " << losses[0] << "</text>\n</svg>\n";
 }
 
 int main() {

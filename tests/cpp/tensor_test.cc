@@ -128,6 +128,34 @@ TEST(CppOperators, TakePartsAsNumPy) {
   EXPECT_THROW(cube[2], Error);
 }
 
+// The place of the error that `call` throws; "" if it throws none.
+template <typename Call>
+std::string PlaceOfError(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.where();
+  }
+  return {};
+}
+
+TEST(CppOperators, SayWhereTheyWereUsed) {
+  const auto here = [](int line) { return "tensor_test.cc:" + std::to_string(line); };
+  const Tensor x = Tensor::Of<float>({1, 2}), empty;
+  EXPECT_EQ(PlaceOfError([&] { x[2]; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { x[{All, 0}]; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { x[{Slice(0, 1), NewAxis, 1}]; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { empty + 1; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { 1 - empty; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { x* empty; }), here(__LINE__));
+  EXPECT_EQ(PlaceOfError([&] { empty.item<float>(); }), here(__LINE__));
+  Function function([&](Tensor t) { return t * empty; });
+  const int line = __LINE__ - 1;
+  EXPECT_EQ(PlaceOfError([&] { function(x); }), here(line));
+  const ConcreteFunction whole = Function([](Tensor t) { return t; }).Concrete(x);
+  EXPECT_EQ(PlaceOfError([&] { whole.Save("/nowhere/at/all.pb"); }), here(__LINE__));
+}
+
 TEST(CppOp, TakesListsAndGivesSeveralOutputs) {
   const Tensor a = Tensor::Of<float>({1, 2});
   const Tensor both = Op("ConcatV2").Input(std::vector<Tensor>{a, a}).Input(Tensor(0)).RunOne();

@@ -61,7 +61,7 @@ class ConcreteFunction {
   // VarHandleOp, which the node `init` gives its present value.
   std::string graph_def() const;
   // Writes graph_def() to a file: as text if the name ends in ".pbtxt", else as bytes.
-  void Save(const std::string& path) const;
+  void Save(const std::string& path, Where where = Where::current()) const;
   // What becomes of the nodes: passes, devices, kernels. UNIMPLEMENTED on a library other than
   // Tenon.
   std::string Explain() const;

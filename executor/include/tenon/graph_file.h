@@ -164,17 +164,17 @@ std::string AskAbout(const FunctionRep& function, Ask* ask, const char* what) {
 }
 
 // Writes the bytes of a GraphDef to a file by the ending of its name.
-inline void WriteGraphFile(const std::string& bytes, const std::string& path) {
+inline void WriteGraphFile(const std::string& bytes, const std::string& path, Where where) {
   if (TENON_WriteGraph != nullptr) {
     TF_Status* const status = ThreadStatus();
     TENON_WriteGraph(bytes.data(), bytes.size(), path.c_str(), status);
-    return Check(status);
+    return Check(status, where);
   }
-  if (!path.ends_with(".pb")) NeedTenon(TENON_WriteGraph, "A graph file that is not .pb");
+  if (!path.ends_with(".pb")) NeedTenon(TENON_WriteGraph, "A graph file that is not .pb", where);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
                                                              std::fclose);
   if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
-    Throw(TF_UNKNOWN, "Cannot write " + path);
+    Throw(TF_UNKNOWN, "Cannot write " + path, where);
 }
 
 }  // namespace internal
@@ -182,8 +182,8 @@ inline void WriteGraphFile(const std::string& bytes, const std::string& path) {
 inline std::string ConcreteFunction::graph_def() const {
   return internal::GraphExport(*rep_, {}).Bytes();
 }
-inline void ConcreteFunction::Save(const std::string& path) const {
-  internal::WriteGraphFile(graph_def(), path);
+inline void ConcreteFunction::Save(const std::string& path, Where where) const {
+  internal::WriteGraphFile(graph_def(), path, where);
 }
 inline std::string ConcreteFunction::Explain() const {
   return internal::AskAbout(*rep_, TENON_ExplainGraph, "Explain");

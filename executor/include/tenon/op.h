@@ -474,7 +474,7 @@ inline void AddEagerSeeds(OpCall& call) {
 
 // The handle of an eager value.
 inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
-  TensorRep& rep = tensor.rep();
+  TensorRep& rep = tensor.rep(where);
   if (rep.handle == nullptr) [[unlikely]]
     tensor.ThrowSymbolic("an op outside a trace cannot take it", where);
   return rep.handle;

@@ -33,26 +33,39 @@ inline constexpr struct NewAxisType {
 inline constexpr struct EllipsisType {
 } Ellipsis;  // as many whole dimensions as are left
 
-// One index of operator[]: an int takes an element and drops the dimension.
+// One index of operator[]: an int takes an element and drops the dimension. It knows the place of
+// the expression.
 class Index {
  public:
-  Index(int i) : Index(int64_t{i}) {}  // NOLINT
-  Index(int64_t i)                     // NOLINT
-      : kind_(Kind::kElement), begin_(i), end_(i + 1), has_begin_(true), has_end_(i != -1) {}
-  Index(const Slice& slice)  // NOLINT
-      : kind_(Kind::kSlice),
+  Index(int i, Where where = Where::current()) : Index(int64_t{i}, where) {}  // NOLINT
+  Index(int64_t i, Where where = Where::current())                            // NOLINT
+      : where_(where),
+        kind_(Kind::kElement),
+        begin_(i),
+        end_(i + 1),
+        has_begin_(true),
+        has_end_(i != -1) {}
+  Index(const Slice& slice, Where where = Where::current())  // NOLINT
+      : where_(where),
+        kind_(Kind::kSlice),
         begin_(slice.begin.value_or(0)),
         end_(slice.end.value_or(0)),
         step_(slice.step),
         has_begin_(slice.begin.has_value()),
         has_end_(slice.end.has_value()) {}
-  Index(AllType) : kind_(Kind::kSlice) {}          // NOLINT
-  Index(NewAxisType) : kind_(Kind::kNewAxis) {}    // NOLINT
-  Index(EllipsisType) : kind_(Kind::kEllipsis) {}  // NOLINT
+  Index(AllType, Where where = Where::current())  // NOLINT
+      : where_(where), kind_(Kind::kSlice) {}
+  Index(NewAxisType, Where where = Where::current())  // NOLINT
+      : where_(where), kind_(Kind::kNewAxis) {}
+  Index(EllipsisType, Where where = Where::current())  // NOLINT
+      : where_(where), kind_(Kind::kEllipsis) {}
+
+  Where where() const { return where_; }
 
  private:
   friend Tensor internal::SliceOf(const Tensor&, std::span<const Index>, Where);
   enum class Kind { kElement, kSlice, kNewAxis, kEllipsis };
+  Where where_;
   Kind kind_;
   int64_t begin_ = 0, end_ = 0, step_ = 1;
   bool has_begin_ = false, has_end_ = false;
@@ -81,7 +94,7 @@ class Operand {
   // INVALID_ARGUMENT if the type cannot hold the number.
   Tensor AsTensor(const Operand& other) const {
     if (!is_number_) return tensor_;
-    return OfType(other.is_number_ ? own_type_ : other.tensor_.dtype());
+    return OfType(other.is_number_ ? own_type_ : other.tensor_.rep(where_).dtype);
   }
 
   // A number as a scalar of this type.
@@ -270,10 +283,10 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
 }  // namespace internal
 
 inline Tensor Tensor::operator[](const Index& index) const {
-  return internal::SliceOf(*this, std::span<const Index>(&index, 1), rep().where);
+  return internal::SliceOf(*this, std::span<const Index>(&index, 1), index.where());
 }
 inline Tensor Tensor::operator[](std::initializer_list<Index> indices) const {
-  return (*this)(indices, rep().where);
+  return (*this)(indices, indices.size() == 0 ? rep().where : indices.begin()->where());
 }
 inline Tensor Tensor::operator()(std::initializer_list<Index> indices, Where where) const {
   return internal::SliceOf(*this, std::span<const Index>(indices.begin(), indices.size()), where);

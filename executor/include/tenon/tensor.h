@@ -309,16 +309,15 @@ class Tensor {
     return FromHost(tensor);
   }
   internal::TensorRep* get() const { return rep_; }
-  internal::TensorRep& rep() const {
+  internal::TensorRep& rep(Where where = {}) const {
     if (rep_ == nullptr) [[unlikely]]
       internal::Throw(TF_INVALID_ARGUMENT,
-                      "This Tensor is empty: it holds neither a value nor a"
-                      " symbol");
+                      "This Tensor is empty: it holds neither a value nor a symbol", where);
     return *rep_;
   }
   // The value in the host's memory. The tensor owns it.
   TF_Tensor* Host(Where where) const {
-    internal::TensorRep& rep = this->rep();
+    internal::TensorRep& rep = this->rep(where);
     if (TF_Tensor* const tensor = rep.host.load(std::memory_order_acquire)) return tensor;
     if (rep.handle == nullptr) ThrowSymbolic("the value of this tensor is not known", where);
     TF_Status* const status = internal::ThreadStatus();

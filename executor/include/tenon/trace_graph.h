@@ -80,7 +80,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // The tensor as an output of a node of this graph: itself, or what stands for a value or for a
   // symbol of an outer trace.
   TF_Output Resolve(const Tensor& tensor, Where where) {
-    TensorRep& rep = tensor.rep();
+    TensorRep& rep = tensor.rep(where);
     if (rep.graph.get() == this) return rep.output;
     return Capture(tensor, where);
   }
