@@ -201,6 +201,45 @@ TEST(CppFunction, SaysWhereAnOpWasCalled) {
   }
 }
 
+// Functions, branches and loops are put in the places of their calls before a graph runs.
+TEST(CppFunction, SaysWhereAnOpOfAnInnerFunctionWasCalled) {
+  int line = 0;
+  Function inner([&](Tensor x) {
+    line = __LINE__ + 1;
+    return Op("CheckNumerics").Input(x).Attr("message", "infinite").RunOne();
+  });
+  const auto place = [](const auto& function, float x) {
+    try {
+      function(Tensor(x));
+    } catch (const Error& error) {
+      return error.op() + " " + error.where();
+    }
+    return std::string();
+  };
+  Function called([&](Tensor x) { return inner(1.f / x); });
+  const std::string called_at = place(called, 0);
+  EXPECT_EQ(called_at, "CheckNumerics function_test.cc:" + std::to_string(line));
+  Function branch([&](Tensor x) {
+    return Cond(
+        x > 5.f, [&] { return -x; }, [&] { return inner(1.f / x); });
+  });
+  EXPECT_EQ(place(branch, 0), called_at);
+  Function loop([&](Tensor x) {
+    return While([](Tensor i) { return i >= 0.f; },
+                 [&](Tensor i) { return inner(1.f / (i - 1.f)); }, x);
+  });
+  EXPECT_EQ(place(loop, 1), called_at);
+  // Which of two nodes of one name it was is not known.
+  int cond_line = 0;
+  Function either([&](Tensor x) {
+    const auto check = [&] { return inner(1.f / x); };
+    cond_line = __LINE__ + 1;
+    return Cond(x > 5.f, check, check);
+  });
+  const std::string either_at = place(either, 0);
+  EXPECT_EQ(either_at, "CheckNumerics function_test.cc:" + std::to_string(cond_line));
+}
+
 TEST(CppFunction, RefusesToBranchByASymbol) {
   Function f([](Tensor x) { return (x > 0) ? x : -x; });
   try {
@@ -283,6 +322,7 @@ TEST(CppConcreteFunction, TellsWhatItTakesAndGives) {
   ASSERT_EQ(concrete.inputs().size(), 2u);
   EXPECT_EQ(concrete.inputs()[0].name(), "x");
   EXPECT_EQ(concrete.inputs()[0].shape(), (Shape{-1, 3}));
+  EXPECT_EQ(concrete.outputs()[0].name(), "output_0");
   EXPECT_EQ(concrete.outputs()[0].shape(), (Shape{-1, 4}));
   const Tensor x = Tensor::Of<float>({{1, 1, 1}});
   const Tensor y = Tensor::Of<float>(Shape{3, 4}, std::vector<float>(12, 2.f));

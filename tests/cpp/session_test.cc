@@ -80,6 +80,22 @@ TEST_F(CppSession, SaysWhichNameIsWrong) {
   EXPECT_THROW(Session::Load(Path("none")), Error);
 }
 
+TEST_F(CppSession, RunsNodesThatGiveNothing) {
+  const Variable count(Tensor(2.f), {.name = "count"});
+  Function f([&](Tensor t) {
+    count.AssignAdd(t);
+    return count.Read();
+  });
+  const Session session =
+      Session::FromGraphDef(f.Concrete(TensorSpec(DType::kFloat, {}, "t")).graph_def());
+  EXPECT_TRUE(session.Run({}, {"init"}).empty());
+  EXPECT_EQ(session.Run({{"t", Tensor(3.f)}}, {"output_0"})[0].item<float>(), 5);
+  EXPECT_TRUE(session.MakeCallable({}, {"init"})({}).empty());
+  EXPECT_EQ(session.Run({{"t", Tensor(1.f)}}, {"output_0"})[0].item<float>(), 3);
+  EXPECT_THROW(session.Run({}, {"init:0"}), Error);
+  EXPECT_THROW(session.Run({{"init", Tensor(1.f)}}, {"output_0"}), Error);
+}
+
 TEST_F(CppSession, LoadsASavedModelsSignatures) {
   const std::string model = "tests/golden/saved_models/affine_state/model";
   const Session session = Session::Load(model, {.signature = "count"});

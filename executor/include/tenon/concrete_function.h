@@ -48,9 +48,14 @@ class ConcreteFunction {
 
   // The name in a library of functions, which is its own in the process.
   const std::string& name() const { return rep_->name(); }
-  // In the order of calls. The names are those of the graph's placeholders.
-  std::vector<TensorSpec> inputs() const { return Specs(rep_->graph()->inputs()); }
-  std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs()); }
+  // In the order of calls, with the names that graph_def() and SavedModels give them.
+  std::vector<TensorSpec> inputs() const {
+    std::vector<std::string> names;
+    for (const TF_Output& input : rep_->graph()->inputs())
+      names.emplace_back(TF_OperationName(input.oper));
+    return Specs(rep_->graph()->inputs(), names);
+  }
+  std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs(), rep_->output_names()); }
   // Tensors from outside that the function uses: values that were too large to become constants,
   // and variables, as their handles.
   const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
@@ -75,11 +80,12 @@ class ConcreteFunction {
   const std::shared_ptr<internal::FunctionRep>& rep() const { return rep_; }
 
  private:
-  std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs) const {
+  std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs,
+                                const std::vector<std::string>& names) const {
     std::vector<TensorSpec> specs;
-    for (const TF_Output& output : outputs) {
-      const Tensor symbol = rep_->graph()->Symbol(output, {});
-      specs.emplace_back(symbol.dtype(), symbol.shape(), TF_OperationName(output.oper));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor symbol = rep_->graph()->Symbol(outputs[i], {});
+      specs.emplace_back(symbol.dtype(), symbol.shape(), names[i]);
     }
     return specs;
   }

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "tenon/op.h"
+#include "tenon/own.h"
 #include "tenon/trace_graph.h"
 #include "tenon/trace_node.h"
+#include "tenon/wire.h"
 
 namespace tenon::inline v0::internal {
 
@@ -91,13 +93,18 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // The attributes of a node that calls the function, and what it does to state.
   Effect effect() const { return graph_->effect(); }
 
-  // The place of a node of the function or of those that it calls; and its op.
+  // The place of a node of the function or of those that it calls; and its op. A node of a function
+  // whose call was put in the place of the node "call" is named "call/node".
   bool FindNode(const std::string& node, Where* where, std::string* op) const {
     if (graph_ == nullptr) return false;
     *where = graph_->PlaceOf(node);
     if (where->line() != 0) {
       *op = graph_->OpOf(node);
       return true;
+    }
+    for (size_t slash = node.find('/'); slash != std::string::npos;
+         slash = node.find('/', slash + 1)) {
+      if (FindInCall(node.substr(0, slash), node.substr(slash + 1), where, op)) return true;
     }
     for (const auto& callee : graph_->callees()) {
       if (callee->FindNode(node, where, op)) return true;
@@ -109,6 +116,50 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   std::shared_ptr<BackwardTable> backward;
 
  private:
+  // The place of a node of the functions that the node `call` names. If several of them have such a
+  // node, the place of the call.
+  bool FindInCall(const std::string& call, const std::string& node, Where* where,
+                  std::string* op) const {
+    TF_Operation* const operation = TF_GraphOperationByName(graph_->graph(), call.c_str());
+    if (operation == nullptr) return false;
+    int found = 0;
+    for (const auto& callee : graph_->callees()) {
+      if (!Names(operation, callee->name())) continue;
+      Where place;
+      if (!callee->FindNode(node, &place, op)) continue;
+      *where = place;
+      ++found;
+    }
+    if (found > 1) *where = graph_->PlaceOf(call);
+    return found != 0 && where->line() != 0;
+  }
+
+  // True if the function of this name is an attribute of the node.
+  static bool Names(TF_Operation* node, const std::string& function) {
+    TF_Status* const status = ThreadStatus();
+    for (const char* const attr : {"f", "cond", "body", "then_branch", "else_branch", "branches"}) {
+      TF_Buffer* const buffer = TF_NewBuffer();
+      TF_OperationGetAttrValueProto(node, attr, buffer, status);
+      const std::string bytes = TakeBytes(buffer);
+      if (TF_GetCode(status) != TF_OK) continue;
+      // AttrValue { list = 1 { func = 9 }, func = 10 }, NameAttrList { name = 1 }
+      std::vector<std::string_view> functions;
+      for (wire::Reader value(bytes); value.Next();) {
+        if (value.field == 10) functions.push_back(value.bytes);
+        if (value.field != 1) continue;
+        for (wire::Reader list(value.bytes); list.Next();) {
+          if (list.field == 9) functions.push_back(list.bytes);
+        }
+      }
+      for (const std::string_view named : functions) {
+        for (wire::Reader name(named); name.Next();) {
+          if (name.field == 1 && name.bytes == function) return true;
+        }
+      }
+    }
+    return false;
+  }
+
   void Define(std::vector<TF_Output> outputs, std::vector<TF_Operation*> nodes, Where where) {
     TF_Status* const status = ThreadStatus();
     TF_Graph* const graph = graph_->graph();

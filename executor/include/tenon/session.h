@@ -58,9 +58,10 @@ struct SessionRep {
     if (graph != nullptr) TF_DeleteGraph(graph);
   }
 
-  // The output of a name: of the signature, or of the graph ("node" or "node:1").
+  // The output of a name: of the signature, or of the graph ("node" or "node:1"). A target is a
+  // node of no outputs that is to run, such as "init".
   TF_Output Find(const std::string& name, const std::vector<SignatureTensor>& tensors,
-                 Where where) const {
+                 bool may_be_target, Where where) const {
     std::string full = name;
     for (const SignatureTensor& tensor : tensors) {
       if (tensor.name == name) full = tensor.tensor;
@@ -84,7 +85,7 @@ struct SessionRep {
                 (known.empty() ? "" : "; there are " + known),
             where);
     }
-    if (index >= TF_OperationNumOutputs(operation)) {
+    if (index >= TF_OperationNumOutputs(operation) && !(may_be_target && node == full)) {
       Throw(TF_OUT_OF_RANGE,
             "\"" + node + "\" has " + std::to_string(TF_OperationNumOutputs(operation)) +
                 " outputs: \"" + name + "\" names another one",
@@ -93,8 +94,10 @@ struct SessionRep {
     return {operation, index};
   }
 
+  // `targets` run too, and give nothing.
   std::vector<Tensor> Run(const std::vector<TF_Output>& feeds, const Tensor* values,
-                          const std::vector<TF_Output>& fetches, Where where) const {
+                          const std::vector<TF_Output>& fetches,
+                          const std::vector<TF_Operation*>& targets, Where where) const {
     std::vector<TF_Tensor*> in;
     in.reserve(feeds.size());
     for (size_t i = 0; i < feeds.size(); ++i) in.push_back(values[i].Host(where));
@@ -103,7 +106,8 @@ struct SessionRep {
     const TF_Buffer options{run_options.data(), run_options.size(), nullptr};
     TF_SessionRun(session, run_options.empty() ? nullptr : &options, feeds.data(), in.data(),
                   static_cast<int>(feeds.size()), fetches.data(), out.data(),
-                  static_cast<int>(fetches.size()), nullptr, 0, nullptr, status);
+                  static_cast<int>(fetches.size()), targets.data(),
+                  static_cast<int>(targets.size()), nullptr, status);
     if (TF_GetCode(status) != TF_OK) {
       const std::string message = TF_Message(status);
       const std::string node(Between(message, "{{node ", "}}"));
@@ -175,13 +179,14 @@ class Callable {
                           std::to_string(feeds.size()),
                       where);
     }
-    return session_->Run(feeds_, feeds.data(), fetches_, where);
+    return session_->Run(feeds_, feeds.data(), fetches_, targets_, where);
   }
 
  private:
   friend class Session;
   std::shared_ptr<const internal::SessionRep> session_;
   std::vector<TF_Output> feeds_, fetches_;
+  std::vector<TF_Operation*> targets_;
 };
 
 // A graph that is ready to run. Copies are the same session. Several threads may run it at once.
@@ -199,19 +204,18 @@ class Session {
                               Where where = Where::current());
 
   // The values of `fetches` for these feeds. Names are those of the signature, or of tensors of the
-  // graph: "y", "dense/MatMul:0". NOT_FOUND for an unknown name, DEADLINE_EXCEEDED after the
+  // graph: "y", "dense/MatMul:0". A node that has no outputs is run and gives no value:
+  // Run({}, {"init"}). NOT_FOUND for an unknown name, DEADLINE_EXCEEDED after the
   // session's timeout, CANCELLED after Cancel, else the error of the node that failed.
   std::vector<Tensor> Run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
                           Where where = Where::current()) const {
-    std::vector<TF_Output> inputs, outputs;
+    std::vector<std::string> names;
     std::vector<Tensor> values;
     for (const Feed& feed : feeds) {
-      inputs.push_back(rep_->Find(feed.first, rep_->ends.inputs, where));
+      names.push_back(feed.first);
       values.push_back(feed.second);
     }
-    for (const std::string& fetch : fetches)
-      outputs.push_back(rep_->Find(fetch, rep_->ends.outputs, where));
-    return rep_->Run(inputs, values.data(), outputs, where);
+    return MakeCallable(names, fetches, where)(values, where);
   }
   Callable MakeCallable(const std::vector<std::string>& feeds,
                         const std::vector<std::string>& fetches,
@@ -219,9 +223,15 @@ class Session {
     Callable callable;
     callable.session_ = rep_;
     for (const std::string& feed : feeds)
-      callable.feeds_.push_back(rep_->Find(feed, rep_->ends.inputs, where));
-    for (const std::string& fetch : fetches)
-      callable.fetches_.push_back(rep_->Find(fetch, rep_->ends.outputs, where));
+      callable.feeds_.push_back(rep_->Find(feed, rep_->ends.inputs, false, where));
+    for (const std::string& fetch : fetches) {
+      const TF_Output output = rep_->Find(fetch, rep_->ends.outputs, true, where);
+      if (TF_OperationNumOutputs(output.oper) != 0) {
+        callable.fetches_.push_back(output);
+      } else {
+        callable.targets_.push_back(output.oper);
+      }
+    }
     return callable;
   }
 
