@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -53,6 +54,64 @@ TEST(CppCond, RefusesBranchesOfOtherTypes) {
         x > 0.f, [&] { return x; }, [&] { return Tensor(1); });
   });
   EXPECT_THROW(f(Tensor(1.f)), Error);
+}
+
+TEST(CppCond, TakesBranchesThatGiveNothing) {
+  Variable v(Tensor(0.f));
+  const auto traced = [&](Tensor x) {
+    Cond(
+        x > 0, [&] { v.AssignAdd(10); }, [&] { v.AssignSub(1); });
+    Case(ops::Cast(x > 5, DType::kInt32),
+         std::vector<std::function<void()>>{[] {}, [&] { v.Assign(0); }});
+  };
+  Function f(traced);
+  for (const bool eager : {false, true}) {
+    const auto call = [&](float x) { eager ? traced(Tensor(x)) : f(Tensor(x)); };
+    v.Assign(0);
+    call(1);
+    EXPECT_EQ(v.Read().item<float>(), 10);
+    call(-1);
+    EXPECT_EQ(v.Read().item<float>(), 9);
+    call(6);
+    EXPECT_EQ(v.Read().item<float>(), 0);
+  }
+}
+
+TEST(CppCase, TakesBranchesInBraces) {
+  Function f([](Tensor i, Tensor x) { return Case(i, {[&] { return x; }, [&] { return -x; }}); });
+  EXPECT_EQ(f(Tensor(0), Tensor(3.f)).item<float>(), 3);
+  EXPECT_EQ(f(Tensor(1), Tensor(3.f)).item<float>(), -3);
+}
+
+TEST(CppWhile, SaysWhatItsBodyChanges) {
+  const auto error_of = [](const auto& function) {
+    try {
+      function();
+    } catch (const Error& error) {
+      return error.where() + " " + error.message();
+    }
+    return std::string();
+  };
+  const auto here = [](int line) { return "control_flow_test.cc:" + std::to_string(line) + " "; };
+  Function change([](Tensor n) {
+    return While([](Tensor v) { return v < 9; },
+                 [](Tensor v) { return ops::Cast(v, DType::kFloat); }, n);
+  });
+  const int line = __LINE__ - 2;
+  EXPECT_EQ(error_of([&] { change(Tensor(1)); }),
+            here(line) + "Variable 0 of While is of type int32, the body gives it float32");
+  Function number([](Tensor n) {
+    return While([](Tensor v) { return v + 1; }, [](Tensor v) { return v - 1; }, n);
+  });
+  EXPECT_EQ(error_of([&] { number(Tensor(1)); }),
+            here(__LINE__ - 3) + "The condition of While is of type int32, not bool");
+  Function scan(
+      [](Tensor xs) { return Scan([](Tensor, Tensor x) { return x > 0; }, Tensor(0.f), xs); });
+  const int scan_line = __LINE__ - 1;
+  const Tensor two = Tensor::Of<float>({1, 2});
+  EXPECT_EQ(error_of([&] { scan(two); }),
+            here(scan_line) +
+                "Scan: tensor 0 of the carry is of type float32, the function gives it bool");
 }
 
 TEST(CppCase, TakesTheLastBranchForOtherNumbers) {

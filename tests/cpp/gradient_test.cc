@@ -1,6 +1,7 @@
 // Gradients of the C++ library: in traces, by tapes, given by the program.
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 #include "tenon/tenon.h"
@@ -35,6 +36,30 @@ TEST(CppGradientTape, GoesBackThroughOps) {
   EXPECT_EQ(gradients[1].item<float>(), 18);
   EXPECT_FALSE(gradients[2].defined());
   EXPECT_THROW(tape.Gradient(y, {x}), Error);
+}
+
+TEST(CppGradientTape, TakesVariablesThatBecameTensorsForTheVariables) {
+  Variable w(Tensor(3.f));
+  const std::vector<Tensor> before = {w};
+  {
+    GradientTape tape;
+    const Tensor y = w * w;
+    EXPECT_EQ(tape.Gradient(y, before)[0].item<float>(), 6);
+  }
+  {
+    GradientTape tape;
+    const Tensor value = w, y = value * w;
+    EXPECT_EQ(tape.Gradient(y, {value})[0].item<float>(), 3);
+  }
+  Function f([&] {
+    const Tensor y = w * w, value = w, z = value * w;
+    const std::vector<Tensor> now = {w};
+    return std::make_tuple(Gradients({y}, {now[0], before[0]}), Gradients({z}, {value}));
+  });
+  const auto [of_variable, of_value] = f();
+  EXPECT_EQ(of_variable[0].item<float>(), 6);
+  EXPECT_EQ(of_variable[1].item<float>(), 6);
+  EXPECT_EQ(of_value[0].item<float>(), 3);
 }
 
 TEST(CppGradientTape, RecordsOnlyWhatItWatches) {

@@ -90,6 +90,7 @@ TEST(CppOptimizer, LeavesVariablesWithoutAGradient) {
   EXPECT_EQ(x.Read().item<float>(), 1);
   EXPECT_EQ(y.Read().item<float>(), 1);
   EXPECT_THROW(sgd.Apply({Tensor(1.f)}, {&x, &y}), Error);
+  EXPECT_THROW(sgd.Apply({Tensor(), Tensor()}, {&x, &y}), Error);
 }
 
 }  // namespace

@@ -47,6 +47,17 @@ TEST(CppTensor, ViewsMemoryAndReleasesItOnce) {
   EXPECT_EQ(*released, 1);
 }
 
+TEST(CppTensor, ViewsPlainMemoryOnly) {
+  float memory[2] = {1, 2};
+  int released = 0;
+  const auto release = [&] { ++released; };
+  EXPECT_THROW(Tensor::View(memory, DType::kString, Shape{2}, release), Error);
+  EXPECT_THROW(Tensor::View(memory, DType::kResource, Shape{2}, release), Error);
+  EXPECT_THROW(Tensor::View(nullptr, DType::kFloat, Shape{2}, release), Error);
+  EXPECT_EQ(Tensor::View(nullptr, DType::kFloat, Shape{0, 2}, release).shape(), (Shape{0, 2}));
+  EXPECT_EQ(released, 4);
+}
+
 TEST(CppTensor, SaysWhatIsWrong) {
   const Tensor vector = Tensor::Of<float>({1, 2});
   try {
@@ -156,6 +167,30 @@ TEST(CppOperators, SayWhereTheyWereUsed) {
   EXPECT_EQ(PlaceOfError([&] { whole.Save("/nowhere/at/all.pb"); }), here(__LINE__));
 }
 
+TEST(CppOperators, JoinAndCompareTexts) {
+  const Tensor a = "a";
+  EXPECT_EQ((a + Tensor("b")).item<std::string>(), "ab");
+  EXPECT_EQ(("x" + a + std::string("y")).item<std::string>(), "xay");
+  EXPECT_TRUE((a == "a").item<bool>());
+  EXPECT_TRUE((a != std::string("b")).item<bool>());
+}
+
+TEST(CppOperators, TakePartsAtNumbersThatAreTensors) {
+  const Tensor x = Tensor::Of<float>({{1, 2}, {3, 4}, {5, 6}});
+  EXPECT_EQ(Floats(x[Tensor(1)]), (std::vector<float>{3, 4}));
+  EXPECT_EQ(Floats(x[{Slice(0, 2), Tensor(int64_t{-1})}]), (std::vector<float>{2, 4}));
+  EXPECT_THROW(x[Tensor(3)], Error);
+  EXPECT_THROW(x[Tensor(1.f)], Error);
+  Function part([](Tensor x, Tensor i) { return x[{i, 0}]; });
+  EXPECT_EQ(part(x, Tensor(2)).item<float>(), 5);
+  EXPECT_EQ(part(x, Tensor(-3)).item<float>(), 1);
+  EXPECT_EQ(part.trace_count(), 1);
+  GradientTape tape;
+  tape.Watch(x);
+  EXPECT_EQ(Floats(tape.Gradient(part(x, Tensor(1)), {x})[0]),
+            (std::vector<float>{0, 0, 1, 0, 0, 0}));
+}
+
 TEST(CppOp, TakesListsAndGivesSeveralOutputs) {
   const Tensor a = Tensor::Of<float>({1, 2});
   const Tensor both = Op("ConcatV2").Input(std::vector<Tensor>{a, a}).Input(Tensor(0)).RunOne();
@@ -191,6 +226,37 @@ TEST(CppVariable, KeepsTypeAndShape) {
   const Variable same = v;
   same.AssignSub(Tensor::Of<float>({1, 1}));
   EXPECT_EQ(Floats(v), (std::vector<float>{10, 11}));
+}
+
+TEST(CppVariable, TakesNumbersOfItsType) {
+  Variable v(Tensor(1.0)), i(Tensor(1)), text(Tensor("a"));
+  v.AssignAdd(1).AssignSub(0.5f);
+  EXPECT_EQ(v.Read().item<double>(), 1.5);
+  i.Assign(7);
+  EXPECT_EQ(i.Read().item<int32_t>(), 7);
+  EXPECT_THROW(i.AssignAdd(0.5), Error);
+  text.Assign("bc");
+  EXPECT_EQ(text.Read().item<std::string>(), "bc");
+  v.Assign(v * 2);
+  EXPECT_EQ(v.Read().item<double>(), 3);
+}
+
+TEST(CppVariable, HasPartsAsItsValue) {
+  const Variable v(Tensor::Of<float>({{1, 2}, {3, 4}}));
+  EXPECT_EQ(Floats(v[0]), (std::vector<float>{1, 2}));
+  EXPECT_EQ(Floats(v[{All, 1}]), (std::vector<float>{2, 4}));
+  EXPECT_EQ(v({-1, 0}).item<float>(), 3);
+}
+
+TEST(CppVariable, LivesAsLongAsTheTracesThatUseIt) {
+  Function count([](Tensor by) {
+    Variable sum(Tensor(0.f));
+    sum.AssignAdd(by);
+    return sum.Read();
+  });
+  EXPECT_EQ(count(Tensor(2.f)).item<float>(), 2);
+  EXPECT_EQ(count(Tensor(3.f)).item<float>(), 5);
+  EXPECT_EQ(count.trace_count(), 1);
 }
 
 TEST(CppDevices, AreListed) {

@@ -168,24 +168,37 @@ Result Select(const char* type, const Tensor& selector, const Callables& callabl
 // The tensor as an operand of Cond: a symbol of this trace, also of a captured value.
 inline bool Decide(const Tensor& tensor) { return static_cast<bool>(tensor); }
 
+// A callable that gives nothing, as one that gives a structure without tensors.
+template <typename F>
+auto GivingNothing(const F& callable) {
+  return [&callable] {
+    callable();
+    return std::tuple<>();
+  };
+}
+
 }  // namespace internal
 
 // The result of `then_branch` where `pred`, a scalar, is true, else that of `else_branch`. Both
-// take nothing and give the same types: a Tensor, or a structure as Function has it. In a trace
-// both are traced and one of them runs, with its side effects; outside, or for a `pred` that is a
-// value, one is called.
+// take nothing and give the same types: a Tensor, a structure as Function has it, or nothing
+// (void). In a trace both are traced and one of them runs, with its side effects; outside, or for a
+// `pred` that is a value, one is called.
 template <typename Then, typename Else>
 auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
           Where where = Where::current()) {
   using Result = std::decay_t<std::invoke_result_t<const Then&>>;
   static_assert(std::is_same_v<Result, std::decay_t<std::invoke_result_t<const Else&>>>,
                 "The branches of Cond give different C++ types");
-  if (!pred.IsSymbolic()) {
-    if (internal::Decide(pred)) return Result(then_branch());
-    return Result(else_branch());
+  if constexpr (std::is_void_v<Result>) {
+    Cond(pred, internal::GivingNothing(then_branch), internal::GivingNothing(else_branch), where);
+  } else {
+    if (!pred.IsSymbolic()) {
+      if (internal::Decide(pred)) return Result(then_branch());
+      return Result(else_branch());
+    }
+    const std::array<std::function<Result()>, 2> branches = {then_branch, else_branch};
+    return internal::Select<Result>("If", pred, branches, where);
   }
-  const std::array<std::function<Result()>, 2> branches = {then_branch, else_branch};
-  return internal::Select<Result>("If", pred, branches, where);
 }
 
 // The result of branch number `index`, a scalar of type kInt32; of the last for a number that there
@@ -194,16 +207,28 @@ template <typename Result>
 Result Case(const Tensor& index, const std::vector<std::function<Result()>>& branches,
             Where where = Where::current()) {
   if (branches.empty()) internal::Throw(TF_INVALID_ARGUMENT, "Case without a branch", where);
-  if (index.IsSymbolic()) return internal::Select<Result>("Case", index, branches, where);
-  const int32_t i = index.item<int32_t>(where);
-  const auto count = static_cast<int32_t>(branches.size());
-  return branches[static_cast<size_t>(i < 0 || i >= count ? count - 1 : i)]();
+  if constexpr (std::is_void_v<Result>) {
+    std::vector<std::function<std::tuple<>()>> given;
+    for (const auto& branch : branches) given.push_back(internal::GivingNothing(branch));
+    Case(index, given, where);
+  } else {
+    if (index.IsSymbolic()) return internal::Select<Result>("Case", index, branches, where);
+    const int32_t i = index.item<int32_t>(where);
+    const auto count = static_cast<int32_t>(branches.size());
+    return branches[static_cast<size_t>(i < 0 || i >= count ? count - 1 : i)]();
+  }
 }
 template <typename F>
 auto Case(const Tensor& index, const std::vector<F>& branches, Where where = Where::current()) {
   using Result = std::decay_t<std::invoke_result_t<const F&>>;
   return Case<Result>(index, std::vector<std::function<Result()>>(branches.begin(), branches.end()),
                       where);
+}
+// Branches that stand in braces and give a Tensor each: Case(i, {[&] { return x; }, [&] { return
+// -x; }}).
+inline Tensor Case(const Tensor& index, std::initializer_list<std::function<Tensor()>> branches,
+                   Where where = Where::current()) {
+  return Case<Tensor>(index, std::vector<std::function<Tensor()>>(branches), where);
 }
 
 namespace internal {
@@ -220,6 +245,12 @@ auto AsTuple(T value) {
                   "The body of While gives a Tensor, or a std::tuple of as many tensors "
                   "as the loop has variables");
   }
+}
+
+// The place of the call that made the output, if there is one, else `where`.
+inline Where PlaceIn(TraceGraph& graph, TF_Output output, Where where) {
+  const Where place = graph.PlaceOf(TF_OperationName(output.oper));
+  return place.line() != 0 ? place : where;
 }
 
 // A loop as a node. The callables take the variables as a vector.
@@ -265,7 +296,7 @@ inline std::vector<Tensor> LoopInTrace(
         Throw(TF_INVALID_ARGUMENT,
               "Variable " + std::to_string(i) + " of While is of type " +
                   Name(variables[i].dtype()) + ", the body gives it " + Name(result.dtype()),
-              where);
+              PlaceIn(*traced.graph, traced.outputs[i], where));
       }
       const Shape common = Common(shapes[i], result.shape());
       kept = kept && common == shapes[i];
@@ -277,7 +308,7 @@ inline std::vector<Tensor> LoopInTrace(
   if (decides.dtype() != DType::kBool) {
     Throw(TF_INVALID_ARGUMENT,
           std::string("The condition of While is of type ") + Name(decides.dtype()) + ", not bool",
-          where);
+          PlaceIn(*parts[0].graph, parts[0].outputs[0], where));
   }
   const std::vector<Tensor> captures = ShareCaptures(parts, where);
   // The body hands the captures on.
@@ -520,6 +551,14 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
           internal::Throw(TF_INVALID_ARGUMENT,
                           "Scan: the function gives " + std::to_string(tensors.size()) +
                               " tensors for a carry of " + std::to_string(carries.size()),
+                          where);
+        }
+        for (size_t k = 0; k < tensors.size(); ++k) {
+          if (tensors[k].rep(where).dtype == carries[k].dtype()) continue;
+          internal::Throw(TF_INVALID_ARGUMENT,
+                          "Scan: tensor " + std::to_string(k) + " of the carry is of type " +
+                              Name(carries[k].dtype()) + ", the function gives it " +
+                              Name(tensors[k].dtype()),
                           where);
         }
         return std::make_pair(tensors, tensors);

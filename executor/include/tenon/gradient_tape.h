@@ -323,7 +323,11 @@ class GradientTape {
         sums.Add(record.inputs()[k], given[k], where);
     }
     std::vector<Tensor> results;
-    for (const GradientSource& x : xs) results.push_back(sums.Find(x.tensor()));
+    for (const GradientSource& x : xs) {
+      results.push_back(sums.Find(x.tensor()));
+      if (!results.back().defined() && x.variable().defined())
+        results.back() = sums.Find(x.variable());
+    }
     return results;
   }
   template <typename X>

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,16 +15,24 @@
 
 namespace tenon::inline v0 {
 
-// What a derivative is taken by: a tensor, or a variable (not the value that it has now).
+// What a derivative is taken by: a tensor, or a variable (not the value that it has now). A tensor
+// that a Variable became by conversion is that value where a gradient comes to it, else the
+// variable.
 class GradientSource {
  public:
-  GradientSource(const Tensor& tensor) : tensor_(tensor) {}                  // NOLINT
+  GradientSource(const Tensor& tensor) : tensor_(tensor) {  // NOLINT
+    if (!tensor.defined() || tensor.get()->read_of == nullptr) return;
+    tensor.get()->read_of->refs.fetch_add(1, std::memory_order_relaxed);
+    variable_ = Tensor(tensor.get()->read_of);
+  }
   GradientSource(const Variable& variable) : tensor_(variable.handle()) {}   // NOLINT
   GradientSource(const Variable* variable) : tensor_(variable->handle()) {}  // NOLINT
   const Tensor& tensor() const { return tensor_; }
+  // The handle of the variable that the tensor was read from, if it stands for one.
+  const Tensor& variable() const { return variable_; }
 
  private:
-  Tensor tensor_;
+  Tensor tensor_, variable_;
 };
 
 namespace internal {
@@ -37,23 +47,42 @@ inline bool HasCustomGradients(TraceGraph& graph) {
 }
 
 // Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
-// result where an x has no gradient.
+// result where an x has no gradient. TensorFlow's library refuses all for one x that no path leads
+// to: that x is then left out.
 inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF_Output> ys,
                                                std::vector<TF_Output> xs,
                                                std::vector<TF_Output> dys, Where where) {
   TF_Status* const status = ThreadStatus();
   std::vector<TF_Output> results(xs.size(), TF_Output{nullptr, 0});
   const std::string prefix = graph.UniqueName("gradients");
-  TF_AddGradientsWithPrefix(graph.graph(), prefix.c_str(), ys.data(), static_cast<int>(ys.size()),
-                            xs.data(), static_cast<int>(xs.size()),
-                            dys.empty() ? nullptr : dys.data(), status, results.data());
-  if (TF_GetCode(status) != TF_OK) {
+  std::vector<size_t> places(xs.size());  // of the xs among the results
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::vector<TF_Output> found(xs.size());
+  const auto add_nodes = [&] {
+    TF_AddGradientsWithPrefix(graph.graph(), prefix.c_str(), ys.data(), static_cast<int>(ys.size()),
+                              xs.data(), static_cast<int>(xs.size()),
+                              dys.empty() ? nullptr : dys.data(), status, found.data());
+    if (TF_GetCode(status) == TF_OK) return true;
+    const std::string message = TF_Message(status);
+    const std::string_view out = Between(message, "for node '", "' as it's unreachable");
+    for (size_t i = 0; !out.empty() && i < xs.size(); ++i) {
+      if (out != TF_OperationName(xs[i].oper)) continue;
+      xs.erase(xs.begin() + static_cast<ptrdiff_t>(i));
+      places.erase(places.begin() + static_cast<ptrdiff_t>(i));
+      return false;
+    }
+    return true;
+  };
+  while (!xs.empty() && !add_nodes()) {
+  }
+  if (!xs.empty() && TF_GetCode(status) != TF_OK) {
     // Where the message names a node, the place of that node.
     const std::string message = TF_Message(status);
     const std::string node(Between(message, "{{node ", "}}"));
     const Where place = node.empty() ? Where{} : graph.PlaceOf(node);
     Throw(Error(TF_GetCode(status), message, "Gradients", node, place.line() != 0 ? place : where));
   }
+  for (size_t i = 0; i < places.size(); ++i) results[places[i]] = found[i];
   return results;
 }
 
@@ -146,7 +175,13 @@ inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
   }
   std::vector<TF_Output> y_outputs, x_outputs, dy_outputs;
   for (const Tensor& y : ys) y_outputs.push_back(graph->Resolve(y, where));
-  for (const GradientSource& x : xs) x_outputs.push_back(graph->Resolve(x.tensor(), where));
+  for (const GradientSource& x : xs) {
+    // A value that no node takes has no gradient of its own.
+    const bool is_unused =
+        x.variable().defined() && (x.tensor().output().oper == nullptr ||
+                                   TF_OperationOutputNumConsumers(x.tensor().output()) == 0);
+    x_outputs.push_back(graph->Resolve(is_unused ? x.variable() : x.tensor(), where));
+  }
   for (size_t i = 0; i < grad_ys.size(); ++i) {
     const Tensor& dy = grad_ys[i];
     dy_outputs.push_back(

@@ -33,8 +33,8 @@ inline constexpr struct NewAxisType {
 inline constexpr struct EllipsisType {
 } Ellipsis;  // as many whole dimensions as are left
 
-// One index of operator[]: an int takes an element and drops the dimension. It knows the place of
-// the expression.
+// One index of operator[]: an int, or a scalar tensor of type kInt32 or kInt64, takes an element
+// and drops the dimension. It knows the place of the expression.
 class Index {
  public:
   Index(int i, Where where = Where::current()) : Index(int64_t{i}, where) {}  // NOLINT
@@ -45,6 +45,8 @@ class Index {
         end_(i + 1),
         has_begin_(true),
         has_end_(i != -1) {}
+  Index(const Tensor& i, Where where = Where::current())  // NOLINT
+      : where_(where), kind_(Kind::kElement), element_(i), has_begin_(true), has_end_(true) {}
   Index(const Slice& slice, Where where = Where::current())  // NOLINT
       : where_(where),
         kind_(Kind::kSlice),
@@ -67,6 +69,7 @@ class Index {
   enum class Kind { kElement, kSlice, kNewAxis, kEllipsis };
   Where where_;
   Kind kind_;
+  Tensor element_;  // of an index that is a tensor, which has no begin_ and end_
   int64_t begin_ = 0, end_ = 0, step_ = 1;
   bool has_begin_ = false, has_end_ = false;
 };
@@ -78,6 +81,10 @@ class Operand {
   Operand(const Tensor& tensor, Where where = Where::current())  // NOLINT
       : tensor_(tensor), where_(where) {}
   Operand(const Variable& variable, Where where = Where::current());  // NOLINT: its value
+  Operand(const char* text, Where where = Where::current())           // NOLINT
+      : tensor_(text), where_(where) {}
+  Operand(const std::string& text, Where where = Where::current())  // NOLINT
+      : tensor_(text), where_(where) {}
   template <internal::Number T>
   Operand(T value, Where where = Where::current())  // NOLINT
       : where_(where), is_number_(true), is_integer_(std::is_integral_v<T>) {
@@ -96,6 +103,8 @@ class Operand {
     if (!is_number_) return tensor_;
     return OfType(other.is_number_ ? own_type_ : other.tensor_.rep(where_).dtype);
   }
+  // The tensor; a number as one of this type.
+  Tensor AsTensor(DType dtype) const { return is_number_ ? OfType(dtype) : tensor_; }
 
   // A number as a scalar of this type.
   Tensor OfType(DType dtype) const {
@@ -179,10 +188,13 @@ inline bool IsFloating(DType dtype) {
 
 }  // namespace internal
 
-// With broadcasting. Integers are divided as in Python's //, towards minus infinity, and % has the
-// sign of the divisor; integers that are divided by zero are INVALID_ARGUMENT.
+// With broadcasting. + joins strings. Integers are divided as in Python's //, towards minus
+// infinity, and % has the sign of the divisor; integers that are divided by zero are
+// INVALID_ARGUMENT.
 inline Tensor operator+(const Operand& a, const Operand& b) {
-  return internal::Binary("AddV2", a, b);
+  const Tensor x = a.AsTensor(b);
+  const char* const type = x.rep(a.where()).dtype == DType::kString ? "Add" : "AddV2";
+  return Op(type, a.where()).Input(x).Input(b.AsTensor(a)).RunOne();
 }
 inline Tensor operator-(const Operand& a, const Operand& b) {
   return internal::Binary("Sub", a, b);
@@ -267,10 +279,37 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
   const auto vector = [&](const std::vector<int64_t>& values) {
     return Tensor::Of<int64_t>(Shape{static_cast<int64_t>(values.size())}, values);
   };
+  // A bound of each index; that of one that is a tensor is `more` behind its element.
+  const auto bounds = [&](const std::vector<int64_t>& values, int64_t more) {
+    bool all_known = true;
+    for (const Index& index : indices) all_known = all_known && !index.element_.defined();
+    if (all_known) return vector(values);
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Tensor& element = indices[i].element_;
+      if (!element.defined()) {
+        parts.push_back(Tensor(values[i]));
+        continue;
+      }
+      Tensor part = element;
+      if (element.dtype() != DType::kInt64) {
+        if (element.dtype() != DType::kInt32) {
+          Throw(TF_INVALID_ARGUMENT,
+                std::string("An index is of type ") + Name(element.dtype()) +
+                    ": it must be int32 or int64",
+                where);
+        }
+        part = Op("Cast", where).Input(part).Attr("DstT", DType::kInt64).RunOne();
+      }
+      if (more != 0) part = Op("AddV2", where).Input(part).Input(Tensor(more)).RunOne();
+      parts.push_back(part);
+    }
+    return Op("Pack", where).Input(parts).RunOne();
+  };
   return Op("StridedSlice", where)
       .Input(tensor)
-      .Input(vector(begin))
-      .Input(vector(end))
+      .Input(bounds(begin, 0))
+      .Input(bounds(end, 1))
       .Input(vector(step))
       .Attr("begin_mask", begin_mask)
       .Attr("end_mask", end_mask)

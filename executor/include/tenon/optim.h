@@ -1,6 +1,7 @@
 // Optimizers: how variables follow their gradients. Each step of a variable is one op.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -18,13 +19,20 @@ namespace optim {
 class Optimizer {
  public:
   // Moves each variable by its gradient; an empty gradient leaves its variable as it is.
-  // INVALID_ARGUMENT for lists of different lengths.
+  // INVALID_ARGUMENT for lists of different lengths, and if all gradients are empty.
   void Apply(const std::vector<Tensor>& gradients, const std::vector<Variable*>& variables,
              Where where = Where::current()) {
     if (gradients.size() != variables.size()) {
       internal::Throw(TF_INVALID_ARGUMENT,
                       "Apply: " + std::to_string(gradients.size()) + " gradients for " +
                           std::to_string(variables.size()) + " variables",
+                      where);
+    }
+    if (!gradients.empty() && std::none_of(gradients.begin(), gradients.end(),
+                                           [](const Tensor& g) { return g.defined(); })) {
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "Apply: no variable has a gradient: nothing leads from \"" +
+                          variables[0]->name() + "\" and the others to what was differentiated",
                       where);
     }
     BeginStep(variables, where);

@@ -32,6 +32,20 @@ struct VariableInfo {
   Shape shape;
 };
 
+// Destroys what a handle of a resource leads to. Throws nothing: the program may be in the middle
+// of an exception.
+inline void DestroyResource(TFE_TensorHandle* handle) {
+  TF_Status* const status = TF_NewStatus();
+  if (TFE_Op* const op = TFE_NewOp(Context(), "DestroyResourceOp", status)) {
+    TFE_OpAddInput(op, handle, status);
+    TFE_OpSetAttrBool(op, "ignore_lookup_error", 1);
+    int count = 0;
+    TFE_Execute(op, nullptr, &count, status);
+    TFE_DeleteOp(op);
+  }
+  TF_DeleteStatus(status);
+}
+
 // What tensors share: an eager value, or one output of a node of a trace.
 struct TensorRep {
   std::atomic<int64_t> refs{1};
@@ -45,11 +59,16 @@ struct TensorRep {
   std::shared_ptr<const std::string> handle_data;
   std::shared_ptr<const VariableInfo> variable;  // of a variable's handle
   bool is_trainable = false;                     // the handle of a variable that tapes watch
+  bool owns_resource = false;                    // the handle of a variable, which goes with it
+  TensorRep* read_of = nullptr;  // of a value that a Variable became: its handle, counted
 
   TensorRep() = default;
   TensorRep(const TensorRep&) = delete;
   TensorRep& operator=(const TensorRep&) = delete;
   ~TensorRep() {
+    if (owns_resource) DestroyResource(handle);
+    if (read_of != nullptr && read_of->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete read_of;
     if (handle != nullptr) TFE_DeleteTensorHandle(handle);
     if (TF_Tensor* const tensor = host.load(std::memory_order_relaxed)) TF_DeleteTensor(tensor);
   }
@@ -175,13 +194,12 @@ class Tensor {
     return OfNested<T>(values);
   }
 
-  // A value in memory of the caller's, which holds elements of `dtype` in row-major order (of
-  // kString, TF_TString) and must not change while tensors use it. It is used where it lies if it
+  // A value in memory of the caller's, which holds elements of `dtype` in row-major order and must
+  // not change while tensors use it: numbers or kBool, no strings. It is used where it lies if it
   // is aligned to 64 bytes, else copied. `release` is called once, on any thread, when no tensor
   // uses the memory any more; it may be empty.
   static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release) {
-    const size_t size = dtype == DType::kString ? sizeof(TF_TString)
-                                                : TF_DataTypeSize(static_cast<TF_DataType>(dtype));
+    const size_t size = TF_DataTypeSize(static_cast<TF_DataType>(dtype));
     auto* const owner = new std::function<void()>(std::move(release));
     const auto free = [](void*, size_t, void* argument) {
       auto* const function = static_cast<std::function<void()>*>(argument);
@@ -192,9 +210,22 @@ class Tensor {
       free(data, 0, owner);
       internal::Throw(TF_INVALID_ARGUMENT, "View: unknown lengths in " + shape.ToString());
     }
+    const int64_t count = shape.num_elements();
+    if (size == 0 || (data == nullptr && count != 0)) {
+      free(data, 0, owner);
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      size == 0
+                          ? std::string("View: a tensor of type ") + Name(dtype) +
+                                " is no view: its elements are not plain memory"
+                          : "View: the memory of " + std::to_string(count) + " elements is null");
+    }
+    if (count == 0) {
+      free(data, 0, owner);
+      return FromHost(Allocate(dtype, shape, 0));
+    }
     TF_Tensor* const tensor =
         TF_NewTensor(static_cast<TF_DataType>(dtype), shape.dims().data(), shape.rank(), data,
-                     size * static_cast<size_t>(shape.num_elements()), free, owner);
+                     size * static_cast<size_t>(count), free, owner);
     if (tensor == nullptr) {
       internal::Throw(TF_INVALID_ARGUMENT, std::string("View: not a tensor of type ") +
                                                Name(dtype) + " and shape " + shape.ToString());

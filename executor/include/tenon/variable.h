@@ -18,7 +18,8 @@ struct VariableOptions {
   std::string device = {};  // empty: that of the innermost Device, else the placer's choice
 };
 
-// A handle: copies are the same variable, which lives as long as the last of them. Reads and
+// A handle: copies are the same variable, which lives as long as the last of them and of the traces
+// that use it. Reads and
 // assignments run at once, or are nodes of the function that this thread traces; there they keep
 // their order. Several threads may use one variable.
 class Variable {
@@ -42,17 +43,32 @@ class Variable {
         .Name(rep_->name + "/Read")
         .RunOne();
   }
-  operator Tensor() const { return Read(rep_->where); }  // NOLINT
+  // The same. As a source of Gradients and of a GradientTape the tensor stands for the variable,
+  // unless a gradient comes to the tensor itself.
+  operator Tensor() const {  // NOLINT
+    Tensor value = Read(rep_->where);
+    internal::TensorRep* const handle = rep_->handle.get();
+    handle->refs.fetch_add(1, std::memory_order_relaxed);
+    value.get()->read_of = handle;
+    return value;
+  }
+  // A part of the value, as Tensor has it.
+  Tensor operator[](const Index& index) const { return Read(index.where())[index]; }
+  Tensor operator[](std::initializer_list<Index> indices) const { return Read()[indices]; }
+  Tensor operator()(std::initializer_list<Index> indices, Where where = Where::current()) const {
+    return Read(where)(indices, where);
+  }
 
-  // INVALID_ARGUMENT for a value of another type or shape.
-  const Variable& Assign(const Tensor& value, Where where = Where::current()) const {
-    return Update("AssignVariableOp", value, where);
+  // A number takes the type of the variable. INVALID_ARGUMENT for a tensor of another type or
+  // shape.
+  const Variable& Assign(const Operand& value, Where where = Where::current()) const {
+    return Update("AssignVariableOp", value.AsTensor(dtype()), where);
   }
-  const Variable& AssignAdd(const Tensor& value, Where where = Where::current()) const {
-    return Update("AssignAddVariableOp", value, where);
+  const Variable& AssignAdd(const Operand& value, Where where = Where::current()) const {
+    return Update("AssignAddVariableOp", value.AsTensor(dtype()), where);
   }
-  const Variable& AssignSub(const Tensor& value, Where where = Where::current()) const {
-    return Update("AssignSubVariableOp", value, where);
+  const Variable& AssignSub(const Operand& value, Where where = Where::current()) const {
+    return Update("AssignSubVariableOp", value.AsTensor(dtype()), where);
   }
   friend bool operator==(const Variable& a, const Variable& b) { return a.rep_ == b.rep_; }
 
@@ -64,8 +80,6 @@ class Variable {
     Shape shape;
     bool trainable = true;
     Where where;
-
-    ~Rep();
   };
   const Variable& Update(const char* op, const Tensor& value, Where where) const {
     if (value.dtype() != rep_->dtype || !rep_->shape.Admits(value.shape())) {
@@ -138,6 +152,7 @@ inline Variable::Variable(const Tensor& initial, VariableOptions options, Where 
   internal::TensorRep& handle = *rep_->handle.get();
   handle.handle_data = std::make_shared<const std::string>(std::move(data));
   handle.is_trainable = rep_->trainable;
+  handle.owns_resource = true;
   handle.variable = std::make_shared<const internal::VariableInfo>(
       internal::VariableInfo{rep_->name, rep_->shared_name, rep_->dtype, rep_->shape});
   Op("AssignVariableOp", where)
@@ -145,21 +160,6 @@ inline Variable::Variable(const Tensor& initial, VariableOptions options, Where 
       .Input(initial)
       .Attr("dtype", rep_->dtype)
       .RunNone();
-}
-
-inline Variable::Rep::~Rep() {
-  if (!handle.defined()) return;
-  // Without a throw: the program may be in the middle of one.
-  const internal::OutsideTraces outside;
-  TF_Status* const status = TF_NewStatus();
-  if (TFE_Op* const op = TFE_NewOp(internal::Context(), "DestroyResourceOp", status)) {
-    TFE_OpAddInput(op, handle.handle(), status);
-    TFE_OpSetAttrBool(op, "ignore_lookup_error", 1);
-    int count = 0;
-    TFE_Execute(op, nullptr, &count, status);
-    TFE_DeleteOp(op);
-  }
-  TF_DeleteStatus(status);
 }
 
 inline Operand::Operand(const Variable& variable, Where where)
