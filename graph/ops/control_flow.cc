@@ -5,6 +5,12 @@
 namespace tenon::ops {
 namespace {
 
+absl::Status LoopCondShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(c.input(0), 0));
+  c.set_output(0, std::move(shape));
+  return absl::OkStatus();
+}
+
 constexpr OpSpec kControlFlowOps[] = {
     {"Abort", "", "", "error_msg: string = ''; exit_without_error: bool = false", nullptr},
     // Stateful, but nothing lasts: a run that fails may be made again.
@@ -26,7 +32,7 @@ constexpr OpSpec kControlFlowOps[] = {
              .passes_memory = true,
              .precision = Precision::kClear,
              .cost = {CostRule::kMove}}},
-    {"LoopCond", "input: bool", "output: bool", "", ScalarShape, kPure,
+    {"LoopCond", "input: bool", "output: bool", "", LoopCondShape, kPure,
      OpFacts{.in_plan = true,
              .renames = true,
              .flow = FlowRole::kLoopCond,

@@ -17,6 +17,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/at_byte.h"
 #include "graph/base/file_bytes.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/io/graph_reader.h"
 #include "graph/io/text_import.h"
@@ -74,10 +75,16 @@ absl::StatusOr<ModelBytes> ReadModelFile(const std::string& folder, const Import
   const auto max_bytes = static_cast<size_t>(std::max<int64_t>(limits.max_file_bytes, 0));
   TENON_ASSIGN_OR_RETURN(model.file, ReadRegularFile(model.name, max_bytes));
   if (!LooksLikeText(model.file.bytes)) return model;
-  TENON_ASSIGN_OR_RETURN(TextSavedModel text,
-                         ParseSavedModelText(model.file.bytes, model.name, limits.max_depth));
-  model.file = BytesOf(std::move(text.wire));
-  model.text = std::move(text.graphs);
+  absl::StatusOr<TextSavedModel> text =
+      ParseSavedModelText(model.file.bytes, model.name, limits.max_depth);
+  if (!text.ok()) {
+    if (model.name.ends_with(".pb")) return text.status();
+    return NoteAnswer(
+        text.status(), absl::StatusCode::kDataLoss,
+        absl::StrCat("Can't parse ", model.name, " as text proto: ", text.status().message()));
+  }
+  model.file = BytesOf(std::move(text->wire));
+  model.text = std::move(text->graphs);
   return model;
 }
 

@@ -168,7 +168,12 @@ absl::Status FillShape(InferenceContext& c) {
     if (dims && std::ranges::any_of(*dims, [](int64_t d) { return d == -1; }))
       return Invalid("Fill dimensions must be >= 0");
   }
-  TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(0));
+  const std::optional<Dims> sizes = c.followed_ints(0);
+  absl::StatusOr<PartialShape> shape = c.input_as_shape(0);
+  // Too many elements: TensorFlow refuses the run.
+  if (sizes && std::ranges::all_of(*sizes, [](int64_t d) { return d >= kUnknownDim; }))
+    shape = AtRunTime(std::move(shape));
+  TENON_ASSIGN_OR_RETURN(PartialShape out, std::move(shape));
   c.set_output(0, out);
   const std::optional<int64_t> fill = ScalarValue(c, 1);
   const int64_t count = out.num_elements();

@@ -33,7 +33,7 @@ absl::Status CheckVariableType(InferenceContext& c, std::string_view what) {
 }  // namespace
 
 absl::Status AssignVariableShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(CheckVariableType(c, "assign to"));
+  TENON_RETURN_IF_ERROR(CheckVariableType(c, "read"));
   const auto& shape = c.input_info(0).handle_shape;
   return shape ? MergeShapes(*shape, c.input(1)).status() : absl::OkStatus();
 }

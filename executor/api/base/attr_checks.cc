@@ -11,6 +11,7 @@
 #include "executor/api/base/op_text.h"
 #include "graph/base/status_macros.h"
 #include "graph/tensor/tensor_proto.h"
+#include "graph/wire/wire.h"
 #include "proto/attr_value.pb.h"
 
 namespace tenon::api {
@@ -43,6 +44,18 @@ absl::Status CheckAttrType(const AttrDef& def, const AttrValue& value) {
                AttrTypeText(def), "' expected");
 }
 
+// The number that the value gives a type: AttrValue.type, of which the last one counts.
+int32_t TypeNumber(const AttrValue& value) {
+  constexpr uint32_t kTypeField = 6;
+  WireReader reader(value.wire());
+  int32_t number = 0;
+  for (WireField f; reader.Next(&f);) {
+    if (f.number == kTypeField && f.type == WireType::kVarint)
+      number = static_cast<int32_t>(f.scalar);
+  }
+  return number;
+}
+
 absl::Status CheckTypeEnum(DataType type, std::string_view has) {
   if (IsRef(type)) return Wrong("AttrValue must not have reference type value of ", TypeText(type));
   if (type == DataType::kInvalid) return Wrong("AttrValue ", has, " invalid DataType");
@@ -55,8 +68,11 @@ absl::Status CheckDecodes(const AttrDef& def, const AttrValue& value) {
     return def.is_list ? value.AsShapeList().status() : value.AsShape().status();
   if (def.kind != AttrKind::kType) return absl::OkStatus();
   if (!def.is_list) {
-    TENON_ASSIGN_OR_RETURN(const DataType type, value.AsType());
-    return CheckTypeEnum(type, "has");
+    const absl::StatusOr<DataType> type = value.AsType();
+    if (type.ok()) return CheckTypeEnum(*type, "has");
+    if (absl::IsInvalidArgument(type.status()))
+      return Wrong("AttrValue has invalid DataType enum: ", TypeNumber(value));
+    return type.status();
   }
   TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, value.AsTypeList());
   for (DataType type : types) TENON_RETURN_IF_ERROR(CheckTypeEnum(type, "contains"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/api/base/attr_checks.h"
 #include "executor/api/base/op_text.h"
 #include "graph/base/annotate.h"
@@ -61,8 +62,11 @@ absl::Status CallNode::Resolve() {
 
 absl::Status CallNode::CheckInputs(Inputs inputs) const {
   if (types.inputs.size() != inputs.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", types.inputs.size(), " inputs, got ", inputs.size()));
+    const std::string wanted = absl::StrJoin(
+        types.inputs, ", ", [](std::string* out, DataType t) { out->append(api::TypeText(t)); });
+    return absl::InvalidArgumentError(absl::StrCat(
+        "NodeDef expected inputs '", wanted, "' do not match ", inputs.size(),
+        " inputs specified; ", api::OpText(*def), "; NodeDef: ", api::NodeNameText(name)));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (types.inputs[i] == inputs[i]->dtype) continue;

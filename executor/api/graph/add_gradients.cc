@@ -43,11 +43,37 @@ absl::Status PrefixTaken(const Graph& graph, const std::string& prefix) {
       "prefix [", prefix, "] conflicts with existing node in the graph named [", taken, "]"));
 }
 
-// Without `dx`, ones flow in.
+// Whether the operation is one of the graph, and has no output of this number.
+bool LacksOutput(const TF_Graph& graph, TF_Output output) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+  return absl::IsOutOfRange(OutputOf(graph, output).status());
+}
+
+// Without `dx`, and where an entry has no operation, ones flow in.
 absl::StatusOr<std::vector<Output>> GivenGradients(const TF_Graph& graph, const TF_Output* dx,
                                                    int ny) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
-  if (dx == nullptr) return std::vector<Output>();
-  return OutputsOf(graph, absl::MakeConstSpan(dx, ny));
+  std::vector<Output> given;
+  for (int i = 0; dx != nullptr && i < ny; ++i) {
+    if (dx[i].oper == nullptr) {
+      given.emplace_back();
+      continue;
+    }
+    const absl::StatusOr<Output> output = OutputOf(graph, dx[i]);
+    if (absl::IsOutOfRange(output.status()))
+      return absl::InvalidArgumentError(output.status().message());
+    TENON_RETURN_IF_ERROR(output.status());
+    given.push_back(*output);
+  }
+  return given;
+}
+
+// The outputs of `x` that there are. What there is not has no gradient, as in TensorFlow.
+std::vector<TF_Output> OutputsThere(const TF_Graph& graph, absl::Span<const TF_Output> x)
+    ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+  std::vector<TF_Output> there(x.begin(), x.end());
+  std::erase_if(there, [&](TF_Output output) ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+    return LacksOutput(graph, output);
+  });
+  return there;
 }
 
 struct GradientCall {
@@ -64,7 +90,7 @@ absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
   if (call.prefix != nullptr && *call.prefix == '\0')
     return absl::InternalError("an empty prefix names no nodes; NULL lets one be chosen");
   TENON_ASSIGN_OR_RETURN(request.ys, OutputsOf(call.graph, call.y));
-  TENON_ASSIGN_OR_RETURN(request.xs, OutputsOf(call.graph, call.x));
+  TENON_ASSIGN_OR_RETURN(request.xs, OutputsOf(call.graph, OutputsThere(call.graph, call.x)));
   TENON_ASSIGN_OR_RETURN(request.grad_ys,
                          GivenGradients(call.graph, call.dx, static_cast<int>(call.y.size())));
   call.graph.prefixes.CatchUp(call.graph.graph);
@@ -86,8 +112,10 @@ absl::Status AddTo(const GradientCall& call, TF_Output* dy)
     return gradients.status();
   }
   NoteNewNodes(graph);
-  for (const Output& gradient : *gradients) {
-    *dy++ = gradient.node == kNoNode ? TF_Output{nullptr, -1} : OutputToC(graph, gradient);
+  auto gradient = gradients->begin();
+  for (const TF_Output& x : call.x) {
+    const Output found = LacksOutput(graph, x) ? Output() : *gradient++;
+    *dy++ = found.node == kNoNode ? TF_Output{nullptr, -1} : OutputToC(graph, found);
   }
   return absl::OkStatus();
 }

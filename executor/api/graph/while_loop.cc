@@ -132,8 +132,12 @@ class LoopBuilder {
             values[i];
       }
       for (const TF_Output& output : outputs) {
-        TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(from, output));
-        options.return_outputs.emplace_back(std::string(from.graph.name(o.node)), o.port);
+        // The import refuses an output that the operation does not have, but takes a negative one
+        // for a control output.
+        const absl::Status status = OutputOf(from, output).status();
+        if (!status.ok() && (!absl::IsOutOfRange(status) || output.index < 0)) return status;
+        options.return_outputs.emplace_back(std::string(from.graph.name(output.oper->node)),
+                                            output.index);
       }
       wire = ExportWithDefaults(from.graph);
     }

@@ -52,10 +52,18 @@ PartialRuns::Run::Run(std::shared_ptr<Setup> s, const EndNames& ends)
 absl::StatusOr<std::shared_ptr<PartialRuns::Setup>> PartialRuns::SetupFor(const EndNames& ends) {
   const auto known = setups_.find(ends);
   if (known != setups_.end()) return known->second;
+  const Graph& graph = core_.session().graph();
   absl::StatusOr<std::unique_ptr<RunPhases>> phases =
-      RunPhases::Make(core_.session().graph(), ends.feeds, ends.fetches);
-  if (!phases.ok()) return core_.Explained(phases.status());
-  return setups_.emplace(ends, std::make_shared<Setup>(*std::move(phases))).first->second;
+      RunPhases::Make(graph, ends.feeds, ends.fetches);
+  std::shared_ptr<Setup> setup;
+  if (phases.ok()) {
+    setup = std::make_shared<Setup>(*std::move(phases));
+  } else {
+    absl::Status status = core_.Explained(phases.status());
+    if (UnfedPlaceholder(graph, phases.status()) == kNoNode) return status;
+    setup = std::make_shared<Setup>(std::move(status));
+  }
+  return setups_.emplace(ends, std::move(setup)).first->second;
 }
 
 absl::StatusOr<std::string> PartialRuns::SetUp(const EndNames& ends) {
@@ -140,6 +148,10 @@ absl::Status PartialRuns::Continue(const std::string& handle, const EndNames& en
   if (run == nullptr) return NoSuchRun();
   absl::MutexLock lock(&run->mutex);
   TENON_RETURN_IF_ERROR(run->status);
+  if (!run->setup->status.ok()) {
+    End(handle, *run);
+    return run->setup->status;
+  }
   TENON_ASSIGN_OR_RETURN(const Call call, Read(*run, ends));
   FedSet fed = run->fed;
   for (size_t i = 0; i < call.feeds.size(); ++i) {

@@ -35,13 +35,15 @@ class PartialRuns {
   explicit PartialRuns(SessionCore& core) : core_(core) {}
 
   // Sets a run of the session's present graph up, and returns its handle. `ends` are all inputs and
-  // outputs of the run. Computes nothing. Errors are those of CheckEnds and of RunPhases::Make.
+  // outputs of the run. Computes nothing. Errors are those of CheckEnds and of RunPhases::Make, but
+  // for a placeholder that `ends` do not feed: as in TensorFlow, the run then fails when it begins.
   absl::StatusOr<std::string> SetUp(const EndNames& ends);
   // Feeds `inputs`, the values of ends.feeds, computes what they allow, and sets `outputs` to the
   // values of ends.fetches: new tensors, which the caller owns. An input may stand twice in one
   // call: its first value counts. INVALID_ARGUMENT, with TensorFlow's messages, if no run has this
   // handle, if SetUp did not get an input or output, if an earlier call had it, or if an output
-  // needs an input that was not fed; the run is then unchanged. Any other error ends the run.
+  // needs an input that was not fed; the run is then unchanged. Any other error ends the run, also
+  // INVALID_ARGUMENT for a placeholder that SetUp has let pass.
   // `outputs` is unchanged after an error.
   absl::Status Continue(const std::string& handle, const EndNames& ends,
                         absl::Span<TF_Tensor* const> inputs, absl::Span<TF_Tensor*> outputs);
@@ -50,7 +52,9 @@ class PartialRuns {
   // The phases of all runs that are set up alike.
   struct Setup {
     explicit Setup(std::unique_ptr<RunPhases> p) : phases(std::move(p)) {}
+    explicit Setup(absl::Status s) : status(std::move(s)) {}
     absl::Mutex mutex;
+    const absl::Status status;  // why no run can begin; OK: there are phases
     const std::unique_ptr<RunPhases> phases ABSL_PT_GUARDED_BY(mutex);
   };
   struct Run {

@@ -41,10 +41,10 @@ absl::StatusOr<SavedModelBytes> ReadModel(const LoadCall& call) {
         "it."));
   }
   absl::StatusOr<SavedModelBytes> model = ReadSavedModel(call.folder, call.tags);
-  // TensorFlow's code for a file that is no SavedModel.
-  if (absl::IsInvalidArgument(model.status()))
-    return absl::OutOfRangeError(model.status().message());
-  return model;
+  if (model.ok()) return model;
+  const absl::Status noted = AsNoted(model.status());
+  // TensorFlow's code for a binary file that is no SavedModel.
+  return absl::IsInvalidArgument(noted) ? absl::OutOfRangeError(noted.message()) : noted;
 }
 
 // Takes the graph's nodes out again unless the load succeeds.

@@ -2,9 +2,13 @@
 // broadcasting.
 #include "plugin/cpu/base/kernel_util.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/base/node_note.h"
 
 namespace tenon::cpu {
 
@@ -79,13 +83,30 @@ std::optional<Dims> BroadcastDims(absl::Span<const int64_t> a, absl::Span<const 
   return dims;
 }
 
+namespace {
+
+std::string DimsText(absl::Span<const int64_t> dims) {
+  return absl::StrCat("[", absl::StrJoin(dims, ","), "]");
+}
+
+}  // namespace
+
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
   absl::StatusOr<Shape> shape = Shape::Make(dims);
-  if (!shape.ok()) return p.Invalid(shape.status().message());
+  if (!shape.ok()) {
+    const absl::Status invalid = p.Invalid(shape.status().message());
+    if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; })) return invalid;
+    return NoteAnswer(
+        invalid, absl::StatusCode::kInvalidArgument,
+        absl::StrCat("Shape ", DimsText(dims), " would have more than 2**63 - 1 elements"));
+  }
   // No memory holds more, and sizes derived from fewer do not overflow.
   constexpr int64_t kMostElements = int64_t{1} << 48;
-  if (shape->num_elements() > kMostElements)
-    return p.Invalid(absl::StrCat("the shape ", shape->ToString(), " is too large"));
+  if (shape->num_elements() > kMostElements) {
+    return NoteAnswer(p.Invalid(absl::StrCat("the shape ", shape->ToString(), " is too large")),
+                      absl::StatusCode::kResourceExhausted,
+                      absl::StrCat("OOM when allocating tensor with shape", shape->ToString()));
+  }
   return shape;
 }
 

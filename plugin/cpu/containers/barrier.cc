@@ -125,7 +125,8 @@ absl::StatusOr<Barrier::Elements> Barrier::Take(const Wanted& wanted) {
     const std::string text = absl::StrCat("barrier '", name(), "' has ", has(),
                                           " complete elements where ", count, " are wanted, and ");
     if (closed_) return absl::OutOfRangeError(absl::StrCat(text, "is closed"));
-    return absl::DeadlineExceededError(absl::StrCat(text, "too few came within 60 seconds"));
+    return absl::DeadlineExceededError(
+        absl::StrCat(text, "too few came in the time that the run may wait"));
   }
   Elements taken;
   while (static_cast<int64_t>(taken.size()) < count) taken.insert(ready_.extract(ready_.begin()));

@@ -81,9 +81,9 @@ absl::Status Queue::Put(std::vector<Tuple> tuples) {
   TENON_RETURN_IF_ERROR(waited.status());
   if (cancelled_) return absl::CancelledError(absl::StrCat("queue '", name(), "' is closed"));
   if (!HasRoom(count)) {
-    return absl::DeadlineExceededError(
-        absl::StrCat("queue '", name(), "' has had no room for ", count,
-                     " more elements for 60 seconds; its capacity is ", options_.capacity));
+    return absl::DeadlineExceededError(absl::StrCat(
+        "queue '", name(), "' has had no room for ", count,
+        " more elements for as long as the run may wait; its capacity is ", options_.capacity));
   }
   for (Tuple& tuple : tuples) tuples_->Put(std::move(tuple));
   return absl::OkStatus();
@@ -102,7 +102,8 @@ absl::StatusOr<std::vector<Tuple>> Queue::Take(int64_t count, bool up_to) {
         options_.min_left > 0 && !closed_ ? " on top of " : "",
         options_.min_left > 0 && !closed_ ? absl::StrCat(options_.min_left) : "", ", and ");
     if (closed_) return absl::OutOfRangeError(absl::StrCat(has, "is closed"));
-    return absl::DeadlineExceededError(absl::StrCat(has, "too few came within 60 seconds"));
+    return absl::DeadlineExceededError(
+        absl::StrCat(has, "too few came in the time that the run may wait"));
   }
   std::vector<Tuple> taken;
   for (int64_t i = 0; i < count; ++i) taken.push_back(tuples_->Take());

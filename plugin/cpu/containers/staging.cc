@@ -25,7 +25,7 @@ int64_t BytesOf(const StagedTuple& tuple) {
 
 absl::Status IsFull(std::string_view name) {
   return absl::DeadlineExceededError(
-      absl::StrCat("staging area '", name, "' has had no room for 60 seconds"));
+      absl::StrCat("staging area '", name, "' has had no room for as long as the run may wait"));
 }
 
 absl::StatusOr<StagedTuple> TakeTuple(const StepArgs& args, size_t begin, size_t end) {

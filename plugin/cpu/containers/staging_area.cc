@@ -67,7 +67,7 @@ class StagingArea : public Resource {
     if (came) return absl::OkStatus();
     return absl::DeadlineExceededError(
         absl::StrCat("staging area '", name(), "' has ", size(), " elements where ", i + 1,
-                     " are wanted, and too few came within 60 seconds"));
+                     " are wanted, and too few came in the time that the run may wait"));
   }
 
   const StagingLimits limits_;

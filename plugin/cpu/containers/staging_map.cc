@@ -103,7 +103,7 @@ class StagingMap : public Resource {
     return absl::DeadlineExceededError(
         absl::StrCat("staging area '", name(), "' has no complete element",
                      key == nullptr ? "" : absl::StrCat(" of key ", *key),
-                     ", and none became complete within 60 seconds"));
+                     ", and none became complete in the time that the run may wait"));
   }
 
   absl::StatusOr<StagedTuple> Components(const Elements::value_type& element,

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/cpu/elementwise/select_shapes.h"
@@ -157,6 +158,13 @@ absl::Status RefuseZero(const void* second, int64_t n) {
   if (std::find(b, b + n, T{0}) == b + n) return absl::OkStatus();
   return absl::InvalidArgumentError("Integer division by zero");
 }
+// For ops of which TensorFlow does not expect the error.
+template <typename T>
+absl::Status RefuseZeroOddly(const void* second, int64_t n) {
+  return NoteAnswer(RefuseZero<T>(second, n), absl::StatusCode::kInternal,
+                    "Unexpected error in binary operator (only integer div and mod should have "
+                    "errors)");
+}
 template <typename T>
 absl::Status RefuseNegative(const void* second, int64_t n) {
   const T* b = static_cast<const T*>(second);
@@ -168,7 +176,8 @@ absl::Status RefuseNegative(const void* second, int64_t n) {
 
 using Check = absl::Status (*)(const void*, int64_t);
 
-Check FindCheck(ElementOp op, DataType t) {
+// `odd`: RefuseZeroOddly instead of RefuseZero.
+Check FindCheck(ElementOp op, DataType t, bool odd) {
   // Unsigned exponents are never negative.
   if (op == ElementOp::kPow) {
     if (t == DataType::kInt8) return RefuseNegative<int8_t>;
@@ -183,13 +192,13 @@ Check FindCheck(ElementOp op, DataType t) {
   // A zero has the same bits with or without a sign.
   switch (DataTypeSize(t)) {
     case 1:
-      return RefuseZero<uint8_t>;
+      return odd ? RefuseZeroOddly<uint8_t> : RefuseZero<uint8_t>;
     case 2:
-      return RefuseZero<uint16_t>;
+      return odd ? RefuseZeroOddly<uint16_t> : RefuseZero<uint16_t>;
     case 4:
-      return RefuseZero<uint32_t>;
+      return odd ? RefuseZeroOddly<uint32_t> : RefuseZero<uint32_t>;
     default:
-      return RefuseZero<uint64_t>;
+      return odd ? RefuseZeroOddly<uint64_t> : RefuseZero<uint64_t>;
   }
 }
 
@@ -197,7 +206,8 @@ absl::Status PrepareRow(Prepare& p) {
   const Row* row = FindRow(p.op().name);
   if (row == nullptr) return p.Unimplemented("no CPU kernel");
   ElementSpec spec{row->op};
-  if (row->operands == 2) spec.check = FindCheck(row->op, p.input_type(1));
+  const bool odd = row->name == "TruncateDiv" || row->name == "TruncateMod";
+  if (row->operands == 2) spec.check = FindCheck(row->op, p.input_type(1), odd);
   return PrepareElementwise(p, spec, row->operands);
 }
 

@@ -10,8 +10,10 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/file_writer.h"
+#include "graph/base/node_note.h"
 #include "graph/base/within_memory.h"
 #include "plugin/cpu/files/file_facts.h"
 #include "plugin/kernels/kernel.h"
@@ -24,8 +26,12 @@ absl::Status RunReadFile(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, 0, "name of the file"));
   return WithinMemory([&]() -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForReading(name));
-    TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadFile(path, SIZE_MAX));
-    return SetTextOutput(args, file.bytes);
+    const absl::StatusOr<FileBytes> file = ReadFile(path, SIZE_MAX);
+    if (file.ok()) return SetTextOutput(args, file->bytes);
+    // TensorFlow names the file as the program does.
+    std::string_view reason = file.status().message();
+    if (!absl::ConsumePrefix(&reason, absl::StrCat(path, ": "))) return file.status();
+    return NoteAnswer(file.status(), file.status().code(), absl::StrCat(name, "; ", reason));
   });
 }
 

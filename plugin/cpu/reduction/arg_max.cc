@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/kernels/kernel.h"
@@ -73,7 +74,13 @@ absl::Status PrepareArg(Prepare& p) {
   const Shape& in = p.input_shape(0);
   if (p.input_shape(1).rank() != 0) return p.Invalid("'dimension' must be a scalar");
   TENON_ASSIGN_OR_RETURN(const int64_t dimension, InputInt(p, 1));
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, dimension, in.rank()));
+  const absl::StatusOr<int> found = NormalizeAxis(p, dimension, in.rank());
+  if (!found.ok()) {
+    return NoteAnswer(found.status(), absl::StatusCode::kInvalidArgument,
+                      absl::StrCat("Expected dimension in the range [", -in.rank(), ", ", in.rank(),
+                                   "), but got ", dimension));
+  }
+  const int axis = *found;
   if (in.dim(axis) == 0) return p.Invalid(absl::StrCat("dimension ", axis, " is empty"));
   auto s = std::make_shared<ArgState>();
   s->split = SplitAt(in, axis);

@@ -3,6 +3,7 @@
 #include "plugin/cpu/reduction/reduce_shape.h"
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "plugin/cpu/arrays/strided_copy.h"
 #include "plugin/cpu/base/kernel_util.h"
 
@@ -10,13 +11,23 @@ namespace tenon::cpu {
 
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p) {
   const int rank = p.input_shape(0).rank();
-  TENON_ASSIGN_OR_RETURN(const Dims axes, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const Dims axes, InputIntsOfAnyRank(p, 1));
   std::vector<bool> reduced(rank, false);
   for (int64_t a : axes) {
-    TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(p, a, rank));
+    const absl::StatusOr<int> axis = NormalizeAxis(p, a, rank);
+    if (!axis.ok()) {
+      return NoteAnswer(axis.status(), absl::StatusCode::kInvalidArgument,
+                        absl::StrCat("Invalid reduction dimension (", a, " for input with ", rank,
+                                     " dimension(s)"));
+    }
     // TensorFlow refuses an axis that is given twice, also as a negative number.
-    if (reduced[axis]) return p.Invalid(absl::StrCat("axis ", axis, " is given twice"));
-    reduced[axis] = true;
+    if (reduced[*axis]) {
+      return NoteAnswer(
+          p.Invalid(absl::StrCat("axis ", *axis, " is given twice")),
+          absl::StatusCode::kInvalidArgument,
+          absl::StrCat("Invalid reduction arguments: Axes contains duplicate dimension: ", *axis));
+    }
+    reduced[*axis] = true;
   }
   return reduced;
 }

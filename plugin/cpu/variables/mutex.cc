@@ -21,7 +21,7 @@ class GraphMutex : public Resource {
                            AwaitOtherRun(mutex_, absl::Condition(&is_free), "Lock"));
     if (!free) {
       return absl::DeadlineExceededError(
-          absl::StrCat("mutex '", name(), "' has been taken for 60 seconds"));
+          absl::StrCat("mutex '", name(), "' has been taken for as long as the run may wait"));
     }
     taken_ = true;
     return absl::OkStatus();

@@ -192,7 +192,7 @@ TEST(GraphShapes, VariablesKeepTheirTypeAndShape) {
               StartsWith("Trying to read variable with wrong dtype. Expected float got int32"));
   EXPECT_THAT(
       error(Placeholder("i", "23", "DT_INT32") + Node("a", "AssignVariableOp", {"v", "i"}, {ints})),
-      StartsWith("Trying to assign to variable with wrong dtype. Expected float got int32"));
+      StartsWith("Trying to read variable with wrong dtype. Expected float got int32"));
   for (const char* op : {"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"}) {
     const std::string assign = Node("a", op, {"v", "x"}, {{"dtype", "type: DT_FLOAT"}});
     EXPECT_EQ(error(Placeholder("x", "23") + assign), "");

@@ -189,12 +189,27 @@ TEST_F(CGradients, OfOneResultByTwoInputsInTwoCalls) {
   EXPECT_THAT(FloatsOf(out[1].get()), ElementsAre(3));
 }
 
+// As in TensorFlow: an output that no operation has is one that y does not depend on.
+TEST_F(CGradients, AnOutputThatIsNotThereHasNone) {
+  MatMul();
+  const auto dy = Add({{product_, 0}}, {{a_, 1}, {b_, 0}});
+  EXPECT_EQ(nullptr, dy[0].oper);
+  SessionRunner session(g());
+  EXPECT_THAT(FloatsOf(session.Run({}, {dy[1]})[0].get()), ElementsAre(4, 4, 6, 6));
+}
+
+TEST_F(CGradients, AnEntryWithoutAnOperationStartsWithOnes) {
+  MatMul();
+  const auto dy = Add({{product_, 0}}, {{a_, 0}}, {{nullptr, 0}});
+  SessionRunner session(g());
+  EXPECT_THAT(FloatsOf(session.Run({}, dy)[0].get()), ElementsAre(1, 1, 1, 1));
+}
+
 TEST_F(CGradients, MistakesGiveAStatus) {
   MatMul();
   Add({{product_, 3}}, {{a_, 0}}, {}, nullptr, TF_OUT_OF_RANGE);
   Add({{nullptr, 0}}, {{a_, 0}}, {}, nullptr, TF_INVALID_ARGUMENT);
-  Add({{product_, 0}}, {{a_, 1}}, {}, nullptr, TF_OUT_OF_RANGE);
-  Add({{product_, 0}}, {{a_, 0}}, {{a_, 9}}, nullptr, TF_OUT_OF_RANGE);
+  Add({{product_, 0}}, {{a_, 0}}, {{a_, 9}}, nullptr, TF_INVALID_ARGUMENT);
   TF_Output y{product_, 0}, x{a_, 0}, dy;
   TF_AddGradients(nullptr, &y, 1, &x, 1, nullptr, s(), &dy);
   EXPECT_EQ(TF_INVALID_ARGUMENT, code());

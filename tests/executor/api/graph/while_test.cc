@@ -197,9 +197,7 @@ TEST_F(While, OutputsMustExistAndHaveTheType) {
   Begin(1);
   LessThan(1);
   params()->body_outputs[0] = {params()->body_inputs[0].oper, 100};
-  End(TF_OUT_OF_RANGE,
-      "Node 'body_input0' (type: 'Placeholder', num of outputs: 1) does not have "
-      "output 100");
+  End(TF_INVALID_ARGUMENT, "Requested return tensor 'body_input0:100' not found in graph def");
   EXPECT_THAT(Names(), ElementsAre("p0"));
 }
 

@@ -9,9 +9,11 @@
 namespace tenon {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::OpenSession;
+using ::testing::StartsWith;
 
 const char kAffine[] = "tests/golden/saved_models/affine_state/model";
 const char kVocabulary[] = "tests/golden/saved_models/v1_vocabulary/model";
@@ -173,6 +175,11 @@ TEST_F(CSavedModel, AFileThatIsNone) {
     EXPECT_EQ(TF_OUT_OF_RANGE, code()) << message();
     EXPECT_THAT(message(), HasSubstr("saved_model.pb"));
   }
+  std::filesystem::remove(folder.path() / "saved_model.pb");
+  std::ofstream(folder.path() / "saved_model.pbtxt") << "no model";
+  EXPECT_EQ(nullptr, Load(folder.path().string().c_str(), {"serve"}));
+  EXPECT_EQ(TF_DATA_LOSS, code());
+  EXPECT_THAT(message(), AllOf(StartsWith("Can't parse "), HasSubstr("saved_model.pbtxt:1:4")));
 }
 
 }  // namespace
