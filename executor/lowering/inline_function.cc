@@ -110,6 +110,7 @@ class FunctionCopy {
       graph_.SetDevice(*n, node.device);
       lowering_.devices_[*n] = std::string(node.device);
     }
+    if (!node.debug_info.empty()) graph_.SetExtra(*n, node.debug_info);
     lowering_.calls_.SetOrigin(*n, site_, node.name);
     if (IsFunctional(graph_, *n)) lowering_.work_.push_back(*n);
     sources_.AddNode(node.name, *n);

@@ -9,6 +9,7 @@
 #include "executor/lowering/nodes_written.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
+#include "graph/ir/node_places.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
@@ -166,6 +167,7 @@ absl::StatusOr<NodeId> Lowering::Add(NodeId from, std::string_view suffix, std::
   TENON_ASSIGN_OR_RETURN(const NodeId n, graph_.AddNode(name, op, inputs, std::move(attrs),
                                                         devices_[from], graph_.pos(from)));
   devices_.push_back(devices_[from]);
+  CopyDebugInfo(graph_, from, graph_, n);
   if (IsIdle(from)) SetIdle(n);
   if (const int32_t site = calls_.SiteOf(from); site >= 0)
     calls_.SetOrigin(n, site, calls_.NameOf(graph_, from));

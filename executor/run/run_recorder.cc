@@ -7,6 +7,7 @@
 
 #include "executor/run/plan.h"
 #include "executor/run/slow_steps.h"
+#include "graph/ir/node_places.h"
 
 namespace tenon {
 namespace {
@@ -66,6 +67,7 @@ StepLabel LabelOf(const Plan& plan, uint32_t index) {
   StepLabel label;
   if (step.node != kNoNode) {
     label.node = plan.graph->name(step.node);
+    label.places = PlacesText(*plan.graph, step.node);
     label.device = plan.graph->device(step.node);
     label.device.remove_prefix(std::min(label.device.find("/device:"), label.device.size()));
   }

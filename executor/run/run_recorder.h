@@ -118,6 +118,7 @@ class RunRecording {
 struct StepLabel {
   std::string_view node;    // its node's name; empty: the step belongs to no node
   std::string what;         // the node's op; of a copy, a wait and the like: what the step does
+  std::string places;       // where the program made the node, "train.cc:42"; empty: it did not say
   std::string_view device;  // the node's device, as "/device:CPU:0"; empty: none
 };
 StepLabel LabelOf(const Plan& plan, uint32_t index);

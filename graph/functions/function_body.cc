@@ -50,6 +50,7 @@ BodyNode ParseNode(const Graph& graph, std::string_view wire) {
     if (f.number == kNodeInput) node.inputs.push_back(f.bytes);
     if (f.number == kNodeDevice) node.device = f.bytes;
     if (f.number == kNodeAttr) node.attrs.push_back(ParseEntry(f.bytes));
+    if (f.number == kNodeDebugInfo) node.debug_info = f.raw;
   }
   SortAttrs(node.attrs);
   node.op = graph.FindOp(node.op_name);

@@ -20,8 +20,9 @@ struct BodyNode {
   std::string_view op_name;
   std::string_view device;
   std::vector<std::string_view> inputs;
-  std::vector<Attr> attrs;    // sorted by name; of equal names the last counts
-  const OpDef* op = nullptr;  // a function's signature or a registered op; null: neither
+  std::vector<Attr> attrs;      // sorted by name; of equal names the last counts
+  std::string_view debug_info;  // NodeDef.experimental_debug_info with its tag; may be empty
+  const OpDef* op = nullptr;    // a function's signature or a registered op; null: neither
 };
 
 struct FunctionBody {

@@ -18,7 +18,7 @@ inline constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
 inline constexpr uint32_t kArgName = 1, kArgType = 3;
 // NodeDef.
 inline constexpr uint32_t kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4;
-inline constexpr uint32_t kNodeAttr = 5;
+inline constexpr uint32_t kNodeAttr = 5, kNodeDebugInfo = 6;
 // Map entries.
 inline constexpr uint32_t kKey = 1, kValue = 2;
 // AttrValue, AttrValue.ListValue and NameAttrList.

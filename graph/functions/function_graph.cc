@@ -100,6 +100,7 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
     TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(node.name, node.op_name, {},
                                                          CopyOf(node.attrs), node.device));
     TENON_RETURN_IF_ERROR(graph.kind(n).types_status);
+    if (!node.debug_info.empty()) graph.SetExtra(n, node.debug_info);
     sources.AddNode(node.name, n);
     nodes.push_back(n);
   }
@@ -311,6 +312,11 @@ class FunctionGraph::Writer {
     for (const Output& in : graph_.inputs(n)) writer.Bytes(kNodeInput, SourceText(in));
     if (!graph_.device(n).empty()) writer.Bytes(kNodeDevice, graph_.device(n));
     for (const Attr& a : graph_.attrs(n).all()) AppendAttrEntry(a, &out);
+    WireReader extra(graph_.extra(n));
+    WireField f;
+    while (extra.Next(&f)) {
+      if (f.number == kNodeDebugInfo) out.append(f.raw);
+    }
     return out;
   }
 

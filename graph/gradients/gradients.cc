@@ -89,6 +89,7 @@ class Backward {
 // What flows into the y of number i.
 absl::Status Backward::Seed(size_t i) {
   const Output y = request_.ys[i];
+  builder_.SetSource(y.node);
   const Value value = builder_.At(y);
   const DataType type = value.dtype();
   const Output given = request_.grad_ys.empty() ? Output() : request_.grad_ys[i];
@@ -195,6 +196,7 @@ absl::Status Backward::CheckAllVisited() const {
 
 // What has come for the outputs of n, summed up.
 std::vector<Gradient> Backward::Incoming(NodeId n) {
+  builder_.SetSource(n);
   std::vector<Gradient> incoming(graph_.num_outputs(n));
   for (int32_t i = 0; i < graph_.num_outputs(n); ++i) {
     const auto found = arrived_.find(Output{n, i});
@@ -322,8 +324,10 @@ Gradient Backward::Of(Output x) const {
 
 absl::Status Backward::MakeDense(std::vector<Gradient>& gradients) {
   EnterRoot();
-  for (Gradient& g : gradients) {
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    Gradient& g = gradients[i];
     if (!g.is_slices()) continue;
+    builder_.SetSource(request_.xs[i].node);
     const Value dense = DenseOf(builder_, g);
     g = {dense.output(), {}, {}};
   }

@@ -9,6 +9,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
+#include "graph/ir/node_places.h"
 #include "graph/tensor/small_float.h"
 
 namespace tenon::gradients {
@@ -156,6 +157,7 @@ NodeId GraphBuilder::Add(std::string_view op, absl::Span<const Output> inputs, N
     Fail(Annotate(status, absl::StrCat(op, ": ")));
     return kNoNode;
   }
+  if (source_ != kNoNode) CopyDebugInfo(graph_, source_, graph_, *node);
   SyncShapes();
   return ok() ? *node : kNoNode;
 }

@@ -94,6 +94,9 @@ class GraphBuilder {
 
   // Nodes that are added from now on have names that begin with `scope` and '/'.
   void EnterScope(std::string scope) { scope_ = std::move(scope); }
+  // They also say that they come from where the program made `node` (node_places.h). kNoNode:
+  // nothing.
+  void SetSource(NodeId node) { source_ = node; }
 
   // Adds a node of `op`. `attrs` need not have the attributes that say types and numbers of inputs,
   // unless the op has several lists of inputs whose lengths different attributes state. Calls Fail
@@ -159,6 +162,7 @@ class GraphBuilder {
   std::optional<LibraryState> library_;  // before the first AddFunctions
   absl::Status status_;
   std::string scope_;
+  NodeId source_ = kNoNode;
   absl::flat_hash_map<std::string, NodeId> constants_;  // by attributes
 };
 

@@ -15,6 +15,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/colocation.h"
+#include "graph/ir/node_places.h"
 #include "graph/ir/nodes.h"
 #include "graph/verify/verifier.h"
 #include "grappler_lite/pipeline/fingerprint.h"
@@ -459,8 +460,10 @@ absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInp
   return PipelineRun(graph, input, options, Stage::kUnplaced, true).Run();
 }
 
-absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
-                                           const PipelineOptions& options) {
+namespace {
+
+absl::StatusOr<PipelineReport> RunPlacedPasses(Graph& graph, const PipelineInput& input,
+                                               const PipelineOptions& options) {
   TENON_RETURN_IF_ERROR(CheckNames(options));
   if (graph.num_nodes() < options.min_graph_nodes) {
     PipelineReport report;
@@ -480,6 +483,17 @@ absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& in
     return report;
   graph = before;
   return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
+}
+
+}  // namespace
+
+absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
+                                           const PipelineOptions& options) {
+  if (!HasPlaces(graph)) return RunPlacedPasses(graph, input, options);
+  const Graph before = graph;
+  absl::StatusOr<PipelineReport> report = RunPlacedPasses(graph, input, options);
+  if (report.ok()) CarryPlaces(before, graph);
+  return report;
 }
 
 }  // namespace tenon

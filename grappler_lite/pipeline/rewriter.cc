@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/node_places.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/tensor/small_float.h"
 #include "grappler_lite/analysis/node_queries.h"
@@ -238,6 +239,7 @@ Output Sweep::Add(NodeId n, std::string_view suffix, std::string_view op,
     status_ = made.status();
     return {n, 0};
   }
+  CopyDebugInfo(g, origin_, g, *made);
   Grow();
   // Grow has made room for one node, the new one, which is the last.
   made_shapes_.back() = std::move(shape);

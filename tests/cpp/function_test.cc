@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -238,6 +239,72 @@ TEST(CppFunction, SaysWhereAnOpOfAnInnerFunctionWasCalled) {
   });
   const std::string either_at = place(either, 0);
   EXPECT_EQ(either_at, "CheckNumerics function_test.cc:" + std::to_string(cond_line));
+}
+
+// What the graph of a function says of its nodes: name, then places.
+std::map<std::string, std::string> PlacesIn(const std::string& explained) {
+  std::map<std::string, std::string> places;
+  std::istringstream lines(explained);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(", made at ");
+    if (at != std::string::npos) places[line.substr(0, line.find(':'))] = line.substr(at + 10);
+  }
+  return places;
+}
+
+std::string Here(int line) { return "function_test.cc:" + std::to_string(line); }
+
+TEST(CppFunction, ExplainsWhereNodesWereMade) {
+  int product = 0, bias = 0;
+  Function inner([&](Tensor x, Tensor b) {
+    bias = __LINE__ + 1;
+    return Op("BiasAdd").Input(x).Input(b).RunOne();
+  });
+  Function f([&](Tensor x, Tensor w, Tensor b) {
+    product = __LINE__ + 1;
+    const Tensor y = Op("MatMul").Input(x).Input(w).RunOne();
+    return inner(y, b);
+  });
+  const TensorSpec matrix(DType::kFloat, {2, 2});
+  const ConcreteFunction concrete = f.Concrete(matrix, matrix, TensorSpec(DType::kFloat, {2}));
+  const std::string text = concrete.Explain();
+  // The product and the sum have become one node, which keeps both places.
+  bool is_fused = false;
+  for (const auto& [node, places] : PlacesIn(text)) {
+    if (places == Here(bias) + ", " + Here(product)) is_fused = true;
+  }
+  EXPECT_TRUE(is_fused) << text;
+}
+
+TEST(CppFunction, LeadsFromGradientsToTheOpsThatTheyAreOf) {
+  int line = 0;
+  Function f([&](Tensor x) {
+    line = __LINE__ + 1;
+    const Tensor y = Op("Sinh").Input(x).RunOne();
+    return Gradients({y}, {x})[0];
+  });
+  const std::string text = f.Concrete(TensorSpec(DType::kFloat, {2})).Explain();
+  int nodes = 0;
+  for (const auto& [node, places] : PlacesIn(text)) {
+    if (!node.starts_with("gradients/")) continue;
+    EXPECT_EQ(places, Here(line)) << node;
+    ++nodes;
+  }
+  EXPECT_GT(nodes, 0) << text;
+  // An error of such a node, too: what flows into the check is not finite.
+  Function fails([&](Tensor x) {
+    line = __LINE__ + 1;
+    const Tensor y = Op("CheckNumerics").Input(x).Attr("message", "infinite").RunOne();
+    return Gradients({y}, {x}, {x / 0.f})[0];
+  });
+  try {
+    fails(Tensor(1.f));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), Here(line)) << error.what();
+    EXPECT_EQ(error.op(), "CheckNumerics");
+    EXPECT_TRUE(error.node().starts_with("gradients/")) << error.node();
+  }
 }
 
 TEST(CppFunction, RefusesToBranchByASymbol) {

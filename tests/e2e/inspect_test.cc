@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -155,6 +156,48 @@ TEST(Show, GraphsThatTrain) {
   EXPECT_THAT(early.err, HasSubstr("; --init init gives all variables their first values"));
   const Finished text = GraphRun({"show", graph});
   EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
+}
+
+// A place goes with its node through calls and into what the node becomes.
+TEST(Explain, SaysWhereTheProgramMadeNodes) {
+  const std::string graph = TempFile("places.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: 2 } } } } }
+      node { name: 'call' op: 'PartitionedCall' input: 'x'
+             attr { key: 'Tin' value { list { type: DT_FLOAT } } }
+             attr { key: 'Tout' value { list { type: DT_FLOAT } } }
+             attr { key: 'f' value { func { name: 'inner' } } }
+             experimental_debug_info { original_func_names: 'train.cc:7' } }
+      node { name: 'y' op: 'Sinh' input: 'call' attr { key: 'T' value { type: DT_FLOAT } }
+             experimental_debug_info { original_func_names: 'train.cc:8' } }
+      library { function {
+        signature { name: 'inner' input_arg { name: 'a' type: DT_FLOAT }
+                    output_arg { name: 'r' type: DT_FLOAT } }
+        node_def { name: 'cosh' op: 'Cosh' input: 'a' attr { key: 'T' value { type: DT_FLOAT } }
+                   experimental_debug_info { original_func_names: 'layer.cc:3' } }
+        ret { key: 'r' value: 'cosh:y:0' } } })");
+  const json doc = Document({"explain", graph});
+  std::map<std::string, json> places;
+  for (const json& node : doc["nodes"]) places[node["op"]] = node["places"];
+  EXPECT_EQ(places["Cosh"], json({"layer.cc:3"}));
+  EXPECT_EQ(places["Sinh"], json({"train.cc:8"}));
+  EXPECT_EQ(places["Placeholder"], json::array());
+  const Finished text = GraphRun({"explain", graph});
+  EXPECT_THAT(text.out, HasSubstr("made at"));
+  EXPECT_THAT(text.out, HasSubstr("layer.cc:3"));
+  const std::string trace = TempPath("places.json");
+  const Finished run =
+      GraphRun({"run", graph, "--input", "x=2xf32=1", "--output", "y", "--trace", trace});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  std::map<std::string, json> slices;
+  for (const json& event : json::parse(ReadFile(trace))["traceEvents"]) {
+    if (event.contains("args") && event["args"].contains("op"))
+      slices[event["args"]["op"]] = event["args"].value("place", json());
+  }
+  EXPECT_EQ(slices["Cosh"], "layer.cc:3");
+  EXPECT_EQ(slices["Sinh"], "train.cc:8");
+  // A graph that says no places has no column for them.
+  EXPECT_THAT(GraphRun({"explain", kMlp}).out, Not(HasSubstr("made at")));
 }
 
 TEST(Explain, SaysWhyEachNodeIsWhereItIs) {

@@ -11,8 +11,8 @@
 #include "executor/api/graph/node_checks.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/colocation.h"
+#include "graph/ir/node_places.h"
 #include "graph/op_defs/op_registry.h"
-#include "graph/wire/wire.h"
 
 namespace tenon::api {
 namespace {
@@ -186,15 +186,7 @@ absl::StatusOr<NodeId> OperationBuilder::Finish() {
   if (absl::IsAlreadyExists(n.status())) return duplicate();
   if (!n.ok()) return n;
   TENON_RETURN_IF_ERROR(CheckNewNode(graph_, *n));
-  if (!place_.empty()) {
-    // NodeDef { experimental_debug_info { original_node_names, original_func_names } }
-    std::string info, extra;
-    WireWriter names(&info);
-    names.Bytes(1, name_);
-    names.Bytes(2, place_);
-    WireWriter(&extra).Bytes(6, info);
-    graph_.graph.SetExtra(*n, extra);
-  }
+  if (!place_.empty()) graph_.graph.SetExtra(*n, DebugInfo(name_, place_));
   NoteNewNodes(graph_);
   return n;
 }

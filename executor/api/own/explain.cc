@@ -14,9 +14,9 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/io/io.h"
+#include "graph/ir/node_places.h"
 #include "graph/verify/defect.h"
 #include "plugin/device/device.h"
-#include "proto/node_def.pb.h"
 #include "tenon/tenon_c.h"
 
 namespace tenon::api {
@@ -66,14 +66,6 @@ std::string PassText(const PassReport& pass) {
   return text + "\n";
 }
 
-// Where the program made a node; empty if it did not say.
-std::string PlaceOf(const Graph& graph, NodeId n) {
-  pb::NodeDef node;
-  if (!node.ParseFromString(std::string(graph.extra(n)))) return {};
-  const auto& info = node.experimental_debug_info();
-  return info.original_func_names_size() == 0 ? std::string() : info.original_func_names(0);
-}
-
 absl::StatusOr<std::string> Explain(Request request) {
   TENON_ASSIGN_OR_RETURN(const Compiled compiled, Compile(std::move(request)));
   const Graph& graph = OptimizedGraph(*compiled.executable);
@@ -89,7 +81,7 @@ absl::StatusOr<std::string> Explain(Request request) {
                       rejected.device == nullptr ? where.requested : NameOf(rejected.device), " (",
                       PlaceCodeName(rejected.code), ": ", OneLine(rejected.detail), ")");
     }
-    const std::string place = PlaceOf(graph, n);
+    const std::string place = PlacesText(graph, n);
     absl::StrAppend(&text, place.empty() ? "" : absl::StrCat(", made at ", place), "\n");
   }
   const PipelineReport& report = OptimizerReport(*compiled.executable);

@@ -70,7 +70,7 @@ class StepStatsWriter {
                                       [&](std::string* out, const Output& from) {
                                         out->append(plan.graph->OutputName(from));
                                       }),
-                        ")");
+                        ")", label.places.empty() ? "" : " at ", label.places);
   }
 
   // What the plan knows of the outputs before the run: types, and bytes where shapes are known.

@@ -12,6 +12,7 @@
 #include "executor/state/fixed_variables.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
+#include "graph/ir/node_places.h"
 
 namespace tenon::cli {
 namespace {
@@ -39,6 +40,12 @@ Json CopiesJson(const std::vector<EdgeCopy>& copies) {
         .Set("bytes", copy.bytes);
     array.Push(std::move(json));
   }
+  return array;
+}
+
+Json PlacesJson(const Graph& graph, NodeId n) {
+  Json array = Json::Array();
+  for (const std::string& place : PlacesOf(graph, n)) array.Push(place);
   return array;
 }
 
@@ -88,7 +95,11 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
   const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
-  Table table({"node", "op", "device", "requested", "reason", "rejected", "copies in"});
+  const bool has_places = HasPlaces(graph);
+  std::vector<std::string> columns = {"node",   "op",       "device",   "requested",
+                                      "reason", "rejected", "copies in"};
+  if (has_places) columns.push_back("made at");
+  Table table(columns);
   Json nodes = Json::Array();
   int64_t copy_count = 0, copy_bytes = 0, unknown = 0;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -108,12 +119,18 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
       json.Set("reason", PlaceCodeName(p.reason))
           .Set("rejected", RejectedJson(p))
           .Set("copies", CopiesJson(copies[n]));
+      if (has_places) json.Set("places", PlacesJson(graph, n));
       nodes.Push(std::move(json));
     } else {
-      table.Row({std::string(graph.name(n)), std::string(graph.op_name(n)),
-                 invocation.style.Bold(ShortName(p.device)),
-                 p.requested.empty() ? "-" : p.requested, std::string(PlaceCodeName(p.reason)),
-                 RejectedText(p), CopiesText(copies[n])});
+      std::vector<std::string> row = {std::string(graph.name(n)),
+                                      std::string(graph.op_name(n)),
+                                      invocation.style.Bold(ShortName(p.device)),
+                                      p.requested.empty() ? "-" : p.requested,
+                                      std::string(PlaceCodeName(p.reason)),
+                                      RejectedText(p),
+                                      CopiesText(copies[n])};
+      if (has_places) row.push_back(PlacesText(graph, n));
+      table.Row(std::move(row));
     }
   }
   invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);

@@ -88,6 +88,7 @@ class Writer {
     const StepLabel label = LabelOf(*run.plan, step.index);
     Json args = Json::Object();
     args.Set("op", label.what).Set("device", label.device).Set("step", step.index);
+    if (!label.places.empty()) args.Set("place", label.places);
     Json event = TraceSpan(label.node.empty() ? label.what : label.node, label.what, row.process,
                            row.thread, TraceTime(start_ns), TraceTime(stop_ns - start_ns));
     event.Set("args", std::move(args));

@@ -43,6 +43,7 @@ class Plane {
                                  start_ns, stop_ns, line);
     AddStat("op", label.what, event);
     AddStat("device", std::string(label.device), event);
+    if (!label.places.empty()) AddStat("place", label.places, event);
   }
 
   pb::XEvent* AddEvent(const std::string& name, int64_t start_ns, int64_t stop_ns,

@@ -98,6 +98,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   bool FindNode(const std::string& node, Where* where, std::string* op) const {
     if (graph_ == nullptr) return false;
     *where = graph_->PlaceOf(node);
+    if (where->line() == 0) *where = PlaceOfOriginal(node);
     if (where->line() != 0) {
       *op = graph_->OpOf(node);
       return true;
@@ -116,6 +117,25 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   std::shared_ptr<BackwardTable> backward;
 
  private:
+  // The place of the node from which a node of the graph, such as one of a gradient, was made.
+  Where PlaceOfOriginal(const std::string& node) const {
+    TF_Operation* const operation = TF_GraphOperationByName(graph_->graph(), node.c_str());
+    if (operation == nullptr) return {};
+    TF_Status* const status = ThreadStatus();
+    TF_Buffer* const buffer = TF_NewBuffer();
+    TF_OperationToNodeDef(operation, buffer, status);
+    const std::string bytes = TakeBytes(buffer);
+    // NodeDef { experimental_debug_info = 6 { original_node_names = 1 } }
+    for (wire::Reader def(bytes); def.Next();) {
+      if (def.field != 6) continue;
+      for (wire::Reader info(def.bytes); info.Next();) {
+        if (info.field != 1) continue;
+        if (const Where place = graph_->PlaceOf(info.bytes); place.line() != 0) return place;
+      }
+    }
+    return {};
+  }
+
   // The place of a node of the functions that the node `call` names. If several of them have such a
   // node, the place of the call.
   bool FindInCall(const std::string& call, const std::string& node, Where* where,

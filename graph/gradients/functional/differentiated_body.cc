@@ -13,6 +13,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/gradients/functional/dead_values.h"
 #include "graph/ir/new_attrs.h"
+#include "graph/ir/node_places.h"
 
 namespace tenon::gradients {
 namespace {
@@ -262,6 +263,7 @@ absl::StatusOr<std::vector<Output>> DifferentiatedBody::CopyBackward(
     TENON_ASSIGN_OR_RETURN(const NodeId copy,
                            to.graph.AddNode(to.graph.UniqueName(graph.name(n)), graph.op_name(n),
                                             {}, AllAttrs(graph, n), graph.device(n)));
+    CopyDebugInfo(graph, n, to.graph, copy);
     for (int i = 0; i < graph.num_outputs(n); ++i) as.emplace(Output{n, i}, Output{copy, i});
     copies.push_back(copy);
   }

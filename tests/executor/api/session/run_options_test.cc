@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tenon/tenon_c.h"
 #include "tests/executor/api/session/session_util.h"
 
 namespace tenon {
@@ -167,7 +168,10 @@ class CRunMetadata : public CRunOptions {
 TEST_F(CRunMetadata, TracesTellWhenNodesRan) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   TF_Operation* product = Binary("MatMul", "product", {x, 0}, {x, 0});
-  TF_Operation* neg = Unary("Neg", "neg", {product, 0});
+  TF_OperationDescription* node = TF_NewOperation(g(), "Neg", "neg");
+  TF_AddInput(node, {product, 0});
+  TENON_SetNodePlace(node, "train.cc:42");
+  TF_Operation* neg = TF_FinishOperation(node, s());
   OpenSession session(g());
   const testing::TensorPtr fed = testing::FloatTensor({2, 2}, {1, 2, 3, 4});
   pb::RunOptions options;
@@ -184,6 +188,7 @@ TEST_F(CRunMetadata, TracesTellWhenNodesRan) {
   EXPECT_EQ("product", device.node_stats(0).node_name());
   EXPECT_EQ("product = MatMul(x, x)", device.node_stats(0).timeline_label());
   EXPECT_EQ("neg", device.node_stats(1).node_name());
+  EXPECT_EQ("neg = Neg(product) at train.cc:42", device.node_stats(1).timeline_label());
   int64_t last = before - 1000000;
   for (const pb::NodeExecStats& node : device.node_stats()) {
     EXPECT_GE(node.all_start_micros(), last);

@@ -1,0 +1,40 @@
+// Where a program made a node: "train.cc:42". The places stand in the node's NodeDef, as
+// experimental_debug_info.original_func_names; its original_node_names are the nodes that the node
+// was made from. TensorFlow keeps both and does nothing by them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace tenon {
+
+// The number of the field of a NodeDef that holds the places.
+inline constexpr uint32_t kDebugInfoField = 6;
+
+// The bytes of a NodeDef's debug info, as a field, for a node that was made at `place`.
+std::string DebugInfo(std::string_view node, std::string_view place);
+
+// The places of a node, each once, in the order in which they stand there. Empty if the program
+// said none.
+std::vector<std::string> PlacesOf(const Graph& graph, NodeId n);
+
+// The places of a node as one text, "train.cc:42, train.cc:43".
+std::string PlacesText(const Graph& graph, NodeId n);
+
+// Whether a node of the graph has debug info. Linear in the nodes.
+bool HasPlaces(const Graph& graph);
+
+// Gives a node the debug info of another node, which may be of another graph; it loses its own.
+// Does nothing if that one has none.
+void CopyDebugInfo(const Graph& from, NodeId node, Graph& to, NodeId copy);
+
+// Gives nodes of `after`, which passes made of `before`, the places of the nodes that they took in:
+// a node whose op or attributes have changed gets those of the inputs that it had, and of the
+// inputs of these and so on, as far as they are gone. Constants and Identities count for nothing. A node gets at
+// most 16 places. Nodes are the same if their ids are. Linear in the graph.
+void CarryPlaces(const Graph& before, Graph& after);
+
+}  // namespace tenon
