@@ -107,8 +107,9 @@ class Wrapper {
   void AddSignature() {
     std::vector<std::string> parameters;
     for (const ArgDef& input : op_.inputs) {
-      parameters.push_back(
-          absl::StrCat("const ", ArgTypeName(input), "& ", parameters_[input.name]));
+      parameters.push_back(absl::StrCat("const ",
+                                        IsList(input) ? ArgTypeName(input) : TypeName("Input"),
+                                        "& ", parameters_[input.name]));
     }
     for (const AttrDef* const attr : required_) {
       const bool is_small =
@@ -138,7 +139,8 @@ class Wrapper {
   absl::Status AddBody() {
     absl::StrAppend(&out_, "  Op op(\"", op_.name, "\", where);\n");
     for (const ArgDef& input : op_.inputs) {
-      absl::StrAppend(&out_, "  op.Input(", parameters_[input.name], ");\n");
+      absl::StrAppend(&out_, "  op.Input(", parameters_[input.name],
+                      IsList(input) ? "" : ".tensor()", ");\n");
     }
     for (const AttrDef* const attr : required_) {
       absl::StrAppend(&out_, "  op.Attr(\"", attr->name, "\", ", attr_names_[attr->name], ");\n");

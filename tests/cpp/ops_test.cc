@@ -50,6 +50,70 @@ TEST(CppOps, TakeTensorsNumbersAndVariables) {
   EXPECT_EQ(results[4].ToVector<float>(), (Values{0, 0}));
 }
 
+TEST(CppOps, TakeListsInBracesAsVectors) {
+  const int64_t rows = 3;
+  const auto results = InBothModes([&] {
+    const Tensor x = Tensor::Of<float>({{1, 2, 3}, {4, 5, 6}});
+    return std::vector<Tensor>{ops::Reshape(x, {-1}),
+                               ops::Reshape(x, {rows, int64_t{2}}),
+                               ops::Reshape(ops::Sum(x, {0, 1}), {}),
+                               ops::Sum(x, {1}),
+                               ops::Transpose(x, {1, 0}),
+                               ops::Fill({2, 2}, 1.5f),
+                               ops::Tile(x, {1, 2}),
+                               ops::Pad(x, {{0, 0}, {1, 0}}),
+                               ops::AddV2({x}, {10.f}),
+                               ops::StringUpper({"a", "bc"})};
+  });
+  EXPECT_EQ(results[0].shape(), (Shape{6}));
+  EXPECT_EQ(results[1].shape(), (Shape{3, 2}));
+  EXPECT_EQ(results[2].shape(), (Shape{}));
+  EXPECT_EQ(results[2].item<float>(), 21);
+  EXPECT_EQ(results[3].ToVector<float>(), (Values{6, 15}));
+  EXPECT_EQ(results[4].ToVector<float>(), (Values{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(results[5].ToVector<float>(), (Values{1.5, 1.5, 1.5, 1.5}));
+  EXPECT_EQ(results[6].shape(), (Shape{2, 6}));
+  EXPECT_EQ(results[7].ToVector<float>(), (Values{0, 1, 2, 3, 0, 4, 5, 6}));
+  EXPECT_EQ(results[8].ToVector<float>(), (Values{11, 12, 13, 14, 15, 16}));
+  EXPECT_EQ(results[9].ToVector<std::string>(), (std::vector<std::string>{"A", "BC"}));
+  // A number without braces is a scalar, as braces around a Tensor's only number are elsewhere.
+  EXPECT_EQ(ops::Rank(5).item<int32_t>(), 0);
+  EXPECT_EQ(ops::Rank({5}).item<int32_t>(), 1);
+  const Tensor one{5};
+  EXPECT_EQ(one.shape(), (Shape{}));
+  EXPECT_THROW(ops::Rank({{1, 2}, {3}}), Error);
+}
+
+TEST(CppOps, RefuseAttributesThatTheyDoNotHave) {
+  const Tensor x = Tensor::Of<float>({{1}});
+  const auto call = [&] {
+    return Op("MatMul").Input(x).Input(x).Attr("transpose_c", true).RunOne();
+  };
+  Function traced(call);
+  for (const bool in_trace : {false, true, false}) {
+    try {
+      in_trace ? traced() : call();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+      EXPECT_EQ(error.op(), "MatMul");
+      EXPECT_EQ(error.where().substr(0, 12), "ops_test.cc:");
+      EXPECT_NE(error.message().find("no attribute \"transpose_c\"; it has "), std::string::npos)
+          << error.message();
+      EXPECT_NE(error.message().find("transpose_a"), std::string::npos) << error.message();
+    }
+  }
+  EXPECT_EQ(traced.trace_count(), 0);
+  // Names that begin with '_' are the program's own.
+  EXPECT_EQ(Op("MatMul").Input(x).Input(x).Attr("_mine", 1).RunOne().item<float>(), 1);
+  try {
+    Op("NoSuchOp").Input(x).Attr("a", 1).RunOne();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message().find("attribute"), std::string::npos) << error.message();
+  }
+}
+
 TEST(CppOps, TakeOptionalAttributesByName) {
   const auto results = InBothModes([] {
     const Tensor a = Tensor::Of<float>({{1, 2}, {3, 4}});

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "tenon/scopes.h"
 #include "tenon/tensor.h"
+#include "tenon/wire.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::inline v0 {
@@ -123,7 +126,8 @@ inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != n
 
 // Builds one call of an op: Op("MatMul").Input(a).Input(b).Attr("transpose_b", true).RunOne().
 // Attributes that the inputs decide (types, lengths of lists) need not be set; others have their
-// defaults. Errors are thrown by the Run functions, and name the op and `where`. What each call
+// defaults. One that the op does not have is INVALID_ARGUMENT, unless its name begins with '_'.
+// Errors are thrown by the Run functions, and name the op and `where`. What each call
 // uses stands out of line: programs call many ops, and their code would be compiled into each.
 class Op {
  public:
@@ -472,6 +476,65 @@ inline void AddEagerSeeds(OpCall& call) {
     AddSeeds(call, ++GetProcess().eager_ops_with_seed);
 }
 
+// What an op has by way of attributes, in words; empty if the library has no such op.
+inline std::string AttrsInWords(const std::string& type) {
+  TF_Buffer* const list = TF_GetAllOpList();
+  const std::string bytes(static_cast<const char*>(list->data), list->length);
+  TF_DeleteBuffer(list);
+  // OpList { op = 1 }, OpDef { name = 1, attr = 4 { name = 1 } }
+  for (wire::Reader ops(bytes); ops.Next();) {
+    std::string names;
+    bool is_wanted = false;
+    for (wire::Reader op(ops.bytes); op.Next();) {
+      if (op.field == 1 && !(is_wanted = op.bytes == type)) break;
+      if (op.field != 4) continue;
+      for (wire::Reader attr(op.bytes); attr.Next();) {
+        if (attr.field == 1) names += (names.empty() ? "" : ", ") + std::string(attr.bytes);
+      }
+    }
+    if (is_wanted) return names.empty() ? "it has none" : "it has " + names;
+  }
+  return {};
+}
+
+// Whether the library has the op, and the op no such attribute. Names that begin with '_' are free.
+inline bool IsUnknownAttr(const std::string& type, const std::string& attr) {
+  if (attr.empty() || attr[0] == '_') return false;
+  // What the thread has asked for.
+  struct Known {
+    std::string type, attr;
+  };
+  static thread_local Known known[256];
+  const std::hash<std::string_view> hash;
+  Known& slot = known[(hash(type) + hash(attr)) % std::size(known)];
+  if (slot.type == type && slot.attr == attr) [[likely]]
+    return false;
+  TF_Status* const status = TF_NewStatus();
+  unsigned char is_list = 0;
+  TFE_OpNameGetAttrType(Context(), type.c_str(), attr.c_str(), &is_list, status);
+  const TF_Code code = TF_GetCode(status);
+  TF_DeleteStatus(status);
+  if (code == TF_OK) {
+    slot = {type, attr};
+    return false;
+  }
+  return !AttrsInWords(type).empty();
+}
+
+[[noreturn]] inline void ThrowUnknownAttr(const OpCall& call, const std::string& attr) {
+  Throw(Error(TF_INVALID_ARGUMENT,
+              "The op has no attribute \"" + attr + "\"; " + AttrsInWords(call.type), call.type, {},
+              call.where));
+}
+// INVALID_ARGUMENT for an attribute that the op does not have: the C API ignores it.
+inline void CheckAttrs(const OpCall& call) {
+  if (call.function != nullptr || call.type.empty()) return;
+  for (const NamedAttr& attr : call.attrs) {
+    if (IsUnknownAttr(call.type, attr.name)) [[unlikely]]
+      ThrowUnknownAttr(call, attr.name);
+  }
+}
+
 // The handle of an eager value.
 inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
   TensorRep& rep = tensor.rep(where);
@@ -481,6 +544,7 @@ inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
 }
 
 inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
+  CheckAttrs(call);
   TF_Status* const status = ThreadStatus();
   EagerOp op(call, status);
   const auto check = [&] {

@@ -129,6 +129,7 @@ inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const 
 }
 
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
+  CheckAttrs(call);
   // Inputs first: a capture adds nodes of its own.
   std::vector<TF_Output> inputs;
   inputs.reserve(call.tensors.size());

@@ -38,12 +38,25 @@ class Reader {
 
   // The next field: its number, and its integer or its bytes. False at the end.
   bool Next() {
+    const char* const begin = left_.data();
     uint64_t tag = 0;
     if (left_.empty() || !Varint(&tag)) return false;
     field = static_cast<int>(tag >> 3);
     number = 0;
     bytes = {};
-    switch (tag & 7) {
+    if (!TakeValue(tag & 7)) return false;
+    raw = std::string_view(begin, static_cast<size_t>(left_.data() - begin));
+    return true;
+  }
+
+  int field = 0;
+  uint64_t number = 0;
+  std::string_view bytes;
+  std::string_view raw;  // the field whole, with its number
+
+ private:
+  bool TakeValue(uint64_t type) {
+    switch (type) {
       case 0:
         return Varint(&number);
       case 1:
@@ -58,12 +71,6 @@ class Reader {
         return false;
     }
   }
-
-  int field = 0;
-  uint64_t number = 0;
-  std::string_view bytes;
-
- private:
   bool Varint(uint64_t* value) {
     *value = 0;
     for (int shift = 0; shift < 64 && !left_.empty(); shift += 7) {
