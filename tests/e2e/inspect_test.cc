@@ -190,7 +190,8 @@ TEST(Explain, SaysWhereTheProgramMadeNodes) {
       GraphRun({"run", graph, "--input", "x=2xf32=1", "--output", "y", "--trace", trace});
   EXPECT_EQ(run.exit, 0) << run.err;
   std::map<std::string, json> slices;
-  for (const json& event : json::parse(ReadFile(trace))["traceEvents"]) {
+  const json events = json::parse(ReadFile(trace));
+  for (const json& event : events["traceEvents"]) {
     if (event.contains("args") && event["args"].contains("op"))
       slices[event["args"]["op"]] = event["args"].value("place", json());
   }
@@ -198,6 +199,47 @@ TEST(Explain, SaysWhereTheProgramMadeNodes) {
   EXPECT_EQ(slices["Sinh"], "train.cc:8");
   // A graph that says no places has no column for them.
   EXPECT_THAT(GraphRun({"explain", kMlp}).out, Not(HasSubstr("made at")));
+}
+
+TEST(Explain, SaysWhatAGraphTellsOfItsTraces) {
+  const std::string graph = TempFile("traced.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+      node { name: 'output_0' op: 'PartitionedCall' input: 'x'
+             attr { key: 'Tin' value { list { type: DT_FLOAT } } }
+             attr { key: 'Tout' value { list { type: DT_FLOAT } } }
+             attr { key: 'f' value { func { name: 'inner' } } }
+             attr { key: '_tenon_trace_function' value { s: 'step, trace 2' } }
+             attr { key: '_tenon_trace_why' value { s: 'the shape changed' } }
+             attr { key: '_tenon_trace_takes' value { list { s: 'float32(2,)' } } }
+             attr { key: '_tenon_trace_captures' value { list { s: 'variable w, 4 bytes' } } }
+             attr { key: '_tenon_trace_control_edges' value { list { s: 'b waits for a' } } }
+             attr { key: '_tenon_trace_ops' value { i: 7 } }
+             attr { key: '_tenon_trace_path' value { i: 5 } }
+             attr { key: '_tenon_trace_path_without_edges' value { i: 3 } } }
+      library { function {
+        signature { name: 'inner' input_arg { name: 'a' type: DT_FLOAT }
+                    output_arg { name: 'r' type: DT_FLOAT } }
+        node_def { name: 'cosh' op: 'Cosh' input: 'a' attr { key: 'T' value { type: DT_FLOAT } }
+                   attr { key: '_tenon_trace_why' value { s: 'the first call' } }
+                   attr { key: '_tenon_trace_function' value { s: 'inner, trace 1' } }
+                   attr { key: '_tenon_trace_takes' value { i: 3 } } }
+        ret { key: 'r' value: 'cosh:y:0' } } })");
+  const json doc = Document({"explain", graph});
+  ASSERT_EQ(doc["traces"].size(), 2u);
+  EXPECT_EQ(doc["traces"][0]["function"], "step, trace 2");
+  EXPECT_EQ(doc["traces"][0]["captures"], json({"variable w, 4 bytes"}));
+  EXPECT_EQ(doc["traces"][0]["path_without_edges"], 3);
+  EXPECT_EQ(doc["traces"][1]["why"], "the first call");
+  EXPECT_EQ(doc["traces"][1]["takes"], json::array()) << "a list that is none";
+  const Finished text = GraphRun({"explain", graph});
+  EXPECT_THAT(text.out, HasSubstr("step, trace 2: because the shape changed\n"
+                                  "  takes float32(2,)\n"
+                                  "  7 ops, 0 constants, 1 control edge for side effects\n"
+                                  "  captures variable w, 4 bytes\n"
+                                  "  control edge: b waits for a\n"
+                                  "  the longest path has 5 ops, without these edges 3\n"
+                                  "inner, trace 1: because the first call\n"));
+  EXPECT_FALSE(Document({"explain", kMlp}).contains("traces"));
 }
 
 TEST(Explain, SaysWhyEachNodeIsWhereItIs) {

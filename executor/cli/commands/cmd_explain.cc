@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/graphs/copies.h"
+#include "executor/cli/graphs/trace_notes.h"
 #include "executor/cli/model/feeds.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/workbench.h"
@@ -134,6 +135,8 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
     }
   }
   invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);
+  const std::vector<TraceNote> traces = TraceNotesOf(bench.graph());
+  if (!traces.empty()) invocation.doc.Set("traces", TraceNotesJson(traces));
   if (!invocation.json()) {
     std::string devices;
     for (const auto& [name, count] : NodesPerDevice(*executable))
@@ -144,6 +147,8 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
         unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
         constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
+  if (!invocation.json() && !traces.empty())
+    absl::StrAppend(&invocation.text, "\n", TraceNotesText(traces));
   AddPasses(*executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), flags, invocation);
   return absl::OkStatus();

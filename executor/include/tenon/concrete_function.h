@@ -62,8 +62,9 @@ class ConcreteFunction {
 
   // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their
   // names, results are the nodes output_0, output_1 ..., captured values are constants. A variable
-  // that the function only reads is a constant of its present value. One that it assigns is a
-  // VarHandleOp, which the node `init` gives its present value.
+  // that the function only reads is a constant of its present value, also where branches, loops and
+  // functions read it. One that is assigned is a VarHandleOp, which the node `init` gives its
+  // present value. On another library than Tenon so is one that is not read by the function itself.
   std::string graph_def() const;
   // Writes graph_def() to a file: as text if the name ends in ".pbtxt", else as bytes.
   void Save(const std::string& path, Where where = Where::current()) const;

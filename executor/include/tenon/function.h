@@ -88,8 +88,10 @@ class Function {
 
   // How many traces were made.
   int trace_count() const { return core_->traces.count(); }
-  // Why each trace was made, what it captured and how large, which constants it holds and how many
-  // control edges keep its side effects in order. For people.
+  // Why each trace was made, what it captured and how large, which constants it holds and which ops
+  // compute of constants alone, which control edges keep its side effects in order and what they
+  // cost. For people. Graphs and SavedModels that are written of a trace say the same of it to
+  // `graph_run explain`.
   std::string TraceReport() const { return core_->traces.Report(); }
 
  private:

@@ -20,6 +20,13 @@ namespace tenon::inline v0::internal {
 
 struct BackwardTable;  // backward.h
 
+// What a trace of a Function was made for.
+struct TraceNote {
+  std::string function;            // "step, trace 2"
+  std::string why;                 // "the first call"; empty for a function that no Function traced
+  std::vector<std::string> takes;  // "float32(2, 3)"
+};
+
 // Immutable once Finish has made it, but for what is guarded.
 class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
  public:
@@ -113,6 +120,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     return false;
   }
 
+  // Set before other threads see the function.
+  TraceNote note;
   // The function's forms for tapes, once they were needed. Guarded by TraceMutex().
   std::shared_ptr<BackwardTable> backward;
 

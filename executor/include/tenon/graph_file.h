@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "tenon/concrete_function.h"
 #include "tenon/graph_copy.h"
 #include "tenon/own.h"
+#include "tenon/trace_report.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {
@@ -30,6 +32,7 @@ class GraphExport {
                      ->AddInput(symbol.dtype(), symbol.shape(), TF_OperationName(input.oper), where)
                      .output());
       skipped_.emplace(input.oper, 0);
+      inputs_.emplace_back(TF_OperationName(input.oper));
     }
     std::vector<TF_Operation*> all = NodesOf(from.graph());
     for (TF_Operation* const node : all) copy_.graph()->Reserve(TF_OperationName(node));
@@ -45,6 +48,15 @@ class GraphExport {
     for (size_t i = 0; i < function.outputs().size(); ++i)
       AddResult(copy_.Find(function.outputs()[i]), function.output_names()[i]);
     if (!initializers_.empty()) AddInit();
+    // The facts of the trace stand at its first result.
+    std::string node;
+    if (!results_.empty()) {
+      node = results_[0];
+    } else if (!effects_.empty()) {
+      node = TF_OperationName(effects_.back());
+    }
+    facts_.emplace(function.note.why.empty() ? nullptr : &function, std::move(node));
+    for (const auto& callee : from.callees()) facts_->Add(*callee);
   }
 
   TraceGraph& graph() const { return *copy_.graph(); }
@@ -54,12 +66,29 @@ class GraphExport {
     TF_Status* const status = ThreadStatus();
     TF_Buffer* const buffer = TF_NewBuffer();
     TF_GraphToGraphDef(graph().graph(), buffer, status);
-    std::string bytes = TakeBytes(buffer);
+    const std::string bytes = TakeBytes(buffer);
     Check(status, where_);
-    return bytes;
+    return Frozen(facts_->Write(bytes));
   }
 
  private:
+  // The bytes with constants in the place of the variables that branches, loops and functions only
+  // read. The same bytes where the library cannot tell.
+  std::string Frozen(std::string bytes) const {
+    if (initializers_.empty() || TENON_FreezeGraph == nullptr) return bytes;
+    std::vector<const char*> feeds, keep;
+    for (const std::string& input : inputs_) feeds.push_back(input.c_str());
+    for (const std::string& result : results_) keep.push_back(result.c_str());
+    for (TF_Operation* const effect : effects_) keep.push_back(TF_OperationName(effect));
+    TF_Status* const status = ThreadStatus();
+    TF_Buffer* const frozen =
+        TENON_FreezeGraph(bytes.data(), bytes.size(), feeds.data(), static_cast<int>(feeds.size()),
+                          keep.data(), static_cast<int>(keep.size()), init_.c_str(), status);
+    if (TF_GetCode(status) == TF_UNIMPLEMENTED) return bytes;
+    Check(status, where_);
+    return TakeBytes(frozen);
+  }
+
   void AddCapture(const Tensor& capture, TF_Output input) {
     skipped_.emplace(input.oper, 0);
     if (capture.IsSymbolic())
@@ -129,8 +158,8 @@ class GraphExport {
   }
   void AddInit() {
     TF_Status* const status = ThreadStatus();
-    TF_OperationDescription* const node =
-        TF_NewOperation(graph().graph(), "NoOp", graph().Unique("init").c_str());
+    init_ = graph().Unique("init");
+    TF_OperationDescription* const node = TF_NewOperation(graph().graph(), "NoOp", init_.c_str());
     for (TF_Operation* const initializer : initializers_) TF_AddControlInput(node, initializer);
     TF_FinishOperation(node, status);
     Check(status, where_);
@@ -140,7 +169,9 @@ class GraphExport {
   GraphCopy copy_;
   std::unordered_map<const void*, size_t> skipped_;
   std::vector<TF_Operation*> initializers_, effects_;
-  std::vector<std::string> results_;
+  std::vector<std::string> inputs_, results_;
+  std::string init_;
+  std::optional<FactWriter> facts_;
 };
 
 // Calls TENON_ExplainGraph or TENON_OptimizeGraph for the graph of a function.
@@ -186,7 +217,10 @@ inline void ConcreteFunction::Save(const std::string& path, Where where) const {
   internal::WriteGraphFile(graph_def(), path, where);
 }
 inline std::string ConcreteFunction::Explain() const {
-  return internal::AskAbout(*rep_, TENON_ExplainGraph, "Explain");
+  std::string text = internal::AskAbout(*rep_, TENON_ExplainGraph, "Explain");
+  if (rep_->note.why.empty()) return text;
+  return text + "\n" + rep_->note.function + ": because " + rep_->note.why + "\n" +
+         internal::FactLines(internal::FactsOf(*rep_));
 }
 inline std::string ConcreteFunction::Optimized() const {
   return internal::AskAbout(*rep_, TENON_OptimizeGraph, "Optimized");

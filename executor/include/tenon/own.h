@@ -12,6 +12,7 @@ extern decltype(TENON_ReadGraph) TENON_ReadGraph __attribute__((weak));
 extern decltype(TENON_WriteGraph) TENON_WriteGraph __attribute__((weak));
 extern decltype(TENON_ExplainGraph) TENON_ExplainGraph __attribute__((weak));
 extern decltype(TENON_OptimizeGraph) TENON_OptimizeGraph __attribute__((weak));
+extern decltype(TENON_FreezeGraph) TENON_FreezeGraph __attribute__((weak));
 extern decltype(TENON_LoadPlugin) TENON_LoadPlugin __attribute__((weak));
 extern decltype(TENON_SetNodePlace) TENON_SetNodePlace __attribute__((weak));
 }

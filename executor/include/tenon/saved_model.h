@@ -50,6 +50,8 @@ class SavedModelGraph {
               ? HandleOf(capture)
               : graph_->Symbol(graph_->Constant(capture.Host(where_), "capture", where_), where_));
     }
+    facts_.Add(rep);
+    functions_.push_back(function.rep());
     const std::vector<Tensor> results = CallInTrace(*graph_, function.rep(), tensors, where_);
     for (size_t i = 0; i < results.size(); ++i)
       Entry(outputs, 2, rep.output_names()[i], TensorInfo(results[i]));
@@ -75,7 +77,7 @@ class SavedModelGraph {
     TF_GraphToGraphDef(graph_->graph(), buffer, status);
     const std::string graph_def = TakeBytes(buffer);
     Check(status, where_);
-    wire::Message(meta_graph, 2, graph_def);
+    wire::Message(meta_graph, 2, facts_.Write(graph_def));
     wire::Message(meta_graph, 3, saver);
     for (const char* const collection : {"variables", "trainable_variables"}) {
       std::string list;
@@ -240,6 +242,8 @@ class SavedModelGraph {
   std::vector<Tensor> handles_, nodes_;  // of the program, and of the graph
   std::vector<std::string> variable_defs_;
   std::string signatures_;
+  std::vector<std::shared_ptr<FunctionRep>> functions_;
+  FactWriter facts_{nullptr, {}};
 };
 
 inline void MakeFolder(const std::string& path, Where where) {

@@ -14,6 +14,7 @@
 
 #include "tenon/function_rep.h"
 #include "tenon/structure.h"
+#include "tenon/trace_report.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0::internal {
@@ -300,6 +301,7 @@ class TraceTable {
     trace->signature = std::move(signature);
     trace->why = std::move(why);
     const std::lock_guard lock(mutex_);
+    NoteTrace(*trace);
     traces_.push_back(trace);
     by_key_.emplace(call.key, trace);
     if (traces_.size() == 5 || (traces_.size() > 5 && !warned_)) Warn(*trace);
@@ -322,6 +324,7 @@ class TraceTable {
   std::string Why(const Signature& signature) const;
   void Relax(Signature& signature) const;
   void Warn(const Trace& trace);
+  void NoteTrace(Trace& trace) const;
 
   std::string name_;
   std::vector<TensorSpec> input_signature_;
@@ -456,36 +459,21 @@ inline void TraceTable::Warn(const Trace& trace) {
                name_.c_str(), ToString(where_).c_str(), traces_.size(), trace.why.c_str());
 }
 
+inline void TraceTable::NoteTrace(Trace& trace) const {
+  TraceNote& note = trace.function->note;
+  note.function = name_ + ", trace " + std::to_string(traces_.size() + 1);
+  note.why = trace.why;
+  for (const ArgSpec& spec : trace.signature.tensors) note.takes.push_back(Describe(spec));
+}
+
 inline std::string TraceTable::Report() const {
   const std::lock_guard lock(mutex_);
   std::string text = "function " + name_ + ": " + std::to_string(traces_.size()) +
                      (traces_.size() == 1 ? " trace\n" : " traces\n");
   int number = 0;
   for (const std::shared_ptr<Trace>& trace : traces_) {
-    const TraceGraph& graph = *trace->function->graph();
     text += "trace " + std::to_string(++number) + " (" + trace->function->name() + "): because " +
-            trace->why + "\n  takes";
-    for (const ArgSpec& spec : trace->signature.tensors) text += " " + Describe(spec);
-    text += "\n  " + std::to_string(graph.places().size()) + " ops, " +
-            std::to_string(graph.constant_count()) + " constants, " +
-            std::to_string(graph.control_edges()) + " control edges for side effects\n";
-    for (const Tensor& capture : graph.captures()) {
-      text += "  captures ";
-      if (capture.dtype() == DType::kResource) {
-        text += "a variable or another resource";
-      } else {
-        const Shape shape = capture.shape();
-        text += std::string(Name(capture.dtype())) + shape.ToString();
-        const int64_t count = shape.num_elements();
-        if (count >= 0) {
-          text += ", " +
-                  std::to_string(count * static_cast<int64_t>(TF_DataTypeSize(
-                                             static_cast<TF_DataType>(capture.dtype())))) +
-                  " bytes";
-        }
-      }
-      text += "\n";
-    }
+            trace->why + "\n" + FactLines(FactsOf(*trace->function));
   }
   return text;
 }

@@ -42,6 +42,18 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, s
                                                         const char* const* fetches, int num_fetches,
                                                         TF_Status* status);
 
+// The GraphDef with constants in the place of the variables that it only reads, also in calls,
+// branches and loops; as bytes. Their values are those that the node `init` of the graph gives them
+// in a session of its own. Variables that the graph writes stay, and so do tables: if there are
+// any, the answer has a node `init`, which gives them what the first one gave. The answer has the
+// nodes of `feeds`, which are placeholders, those of `keep`, and what they need. NULL on an error:
+// TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_UNIMPLEMENTED for a call
+// that has no form on values, and the errors of the session.
+TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
+                                                      const char* const* feeds, int num_feeds,
+                                                      const char* const* keep, int num_keep,
+                                                      const char* init, TF_Status* status);
+
 // TF_LoadPluggableDeviceLibrary for a plug-in with options as the command takes them after the
 // path: "libx.so;as=GPU;priority=2". What the command does not know is the plug-in's own.
 TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_Status* status);

@@ -89,8 +89,6 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   const std::vector<Tensor>& captures() const { return captures_; }
   const std::vector<TF_Output>& capture_inputs() const { return capture_inputs_; }
   const std::vector<TF_Output>& inputs() const { return inputs_; }
-  // Constants that stand for values, by the value.
-  int64_t constant_count() const { return constant_count_; }
 
   // The index of a tensor among the captures, which it joins if it is new.
   size_t CaptureIndex(const Tensor& tensor, Where where) {
@@ -124,7 +122,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 
   // Operations that run although no result needs them.
   const std::vector<TF_Operation*>& must_run() const { return must_run_; }
-  int64_t control_edges() const { return control_edges_; }
+  // The control edges that keep side effects in order: a node, and one that it waits for.
+  const std::vector<std::pair<TF_Operation*, TF_Operation*>>& waits() const { return waits_; }
   // True if a node with an effect, other than to read or to draw, is in the graph.
   bool has_side_effects() const { return !must_run_.empty(); }
   bool is_stateful() const { return stateful_; }
@@ -208,7 +207,6 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     TF_Operation* const operation = TF_FinishOperation(node, status);
     Check(status, where);
     NotePlace(operation, where);
-    ++constant_count_;
     return {operation, 0};
   }
 
@@ -301,8 +299,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<std::pair<TF_Operation*, Where>> places_;
   std::vector<std::shared_ptr<FunctionRep>> callees_;
   std::vector<CustomNode> custom_nodes_;
-  int64_t control_edges_ = 0;
-  int64_t constant_count_ = 0;
+  std::vector<std::pair<TF_Operation*, TF_Operation*>> waits_;
+  std::vector<TF_Operation*> waits_of_new_;  // of the node that is being made
   int64_t seeds_ = 0;
   bool stateful_ = false;
   bool touches_world_ = false;
@@ -311,11 +309,15 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 
 inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,
                                     bool touches_world, const std::vector<TF_Output>& inputs) {
+  waits_of_new_.clear();
   if (effect == Effect::kNone || effect == Effect::kRandom) return;
   bool has_resource = false;
   const auto wait_for = [&](TF_Operation* operation) {
+    for (TF_Operation* const known : waits_of_new_) {
+      if (known == operation) return;
+    }
     TF_AddControlInput(node, operation);
-    ++control_edges_;
+    waits_of_new_.push_back(operation);
   };
   for (const TF_Output& input : inputs) {
     if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
@@ -332,6 +334,7 @@ inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touch
                                    const std::vector<TF_Output>& inputs) {
   if (effect == Effect::kNone) return;
   stateful_ = true;
+  for (TF_Operation* const before : waits_of_new_) waits_.emplace_back(node, before);
   if (effect == Effect::kRandom) return;
   bool has_resource = false;
   for (const TF_Output& input : inputs) {
