@@ -437,6 +437,19 @@ TEST(CppFunction, AFailedTraceLeavesNothing) {
   EXPECT_EQ(v.Read().item<float>(), 2);
 }
 
+TEST(CppFunction, UsesSymbolsOfTheTraceAroundIt) {
+  std::optional<ConcreteFunction> kept;
+  Function outer([&](Tensor a) {
+    Function inner([&](Tensor b) { return a * b; }, {.name = "inner"});
+    kept = inner.Concrete(TensorSpec(DType::kFloat, {}));
+    return inner(Tensor(2.f)) + inner(a + 1);
+  });
+  EXPECT_EQ(outer(Tensor(3.f)).item<float>(), 18);
+  // Beyond that trace there is no such symbol.
+  EXPECT_THROW((*kept)(Tensor(1.f)), Error);
+  EXPECT_THROW(kept->graph_def(), Error);
+}
+
 TEST(CppFunction, RefusesSymbolsOfOtherTraces) {
   Tensor leaked;
   Function f([&](Tensor x) {

@@ -130,6 +130,12 @@ inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
 }
 
 inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where where) {
+  if (graph_->has_lost_captures()) [[unlikely]] {
+    Throw(Error(TF_FAILED_PRECONDITION,
+                "The function uses a symbol of the function in whose trace it was traced, which is"
+                " over: hand the tensor over as an argument",
+                name_, {}, where));
+  }
   if (TraceGraph* const graph = scopes.trace) {
     inputs.insert(inputs.end(), graph_->captures().begin(), graph_->captures().end());
     return CallInTrace(*graph, shared_from_this(), inputs, where);

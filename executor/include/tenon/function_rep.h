@@ -277,6 +277,12 @@ inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& f
   graph.Use(function);
 }
 
+inline void TraceGraph::End() {
+  for (const auto& callee : callees_) {
+    if (callee->graph() != nullptr) callee->graph()->ForgetSymbolsOf(this);
+  }
+}
+
 inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
   for (const auto& callee : callees_) {
     if (callee == function) return;
@@ -309,16 +315,20 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
 // Makes a trace the thread's own while it lives.
 class TraceScope {
  public:
-  TraceScope(TraceGraph* graph, const std::string* device) : before_(scopes) {
+  TraceScope(TraceGraph* graph, const std::string* device) : graph_(graph), before_(scopes) {
     scopes = {};
     scopes.trace = graph;
     if (device != nullptr && !device->empty()) scopes.device = device;
   }
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
-  ~TraceScope() { scopes = before_; }
+  ~TraceScope() {
+    scopes = before_;
+    graph_->End();
+  }
 
  private:
+  TraceGraph* const graph_;
   const ThreadScopes before_;
 };
 

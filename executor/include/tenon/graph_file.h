@@ -91,6 +91,10 @@ class GraphExport {
 
   void AddCapture(const Tensor& capture, TF_Output input) {
     skipped_.emplace(input.oper, 0);
+    if (!capture.defined()) {
+      Throw(TF_FAILED_PRECONDITION,
+            "The function uses a symbol of a trace that is over: its graph cannot be kept", where_);
+    }
     if (capture.IsSymbolic())
       capture.ThrowSymbolic("a function that uses it cannot be kept apart from that trace", where_);
     if (capture.dtype() != DType::kResource) {

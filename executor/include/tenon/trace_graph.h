@@ -112,6 +112,12 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     capture_inputs_ = std::move(inputs);
   }
 
+  // When the trace is over: the functions that it calls keep no symbols of it, which would keep the
+  // graph, and with it these functions, for ever.
+  void End();
+  // True if the function used a symbol of an enclosing trace that is over: it cannot be called.
+  bool has_lost_captures() const { return has_lost_captures_; }
+
   // Adds the control inputs that keep side effects in program order, before TF_FinishOperation.
   // `inputs` are the tensors of the node.
   void OrderBefore(TF_OperationDescription* node, Effect effect, bool touches_world,
@@ -240,6 +246,16 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // Few kinds of maps keep the compiling of programs short.
   using Numbers = std::unordered_map<const void*, size_t>;
 
+  void ForgetSymbolsOf(const TraceGraph* ended) {
+    const auto forget = [&](Tensor& tensor) {
+      if (!tensor.IsSymbolic() || tensor.get()->graph.get() != ended) return false;
+      stand_in_numbers_.erase(tensor.get());
+      tensor = Tensor();
+      return true;
+    };
+    for (Tensor& capture : captures_) has_lost_captures_ |= forget(capture);
+    for (StandIn& stand_in : stand_ins_) forget(stand_in.tensor);
+  }
   State& StateOf(TF_Operation* resource) {
     const auto [found, is_new] = state_numbers_.try_emplace(resource, states_.size());
     if (is_new) states_.emplace_back();
@@ -305,6 +321,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   bool stateful_ = false;
   bool touches_world_ = false;
   bool reads_state_ = false;
+  bool has_lost_captures_ = false;
 };
 
 inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,

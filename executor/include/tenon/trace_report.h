@@ -64,7 +64,9 @@ class FactFinder {
 
   void FindCaptures() {
     for (const Tensor& capture : graph_.captures()) {
-      if (capture.dtype() != DType::kResource) {
+      if (!capture.defined()) {
+        facts_.captures.push_back("a symbol of a trace that is over");
+      } else if (capture.dtype() != DType::kResource) {
         facts_.captures.push_back(SizeInWords(capture.dtype(), capture.shape()));
       } else if (const VariableInfo* const variable = capture.get()->variable.get()) {
         facts_.captures.push_back("variable " + variable->name + ", " +
