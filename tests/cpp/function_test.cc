@@ -448,6 +448,7 @@ TEST(CppFunction, UsesSymbolsOfTheTraceAroundIt) {
   // Beyond that trace there is no such symbol.
   EXPECT_THROW((*kept)(Tensor(1.f)), Error);
   EXPECT_THROW(kept->graph_def(), Error);
+  EXPECT_FALSE(kept->captures()[0].defined());
 }
 
 TEST(CppFunction, RefusesSymbolsOfOtherTraces) {
@@ -481,6 +482,18 @@ TEST(CppFunction, RunsFromSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(f.trace_count(), 3);
   EXPECT_EQ(v.Read().item<int32_t>(), 200);
+}
+
+TEST(CppConcreteFunction, NamesItsInputsAsAskedFor) {
+  Function f([](Tensor x) { return x * 2; });
+  f(Tensor(1.f));
+  EXPECT_EQ(f.Concrete(Tensor(1.f)).inputs()[0].name(), "arg_0");
+  EXPECT_EQ(f.Concrete(TensorSpec(DType::kFloat, {}, "x")).inputs()[0].name(), "x");
+  EXPECT_EQ(f.Concrete(TensorSpec(DType::kFloat, {}, "y")).inputs()[0].name(), "y");
+  EXPECT_EQ(f.Concrete(TensorSpec(DType::kFloat, {}, "x")).inputs()[0].name(), "x");
+  EXPECT_EQ(f.trace_count(), 3);
+  f(Tensor(2.f));
+  EXPECT_EQ(f.trace_count(), 3);
 }
 
 TEST(CppConcreteFunction, TellsWhatItTakesAndGives) {

@@ -75,6 +75,21 @@ TEST_F(CppSavedModel, KeepsFunctionsAndVariables) {
   EXPECT_FALSE(std::filesystem::exists(Path("model.unfinished")));
 }
 
+TEST_F(CppSavedModel, RunsEachSignatureByItself) {
+  Variable sum(Tensor(0.f), {.name = "sum"});
+  Function add([&](Tensor x) { return sum.AssignAdd(x).Read(); });
+  Function set([&](Tensor x) { return sum.Assign(x).Read(); });
+  const TensorSpec spec(DType::kFloat, {}, "x");
+  SaveSavedModel({{"add", add.Concrete(spec)}, {"set", set.Concrete(spec)}}, {&sum}, Path("model"));
+  // Where one waited for the other, its input would be needed as well.
+  const auto run = [&](const char* signature) {
+    const Session session = Session::Load(Path("model"), {.signature = signature});
+    return session.Run({{"x", Tensor(2.f)}}, {"output_0"})[0].item<float>();
+  };
+  EXPECT_EQ(run("set"), 2);
+  EXPECT_EQ(run("add"), 2);
+}
+
 TEST_F(CppSavedModel, TakesAnEmptyFolderAndNamesThatEndInASlash) {
   Variable w(Tensor(2.f), {.name = "w"});
   Function twice([&](Tensor x) { return x * w; });

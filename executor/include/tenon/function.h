@@ -70,8 +70,8 @@ class Function {
     }
   }
 
-  // The trace for arguments as these, in which a TensorSpec stands for a tensor. Made if there is
-  // none.
+  // The trace for arguments as these, in which a TensorSpec stands for a tensor and names it. Made
+  // if there is none, or none with these names.
   template <typename... Args>
   ConcreteFunction Concrete(const Args&... args) const {
     using Result = std::decay_t<

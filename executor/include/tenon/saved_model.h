@@ -52,6 +52,8 @@ class SavedModelGraph {
     }
     facts_.Add(rep);
     functions_.push_back(function.rep());
+    // Each signature is run by itself: its call waits for no other.
+    graph_->BeginOrder();
     const std::vector<Tensor> results = CallInTrace(*graph_, function.rep(), tensors, where_);
     for (size_t i = 0; i < results.size(); ++i)
       Entry(outputs, 2, rep.output_names()[i], TensorInfo(results[i]));

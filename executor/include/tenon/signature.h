@@ -98,6 +98,8 @@ class ArgReader {
     call_.key += static_cast<char>(spec.dtype());
     PutShape(spec.shape());
     call_.key += '\0';
+    PutNumber(call_.key, static_cast<int64_t>(spec.name().size()));
+    call_.key += spec.name();
     call_.specs.push_back({spec.dtype(), spec.shape(), 0, spec.name(), nullptr});
     call_.tensors.emplace_back();
   }
@@ -382,6 +384,7 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
       const ArgSpec& given = signature.tensors[i];
       // Only shapes that were relaxed admit others.
       serves = has.dtype == given.dtype && has.device == given.device &&
+               (given.name.empty() || has.name == given.name) &&
                (has.shape == given.shape ||
                 ((relax_ || !input_signature_.empty()) && has.shape.Admits(given.shape)));
     }
@@ -414,6 +417,10 @@ inline std::string TraceTable::Why(const Signature& signature) const {
       what = "shape";
     } else if (was.device != is.device) {
       what = "device";
+    } else if (!is.name.empty() && was.name != is.name) {
+      if (!text.empty()) text += "; ";
+      text += "tensor " + std::to_string(i) + " is to be named \"" + is.name + "\"";
+      continue;
     } else {
       continue;
     }

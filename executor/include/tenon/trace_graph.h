@@ -126,6 +126,13 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   void OrderAfter(TF_Operation* node, Effect effect, bool touches_world,
                   const std::vector<TF_Output>& inputs);
 
+  // Side effects of the nodes from here on are in no order with those before.
+  void BeginOrder() {
+    states_.clear();
+    state_numbers_.clear();
+    last_effect_ = nullptr;
+  }
+
   // Operations that run although no result needs them.
   const std::vector<TF_Operation*>& must_run() const { return must_run_; }
   // The control edges that keep side effects in order: a node, and one that it waits for.
