@@ -83,6 +83,21 @@ TEST(CppAdam, FollowsItsFormula) {
               });
 }
 
+TEST(CppOptimizer, TakesVariablesAndPointersToThem) {
+  Variable a(Tensor(1.f)), b(Tensor(2.f));
+  optim::Sgd sgd({.learning_rate = 1});
+  const std::vector<Tensor> gradients = {Tensor(1.f), Tensor(2.f)};
+  const std::vector<Variable> list = {a, b};
+  const std::vector<Variable*> pointers = {&a, &b};
+  sgd.Apply(gradients, list);
+  sgd.Apply(gradients, {a, b});
+  sgd.Apply(gradients, pointers);
+  sgd.Apply(gradients, {&a, &b});
+  sgd.Apply({}, {});
+  EXPECT_EQ(a.Read().item<float>(), -3);
+  EXPECT_EQ(b.Read().item<float>(), -6);
+}
+
 TEST(CppOptimizer, LeavesVariablesWithoutAGradient) {
   Variable x(Tensor(1.f)), y(Tensor(2.f));
   optim::Sgd sgd({.learning_rate = 1});

@@ -35,7 +35,17 @@ TEST_F(CppCheckpoint, LeavesVariablesAfterAnError) {
   w.Assign(Tensor::Of<float>({5, 5}));
   EXPECT_THROW(RestoreCheckpoint(Path("ck"), {&w, &other}), Error);
   EXPECT_THROW(RestoreCheckpoint(Path("none"), {&w}), Error);
-  EXPECT_THROW(SaveCheckpoint(Path("ck"), {&w, &same}), Error);
+  // Names that the program did not give are the same, too.
+  Variable first(Tensor(1.f)), second(Tensor(2.f));
+  for (const std::vector<Variable*>& pair : {std::vector{&w, &same}, {&first, &second}}) {
+    try {
+      SaveCheckpoint(Path("ck"), pair);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+      EXPECT_NE(error.message().find("Give each its own"), std::string::npos) << error.message();
+    }
+  }
   try {
     RestoreCheckpoint(Path("ck"), {&same});
     FAIL();

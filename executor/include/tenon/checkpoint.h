@@ -21,7 +21,10 @@ inline std::vector<std::string> KeysOf(const std::vector<Variable*>& variables, 
     for (const std::string& key : keys) {
       if (key != variable->name()) continue;
       Throw(TF_INVALID_ARGUMENT,
-            "Two variables are named \"" + key + "\": a checkpoint keeps values by name", where);
+            "Two variables are named \"" + key +
+                "\": a checkpoint keeps values by name. Give each its own, Variable v(value, "
+                "{.name = \"v\"})",
+            where);
     }
     keys.push_back(variable->name());
   }

@@ -10,6 +10,7 @@
 
 #include "tenon/function_rep.h"
 #include "tenon/op.h"
+#include "tenon/own.h"
 #include "tenon/trace_graph.h"
 #include "tenon/variable.h"
 
@@ -44,6 +45,23 @@ inline bool HasCustomGradients(TraceGraph& graph) {
     if (callee->graph() != nullptr && HasCustomGradients(*callee->graph())) return true;
   }
   return false;
+}
+
+// TensorFlow's library makes nodes for the gradients of calls that it cannot run. UNIMPLEMENTED if
+// one is among those that begin with `prefix`.
+inline void CheckNoSymbolicGradient(TraceGraph& graph, const std::string& prefix, Where where) {
+  size_t position = 0;
+  while (TF_Operation* const node = TF_GraphNextOperation(graph.graph(), &position)) {
+    const std::string_view name = TF_OperationName(node);
+    if (!name.starts_with(prefix) ||
+        std::string_view(TF_OperationOpType(node)) != "SymbolicGradient")
+      continue;
+    Throw(Error(TF_UNIMPLEMENTED,
+                "Gradients through the call of a function in a trace need Tenon's library; this "
+                "program runs on another one. Let the callable be a plain C++ function there: its "
+                "ops then join the trace",
+                "Gradients", std::string(name), where));
+  }
 }
 
 // Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
@@ -82,6 +100,7 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
     const Where place = node.empty() ? Where{} : graph.PlaceOf(node);
     Throw(Error(TF_GetCode(status), message, "Gradients", node, place.line() != 0 ? place : where));
   }
+  if (TENON_SetNodePlace == nullptr) CheckNoSymbolicGradient(graph, prefix + "/", where);
   for (size_t i = 0; i < places.size(); ++i) results[places[i]] = found[i];
   return results;
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +42,20 @@ class Optimizer {
       if (gradients[i].defined()) Step(*variables[i], gradients[i], where);
     }
     EndStep(where);
+  }
+  // The same for variables themselves: their copies are the same variables.
+  void Apply(const std::vector<Tensor>& gradients, std::initializer_list<Variable> variables,
+             Where where = Where::current()) {
+    Apply(gradients, std::vector<Variable>(variables), where);
+  }
+  // A template, since a list of two pointers also makes a vector of what lies between them.
+  template <std::same_as<Variable> V>
+  void Apply(const std::vector<Tensor>& gradients, const std::vector<V>& variables,
+             Where where = Where::current()) {
+    std::vector<Variable> copies = variables;
+    std::vector<Variable*> pointers;
+    for (Variable& variable : copies) pointers.push_back(&variable);
+    Apply(gradients, pointers, where);
   }
 
  protected:

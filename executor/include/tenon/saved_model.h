@@ -128,7 +128,9 @@ class SavedModelGraph {
     for (const VariableInfo* const other : infos_) {
       if (other->name != info->name) continue;
       Throw(TF_INVALID_ARGUMENT,
-            "Two variables are named \"" + info->name + "\": a SavedModel keeps values by name",
+            "Two variables are named \"" + info->name +
+                "\": a SavedModel keeps values by name. Give each its own, Variable v(value, "
+                "{.name = \"v\"})",
             where_);
     }
     const Tensor node = Op("VarHandleOp", where_)
