@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -98,6 +100,21 @@ TEST_F(CppSavedModel, RunsEachSignatureByItself) {
   };
   EXPECT_EQ(run("set"), 2);
   EXPECT_EQ(run("add"), 2);
+}
+
+TEST_F(CppSavedModel, LetsResultsWaitForSideEffects) {
+  Variable calls(Tensor(0.f), {.name = "calls"});
+  Function count([&](Tensor x) {
+    calls.AssignAdd(1);
+    return x * 2;
+  });
+  SaveSavedModel({{"count", count.Concrete(TensorSpec(DType::kFloat, {}, "x"))}}, {&calls},
+                 Path("model"));
+  std::ifstream file(Path("model/saved_model.pb"), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(bytes.find("^StatefulPartitionedCall"), std::string::npos);
+  const Session session = Session::Load(Path("model"), {.signature = "count"});
+  EXPECT_EQ(session.Run({{"x", Tensor(2.f)}}, {"output_0"})[0].item<float>(), 4);
 }
 
 TEST_F(CppSavedModel, TakesAnEmptyFolderAndNamesThatEndInASlash) {

@@ -54,7 +54,8 @@ class SavedModelGraph {
     functions_.push_back(function.rep());
     // Each signature is run by itself: its call waits for no other.
     graph_->BeginOrder();
-    const std::vector<Tensor> results = CallInTrace(*graph_, function.rep(), tensors, where_);
+    const std::vector<Tensor> results =
+        CallInTrace(*graph_, WaitingForEffects(function.rep()), tensors, where_);
     for (size_t i = 0; i < results.size(); ++i)
       Entry(outputs, 2, rep.output_names()[i], TensorInfo(results[i]));
     std::string signature = inputs + outputs;
@@ -99,6 +100,31 @@ class SavedModelGraph {
   }
 
  private:
+  // The function, or one that calls it and whose results wait for all that it does: TensorFlow
+  // drops effects that no result waits for where it loads a model as functions.
+  std::shared_ptr<FunctionRep> WaitingForEffects(const std::shared_ptr<FunctionRep>& function) {
+    TraceGraph& called = *function->graph();
+    if (!called.has_side_effects() || function->outputs().empty()) return function;
+    const auto graph = std::make_shared<TraceGraph>(nullptr);
+    const TraceScope scope(graph.get(), nullptr);
+    std::vector<Tensor> tensors;
+    for (const auto* const list : {&called.inputs(), &called.capture_inputs()}) {
+      for (const TF_Output& input : *list) {
+        const Tensor symbol = called.Symbol(input, where_);
+        tensors.push_back(
+            graph->AddInput(symbol.dtype(), symbol.shape(), TF_OperationName(input.oper), where_));
+        graph->CopyHandleData(symbol, tensors.back().output());
+      }
+    }
+    const std::vector<Tensor> results = CallInTrace(*graph, function, tensors, where_);
+    const ControlDependencies wait(results);
+    std::vector<TF_Output> outputs;
+    for (const Tensor& result : results)
+      outputs.push_back(Op("Identity", where_).Input(result).RunOne().output());
+    functions_.push_back(FunctionRep::Finish(
+        function->name() + "_signature_" + std::to_string(NextNumber()), graph, outputs, where_));
+    return functions_.back();
+  }
   // An entry of a map from texts to messages.
   static void Entry(std::string& out, int field, const std::string& key, std::string_view value) {
     std::string entry;
