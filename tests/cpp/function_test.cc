@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -124,6 +126,38 @@ TEST(CppConcreteFunction, FreezesVariablesThatBranchesLoopsAndFunctionsRead) {
   for (const float sum : {6.f, 8.f}) {
     EXPECT_EQ(session.Run({{"arg_0", Tensor(2.f)}}, {"output_0"})[0].item<float>(), sum);
   }
+}
+
+TEST(CppProfile, LeadsFromSlicesToLines) {
+  int line = 0;
+  Function f([&](Tensor x) {
+    line = __LINE__ + 1;
+    return Op("Sinh").Input(x).RunOne();
+  });
+  f(Tensor(1.f));
+  const std::string path = ::testing::TempDir() + "tenon_profile.json";
+  const auto written = [&](Profile& profile) {
+    profile.Write(path);
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  {
+    Profile profile;
+    f(Tensor(1.f));
+    f(Tensor(2.f));
+    const std::string trace = written(profile);
+    const std::string slice =
+        "\"op\":\"Sinh\",\"place\":\"function_test.cc:" + std::to_string(line) + "\"";
+    const size_t first = trace.find(slice);
+    ASSERT_NE(first, std::string::npos) << trace;
+    EXPECT_NE(trace.find(slice, first + 1), std::string::npos) << trace;
+    EXPECT_EQ(written(profile).find("Sinh"), std::string::npos) << "it was written before";
+    EXPECT_THROW(profile.Write("/nonexistent/trace.json"), Error);
+  }
+  f(Tensor(1.f));
+  Profile profile;
+  EXPECT_EQ(written(profile).find("Sinh"), std::string::npos);
+  std::remove(path.c_str());
 }
 
 TEST(CppFunction, RelaxesLengthsThatDiffer) {

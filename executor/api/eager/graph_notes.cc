@@ -2,15 +2,32 @@
 
 #include <utility>
 
+#include "executor/api/base/step_stats.h"
 #include "graph/io/io.h"
 #include "graph/wire/wire.h"
 
 namespace tenon::eager {
 
-void GraphNotes::Switch(bool on) {
+void GraphNotes::Switch(bool on, bool times) {
   absl::MutexLock lock(&mutex_);
   on_ = on;
-  if (!on) metadata_.clear();
+  times_ = on && times;
+  if (on) return;
+  metadata_.clear();
+  steps_ = 0;
+}
+
+void GraphNotes::Note(const RunRecorder& run) {
+  if (!times()) return;
+  // A field of RunMetadata. Messages of a field that comes again are merged.
+  constexpr uint32_t kStepStats = 1;
+  size_t steps = 0;
+  for (const RunSpan& span : run.runs()) steps += span.steps.size();
+  const std::string stats = api::StepStatsOf(run).SerializeAsString();
+  absl::MutexLock lock(&mutex_);
+  if (!times() || steps_ + steps > RunRecorder::kMaxSteps) return;
+  steps_ += steps;
+  WireWriter(&metadata_).Bytes(kStepStats, stats);
 }
 
 void GraphNotes::Note(const Graph& given, const Graph& optimized) {
@@ -33,6 +50,7 @@ void GraphNotes::Note(const Graph& given, const Graph& optimized) {
 
 std::string GraphNotes::Take() {
   absl::MutexLock lock(&mutex_);
+  steps_ = 0;
   return std::exchange(metadata_, std::string());
 }
 

@@ -1,4 +1,5 @@
-// Collects the graphs of functions as they are compiled, for TFE_ContextExportRunMetadata.
+// Collects the graphs of functions as they are compiled, and the times of their runs, for
+// TFE_ContextExportRunMetadata.
 // Private to executor/api/eager/.
 #pragma once
 
@@ -7,6 +8,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "executor/run/run_recorder.h"
 #include "graph/ir/graph.h"
 
 namespace tenon::eager {
@@ -14,18 +16,23 @@ namespace tenon::eager {
 // Thread-safe.
 class GraphNotes {
  public:
-  // Switches the collection on or off; off also drops all notes. A new object is off.
-  void Switch(bool on);
+  // Switches the collection on, with times of runs or without, or off; off also drops all notes. A
+  // new object is off.
+  void Switch(bool on, bool times);
   bool on() const { return on_.load(std::memory_order_relaxed); }
+  bool times() const { return times_.load(std::memory_order_relaxed); }
   // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
+  // Notes the times of a run. Does nothing while times are off, and beyond 2^20 steps, until Take.
+  void Note(const RunRecorder& run);
   // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();
 
  private:
-  std::atomic<bool> on_{false};
+  std::atomic<bool> on_{false}, times_{false};
   absl::Mutex mutex_;
   std::string metadata_ ABSL_GUARDED_BY(mutex_);
+  size_t steps_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tenon::eager

@@ -1,6 +1,7 @@
 #include "executor/api/eager/plan_call.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/cancellation.h"
@@ -79,8 +80,8 @@ absl::StatusOr<std::shared_ptr<Callable>> PlanCall::Make(Context& context, CallN
       std::unique_ptr<Executable> executable,
       Executable::Make(call.graph, call.feeds, call.fetches, context.session_parts()));
   context.graph_notes().Note(call.graph, OptimizedGraph(*executable));
-  return std::shared_ptr<Callable>(
-      new PlanCall(node, IsFunction(*node.def) ? node.def->name : "", std::move(executable)));
+  return std::shared_ptr<Callable>(new PlanCall(
+      context, node, IsFunction(*node.def) ? node.def->name : "", std::move(executable)));
 }
 
 // With TensorFlow's words, in which nodes have the names that they have in the function.
@@ -99,7 +100,11 @@ absl::Status PlanCall::Run(Inputs inputs, absl::Span<Tensor> outputs, const Call
     feeds.push_back(std::move(value));
   }
   const RunLimits limits = call.cancellation == nullptr ? RunLimits() : call.cancellation->limits();
-  absl::StatusOr<std::vector<Tensor>> values = executable_->Run(feeds, nullptr, &limits);
+  std::optional<RunRecorder> recorder;
+  if (notes_.times()) recorder.emplace(/*streams=*/false);
+  absl::StatusOr<std::vector<Tensor>> values =
+      executable_->Run(feeds, recorder.has_value() ? &*recorder : nullptr, &limits);
+  if (recorder.has_value()) notes_.Note(*recorder);
   if (!values.ok()) return Explained(values.status());
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = std::move((*values)[i]);
   return absl::OkStatus();

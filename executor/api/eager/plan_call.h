@@ -32,13 +32,16 @@ class PlanCall final : public Callable {
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:
-  PlanCall(const CallNode& node, std::string function, std::unique_ptr<Executable> executable)
+  PlanCall(Context& context, const CallNode& node, std::string function,
+           std::unique_ptr<Executable> executable)
       : Callable(node.types.outputs, nullptr),
+        notes_(context.graph_notes()),
         node_(node.name),
         function_(std::move(function)),
         executable_(std::move(executable)) {}
   absl::Status Explained(const absl::Status& status) const;
 
+  GraphNotes& notes_;
   const std::string node_;      // the name of the node in the graph
   const std::string function_;  // the name of the function; empty for an op
   const std::unique_ptr<Executable> executable_;

@@ -17,6 +17,7 @@
 #include "tenon/ops.h"
 #include "tenon/optim.h"
 #include "tenon/print.h"
+#include "tenon/profile.h"
 #include "tenon/saved_model.h"
 #include "tenon/scopes.h"
 #include "tenon/session.h"

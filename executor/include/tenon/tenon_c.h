@@ -58,6 +58,14 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, siz
 // path: "libx.so;as=GPU;priority=2". What the command does not know is the plug-in's own.
 TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_Status* status);
 
+// Writes RunMetadata, given as its bytes (of TF_SessionRun with a trace level, or of
+// TFE_ContextExportRunMetadata), as trace events, the JSON that Perfetto and chrome://tracing open:
+// a row for each device and thread, a slice for each node, with its op and, as `place`, where the
+// program made it. TF_INVALID_ARGUMENT for bytes that are no RunMetadata; else the error of the
+// system.
+TENON_CAPI_EXPORT extern void TENON_WriteTrace(const void* run_metadata, size_t length,
+                                               const char* path, TF_Status* status);
+
 // Notes where the program makes a node: "train.cc:42". The place stands in the node's
 // experimental_debug_info, as the name of the function that the node comes from, goes with the node
 // into functions and files, and is shown by TENON_ExplainGraph and by traces. Must come before

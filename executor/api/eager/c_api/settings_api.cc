@@ -14,8 +14,10 @@ absl::Status UseLogicalCpus(TFE_Context* shell, int count) {
   return absl::UnimplementedError("the host is one device, which cannot be split into several");
 }
 
-void SwitchGraphNotes(TFE_Context* shell, bool on, const char* function = __builtin_FUNCTION()) {
-  if (Context* const context = ContextIfThere(shell, function)) context->graph_notes().Switch(on);
+void SwitchGraphNotes(TFE_Context* shell, bool on, bool times,
+                      const char* function = __builtin_FUNCTION()) {
+  if (Context* const context = ContextIfThere(shell, function))
+    context->graph_notes().Switch(on, times);
 }
 
 absl::Status ExportGraphNotes(TFE_Context* shell, TF_Buffer* buffer) {
@@ -74,10 +76,10 @@ void TFE_ContextSetJitCompileRewrite(TFE_Context* ctx, unsigned char, TF_Status*
   StatusToC(ContextOf(ctx).status(), status);
 }
 
-void TFE_ContextEnableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, true); }
-void TFE_ContextDisableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, false); }
-void TFE_ContextEnableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, true); }
-void TFE_ContextDisableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, false); }
+void TFE_ContextEnableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, true, true); }
+void TFE_ContextDisableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, false, false); }
+void TFE_ContextEnableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, true, false); }
+void TFE_ContextDisableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, false, false); }
 void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf, TF_Status* status) {
   StatusToC(tenon::eager::ExportGraphNotes(ctx, buf), status);
 }

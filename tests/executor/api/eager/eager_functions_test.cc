@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "proto/config.pb.h"
 #include "proto/function.pb.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 #include "tests/executor/api/eager/eager_util.h"
@@ -198,12 +199,25 @@ TEST_F(EagerFunctionsTest, GraphsAreNoted) {
     TF_DeleteBuffer(buffer);
     return bytes;
   };
-  TFE_ContextEnableRunMetadata(ctx_);
+  TFE_ContextEnableGraphCollection(ctx_);
   RunOp(ctx_, "Squared", {x_.get()});
   EXPECT_GT(length(), 0u);
   EXPECT_EQ(length(), 0u);
   RunOp(ctx_, "Squared", {x_.get()});  // compiled before
   EXPECT_EQ(length(), 0u);
+  // The times of runs, too.
+  TFE_ContextEnableRunMetadata(ctx_);
+  RunOp(ctx_, "Squared", {x_.get()});
+  RunOp(ctx_, "Squared", {x_.get()});
+  TF_Buffer* const buffer = TF_NewBuffer();
+  TFE_ContextExportRunMetadata(ctx_, buffer, status);
+  pb::RunMetadata metadata;
+  EXPECT_TRUE(metadata.ParseFromArray(buffer->data, static_cast<int>(buffer->length)));
+  TF_DeleteBuffer(buffer);
+  int steps = 0;
+  for (const pb::DeviceStepStats& device : metadata.step_stats().dev_stats())
+    steps += device.node_stats_size();
+  EXPECT_EQ(steps, 2);
   TFE_ContextClearCaches(ctx_);
   TFE_ContextDisableRunMetadata(ctx_);
   RunOp(ctx_, "Squared", {x_.get()});

@@ -1,0 +1,37 @@
+// When the nodes of functions ran, for Perfetto.
+#pragma once
+
+#include <string>
+
+#include "tenon/context.h"
+#include "tenon/own.h"
+
+namespace tenon::inline v0 {
+
+// While it lives, calls of functions on all threads record when each of their nodes ran, at most
+// 2^20 nodes; ops that are run one by one are not recorded. Calls are slower meanwhile. One at a
+// time in the process.
+class Profile {
+ public:
+  Profile() { TFE_ContextEnableRunMetadata(internal::Context()); }
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+  ~Profile() { TFE_ContextDisableRunMetadata(internal::Context()); }
+
+  // Writes what was recorded since the last Write as trace events, JSON that Perfetto and
+  // chrome://tracing open: a slice for each node, with its op and with `place`, the line of the
+  // program that made it. To be called when no function runs. UNIMPLEMENTED on a library other than
+  // Tenon; else the error of the file system.
+  void Write(const std::string& path, Where where = Where::current()) {
+    internal::NeedTenon(TENON_WriteTrace, "Profile::Write", where);
+    TF_Status* const status = internal::ThreadStatus();
+    TF_Buffer* const buffer = TF_NewBuffer();
+    TFE_ContextExportRunMetadata(internal::Context(), buffer, status);
+    const std::string metadata = internal::TakeBytes(buffer);
+    internal::Check(status, where);
+    TENON_WriteTrace(metadata.data(), metadata.size(), path.c_str(), status);
+    internal::Check(status, where);
+  }
+};
+
+}  // namespace tenon::inline v0
