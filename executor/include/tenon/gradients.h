@@ -72,11 +72,13 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
                                                std::vector<TF_Output> dys, Where where) {
   TF_Status* const status = ThreadStatus();
   std::vector<TF_Output> results(xs.size(), TF_Output{nullptr, 0});
-  const std::string prefix = graph.UniqueName("gradients");
   std::vector<size_t> places(xs.size());  // of the xs among the results
   std::iota(places.begin(), places.end(), size_t{0});
   std::vector<TF_Output> found(xs.size());
+  std::string prefix;
   const auto add_nodes = [&] {
+    prefix = graph.UniqueName("gradients");
+    TF_SetStatus(status, TF_OK, "");  // TensorFlow keeps what there was
     TF_AddGradientsWithPrefix(graph.graph(), prefix.c_str(), ys.data(), static_cast<int>(ys.size()),
                               xs.data(), static_cast<int>(xs.size()),
                               dys.empty() ? nullptr : dys.data(), status, found.data());

@@ -39,7 +39,8 @@ class GraphCopy {
   }
 
   // Copies the nodes, and the functions that the graph knows. Each input of a node must come from
-  // one of the nodes or be replaced. Nodes that they wait for and that are not copied have run.
+  // one of the nodes or be replaced. Nodes that they wait for and that are not copied have run. No
+  // node asks to be placed beside another any more: that one may not be copied.
   void Copy(const std::vector<TF_Operation*>& nodes, Where where) {
     for (const auto& callee : from_.callees()) to_->Use(callee);
     CopyLibrary();
@@ -51,7 +52,8 @@ class GraphCopy {
       const Buffer buffer(TF_NewBuffer(), TF_DeleteBuffer);
       write(buffer.get());
       Check(status, where);
-      wire::Message(graph_def, field, {static_cast<const char*>(buffer->data), buffer->length});
+      const std::string_view bytes(static_cast<const char*>(buffer->data), buffer->length);
+      wire::Message(graph_def, field, field == 1 ? WithoutClass(bytes) : std::string(bytes));
     };
     std::unordered_map<const void*, size_t> copied;
     for (TF_Operation* const node : nodes) copied.emplace(node, 0);
@@ -89,6 +91,20 @@ class GraphCopy {
   }
 
  private:
+  // A NodeDef without its attribute _class.
+  static std::string WithoutClass(std::string_view node_def) {
+    std::string out;
+    for (wire::Reader node(node_def); node.Next();) {
+      std::string_view name;
+      if (node.field == 5) {  // an entry of the map of attributes
+        for (wire::Reader entry(node.bytes); entry.Next();) {
+          if (entry.field == 1) name = entry.bytes;
+        }
+      }
+      if (name != "_class") out += node.raw;
+    }
+    return out;
+  }
   // A node that stands for those that have run before.
   TF_Operation* AddNothing(Where where) {
     TF_Status* const status = ThreadStatus();

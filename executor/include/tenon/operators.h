@@ -276,32 +276,42 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
         break;
     }
   }
+  // Numbers of type kInt32 where they fit, as TensorFlow's Python has them.
+  bool is_wide = false, all_known = true;
+  for (const auto* const list : {&begin, &end, &step}) {
+    for (const int64_t value : *list) is_wide |= value != static_cast<int32_t>(value);
+  }
+  for (const Index& index : indices) {
+    if (!index.element_.defined()) continue;
+    all_known = false;
+    const DType dtype = index.element_.dtype();
+    is_wide |= dtype == DType::kInt64;
+    if (dtype == DType::kInt32 || dtype == DType::kInt64) continue;
+    Throw(TF_INVALID_ARGUMENT,
+          std::string("An index is of type ") + Name(dtype) + ": it must be int32 or int64", where);
+  }
+  const auto number = [&](int64_t value) {
+    return is_wide ? Tensor(value) : Tensor(static_cast<int32_t>(value));
+  };
   const auto vector = [&](const std::vector<int64_t>& values) {
-    return Tensor::Of<int64_t>(Shape{static_cast<int64_t>(values.size())}, values);
+    const Shape shape{static_cast<int64_t>(values.size())};
+    if (is_wide) return Tensor::Of<int64_t>(shape, values);
+    return Tensor::Of<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()));
   };
   // A bound of each index; that of one that is a tensor is `more` behind its element.
   const auto bounds = [&](const std::vector<int64_t>& values, int64_t more) {
-    bool all_known = true;
-    for (const Index& index : indices) all_known = all_known && !index.element_.defined();
     if (all_known) return vector(values);
     std::vector<Tensor> parts;
     for (size_t i = 0; i < indices.size(); ++i) {
       const Tensor& element = indices[i].element_;
       if (!element.defined()) {
-        parts.push_back(Tensor(values[i]));
+        parts.push_back(number(values[i]));
         continue;
       }
       Tensor part = element;
-      if (element.dtype() != DType::kInt64) {
-        if (element.dtype() != DType::kInt32) {
-          Throw(TF_INVALID_ARGUMENT,
-                std::string("An index is of type ") + Name(element.dtype()) +
-                    ": it must be int32 or int64",
-                where);
-        }
+      if (is_wide && element.dtype() == DType::kInt32)
         part = Op("Cast", where).Input(part).Attr("DstT", DType::kInt64).RunOne();
-      }
-      if (more != 0) part = Op("AddV2", where).Input(part).Input(Tensor(more)).RunOne();
+      if (more != 0) part = Op("AddV2", where).Input(part).Input(number(more)).RunOne();
       parts.push_back(part);
     }
     return Op("Pack", where).Input(parts).RunOne();
