@@ -128,6 +128,30 @@ TEST(CppConcreteFunction, FreezesVariablesThatBranchesLoopsAndFunctionsRead) {
   }
 }
 
+TEST(CppFunction, KnowsWhereItWasCalled) {
+  Function inner([](Tensor x, int) { return x * 2; });
+  int line = 0;
+  Function outer([&](Tensor x) {
+    line = __LINE__ + 1;
+    return inner(x, 1);
+  });
+  const std::string graph = outer.Concrete(TensorSpec(DType::kFloat, {})).graph_def();
+  EXPECT_NE(graph.find("function_test.cc:" + std::to_string(line)), std::string::npos);
+  const ConcreteFunction concrete = inner.Concrete(TensorSpec(DType::kFloat, {}), 1);
+  EXPECT_EQ(concrete(Tensor(2.f))[0].item<float>(), 4);
+  try {
+    line = __LINE__ + 1;
+    concrete(Tensor(2.f), Tensor(3.f));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), "function_test.cc:" + std::to_string(line));
+  }
+  Function many([](int a, int b, int c, int d, int e, int f, int g, Tensor x) {
+    return x + static_cast<float>(a + b + c + d + e + f + g);
+  });
+  EXPECT_EQ(many(1, 2, 3, 4, 5, 6, 7, Tensor(1.f)).item<float>(), 29);
+}
+
 TEST(CppProfile, LeadsFromSlicesToLines) {
   int line = 0;
   Function f([&](Tensor x) {

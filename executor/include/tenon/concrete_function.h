@@ -12,6 +12,13 @@
 
 namespace tenon::inline v0 {
 
+namespace internal {
+
+template <typename T>
+concept AsTensor = std::is_convertible_v<const T&, Tensor>;
+
+}  // namespace internal
+
 // What a function gives: its tensors in order. A single one converts to Tensor.
 class Results : public std::vector<Tensor> {
  public:
@@ -40,9 +47,40 @@ class ConcreteFunction {
     }
     return rep_->Run(inputs, where);
   }
-  template <typename... Tensors>
-  requires(std::is_convertible_v<const Tensors&, Tensor>&&...) Results operator()(
-      const Tensors&... inputs) const {
+  template <internal::AsTensor A>
+  Results operator()(const A& a, Where where = Where::current()) const {
+    return (*this)(std::vector<Tensor>{Tensor(a)}, where);
+  }
+  template <internal::AsTensor A, internal::AsTensor B>
+  Results operator()(const A& a, const B& b, Where where = Where::current()) const {
+    return (*this)(std::vector<Tensor>{Tensor(a), Tensor(b)}, where);
+  }
+  template <internal::AsTensor A, internal::AsTensor B, internal::AsTensor C>
+  Results operator()(const A& a, const B& b, const C& c, Where where = Where::current()) const {
+    return (*this)(std::vector<Tensor>{Tensor(a), Tensor(b), Tensor(c)}, where);
+  }
+  template <internal::AsTensor A, internal::AsTensor B, internal::AsTensor C, internal::AsTensor D>
+  Results operator()(const A& a, const B& b, const C& c, const D& d,
+                     Where where = Where::current()) const {
+    return (*this)(std::vector<Tensor>{Tensor(a), Tensor(b), Tensor(c), Tensor(d)}, where);
+  }
+  template <internal::AsTensor A, internal::AsTensor B, internal::AsTensor C, internal::AsTensor D,
+            internal::AsTensor E>
+  Results operator()(const A& a, const B& b, const C& c, const D& d, const E& e,
+                     Where where = Where::current()) const {
+    return (*this)(std::vector<Tensor>{Tensor(a), Tensor(b), Tensor(c), Tensor(d), Tensor(e)},
+                   where);
+  }
+  template <internal::AsTensor A, internal::AsTensor B, internal::AsTensor C, internal::AsTensor D,
+            internal::AsTensor E, internal::AsTensor G>
+  Results operator()(const A& a, const B& b, const C& c, const D& d, const E& e, const G& g,
+                     Where where = Where::current()) const {
+    return (*this)(
+        std::vector<Tensor>{Tensor(a), Tensor(b), Tensor(c), Tensor(d), Tensor(e), Tensor(g)},
+        where);
+  }
+  template <internal::AsTensor... Tensors>
+  requires(sizeof...(Tensors) > 6) Results operator()(const Tensors&... inputs) const {
     return (*this)(std::vector<Tensor>{Tensor(inputs)...}, Where());
   }
 

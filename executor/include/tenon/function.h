@@ -52,22 +52,41 @@ class Function {
   explicit Function(F callable, FunctionOptions options = {}, Where where = Where::current())
       : core_(std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
 
-  template <typename... Args>
-  auto operator()(const Args&... args) const {
-    using Result = std::decay_t<
-        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
-    internal::CallArgs call = internal::ReadArgs(internal::TypeTag<Args...>(), args...);
-    const std::shared_ptr<internal::Trace> trace =
-        core_->traces.Find(call, [&](const internal::Signature& signature) {
-          return MakeTrace<Result>(signature, args...);
-        });
-    const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), core_->where);
-    if constexpr (!std::is_void_v<Result>) {
-      Result result = *static_cast<const Result*>(trace->result.get());
-      internal::ReplaceTensors replace(outputs);
-      internal::Walk(result, replace);
-      return result;
-    }
+  // Calls of up to six arguments know the place of the call, longer ones that of the Function.
+  auto operator()(Where where = Where::current()) const { return CallAt(where); }
+  template <typename A>
+  auto operator()(const A& a, Where where = Where::current()) const {
+    return CallAt(where, a);
+  }
+  template <typename A, typename B>
+  auto operator()(const A& a, const B& b, Where where = Where::current()) const {
+    return CallAt(where, a, b);
+  }
+  template <typename A, typename B, typename C>
+  auto operator()(const A& a, const B& b, const C& c, Where where = Where::current()) const {
+    return CallAt(where, a, b, c);
+  }
+  template <typename A, typename B, typename C, typename D>
+  auto operator()(const A& a, const B& b, const C& c, const D& d,
+                  Where where = Where::current()) const {
+    return CallAt(where, a, b, c, d);
+  }
+  template <typename A, typename B, typename C, typename D, typename E>
+  auto operator()(const A& a, const B& b, const C& c, const D& d, const E& e,
+                  Where where = Where::current()) const {
+    return CallAt(where, a, b, c, d, e);
+  }
+  template <typename A, typename B, typename C, typename D, typename E, typename G>
+  auto operator()(const A& a, const B& b, const C& c, const D& d, const E& e, const G& g,
+                  Where where = Where::current()) const {
+    return CallAt(where, a, b, c, d, e, g);
+  }
+  template <typename A, typename B, typename C, typename D, typename E, typename G,
+            typename... More>
+  requires(sizeof...(More) != 0) auto operator()(const A& a, const B& b, const C& c, const D& d,
+                                                 const E& e, const G& g,
+                                                 const More&... more) const {
+    return CallAt(core_->where, a, b, c, d, e, g, more...);
   }
 
   // The trace for arguments as these, in which a TensorSpec stands for a tensor and names it. Made
@@ -109,6 +128,24 @@ class Function {
     const Where where;
     internal::TraceTable traces;
   };
+
+  template <typename... Args>
+  auto CallAt(Where where, const Args&... args) const {
+    using Result = std::decay_t<
+        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+    internal::CallArgs call = internal::ReadArgs(internal::TypeTag<Args...>(), args...);
+    const std::shared_ptr<internal::Trace> trace =
+        core_->traces.Find(call, [&](const internal::Signature& signature) {
+          return MakeTrace<Result>(signature, args...);
+        });
+    const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), where);
+    if constexpr (!std::is_void_v<Result>) {
+      Result result = *static_cast<const Result*>(trace->result.get());
+      internal::ReplaceTensors replace(outputs);
+      internal::Walk(result, replace);
+      return result;
+    }
+  }
 
   template <typename Result, typename... Args>
   std::shared_ptr<internal::Trace> MakeTrace(const internal::Signature& signature,
