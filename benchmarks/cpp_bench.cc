@@ -2,14 +2,14 @@
 // of training, tapes, traces. The source uses nothing that only Tenon has, so that
 // benchmarks/cpp_ratios.sh runs the program with TensorFlow's library too.
 //
-// cpp_bench [REPETITIONS]: each row is measured once a repetition, all rows in turns, so that what
-// else the machine does falls on all of them. Prints for each row its name, the median and the
-// minimum over the repetitions, and the limit, in microseconds; or a ratio of the times of one
-// repetition.
+// cpp_bench [REPETITIONS [TEXT]]: each row, or each whose name has the text, is measured once a
+// repetition, all rows in turns, so that what else the machine does falls on all of them. Prints
+// for each row its name, the median and the minimum over the repetitions, and the limit, in
+// microseconds; or a ratio of the times of one repetition.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,12 +36,14 @@ Tensor Floats(const Shape& shape, float scale) {
   return Tensor::Of<float>(shape, values);
 }
 
+// Microseconds of processor time that the process has spent.
+double Now() { return static_cast<double>(std::clock()) * (1e6 / CLOCKS_PER_SEC); }
+
 // Microseconds of one call, over so many that they take a few milliseconds.
 double Time(const std::function<void()>& call, int calls) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = Now();
   for (int i = 0; i < calls; ++i) call();
-  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - begin;
-  return spent.count() / calls;
+  return (Now() - begin) / calls;
 }
 
 // Three dense layers of width 32 and the mean of the squared error, for a batch of 32.
@@ -127,14 +129,16 @@ void Print(Row& row) {
 int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 15;
   const Tensor a = Tensor(1.f), b = Tensor(2.f);
-  const Tensor x = Floats({16}, 1.f), one = Tensor::Of<float>(Shape{16}, std::vector<float>(16, 1));
+  // Ones: powers of other numbers leave the range in which arithmetic is fast.
+  const std::vector<float> ones(16, 1.f);
+  const Tensor x = Tensor::Of<float>(Shape{16}, ones), one = Tensor::Of<float>(Shape{16}, ones);
   const Function add([](Tensor s, Tensor t) { return s + t; });
   const std::function<void()> sgd = MlpStep(tenon::optim::Sgd({.learning_rate = 0.001f}));
   const std::function<void()> adam = MlpStep(tenon::optim::Adam());
   const std::function<void()> eager_mlp = EagerMlpStep();
   constexpr int kNodes = 300;
   const auto trace_time = [&](bool call) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = Now();
     // A function of its own, so that nothing warns of many traces.
     const Function fresh([](Tensor s) {
       for (int i = 0; i < kNodes / 3; ++i) s = ops::Tanh(s * s + s);
@@ -142,9 +146,7 @@ int main(int argc, char** argv) {
     });
     const auto concrete = fresh.Concrete(tenon::TensorSpec(tenon::DType::kFloat, {16}));
     if (call) concrete(x);
-    const std::chrono::duration<double, std::micro> spent =
-        std::chrono::steady_clock::now() - begin;
-    return spent.count() / kNodes;
+    return (Now() - begin) / kNodes;
   };
   const auto tape_overhead = [&](const Tensor& factor) {
     const double forward = Time([&] { Chain(x, factor); }, 50);
@@ -162,6 +164,8 @@ int main(int argc, char** argv) {
       {"trace, us a node", 5, [&] { return trace_time(false); }},
       {"trace and first call, us a node", 5, [&] { return trace_time(true); }},
   };
+  if (argc > 2)
+    std::erase_if(rows, [&](Row& row) { return row.name.find(argv[2]) == std::string::npos; });
   for (Row& row : rows) row.measure();
   for (int i = 0; i < repetitions; ++i) {
     for (Row& row : rows) row.measured.push_back(row.measure());

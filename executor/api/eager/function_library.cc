@@ -95,7 +95,7 @@ absl::StatusOr<bool> FunctionLibrary::Remove(std::string_view name) {
     functions_.erase(entry);
   }
   removed->entry->callables.Clear();
-  ClearCallables();
+  for (const FunctionPtr& function : CallersOf(name)) function->entry->callables.Clear();
   return true;
 }
 
@@ -118,6 +118,26 @@ std::vector<std::string> FunctionLibrary::Reachable(std::vector<std::string> nam
     names.insert(names.end(), function->called.begin(), function->called.end());
   }
   return wires;
+}
+
+std::vector<FunctionLibrary::FunctionPtr> FunctionLibrary::CallersOf(std::string_view name) const {
+  absl::ReaderMutexLock lock(&mutex_);
+  std::vector<FunctionPtr> callers;
+  absl::flat_hash_set<std::string_view> called = {name};
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const auto& [caller, added] : functions_) {
+      const std::vector<std::string>& calls = added.function->called;
+      if (called.contains(caller) ||
+          std::none_of(calls.begin(), calls.end(),
+                       [&](const std::string& callee) { return called.contains(callee); }))
+        continue;
+      called.insert(caller);
+      callers.push_back(added.function);
+      grows = true;
+    }
+  }
+  return callers;
 }
 
 void FunctionLibrary::ClearCallables() {

@@ -34,7 +34,7 @@ class FunctionLibrary {
   // or if a different function has the name.
   absl::Status Add(std::string_view wire);
   // Takes back one addition. Returns true if that was the last one: the function is removed, and
-  // the callables of all functions are cleared. INVALID_ARGUMENT if there is no such function.
+  // the callables of all functions that call it, directly or through others, are cleared. INVALID_ARGUMENT if there is no such function.
   absl::StatusOr<bool> Remove(std::string_view name);
   // Null: there is no such function.
   FunctionPtr Find(std::string_view name) const;
@@ -49,6 +49,9 @@ class FunctionLibrary {
     FunctionPtr function;
     int64_t count = 1;
   };
+  // The functions that call one of this name, directly or through others.
+  std::vector<FunctionPtr> CallersOf(std::string_view name) const;
+
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<std::string, Added> functions_ ABSL_GUARDED_BY(mutex_);
 };

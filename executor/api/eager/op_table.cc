@@ -1,5 +1,7 @@
 #include "executor/api/eager/op_table.h"
 
+#include <algorithm>
+
 #include "absl/hash/hash.h"
 #include "graph/op_defs/op_registry.h"
 
@@ -52,6 +54,16 @@ OpEntry* OpTable::FindOrAdd(std::string_view name) {
 void OpTable::ClearCallables() {
   absl::MutexLock lock(&mutex_);
   for (const auto& entry : entries_) entry->callables.Clear();
+}
+
+void OpTable::ClearCallablesWithFunctions() {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& entry : entries_) {
+    const std::vector<AttrDef>& attrs = entry->def->attrs;
+    if (std::any_of(attrs.begin(), attrs.end(),
+                    [](const AttrDef& attr) { return attr.kind == AttrKind::kFunc; }))
+      entry->callables.Clear();
+  }
 }
 
 }  // namespace tenon::eager

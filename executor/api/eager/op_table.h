@@ -26,6 +26,8 @@ class OpTable {
   OpEntry* FindOrAdd(std::string_view name);
   // Clears the callables of all entries.
   void ClearCallables();
+  // Clears those of the ops that have functions as attributes.
+  void ClearCallablesWithFunctions();
 
  private:
   // Open addressing: a slot holds an entry or null, at most half of the slots hold one.

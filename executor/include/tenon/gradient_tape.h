@@ -7,99 +7,16 @@
 #include <memory>
 #include <string>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "tenon/backward.h"
 #include "tenon/gradients.h"
+#include "tenon/tape.h"
+#include "tenon/tape_backward.h"
 
 namespace tenon::inline v0 {
 namespace internal {
-
-// One step forth, as a tape keeps it.
-struct TapeRecord {
-  OpCall call;                               // of an op
-  std::shared_ptr<const Backward> function;  // of a call of a function
-  CustomBackward custom;                     // of a CustomGradient
-  std::vector<Tensor> given, outputs, extra;
-  std::string wanted;  // for each input whether its gradient is wanted
-  Where where;
-
-  // Of an op the call has them.
-  const std::vector<Tensor>& inputs() const { return given.empty() ? call.tensors : given; }
-};
-
-// While it lives, no tape of this thread records.
-class PauseTapes {
- public:
-  PauseTapes() : tape_(std::exchange(scopes.tape, nullptr)) {}
-  PauseTapes(const PauseTapes&) = delete;
-  PauseTapes& operator=(const PauseTapes&) = delete;
-  ~PauseTapes() { scopes.tape = tape_; }
-
- private:
-  TapeRep* const tape_;
-};
-
-class TapeRep {
- public:
-  TapeRep* outer = nullptr;
-  std::unordered_set<const TensorRep*> watched;
-  std::vector<std::shared_ptr<const TapeRecord>> records;
-  bool recording = true;
-
-  // What a way back keeps counts as watched, so that a derivative by it is not lost.
-  bool Watches(const Tensor& tensor) const {
-    return tensor.get()->is_trainable || watched.contains(tensor.get());
-  }
-  // Keeps the record if it leads from a watched tensor; its outputs are watched from then on.
-  void Keep(const std::shared_ptr<const TapeRecord>& record) {
-    if (!recording) return;
-    const bool leads = std::any_of(record->inputs().begin(), record->inputs().end(),
-                                   [this](const Tensor& input) { return Watches(input); });
-    if (!leads) return;
-    for (const Tensor& output : record->outputs) {
-      if (IsDifferentiable(output.dtype())) watched.insert(output.get());
-    }
-    for (const Tensor& extra : record->extra) {
-      if (IsDifferentiable(extra.dtype())) watched.insert(extra.get());
-    }
-    records.push_back(record);
-  }
-};
-
-// A byte for each tensor, 1 if a tape of this thread watches it.
-inline bool WantedBy(const std::vector<Tensor>& tensors, std::string* wanted) {
-  bool any = false;
-  wanted->assign(tensors.size(), '\0');
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!IsDifferentiable(tensors[i].dtype())) continue;
-    for (const TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) {
-      if (!tape->recording || !tape->Watches(tensors[i])) continue;
-      (*wanted)[i] = '\1';
-      any = true;
-      break;
-    }
-  }
-  return any;
-}
-
-inline void KeepOnTapes(const std::shared_ptr<const TapeRecord>& record) {
-  for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) tape->Keep(record);
-}
-
-inline void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs) {
-  std::string wanted;
-  if (!WantedBy(call.tensors, &wanted)) return;
-  auto record = std::make_shared<TapeRecord>();
-  record->outputs.assign(outputs.begin(), outputs.end());
-  record->wanted = std::move(wanted);
-  record->where = call.where;
-  record->call = std::move(call);
-  KeepOnTapes(record);
-}
 
 inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function,
                                     std::vector<Tensor> inputs, Where where) {
@@ -147,29 +64,6 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
     level.tape->Keep(record);
   }
   return {at(0), at(function->outputs().size())};
-}
-
-// Sums of gradients by tensor.
-class GradientSums {
- public:
-  void Add(const Tensor& of, const Tensor& gradient, Where where) {
-    if (!gradient.defined()) return;
-    Tensor& sum = sums_[of.get()];
-    sum = sum.defined() ? Op("AddV2", where).Input(sum).Input(gradient).RunOne() : gradient;
-  }
-  Tensor Find(const Tensor& of) const {
-    const auto found = sums_.find(of.get());
-    return found == sums_.end() ? Tensor() : found->second;
-  }
-
- private:
-  std::unordered_map<const TensorRep*, Tensor> sums_;
-};
-
-// A tensor like another, of ones or zeros: a constant, which tapes do not record.
-inline Tensor LikeOf(const char* type, const Tensor& tensor, Where where) {
-  const PauseTapes pause;
-  return Op(type, where).Input(tensor).RunOne();
 }
 
 inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> gradients) {
@@ -232,6 +126,27 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
   return results;
 }
 
+// Adds to the sums what comes to the inputs of the record from its outputs.
+inline void GoBackByOne(const TapeRecord& record, GradientSums& sums, Where where) {
+  std::vector<Tensor> gradients;
+  bool reached = false;
+  for (const Tensor& output : record.outputs) {
+    gradients.push_back(sums.Find(output));
+    reached = reached || gradients.back().defined();
+  }
+  std::vector<Tensor> of_extra;
+  bool reached_extra = false;
+  for (const Tensor& extra : record.extra) {
+    of_extra.push_back(sums.Find(extra));
+    reached_extra = reached_extra || of_extra.back().defined();
+  }
+  if (reached_extra) gradients.insert(gradients.end(), of_extra.begin(), of_extra.end());
+  if (!reached && !reached_extra) return;
+  const std::vector<Tensor> given = GoBack(record, std::move(gradients));
+  for (size_t k = 0; k < given.size() && k < record.inputs().size(); ++k)
+    sums.Add(record.inputs()[k], given[k], where);
+}
+
 }  // namespace internal
 
 // How a GradientTape records.
@@ -254,7 +169,7 @@ class GradientTape {
   ~GradientTape() { Unlink(); }
 
   void Watch(const Tensor& tensor) {
-    rep_.watched.insert(tensor.get());
+    rep_.watched.Add(tensor.get(), 0);
     kept_.push_back(tensor);
   }
   void Watch(const Variable& variable) { Watch(variable.handle()); }
@@ -300,27 +215,24 @@ class GradientTape {
       sums.Add(ys[i], dy, where);
     }
     // A persistent tape may record what follows; only what is there by now is gone through.
-    const auto records = rep_.records;
-    if (!options_.persistent) rep_.records.clear();
-    for (size_t i = records.size(); i-- > 0;) {
-      const internal::TapeRecord& record = *records[i];
-      std::vector<Tensor> gradients;
-      bool reached = false;
-      for (const Tensor& output : record.outputs) {
-        gradients.push_back(sums.Find(output));
-        reached = reached || gradients.back().defined();
+    const auto records = options_.persistent ? rep_.records : std::move(rep_.records);
+    for (size_t end = records.size(); end > 0;) {
+      size_t begin = end;
+      // What a tape records goes op by op: the tape needs each op.
+      if (internal::scopes.tape == nullptr) {
+        while (begin > 0 && internal::IsPlainOp(*records[begin - 1])) --begin;
       }
-      std::vector<Tensor> of_extra;
-      bool reached_extra = false;
-      for (const Tensor& extra : record.extra) {
-        of_extra.push_back(sums.Find(extra));
-        reached_extra = reached_extra || of_extra.back().defined();
+      const bool is_run = end - begin > 1;
+      if (is_run) {
+        const internal::TapeRecords run(records.data() + begin, end - begin);
+        if (internal::GoBackAtOnce(run, xs, begin != 0, sums, where)) {
+          end = begin;
+          continue;
+        }
+      } else {
+        begin = end - 1;
       }
-      if (reached_extra) gradients.insert(gradients.end(), of_extra.begin(), of_extra.end());
-      if (!reached && !reached_extra) continue;
-      const std::vector<Tensor> given = internal::GoBack(record, std::move(gradients));
-      for (size_t k = 0; k < given.size() && k < record.inputs().size(); ++k)
-        sums.Add(record.inputs()[k], given[k], where);
+      while (end > begin) internal::GoBackByOne(*records[--end], sums, where);
     }
     std::vector<Tensor> results;
     for (const GradientSource& x : xs) {

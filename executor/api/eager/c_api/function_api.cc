@@ -23,7 +23,7 @@ absl::Status RemoveFunction(TFE_Context* shell, const char* name) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
   TENON_ASSIGN_OR_RETURN(const bool gone, context->functions().Remove(name == nullptr ? "" : name));
   // Ops such as PartitionedCall may have planned it.
-  if (gone) context->ops().ClearCallables();
+  if (gone) context->ops().ClearCallablesWithFunctions();
   return absl::OkStatus();
 }
 

@@ -41,6 +41,15 @@ std::string Square(const std::string& name = "Squared", const std::string& op = 
     ret { key: 'y' value: 'product:z:0' })");
 }
 
+// y = function(x), in float.
+std::string Caller(const std::string& name, const std::string& function) {
+  return FunctionBytes("signature { name: '" + name +
+                       "' input_arg { name: 'x' type: DT_FLOAT } "
+                       "output_arg { name: 'y' type: DT_FLOAT } } "
+                       "node_def { name: 'call' op: '" +
+                       function + "' input: 'x' } ret { key: 'y' value: 'call:y:0' }");
+}
+
 class EagerFunctionsTest : public ::testing::Test {
  protected:
   std::string Add(const std::string& bytes) {
@@ -164,6 +173,33 @@ TEST_F(EagerFunctionsTest, RemovedFunctions) {
   EXPECT_EQ(status.text(), "3 Tried to remove non-existent function 'Squared'.");
   ASSERT_EQ(Add(Square("Squared", "AddV2")), "OK");
   EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {x_.get()}).get()), ElementsAre(4, 6));
+}
+
+TEST_F(EagerFunctionsTest, CallersOfARemovedFunctionArePlannedAgain) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  ASSERT_EQ(Add(Caller("Inner", "Squared")), "OK");
+  ASSERT_EQ(Add(Caller("Outer", "Inner")), "OK");
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Outer", {x_.get()}).get()), ElementsAre(4, 9));
+  TFE_ContextRemoveFunction(ctx_, "Squared", status);
+  ASSERT_EQ(Add(Square("Squared", "AddV2")), "OK");
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Outer", {x_.get()}).get()), ElementsAre(4, 6));
+}
+
+TEST_F(EagerFunctionsTest, ARemovedFunctionDoesNotChangeWhatOthersDraw) {
+  CheckedStatus status;
+  const Handle shape = Of<int32_t>({1}, {4});
+  const auto draw = [&] {
+    return Values<float>(RunOp(ctx_, "RandomUniform", {shape.get()}, [](TFE_Op* op) {
+                           TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+                           TFE_OpSetAttrInt(op, "seed", 1);
+                           TFE_OpSetAttrInt(op, "seed2", 2);
+                         }).get());
+  };
+  const std::vector<float> first = draw();
+  ASSERT_EQ(Add(Square()), "OK");
+  TFE_ContextRemoveFunction(ctx_, "Squared", status);
+  EXPECT_NE(draw(), first);
 }
 
 TEST_F(EagerFunctionsTest, FunctionsGoFromContextToContext) {
