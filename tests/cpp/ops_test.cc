@@ -296,5 +296,38 @@ TEST(CppOps, WorkOnTextsTablesAndRandomNumbers) {
   EXPECT_EQ(element[1].item<std::string>(), "text");
 }
 
+// Whole numbers: their sums do not depend on the order.
+TEST(CppOps, ProductsOfAllSizes) {
+  for (const int64_t m : {1, 4, 6, 33}) {
+    for (const int64_t n : {1, 15, 32, 50}) {
+      for (const int64_t k : {1, 16, 47, 64, 90}) {
+        std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n));
+        for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 7 % 11) - 5;
+        for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i * 5 % 13) - 6;
+        for (const bool turn_a : {false, true}) {
+          for (const bool turn_b : {false, true}) {
+            std::vector<float> product(static_cast<size_t>(m * n));
+            for (int64_t i = 0; i < m; ++i) {
+              for (int64_t j = 0; j < n; ++j) {
+                for (int64_t p = 0; p < k; ++p) {
+                  product[static_cast<size_t>(i * n + j)] +=
+                      a[static_cast<size_t>(turn_a ? p * m + i : i * k + p)] *
+                      b[static_cast<size_t>(turn_b ? j * k + p : p * n + j)];
+                }
+              }
+            }
+            const Tensor result =
+                ops::MatMul(Tensor::Of<float>(turn_a ? Shape{k, m} : Shape{m, k}, a),
+                            Tensor::Of<float>(turn_b ? Shape{n, k} : Shape{k, n}, b),
+                            {.transpose_a = turn_a, .transpose_b = turn_b});
+            EXPECT_EQ(result.ToVector<float>(), product)
+                << m << " " << n << " " << k << " " << turn_a << " " << turn_b;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -19,14 +19,19 @@ C Shrink(C x, C l1) {
   return l1 > 0 ? Sign(x) * std::max(std::abs(x) - l1, C(0)) : x;
 }
 
-// Each rule changes elements v[0][i], v[1][i] … by gradient g[i].
-#define TENON_RULE(Name)                                                    \
-  struct Name {                                                             \
-    template <typename C>                                                   \
-    static void Run(const Hyper<C>& h, C* const* v, const C* g, int64_t n); \
-  };                                                                        \
-  template <typename C>                                                     \
-  void Name::Run(const Hyper<C>& h, C* const* v, const C* g, int64_t n)
+// Each rule changes elements v[0][i], v[1][i] … by gradient g[i]. The hyperparameters are a copy,
+// which no element can be a part of.
+#define TENON_RULE(Name)                                                     \
+  struct Name {                                                              \
+    template <typename C>                                                    \
+    static void Run(const Hyper<C>& h, C* const* v, const C* g, int64_t n) { \
+      Step<C>(h, v, g, n);                                                   \
+    }                                                                        \
+    template <typename C>                                                    \
+    static void Step(Hyper<C> h, C* const* v, const C* g, int64_t n);        \
+  };                                                                         \
+  template <typename C>                                                      \
+  void Name::Step(Hyper<C> h, C* const* v, const C* g, int64_t n)
 
 TENON_RULE(GradientDescent) {
   const C alpha = h[kAlpha];

@@ -1,6 +1,6 @@
-// Products of few rows or little work, without oneDNN: it costs 0.1 us a call. One row is bound by
-// memory, which large weights that are constant are packed for: each panel of columns is read from
-// its first byte to its last.
+// Products of few rows or little work, without oneDNN: it costs 0.1 to 0.7 us a call. One row is
+// bound by memory, which large weights that are constant are packed for: each panel of columns is
+// read from its first byte to its last.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/linalg/products/activation_loop.h"
@@ -22,6 +23,12 @@ namespace {
 // With several rows, a product of more operations than these is left to oneDNN: below, a
 // primitive's 0.1 us a call would be a large part of the time.
 constexpr double kSmallFlops = 16 << 10;
+// The same with AVX-512, where the loops give oneDNN's bits: it adds up in the same order. Counted
+// in operations of whole blocks.
+constexpr double kSmallBlockFlops = 256 << 10;
+// A transposed b that is no constant is turned on the stack if it has no more elements than these.
+constexpr int64_t kMostTurned = 4096;
+constexpr int64_t kTurnRows = 4;  // fewer rows of a are not worth it
 // A panel is one stream from end to end: 12 to 24 % faster than rows on a Zen 4 (DESIGN.md).
 constexpr int64_t kColumns = 64;  // columns of a panel, and that one thread takes at least
 // A factor b of more bytes is split over the threads and, if constant, packed into panels: a panel
@@ -33,6 +40,7 @@ struct SmallMatMul {
   SmallGemmFn multiply = nullptr;
   std::vector<int64_t> a_at, b_at;  // elements, of each matrix of the output
   int bias = -1;
+  bool turn = false;  // whether b is [n, k] and its transpose is made for each run
   // b, if not input 1: panels of kColumns columns, the last of those that are left, each [k,
   // columns].
   std::shared_ptr<const PackedBytes> packed;
@@ -40,6 +48,12 @@ struct SmallMatMul {
   std::optional<ScaleAdd> scale_add;
   int64_t grain = 0;  // blocks of kColumns for one thread, if there is one row
 };
+
+// Writes the transpose [k, n] of b.
+void Turn(const float* b, int64_t n, int64_t k, float* turned) {
+  SelectIsa<TransposeFn>(&sse2::TransposeSmall, &avx2::TransposeSmall, &avx512::TransposeSmall)(
+      b, n, k, turned);
+}
 
 // Columns [begin, end); whole panels but for the last.
 void MultiplyColumns(const SmallMatMul& s, const SmallGemm& g, int64_t begin, int64_t end) {
@@ -68,6 +82,11 @@ absl::Status RunSmallMatMul(const void* state, const StepArgs& args) {
   const float* b = static_cast<const float*>(s.packed ? s.packed->data : args.in[1]);
   if (s.bias >= 0) g.bias = static_cast<const float*>(args.in[s.bias]);
   g.c = static_cast<float*>(args.out[0]);
+  alignas(64) float turned[kMostTurned];
+  if (s.turn) {
+    Turn(b, g.n, g.k, turned);
+    b = turned;
+  }
   const int64_t matrices = static_cast<int64_t>(s.a_at.size()), size = g.m * g.n;
   for (int64_t i = 0; i < matrices; ++i, g.c += size) {
     g.a = a + s.a_at[i];
@@ -121,16 +140,28 @@ absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
   return absl::OkStatus();
 }
 
+// Whether loops are faster than oneDNN for a product of several rows.
+bool IsSmall(const MatMulProblem& q) {
+  if (2.0 * q.m * q.n * q.k <= kSmallFlops) return true;
+  if (CpuIsa() != Isa::kAvx512 || q.batch() > 1) return false;
+  // A block is four rows by two vectors. One with fewer takes as long.
+  const double rows = q.m / 4 * 4 + q.m % 4 * 4, columns = (q.n + 31) / 32 * 32;
+  return 2 * rows * columns * q.k <= kSmallBlockFlops;
+}
+
 }  // namespace
 
 absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
-  const double flops = 2.0 * q.m * q.n * q.k;
-  if (q.fused.add >= 0 || (q.m > 1 && flops > kSmallFlops)) return false;
+  if (q.fused.add >= 0 || (q.m > 1 && !IsSmall(q))) return false;
   const bool constant = p.input_value(1) != nullptr && q.batch() == 1;
-  // The loops read rows of b: a transposed one must be packed, which only a constant is worth. A
-  // single column lies alike both ways.
-  if (q.transpose_b && !constant && q.n > 1) return false;
+  // The loops read rows of b. A single column lies alike both ways.
+  const bool transposed = q.transpose_b && q.n > 1;
+  const bool turn = transposed && !constant;
+  if (turn &&
+      (CpuIsa() != Isa::kAvx512 || q.m < kTurnRows || q.batch() > 1 || q.n * q.k > kMostTurned))
+    return false;
   auto s = std::make_shared<SmallMatMul>();
+  s->turn = turn;
   s->multiply = ChooseSmallGemm();
   s->gemm.m = q.m, s->gemm.n = q.n, s->gemm.k = q.k;
   s->gemm.a_row = q.transpose_a ? 1 : q.k;
@@ -144,8 +175,7 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& q) {
   }
   const int64_t block_bytes = q.k * kColumns * static_cast<int64_t>(sizeof(float));
   const bool large = q.m == 1 && q.n > kColumns && block_bytes * q.n / kColumns > kLargeBytes;
-  if ((q.transpose_b && q.n > 1) || (large && constant))
-    TENON_RETURN_IF_ERROR(PackPanels(p, q, *s));
+  if ((transposed && constant) || (large && constant)) TENON_RETURN_IF_ERROR(PackPanels(p, q, *s));
   SetActivation(q, *s);
   if (large) s->grain = GrainFor(block_bytes);
   p.set_run(&RunSmallMatMul, std::move(s));

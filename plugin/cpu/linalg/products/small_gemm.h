@@ -31,14 +31,21 @@ using SmallGemmFn = void (*)(const SmallGemm& g);
 // Returns the function for CpuIsa().
 SmallGemmFn ChooseSmallGemm();
 
+// Writes the transpose [columns, rows] of a matrix [rows, columns]. The caller owns the memory,
+// which must not overlap.
+using TransposeFn = void (*)(const float* from, int64_t rows, int64_t columns, float* to);
+
 namespace sse2 {
 void MultiplySmall(const SmallGemm& g);
-}
+void TransposeSmall(const float* from, int64_t rows, int64_t columns, float* to);
+}  // namespace sse2
 namespace avx2 {
 void MultiplySmall(const SmallGemm& g);
-}
+void TransposeSmall(const float* from, int64_t rows, int64_t columns, float* to);
+}  // namespace avx2
 namespace avx512 {
 void MultiplySmall(const SmallGemm& g);
-}
+void TransposeSmall(const float* from, int64_t rows, int64_t columns, float* to);
+}  // namespace avx512
 
 }  // namespace tenon::cpu
