@@ -281,7 +281,10 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
     PutNumber(key, static_cast<int64_t>(list.first));
     PutNumber(key, static_cast<int64_t>(list.count));
   }
-  for (const Tensor& tensor : call.tensors) key += static_cast<char>(tensor.dtype());
+  for (const Tensor& tensor : call.tensors) {
+    key += static_cast<char>(tensor.dtype());
+    if (const auto& data = tensor.get()->handle_data; data != nullptr) PutText(key, *data);
+  }
   const std::lock_guard lock(TraceMutex());
   // An op of ever new shapes gets one way back for all of them.
   constexpr int kMaxShapes = 16;
