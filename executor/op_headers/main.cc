@@ -36,11 +36,11 @@ absl::StatusOr<std::string> FamilyText(const Family& family, const OpTexts& text
       0, absl::StrCat(family.content,
                       ": a function for each op. Ops run at once, or become nodes of the function "
                       "that this thread traces. Written from the ops' definitions."));
-  absl::StrAppend(
-      &out,
-      "#pragma once\n\n#include <cstdint>\n#include <limits>\n#include <string>\n"
-      "#include <vector>\n\n#include \"tenon/op_input.h\"\n#include \"tenon/op_outputs.h\"\n\n"
-      "namespace tenon::inline v0::ops {\n");
+  absl::StrAppend(&out,
+                  "#pragma once\n\n#include <cstdint>\n#include <limits>\n#include <string>\n"
+                  "#include <tuple>\n#include <vector>\n\n#include \"tenon/op_input.h\"\n#include "
+                  "\"tenon/op_outputs.h\"\n\n"
+                  "namespace tenon::inline v0::ops {\n");
   for (const std::string_view name : family.ops) {
     const OpDef* const op = OpRegistry::Global().Find(name);
     const auto text = texts.find(name);

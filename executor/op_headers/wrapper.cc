@@ -82,10 +82,14 @@ class Wrapper {
     if (op_.outputs.size() < 2) return;
     absl::StrAppend(&out_, "// What ", op_.name, " gives.\nstruct ", op_.name, "Outputs {\n");
     Names members;
+    std::string all;
     for (const ArgDef& output : op_.outputs) {
-      absl::StrAppend(&out_, "  ", ArgTypeName(output), " ", members.Take(output.name), ";\n");
+      const std::string member = members.Take(output.name);
+      absl::StrAppend(&out_, "  ", ArgTypeName(output), " ", member, ";\n");
+      absl::StrAppend(&all, all.empty() ? "" : ", ", member);
     }
-    absl::StrAppend(&out_, "};\n");
+    // So that the callable of a Function may give it.
+    absl::StrAppend(&out_, "  auto Fields() {\n    return std::tie(", all, ");\n  }\n};\n");
   }
 
   void AddComment() {

@@ -1,7 +1,9 @@
 // Branches and loops of the C++ library, eagerly and in traces.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -75,6 +77,39 @@ TEST(CppCond, TakesBranchesThatGiveNothing) {
     call(6);
     EXPECT_EQ(v.Read().item<float>(), 0);
   }
+}
+
+TEST(CppCond, RefusesBranchesThatGiveOtherValuesThanTensors) {
+  Variable v(Tensor(1.f)), w(Tensor(2.f));
+  Function numbers([](Tensor p) {
+    return Cond(
+        p, [] { return 1.5f; }, [] { return 2.5f; });
+  });
+  EXPECT_THROW(numbers(Tensor(true)), Error);
+  Function variables([&](Tensor p) {
+    return Cond(
+        p, [&] { return v; }, [&] { return w; });
+  });
+  EXPECT_THROW(variables(Tensor(true)), Error);
+  using Named = std::map<std::string, Tensor>;
+  Function keys([](Tensor p) {
+    return Cond(
+        p,
+        [&] {
+          return Named{{"a", p}};
+        },
+        [&] {
+          return Named{{"b", p}};
+        });
+  });
+  EXPECT_THROW(keys(Tensor(true)), Error);
+  Function same([](Tensor p) {
+    return Cond(
+        p, [&] { return std::make_pair(Tensor(1), 7); },
+        [&] { return std::make_pair(Tensor(2), 7); });
+  });
+  EXPECT_EQ(same(Tensor(false)).first.item<int32_t>(), 2);
+  EXPECT_EQ(same(Tensor(false)).second, 7);
 }
 
 TEST(CppCase, TakesBranchesInBraces) {

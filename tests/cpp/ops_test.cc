@@ -202,6 +202,13 @@ TEST(CppOps, GiveSeveralOutputsByName) {
 }
 
 // Outputs that are lists beside others: their lengths come from the attributes or inputs.
+TEST(CppOps, GiveSeveralOutputsThroughFunctions) {
+  Function f([](Tensor x) { return ops::TopKV2(x, 2); });
+  const ops::TopKV2Outputs top = f(Tensor::Of<float>({1, 4, 2, 3}));
+  EXPECT_EQ(top.values.ToVector<float>(), (Values{4, 3}));
+  EXPECT_EQ(top.indices.ToVector<int32_t>(), (Ints{1, 3}));
+}
+
 TEST(CppOps, GiveListsAmongSeveralOutputs) {
   const auto results = InBothModes([] {
     const auto example = ops::ParseExample(

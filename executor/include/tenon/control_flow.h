@@ -129,16 +129,47 @@ Branch TraceBranch(const F& callable, std::shared_ptr<Result>* result, Where whe
   return branch;
 }
 
+// What a result has beside the values of tensors: lengths, C++ values and variables, as bytes.
+class FormReader {
+ public:
+  void OnTensor(const Tensor&) { form += 'T'; }
+  void OnSpec(const TensorSpec&) {}
+  void OnVariable(const Variable& variable) {
+    PutNumber(form, reinterpret_cast<intptr_t>(variable.handle().get()));
+  }
+  void OnMark(size_t number) { PutNumber(form, static_cast<int64_t>(number)); }
+  void OnConstant(std::string_view bytes) { form += bytes; }
+
+  std::string form;
+};
+template <typename T>
+std::string FormOf(const T& result) {
+  FormReader reader;
+  Walk(result, reader);
+  return std::move(reader.form);
+}
+
 template <typename Result, typename Callables>
 Result Select(const char* type, const Tensor& selector, const Callables& callables, Where where) {
   TraceGraph& graph = *scopes.trace;
   const std::lock_guard lock(TraceMutex());
   std::vector<Branch> branches;
   std::shared_ptr<Result> result, other;
-  for (const auto& callable : callables)
+  size_t odd = 0;  // a branch whose result has another form than that of the first
+  for (const auto& callable : callables) {
     branches.push_back(TraceBranch<Result>(callable, branches.empty() ? &result : &other, where));
+    if (odd == 0 && other != nullptr && FormOf(*other) != FormOf(*result))
+      odd = branches.size() - 1;
+  }
   std::vector<Shape> shapes;
   const std::vector<DType> types = ResultTypes(branches, &shapes, where);
+  if (odd != 0) {
+    Throw(TF_INVALID_ARGUMENT,
+          "Branch " + std::to_string(odd) +
+              " gives other C++ values, keys or variables than branch 0: only the values of tensors"
+              " can differ. Write Tensor(1.5f) for 1.5f",
+          where);
+  }
   const std::vector<Tensor> captures = ShareCaptures(branches, where);
   const bool is_if = std::string_view(type) == "If";
   Effect effect = Effect::kNone;
