@@ -194,6 +194,8 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->num_alive = graph.flags.size();
   plan->num_events = graph.num_events;
   plan->num_calls = graph.num_calls;
+  plan->num_late = graph.num_late;
+  plan->late = &input.late;
   plan->places = input.schedule.places;
   plan->devices = std::move(graph.devices);
   plan->is_watched = AbiWatch::Active() != nullptr;

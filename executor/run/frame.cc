@@ -59,6 +59,7 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->fetch_buffers_.resize(plan.fetch_buffers.size());
   frame->events_.resize(plan.num_events);
   frame->calls_.resize(plan.num_calls);
+  frame->last_preparations_.resize(plan.num_late);
   return frame;
 }
 
@@ -164,6 +165,8 @@ void Frame::End() {
   for (std::vector<Tensor>* held : {&slots_, &feeds_, &fetch_buffers_}) {
     for (Tensor& t : *held) t.Clear();
   }
+  if (reused_ > 0)
+    plan_.late->reused.fetch_add(std::exchange(reused_, 0), std::memory_order_relaxed);
 }
 
 const Shape& Frame::ShapeOf(const StepInput& input) const {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "executor/run/preparation_cache.h"
 #include "graph/tensor/tensor.h"
 #include "plugin/device/device.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
@@ -128,6 +129,11 @@ class Frame : public RunState {
   };
   Event& event(int32_t i) { return events_[i]; }
 
+  // What the step with this number (Plan::num_late) was prepared for when it last ran in this
+  // frame. CountReuse counts that a step has used it again; End adds the count to Plan::late.
+  LastPreparation& last_preparation(int32_t number) { return last_preparations_[number]; }
+  void CountReuse() { ++reused_; }
+
   // Registers a call of an asynchronous kernel under its number in the plan, as a call of node(). A
   // call must end before the next call with its number begins, and before the run ends.
   void BeginCall(int32_t number, const AsyncStep* step, ContextPtr call);
@@ -183,6 +189,8 @@ class Frame : public RunState {
   std::vector<Event> events_;
   PluginCall plugin_call_;
   std::vector<Call> calls_;
+  std::vector<LastPreparation> last_preparations_;
+  int64_t reused_ = 0;
   int32_t failed_call_ = -1;  // the call that failed last; -1: none
   uint32_t failed_step_ = 0;
 };

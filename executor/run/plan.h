@@ -15,6 +15,8 @@
 
 namespace tenon {
 
+struct LatePreparations;  // executor/run/preparation_cache.h
+
 // One call of a run function. The steps of the graph, of a branch and of a loop each stand in the
 // order of execution. A step has 32 bytes: two fit into a cache line.
 struct Step {
@@ -55,7 +57,8 @@ struct PatchList {
 struct FeedSpec {
   DataType dtype;
   Shape shape;
-  // Of the handle of a variable that no node of the graph gives another shape: the variable's shape.
+  // Of the handle of a variable that no node of the graph gives another shape: the variable's
+  // shape.
   std::optional<Shape> variable_shape = std::nullopt;
 };
 
@@ -115,9 +118,11 @@ struct Plan {
   std::vector<FetchBuffer> fetch_buffers;  // by index of Where::kFetch
   PatchList feed_uses, fetch_uses, slot_uses;
   int32_t num_slots = 0;
-  int32_t num_alive = 1;   // liveness flags, flag 0 included
-  int32_t num_events = 0;  // of copies
-  int32_t num_calls = 0;   // of asynchronous kernels
+  int32_t num_alive = 1;             // liveness flags, flag 0 included
+  int32_t num_events = 0;            // of copies
+  int32_t num_calls = 0;             // of asynchronous kernels
+  int32_t num_late = 0;              // of kernels that runs prepare
+  LatePreparations* late = nullptr;  // counts what runs prepare; not owned
   // By node id: the node's position in the order of the graph, if asynchronous kernels let steps
   // run in another order. Then the plan has no branches and no loops. Empty in all other plans,
   // whose steps run in the order of the graph.

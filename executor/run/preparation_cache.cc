@@ -3,6 +3,7 @@
 #include "executor/run/preparation_cache.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/prepared_kernel.h"
@@ -16,15 +17,30 @@ bool NeedsValue(const CpuKernelSpec& spec, size_t input) {
   return (spec.value_inputs >> std::min<size_t>(input, 31) & 1) != 0;
 }
 
+char* PreparationKey::Grow(size_t bytes) {
+  const size_t at = size_;
+  size_ += bytes;
+  if (size_ <= kInPlace) return here_ + at;
+  if (at <= kInPlace) heap_.assign(here_, at);
+  heap_.resize(size_);
+  return heap_.data() + at;
+}
+
 void PreparationKey::Append(const void* data, size_t bytes) {
-  const char* const begin = static_cast<const char*>(data);
-  bytes_.insert(bytes_.end(), begin, begin + bytes);
+  if (bytes > 0) std::memcpy(Grow(bytes), data, bytes);
 }
 
 void PreparationKey::AddShape(const Shape& shape) {
-  const int64_t rank = shape.rank();
-  Append(&rank, sizeof(rank));
-  Append(shape.dims().data(), shape.dims().size() * sizeof(int64_t));
+  const absl::Span<const int64_t> dims = shape.dims();
+  char* to = Grow((1 + dims.size()) * sizeof(int64_t));
+  // A copy of a size that the compiler knows is one instruction; a call for so few bytes costs more
+  // than they do.
+  const auto add = [&](int64_t number) {
+    std::memcpy(to, &number, sizeof(number));
+    to += sizeof(number);
+  };
+  add(static_cast<int64_t>(dims.size()));
+  for (const int64_t dim : dims) add(dim);
 }
 
 void PreparationKey::AddElements(DataType dtype, const Shape& shape, const void* data) {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -28,7 +27,8 @@ struct LatePreparations {
   std::atomic<int64_t> made{0}, reused{0};
 };
 
-// The bytes of shapes and values, in the order in which they are added.
+// The bytes of shapes and values, in the order in which they are added. Up to kInPlace bytes need
+// no allocation.
 class PreparationKey {
  public:
   void AddShape(const Shape& shape);
@@ -36,11 +36,26 @@ class PreparationKey {
   void AddElements(DataType dtype, const Shape& shape, const void* data);
   // The elements of a host tensor; objects add nothing.
   void AddValue(const Tensor& value);
-  std::string_view bytes() const { return {bytes_.data(), bytes_.size()}; }
+  std::string_view bytes() const {
+    return size_ > kInPlace ? std::string_view(heap_) : std::string_view(here_, size_);
+  }
 
  private:
+  static constexpr size_t kInPlace = 128;  // three shapes of rank 4
+  // Makes room for more bytes at the end, and returns where they start.
+  char* Grow(size_t bytes);
   void Append(const void* data, size_t bytes);
-  absl::InlinedVector<char, 128> bytes_;  // three shapes of rank 4
+
+  size_t size_ = 0;
+  char here_[kInPlace];
+  std::string heap_;  // all bytes, if there are more than kInPlace
+};
+
+// The preparation that one step of one frame used last. The next run of the step mostly needs the
+// same one, and then takes it without a lock.
+struct LastPreparation {
+  PreparationKey key;
+  std::shared_ptr<const PreparedKernel> prepared;  // null before the first use
 };
 
 // The preparations of one kernel for one list of types and attributes. Keeps the kMaxPrepared that

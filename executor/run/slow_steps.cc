@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
@@ -22,6 +23,22 @@ absl::Status RunSlowStep(const void* state, const StepArgs& args) {
   return step.Run(frame, args);
 }
 
+KernelStep::KernelStep(Node node, std::vector<StepInput> inputs,
+                       std::vector<const Tensor*> constants, std::vector<int32_t> outputs,
+                       std::vector<std::optional<Shape>> promised, SessionState& session,
+                       LatePreparations& counts)
+    : node_(node),
+      inputs_(std::move(inputs)),
+      constants_(std::move(constants)),
+      outputs_(std::move(outputs)),
+      promised_(std::move(promised)),
+      session_(session),
+      counts_(counts),
+      may_take_(inputs_.size(), false) {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    decides_.push_back(constants_[i] == nullptr && NeedsValue(*node_.spec, i));
+}
+
 void KernelStep::set_prepared(PreparedKernel kernel) {
   fixed_ = std::make_shared<const PreparedKernel>(std::move(kernel));
 }
@@ -31,7 +48,7 @@ PreparationKey KernelStep::KeyOf(const Frame& frame, const StepArgs& args) const
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Shape& shape = frame.ShapeOf(inputs_[i]);
     key.AddShape(shape);
-    if (!NeedsValue(*node_.spec, i) || constants_[i] != nullptr) continue;
+    if (!decides_[i]) continue;
     if (IsMemcpyable(inputs_[i].dtype)) {
       key.AddElements(inputs_[i].dtype, shape, args.in[i]);
     } else {
@@ -48,7 +65,7 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i].shape = frame.ShapeOf(inputs_[i]);
     inputs[i].value = constants_[i];
-    if (inputs[i].value != nullptr || !NeedsValue(*node_.spec, i)) continue;
+    if (!decides_[i]) continue;
     values[i] = frame.View(inputs_[i]);
     inputs[i].value = &values[i];
   }
@@ -58,22 +75,31 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
-absl::StatusOr<KernelStep::Prepared> KernelStep::Find(const Frame& frame,
-                                                      const StepArgs& args) const {
-  if (fixed_ != nullptr) return fixed_;
-  return cache_.Get(
-      KeyOf(frame, args), [&] { return PrepareFor(frame, args); }, counts_);
+absl::StatusOr<const PreparedKernel*> KernelStep::Find(Frame& frame, const StepArgs& args) const {
+  if (fixed_ != nullptr) return fixed_.get();
+  LastPreparation& last = frame.last_preparation(number_);
+  PreparationKey key = KeyOf(frame, args);
+  if (last.prepared != nullptr && last.key.bytes() == key.bytes()) {
+    frame.CountReuse();
+  } else {
+    TENON_ASSIGN_OR_RETURN(last.prepared,
+                           cache_.Get(
+                               key, [&] { return PrepareFor(frame, args); }, counts_));
+    last.key = std::move(key);
+  }
+  return last.prepared.get();
 }
 
 absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
-  TENON_ASSIGN_OR_RETURN(const Prepared prepared, Find(frame, args));
+  TENON_ASSIGN_OR_RETURN(const PreparedKernel* const prepared, Find(frame, args));
   auto input = [&](int i, InputUse use) -> absl::StatusOr<Tensor> {
     if (use == InputUse::kView) return frame.View(inputs_[i]);
     if (use == InputUse::kTake && may_take_[i]) return frame.TakeSlot(inputs_[i]);
     return frame.Keep(inputs_[i]);
   };
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
-                         ComputeOutputs(*prepared, args.in, input, *args.workers, device_));
+  absl::InlinedVector<Tensor, 2> outputs(outputs_.size());
+  TENON_RETURN_IF_ERROR(
+      ComputeInto(absl::MakeSpan(outputs), *prepared, args.in, input, *args.workers, device_));
   for (size_t i = 0; i < outputs.size(); ++i) {
     // Steps behind this one were planned for the promised shape: a fault of a built-in kernel must
     // not become a wrong read.

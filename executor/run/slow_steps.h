@@ -89,17 +89,11 @@ class KernelStep : public SlowStep {
   // relies on; nullopt: none.
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
-             SessionState& session, LatePreparations& counts)
-      : node_(node),
-        inputs_(std::move(inputs)),
-        constants_(std::move(constants)),
-        outputs_(std::move(outputs)),
-        promised_(std::move(promised)),
-        session_(session),
-        counts_(counts),
-        may_take_(inputs_.size(), false) {}
+             SessionState& session, LatePreparations& counts);
   // Only while planning: the kernel is prepared already.
   void set_prepared(PreparedKernel kernel);
+  // Only while planning, of a step that is not prepared: its number for Frame::last_preparation.
+  void set_number(int32_t number) { number_ = number; }
   // Only while planning: the tensors lie in the memory of `device` (OtherDevices::kInPlace); null:
   // in host memory.
   void set_device(Device* device) { device_ = device; }
@@ -115,7 +109,8 @@ class KernelStep : public SlowStep {
   // The shapes and the deciding values of the inputs.
   PreparationKey KeyOf(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
-  absl::StatusOr<Prepared> Find(const Frame& frame, const StepArgs& args) const;
+  // The result lives until the next run of the step in this frame.
+  absl::StatusOr<const PreparedKernel*> Find(Frame& frame, const StepArgs& args) const;
 
   Node node_;
   std::vector<StepInput> inputs_;
@@ -125,6 +120,8 @@ class KernelStep : public SlowStep {
   SessionState& session_;
   LatePreparations& counts_;
   std::vector<bool> may_take_;
+  std::vector<bool> decides_;  // by input: its value is part of the key
+  int32_t number_ = 0;
   Device* device_ = nullptr;
   Prepared fixed_;
   mutable PreparationCache cache_;

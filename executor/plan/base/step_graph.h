@@ -126,8 +126,9 @@ struct StepGraph {
   std::vector<int32_t> fetch_values;  // by fetch; -1: a node to run, or a constant
   std::vector<Device*> devices;       // the devices with memory of their own that steps use
   std::vector<PlanCopy> copies;       // for reports
-  // Tensors that steps make (Where::kSlot), events of copies, calls of asynchronous kernels.
-  int32_t num_slots = 0, num_events = 0, num_calls = 0;
+  // Tensors that steps make (Where::kSlot), events of copies, calls of asynchronous kernels,
+  // kernels that runs prepare.
+  int32_t num_slots = 0, num_events = 0, num_calls = 0, num_late = 0;
   StepResources resources;
 };
 

@@ -251,6 +251,8 @@ absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs
     PreparedKernel kernel = PreparedKernel::From(*prepared);
     kernel.aliases_planned = true;  // SetAlias above has given these outputs the input's place
     step->set_prepared(std::move(kernel));
+  } else {
+    step->set_number(graph.num_late++);
   }
   step->set_device(device);
   KernelStep* const raw = step.get();
