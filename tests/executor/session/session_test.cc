@@ -10,6 +10,7 @@
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
 #include "tests/executor/graph_text_util.h"
+#include "tests/executor/session/heap_count_util.h"
 
 namespace tenon {
 namespace {
@@ -332,6 +333,43 @@ TEST(Session, APredicateWhoseShapeIsFoundLateMustBeAScalar) {
   const auto out = session->Run({{"x", x}, {"shape", vector}}, {"s"});
   EXPECT_EQ(out.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(out.status().message()), HasSubstr("must be a scalar"));
+}
+
+std::string ChainBehindUnique(int length) {
+  std::string text = Placeholder("x", "dim { size: 4 }") + Node("a0", "Unique", {"x"});
+  for (int i = 1; i <= length; ++i) {
+    const std::string last = absl::StrCat("a", i - 1);
+    text += Node(absl::StrCat("a", i), "AddV2", {last, last});
+  }
+  return text;
+}
+
+TEST(Session, ShapesThatAreFoundLateMayChangeFromRunToRun) {
+  auto session = MakeSession(ChainBehindUnique(2));
+  for (int i = 0; i < 3; ++i) {
+    const auto two = session->Run({{"x", Floats({1, 2, 2, 1}, {4})}}, {"a2"});
+    ASSERT_TRUE(two.ok()) << two.status();
+    EXPECT_THAT(Values((*two)[0]), ElementsAre(4, 8));
+    const auto three = session->Run({{"x", Floats({3, 2, 2, 1}, {4})}}, {"a2"});
+    EXPECT_THAT(Values((*three)[0]), ElementsAre(12, 8, 4));
+  }
+}
+
+// As many for a long chain as for a short one: those of the call of Run and of Unique.
+TEST(Session, KernelsWhoseShapesAreFoundLateAllocateNothingOnceWarm) {
+  if (!testing::HeapAllocations()) GTEST_SKIP() << "no heap of our own";
+  std::vector<int64_t> counts;
+  for (const int length : {1, 40}) {
+    auto session = MakeSession(ChainBehindUnique(length));
+    const auto e = session->Prepare({"x"}, {absl::StrCat("a", length)});
+    ASSERT_TRUE(e.ok()) << e.status();
+    const std::vector<Tensor> feeds = {Floats({1, 2, 2, 1}, {4})};
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(session->Run(*e, feeds).ok());
+    const int64_t before = *testing::HeapAllocations();
+    ASSERT_TRUE(session->Run(*e, feeds).ok());
+    counts.push_back(*testing::HeapAllocations() - before);
+  }
+  EXPECT_EQ(counts[0], counts[1]);
 }
 
 absl::Status ThrowsInRun(const void*, const StepArgs&) { throw std::bad_alloc(); }
