@@ -47,14 +47,14 @@ std::vector<std::string> CalledBy(std::string_view function) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire) {
+absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire, bool parses) {
   auto function = std::make_shared<Function>();
   function->wire = std::string(wire);
   std::string_view signature;
   pb::FunctionDef parsed;
   if (wire.size() > INT_MAX ||
       !EachField(wire, kSignature, [&](std::string_view bytes) { signature = bytes; }) ||
-      !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
+      (!parses && !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size()))))
     return absl::InvalidArgumentError("Invalid FunctionDef proto");
   TENON_ASSIGN_OR_RETURN(function->signature, OpDefFromWire(signature));
   function->called = CalledBy(wire);
@@ -62,8 +62,8 @@ absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire) 
   return function;
 }
 
-absl::Status FunctionLibrary::Add(std::string_view wire) {
-  TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire));
+absl::Status FunctionLibrary::Add(std::string_view wire, bool parses) {
+  TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire, parses));
   const std::string& name = function->signature.name;
   if (OpRegistry::Global().Find(name) != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(

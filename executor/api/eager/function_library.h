@@ -16,8 +16,9 @@ namespace tenon::eager {
 
 // One function. Immutable, but for the callables of its entry.
 struct Function {
-  // `wire`: FunctionDef bytes. INVALID_ARGUMENT if they do not parse.
-  static absl::StatusOr<std::shared_ptr<Function>> Make(std::string_view wire);
+  // `wire`: FunctionDef bytes. INVALID_ARGUMENT if they do not parse, which is not tried if the
+  // caller knows that they do.
+  static absl::StatusOr<std::shared_ptr<Function>> Make(std::string_view wire, bool parses = false);
 
   std::string wire;
   OpDef signature;
@@ -32,9 +33,11 @@ class FunctionLibrary {
   // Adds a function, given as FunctionDef bytes. To add an equal function again counts one more
   // addition. INVALID_ARGUMENT if the bytes are malformed, if the name is empty or that of an op,
   // or if a different function has the name.
-  absl::Status Add(std::string_view wire);
+  // `parses`: the caller knows that the bytes are well-formed.
+  absl::Status Add(std::string_view wire, bool parses = false);
   // Takes back one addition. Returns true if that was the last one: the function is removed, and
-  // the callables of all functions that call it, directly or through others, are cleared. INVALID_ARGUMENT if there is no such function.
+  // the callables of all functions that call it, directly or through others, are cleared.
+  // INVALID_ARGUMENT if there is no such function.
   absl::StatusOr<bool> Remove(std::string_view name);
   // Null: there is no such function.
   FunctionPtr Find(std::string_view name) const;

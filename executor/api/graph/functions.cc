@@ -1,5 +1,6 @@
 // The functions of c_api.h for TF_Function.
 #include <algorithm>
+#include <climits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/library_merge.h"
+#include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
 #include "proto/function.pb.h"
 #include "tensorflow/c/c_api.h"
@@ -109,6 +111,23 @@ std::optional<std::vector<std::string>> ReadNames(const char* const* names, size
   return read;
 }
 
+bool IsFunctionDef(std::string_view wire) {
+  return !CheckWire(WireMessage::kFunctionDef, wire, {kMaxDepthOfMessages}).has_value();
+}
+
+// FunctionDef { signature = 1 { name = 1 } }
+std::string NameIn(std::string_view function) {
+  std::string_view name;
+  WireField field, part;
+  for (WireReader reader(function); reader.Next(&field);) {
+    if (field.number != 1 || field.type != WireType::kBytes) continue;
+    for (WireReader signature(field.bytes); signature.Next(&part);) {
+      if (part.number == 1 && part.type == WireType::kBytes) name = part.bytes;
+    }
+  }
+  return std::string(name);
+}
+
 absl::StatusOr<TF_Function> MakeFunction(const FunctionRequest& request) {
   absl::ReaderMutexLock lock(&request.body->mutex);
   const Graph& graph = request.body->graph;
@@ -131,8 +150,12 @@ absl::StatusOr<TF_Function> MakeFunction(const FunctionRequest& request) {
                          ReadOperations(*request.body, request.control_outputs));
   parts.control_output_names =
       ReadNames(request.control_output_names, request.control_outputs.size());
-  TENON_ASSIGN_OR_RETURN(const std::string wire, GraphToFunction(graph, parts));
-  return FunctionOf(wire);
+  TENON_ASSIGN_OR_RETURN(std::string wire, GraphToFunction(graph, parts));
+  // What a parser would refuse is found without one.
+  if (wire.size() > INT_MAX || !IsFunctionDef(wire))
+    return absl::InvalidArgumentError("Invalid FunctionDef given to TF_FunctionImportFunctionDef");
+  std::string name = NameIn(wire);
+  return TF_Function{std::move(name), std::move(wire)};
 }
 
 TF_Function* NewFunction(absl::StatusOr<TF_Function> function, TF_Status* status) {
@@ -179,8 +202,7 @@ absl::Status GetFunctionAttr(const TF_Function& func, const char* attr_name, TF_
 
 absl::StatusOr<TF_Function> FunctionOf(std::string_view wire) {
   pb::FunctionDef def;
-  if (CheckWire(WireMessage::kFunctionDef, wire, {kMaxDepthOfMessages}).has_value() ||
-      !def.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
+  if (!IsFunctionDef(wire) || !def.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return absl::InvalidArgumentError("Invalid FunctionDef given to TF_FunctionImportFunctionDef");
   }
   return TF_Function{def.signature().name(), std::string(wire)};

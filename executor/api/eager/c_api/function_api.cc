@@ -12,11 +12,11 @@
 namespace tenon::eager {
 namespace {
 
-absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size) {
+absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size, bool parses = false) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
   if (wire == nullptr || size > INT_MAX)
     return absl::InvalidArgumentError("Invalid FunctionDef proto");
-  return context->functions().Add({wire, size});
+  return context->functions().Add({wire, size}, parses);
 }
 
 absl::Status RemoveFunction(TFE_Context* shell, const char* name) {
@@ -65,7 +65,9 @@ void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function
 void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) {
   if (function == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid function"), status);
   if (!tenon::api::AllGiven({{"function", function}}, status)) return;
-  StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size()), status);
+  StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size(),
+                                      /*parses=*/true),
+            status);
 }
 
 TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
