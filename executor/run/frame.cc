@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/run/arena_pool.h"
 #include "executor/run/device_steps.h"
 #include "executor/run/plan.h"
 #include "graph/base/status_macros.h"
@@ -34,21 +35,17 @@ absl::Span<const uint32_t> Row(const PatchList& list, int32_t i) {
 
 absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   auto frame = std::unique_ptr<Frame>(new Frame(plan));
-  frame->arena_ =
-      BufferRef::Adopt(Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)));
-  if (!frame->arena_)
-    return NodeError(*plan.graph, *plan.calls, plan.arena_largest,
-                     absl::ResourceExhaustedError(
-                         absl::StrCat("no memory for an arena of ", plan.arena_bytes,
-                                      " bytes, in which this node's part is the largest")));
-  // The arena and the constants never move: their entries are set once. Begin and SetSlot set the
+  // The constants never move: their entries are set once. SetArena, Begin and SetSlot set the
   // others.
   frame->table_.resize(plan.args.size(), nullptr);
   for (size_t i = 0; i < plan.args.size(); ++i) {
     if (plan.args[i] < 0) continue;
     const Storage& s = plan.storages[plan.args[i]];
-    if (s.where == Where::kArena) frame->table_[i] = frame->arena() + s.offset;
     if (s.where == Where::kConst) frame->table_[i] = s.address;
+  }
+  if (!frame->borrows_arena()) {
+    TENON_RETURN_IF_ERROR(frame->SetArena(BufferRef::Adopt(
+        Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)))));
   }
   frame->alive_.resize(plan.num_alive, 0);
   // Flag 0 is FlagTree::kAlways.
@@ -61,6 +58,26 @@ absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
   frame->calls_.resize(plan.num_calls);
   frame->last_preparations_.resize(plan.num_late);
   return frame;
+}
+
+bool Frame::borrows_arena() const { return plan_.arena_bytes > ArenaPool::kOwnBytes; }
+
+absl::Status Frame::SetArena(BufferRef arena) {
+  if (!arena)
+    return NodeError(*plan_.graph, *plan_.calls, plan_.arena_largest,
+                     absl::ResourceExhaustedError(
+                         absl::StrCat("no memory for an arena of ", plan_.arena_bytes,
+                                      " bytes, in which this node's part is the largest")));
+  arena_ = std::move(arena);
+  char* const base = static_cast<char*>(arena_->data());
+  // Mostly a frame gets the arena of its last run again: then the table is right already.
+  if (std::exchange(arena_base_, base) == base) return absl::OkStatus();
+  for (size_t i = 0; i < plan_.args.size(); ++i) {
+    if (plan_.args[i] < 0) continue;
+    const Storage& s = plan_.storages[plan_.args[i]];
+    if (s.where == Where::kArena) table_[i] = base + s.offset;
+  }
+  return absl::OkStatus();
 }
 
 void Frame::Patch(absl::Span<const uint32_t> args, void* data) {
@@ -82,6 +99,8 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
   context_ = context;
   pass_ = Pass();
   passes_ = 0;
+  if (borrows_arena())
+    TENON_RETURN_IF_ERROR(SetArena(context.arenas->Take(plan_.arena_bytes, arena_base_)));
   for (size_t i = 0; i < feeds.size(); ++i) {
     if (IsAligned(feeds[i].data(), feeds[i].dtype())) {
       feeds_[i] = feeds[i];
@@ -165,6 +184,7 @@ void Frame::End() {
   for (std::vector<Tensor>* held : {&slots_, &feeds_, &fetch_buffers_}) {
     for (Tensor& t : *held) t.Clear();
   }
+  if (borrows_arena() && arena_) context_.arenas->Return(std::move(arena_));
   if (reused_ > 0)
     plan_.late->reused.fetch_add(std::exchange(reused_, 0), std::memory_order_relaxed);
 }

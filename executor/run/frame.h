@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+class ArenaPool;  // executor/run/arena_pool.h
 class AsyncStep;
 struct Plan;
 struct RunLimits;  // plugin/kernels/run_limits.h
@@ -26,6 +27,7 @@ class RunRecording;
 // The surroundings of a run. Pointers are not owned.
 struct RunContext {
   Workers* workers = nullptr;
+  ArenaPool* arenas = nullptr;  // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
   double device_timeout_s = 60;
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
@@ -46,18 +48,19 @@ struct StepInput {
 class Frame : public RunState {
  public:
   // Allocates a frame for any number of runs of `plan`, one after the other. The plan must outlive
-  // the frame. RESOURCE_EXHAUSTED without memory for the arena; names the node with the largest
-  // part.
+  // the frame. RESOURCE_EXHAUSTED without memory for an arena that the frame keeps; names the node
+  // with the largest part.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
 
   // Starts a run. `feeds` must fit plan.feeds; the frame shares them until End. Copies feeds that
   // are not aligned to their elements, and allocates the buffers of fetches, which the caller of
-  // the run will own. RESOURCE_EXHAUSTED without memory. To be followed by End, after an error too.
+  // the run will own. Borrows a large arena from context.arenas until End. RESOURCE_EXHAUSTED
+  // without memory. To be followed by End, after an error too.
   absl::Status Begin(absl::Span<const Tensor> feeds, const RunContext& context);
   // Blocks until all devices of the plan have done all of their queued work, that of other runs
   // included. Waits for each of them; returns the first error.
   absl::Status Synchronize();
-  // Ends a run: releases its events, slots, feeds and fetch buffers. Keeps the arena. Before, all
+  // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
   // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
   void End();
 
@@ -65,8 +68,8 @@ class Frame : public RunState {
   // The pointer table: one entry for each of plan().args. A null entry stands for an argument that
   // no step uses, or a slot that has held no tensor yet.
   void* const* table() const { return table_.data(); }
-  // The arena, aligned to kTensorAlignment.
-  char* arena() const { return static_cast<char*>(arena_->data()); }
+  // The arena, aligned to kTensorAlignment. A frame has one from Begin to End at least.
+  char* arena() const { return arena_base_; }
   const RunContext& context() const { return context_; }
 
   // Liveness flags of control flow. Flag 0 always lives. The others keep their values from run to
@@ -172,14 +175,18 @@ class Frame : public RunState {
   };
   explicit Frame(const Plan& plan) : plan_(plan) {}
   int64_t PlaceOf(int32_t call, int32_t node) const;
+  bool borrows_arena() const;
+  // Makes `arena`, which may be null, the frame's arena. RESOURCE_EXHAUSTED if it is null.
+  absl::Status SetArena(BufferRef arena);
   void Patch(absl::Span<const uint32_t> args, void* data);
 
   const Plan& plan_;
   RunContext context_;
   int32_t node_ = -1;
   Pass pass_;
-  int64_t passes_ = 0;  // of all loops
-  BufferRef arena_;
+  int64_t passes_ = 0;          // of all loops
+  BufferRef arena_;             // null between runs, if the frame borrows one for each run
+  char* arena_base_ = nullptr;  // the address that the table has for it
   std::vector<void*> table_;
   std::vector<uint8_t> alive_;
   std::vector<Tensor> slots_;

@@ -12,10 +12,10 @@
 
 namespace tenon {
 
-// Owns the idle frames. All frames belong to one plan, which must outlive the pool. Each frame has
-// an arena. The pool keeps as many frames as ran at once lately: after every kWindow runs it frees
-// those that were idle during all of these runs. A pool that nobody uses frees nothing.
-// Thread-safe.
+// Owns the idle frames. All frames belong to one plan, which must outlive the pool. A frame of a
+// plan with a small arena keeps its arena (ArenaPool::kOwnBytes). The pool keeps as many frames as
+// ran at once lately: after every kWindow runs it frees those that were idle during all of these
+// runs. A pool that nobody uses frees nothing. Thread-safe.
 class FramePool {
  public:
   static constexpr int64_t kWindow = 1024;

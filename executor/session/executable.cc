@@ -193,6 +193,7 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(absl::Span<const Tensor>
   if (recording.has_value()) recording->BeginRun(cached->plan);
   const RunContext context = {
       .workers = &parts_.workers,
+      .arenas = &parts_.arenas,
       .device_timeout_s = parts_.options.device_timeout_s,
       .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
       .max_loop_passes = parts_.options.max_loop_passes,

@@ -19,6 +19,7 @@
 
 namespace tenon {
 
+class ArenaPool;     // executor/run/arena_pool.h
 class SessionState;  // plugin/kernels/session_state.h
 
 // The parts of a session that an executable borrows. All of them outlive the executable.
@@ -29,6 +30,7 @@ struct SessionParts {
   const KernelRegistry& registry;
   Workers& workers;
   SessionState& states;
+  ArenaPool& arenas;
   std::atomic<int64_t>& next_step;        // the number of the next run of the session
   const FixedVariables* fixed = nullptr;  // of the graph that is compiled; null: none are fixed
 };

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "executor/run/arena_pool.h"
 #include "executor/run/kernel_states.h"
 #include "executor/session/executable.h"
 #include "executor/state/fixed_variables.h"
@@ -40,8 +41,8 @@ struct Session::Impl {
   }
 
   SessionParts Parts(Device* host) {
-    return {options,  devices, host,      KernelRegistry::Global(),
-            *workers, states,  next_step, fixed.load()};
+    return {options, devices,   host,        KernelRegistry::Global(), *workers, states,
+            arenas,  next_step, fixed.load()};
   }
 
   // Executables that read a constant would not see the change.
@@ -68,6 +69,7 @@ struct Session::Impl {
   const SessionOptions options;
   const std::shared_ptr<Workers> workers;
   KernelStates states;
+  ArenaPool arenas;
   std::unique_ptr<Device> own_host;
   Device* host = nullptr;
   std::atomic<int64_t> next_step{1};

@@ -117,7 +117,7 @@ absl::Status Context::EndAll() {
 
 SessionParts Context::session_parts() {
   return {options_.session, devices_, devices_[0], KernelRegistry::Global(),
-          workers_,         states_,  next_step_};
+          workers_,         states_,  arenas_,     next_step_};
 }
 
 std::shared_ptr<const KernelSurroundings> Context::kernel_surroundings() {

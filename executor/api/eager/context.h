@@ -20,6 +20,7 @@
 #include "executor/api/eager/function_library.h"
 #include "executor/api/eager/graph_notes.h"
 #include "executor/api/eager/op_table.h"
+#include "executor/run/arena_pool.h"
 #include "executor/run/kernel_states.h"
 #include "executor/run/preparation_cache.h"
 #include "executor/session/executable.h"
@@ -100,6 +101,7 @@ class Context {
   std::deque<PluginHold> holds_;  // of the plug-ins of devices_
   Workers workers_;
   KernelStates states_;
+  ArenaPool arenas_;
   std::atomic<int64_t> next_step_{1};
   LatePreparations preparations_;
   DeviceNames device_names_;
