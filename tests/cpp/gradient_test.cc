@@ -53,6 +53,16 @@ TEST(CppGradientTape, TakesVariablesThatBecameTensorsForTheVariables) {
   }
   {
     GradientTape tape;
+    const Tensor y = ops::Tanh(w * w) * w;
+    const std::vector<Tensor> now = {w};
+    const float whole = tape.Gradient(y, now)[0].item<float>();
+    GradientTape other;
+    const Tensor again = ops::Tanh(w * w) * w;
+    EXPECT_EQ(whole, other.Gradient(again, {w})[0].item<float>());
+    EXPECT_NE(whole, 0);
+  }
+  {
+    GradientTape tape;
     const Tensor value = w, y = value * w;
     EXPECT_EQ(tape.Gradient(y, {value})[0].item<float>(), 3);
   }

@@ -214,6 +214,11 @@ class GradientTape {
                             : internal::LikeOf("OnesLike", ys[i], where);
       sums.Add(ys[i], dy, where);
     }
+    // A value may stand for its variable: both are asked for.
+    std::vector<GradientSource> wanted = xs;
+    for (const GradientSource& x : xs) {
+      if (x.variable().defined()) wanted.emplace_back(x.variable());
+    }
     // A persistent tape may record what follows; only what is there by now is gone through.
     const auto records = options_.persistent ? rep_.records : std::move(rep_.records);
     for (size_t end = records.size(); end > 0;) {
@@ -225,7 +230,7 @@ class GradientTape {
       const bool is_run = end - begin > 1;
       if (is_run) {
         const internal::TapeRecords run(records.data() + begin, end - begin);
-        if (internal::GoBackAtOnce(run, xs, begin != 0, sums, where)) {
+        if (internal::GoBackAtOnce(run, wanted, begin != 0, sums, where)) {
           end = begin;
           continue;
         }

@@ -289,8 +289,8 @@ class Session {
     }
     return result;
   }
-  static std::shared_ptr<internal::SessionRep> NewRep(const SessionOptions& options) {
-    for (const std::string& plugin : options.plugins) LoadPlugin(plugin);
+  static std::shared_ptr<internal::SessionRep> NewRep(const SessionOptions& options, Where where) {
+    for (const std::string& plugin : options.plugins) LoadPlugin(plugin, {}, where);
     auto rep = std::make_shared<internal::SessionRep>();
     rep->graph = TF_NewGraph();
     if (options.timeout > 0) {
@@ -332,7 +332,7 @@ inline void Session::FindEnds(internal::SessionRep& rep) {
 
 inline Session Session::FromGraphDef(std::string_view graph_def, const SessionOptions& options,
                                      Where where) {
-  std::shared_ptr<internal::SessionRep> rep = NewRep(options);
+  std::shared_ptr<internal::SessionRep> rep = NewRep(options, where);
   TF_Status* const status = internal::ThreadStatus();
   TF_ImportGraphDefOptions* const import = TF_NewImportGraphDefOptions();
   const TF_Buffer bytes{graph_def.data(), graph_def.size(), nullptr};
@@ -362,7 +362,7 @@ inline Session Session::Load(const std::string& path, const SessionOptions& opti
     internal::Check(status, where);
     return FromGraphDef(internal::TakeBytes(bytes), options, where);
   }
-  std::shared_ptr<internal::SessionRep> rep = NewRep(options);
+  std::shared_ptr<internal::SessionRep> rep = NewRep(options, where);
   TF_SessionOptions* const session_options = Options(options, where);
   const char* const tags[] = {"serve"};
   TF_Buffer* const meta_graph = TF_NewBuffer();
