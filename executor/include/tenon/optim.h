@@ -37,6 +37,7 @@ class Optimizer {
                           variables[0]->name() + "\" and the others to what was differentiated",
                       where);
     }
+    const StepScope scope{*this};
     BeginStep(variables, where);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i].defined()) Step(*variables[i], gradients[i], where);
@@ -63,6 +64,8 @@ class Optimizer {
   virtual void BeginStep(const std::vector<Variable*>&, Where) {}
   virtual void Step(const Variable& variable, const Tensor& gradient, Where where) = 0;
   virtual void EndStep(Where) {}
+  // Lets go of tensors that BeginStep has kept, also after an exception.
+  virtual void Forget() {}
 
   // A variable of zeros as `variable`, made when it is asked for first.
   const Variable& Slot(const Variable& variable, const char* name, Where where) {
@@ -89,6 +92,10 @@ class Optimizer {
   }
 
  private:
+  struct StepScope {
+    Optimizer& optimizer;
+    ~StepScope() { optimizer.Forget(); }
+  };
   struct Entry {
     std::pair<const internal::TensorRep*, std::string> key;
     Variable of;  // so that its address names no other variable
@@ -182,14 +189,18 @@ class Adam : public Optimizer {
 
  protected:
   void BeginStep(const std::vector<Variable*>& variables, Where where) override {
-    if (powers_->beta1 != nullptr || variables.empty()) return;
-    const internal::OutsideTraces outside;
-    const auto make = [&](const char* name, float value) {
-      return std::make_unique<Variable>(Tensor(value),
-                                        VariableOptions{.name = name, .trainable = false}, where);
-    };
-    powers_->beta1 = make("beta1_power", options_.beta1);
-    powers_->beta2 = make("beta2_power", options_.beta2);
+    if (powers_->beta1 == nullptr && !variables.empty()) {
+      const internal::OutsideTraces outside;
+      const auto make = [&](const char* name, float value) {
+        return std::make_unique<Variable>(Tensor(value),
+                                          VariableOptions{.name = name, .trainable = false}, where);
+      };
+      powers_->beta1 = make("beta1_power", options_.beta1);
+      powers_->beta2 = make("beta2_power", options_.beta2);
+    }
+    if (powers_->beta1 == nullptr) return;
+    beta1_power_ = powers_->beta1->Read(where);
+    beta2_power_ = powers_->beta2->Read(where);
   }
   void Step(const Variable& variable, const Tensor& gradient, Where where) override {
     const auto typed = [&](const Tensor& power) {
@@ -201,8 +212,8 @@ class Adam : public Optimizer {
         .Input(variable.handle())
         .Input(Slot(variable, "m", where).handle())
         .Input(Slot(variable, "v", where).handle())
-        .Input(typed(powers_->beta1->Read(where)))
-        .Input(typed(powers_->beta2->Read(where)))
+        .Input(typed(beta1_power_))
+        .Input(typed(beta2_power_))
         .Input(Scalar(options_.learning_rate, variable, where))
         .Input(Scalar(options_.beta1, variable, where))
         .Input(Scalar(options_.beta2, variable, where))
@@ -212,8 +223,12 @@ class Adam : public Optimizer {
   }
   void EndStep(Where where) override {
     if (powers_->beta1 == nullptr) return;
-    powers_->beta1->Assign(powers_->beta1->Read(where) * options_.beta1, where);
-    powers_->beta2->Assign(powers_->beta2->Read(where) * options_.beta2, where);
+    powers_->beta1->Assign(beta1_power_ * options_.beta1, where);
+    powers_->beta2->Assign(beta2_power_ * options_.beta2, where);
+  }
+  void Forget() override {
+    beta1_power_ = {};
+    beta2_power_ = {};
   }
 
  private:
@@ -222,6 +237,7 @@ class Adam : public Optimizer {
   };
   const AdamOptions options_;
   std::shared_ptr<Powers> powers_ = std::make_shared<Powers>();
+  Tensor beta1_power_, beta2_power_;  // of this step
 };
 
 }  // namespace optim
