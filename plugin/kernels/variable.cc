@@ -33,7 +33,8 @@ absl::StatusOr<Tensor> Variable::Get(Device* device) const {
   Device* from;
   int64_t changes;
   {
-    absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Readable));
+    absl::MutexLock lock(&mutex_);
+    AwaitUnless(Readable(), &Variable::Readable);
     if (device == device_ || !value_.initialized()) return value_;
     if (device == copy_device_ && copy_.initialized()) return copy_;
     value = value_;
@@ -52,7 +53,8 @@ absl::StatusOr<Tensor> Variable::Get(Device* device) const {
 }
 
 Tensor Variable::Peek() const {
-  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Readable));
+  absl::MutexLock lock(&mutex_);
+  AwaitUnless(Readable(), &Variable::Readable);
   return value_;
 }
 
@@ -69,19 +71,28 @@ absl::Status Variable::NoValue(absl::StatusCode code) const {
 }
 
 absl::Status Variable::Update(UpdateFn update, Device* device) {
-  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Free));
+  absl::MutexLock lock(&mutex_);
+  AwaitUnless(Free(), &Variable::Free);
   TENON_RETURN_IF_ERROR(MoveTo(MemoryOf(device)));
   return update(value_);
 }
 
 absl::Status Variable::Assign(Tensor value, Device* device, CheckFn check) {
-  absl::MutexLock lock(&mutex_, absl::Condition(this, &Variable::Free));
+  absl::MutexLock lock(&mutex_);
+  AwaitUnless(Free(), &Variable::Free);
   TENON_RETURN_IF_ERROR(check(value_));
   Set(value, device);
   return absl::OkStatus();
 }
 
-void Variable::Lock() { mutex_.LockWhen(absl::Condition(this, &Variable::Free)); }
+void Variable::Lock() {
+  mutex_.Lock();
+  AwaitUnless(Free(), &Variable::Free);
+}
+
+void Variable::AwaitUnless(bool met, bool (Variable::*condition)() const) const {
+  if (!met) mutex_.Await(absl::Condition(this, condition));
+}
 
 void Variable::Unlock() { mutex_.Unlock(); }
 

@@ -94,6 +94,9 @@ class Variable : public Resource {
   static constexpr int32_t kAlone = -1;
   bool Free() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return holders_ == 0; }
   bool Readable() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return holders_ != kAlone; }
+  // Waits for a condition that is not met. A lock that asks for one takes a slow way even if it is.
+  void AwaitUnless(bool met, bool (Variable::*condition)() const) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MoveTo(Device* device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Set(Tensor& value, Device* device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
