@@ -23,7 +23,7 @@ bool IsLoopEdge(const Graph& graph, NodeId producer, NodeId consumer);
 std::vector<std::vector<NodeId>> FindCycles(const Graph& graph);
 
 // The same for nodes 0 to count - 1 of anything. `reads`: a consumer and a producer for each edge
-// that closes no legal loop, in the order of consumers.
+// that closes no legal loop, sorted by consumer. DescribeCycle wants the same `reads`.
 using Read = std::pair<int32_t, int32_t>;
 std::vector<std::vector<int32_t>> FindCycles(int32_t count, absl::Span<const Read> reads);
 

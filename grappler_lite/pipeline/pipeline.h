@@ -17,7 +17,7 @@ namespace tenon {
 // What the user sets.
 struct PipelineOptions {
   int iterations = 2;           // after an iteration without a change only final passes run
-  int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: none
+  int64_t min_graph_nodes = 4;  // RunPipeline leaves smaller graphs as they are; -1: no limit
   // If not empty: exactly these passes run, in this order, less those that are disabled here or by
   // a plug-in and those that are off by default and have no rewrites. Passes of these that bring
   // nodes still run before all others, in RunUnplacedPasses. A name of a pass also means the passes

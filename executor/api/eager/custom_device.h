@@ -57,8 +57,8 @@ class CustomDevice {
 // A tensor on a custom device. Its data are opaque: only the device can read them. Immutable.
 class CustomTensor {
  public:
-  // Owns `data`: the destructor passes it to methods.deallocator, unless that is null. num_dims and
-  // dim must be set.
+  // Owns `data`: the destructor passes it to methods.deallocator, unless that is null. `device`,
+  // num_dims and dim must not be null, but for an object that is only destroyed.
   CustomTensor(TFE_Context* context, std::shared_ptr<const CustomDevice> device, void* data,
                TFE_CustomDeviceTensorHandle methods)
       : context_(context), device_(std::move(device)), data_(data), methods_(methods) {}

@@ -14,8 +14,8 @@
 
 namespace tenon::eager {
 
-// A valid device name, full or partial. DeviceNames makes one object for all spellings of a name,
-// so names can be compared by address.
+// A valid device name, full, partial or empty: the empty name fits every device. DeviceNames makes
+// one object for all spellings of a name, so names can be compared by address.
 struct DeviceName {
   std::string text;  // in TensorFlow's spelling: "/device:GPU:0"
   DeviceRequest request;

@@ -5,10 +5,11 @@
 
 namespace tenon::api {
 
-// A copy of the text, for the caller until DeleteRunName. Thread-safe, as is the other function.
+// Returns a copy of the text, for the caller until DeleteRunName. Thread-safe, as is DeleteRunName.
 const char* NewRunName(const std::string& text);
-// False if the text was deleted before. The memory of a deleted text stays, with no text in it,
-// until it holds another one.
+// Returns false, and reads nothing, if `text` is no pointer that NewRunName returned or was deleted
+// before. A deleted text becomes empty. Its memory stays allocated for a later text: from then on
+// the old pointer means the later text.
 bool DeleteRunName(const char* text);
 
 }  // namespace tenon::api

@@ -24,7 +24,15 @@ class NamedSession {
   SessionCore& core() { return *core_; }
 
   // The work of TF_ExtendGraph, TF_Run, TF_PRunSetup and TF_PRun. The caller has checked the
-  // arguments for nulls.
+  // arguments for nulls. names.inputs and names.outputs are those of arguments.inputs and
+  // arguments.outputs, one for one. ContinuePartialRun does not read names.targets: the targets are
+  // those of SetUpPartialRun.
+  //
+  // CANCELLED if the session is closed. Extend: INVALID_ARGUMENT for a node that the graph has
+  // already, else the errors of ImportGraphDef; the graph is then as it was. The others:
+  // INVALID_ARGUMENT before the first Extend and for an unknown node, OUT_OF_RANGE for an output
+  // that the node has not, NOT_FOUND for an unknown target, else the errors of SessionCore and
+  // PartialRuns.
   struct Names {
     absl::Span<const char*const> inputs, outputs, targets;
   };

@@ -15,7 +15,7 @@ namespace tenon::cli {
 // The result of one case, or of a file as a whole.
 struct CaseRecord {
   size_t file = 0;   // index into the files of RunInWorkers
-  size_t index = 0;  // of the case in its file
+  size_t index = 0;  // of the case in its file; means nothing in a record of the file as a whole
   // Empty: the record is of the file as a whole. The file cannot be read (kFailed), or the
   // worker's process ended while no case ran, or its results did not come through (kCrashed); then
   // the cases of the file that have no record were not run, or nothing is known of them.

@@ -16,11 +16,12 @@ class PluginSteps {
       : in_(input), steps_(steps), copies_(copies), operands_(operands) {}
 
   // Adds the step of node n, which the plug-in's kernel `def` serves on `device` (the host too),
-  // with the copies of its inputs. node_alive[n] must be set. Creates the plug-in's kernel object,
-  // unless it exists already. Outputs are slots; a step with an asynchronous kernel begins a
-  // call. Errors are those of KernelStore::Create and of Operands::Get, and RESOURCE_EXHAUSTED
-  // without memory to align a constant. They are returned for a node in a branch or a loop too.
-  // They do not name the node, but for an error of the plug-in's create_func.
+  // with the copies of its inputs. node_alive[n], first_value[n] and the values of n's outputs must
+  // be set. Creates the plug-in's kernel object, unless it exists already. Outputs are slots; a
+  // step with an asynchronous kernel begins a call. Errors are those of KernelStore::Create and of
+  // Operands::Get, and RESOURCE_EXHAUSTED without memory to align a constant. They are returned for
+  // a node in a branch or a loop too. They do not name the node, but for an error of the plug-in's
+  // create_func.
   absl::Status Add(NodeId n, const KernelDef& def, Device* device);
 
  private:

@@ -21,17 +21,20 @@ struct FrameVariable {
 };
 
 struct RaisedFrame {
-  // Copies the nodes on which the next values depend. A read of an outer value is that of an
-  // argument, be it behind the Switch or before it. UNIMPLEMENTED for a loop that has not the form
-  // of TensorFlow's while_loop: names the node.
+  // Raises frames.loops()[loop]. Copies the nodes on which the next values of the variables depend,
+  // and constants outside of the loop that these nodes read. In the copies, a read of a variable,
+  // from the Merge or from output 1 of the Switch behind the Merge, is a read of the argument.
+  // UNIMPLEMENTED for a loop that has not the form of TensorFlow's while_loop; INVALID_ARGUMENT for
+  // a node that lacks an input. Both name the node; the error for a frame without exactly one
+  // LoopCond names none.
   static absl::StatusOr<RaisedFrame> Raise(const Graph& graph, const LoopFrames& frames, int loop);
 
   NodeId condition = kNoNode;                     // LoopCond
   std::vector<FrameVariable> variables;           // by number of the Enter in the LoopFrame
-  std::vector<int> variable_of_exit;              // by number of the Exit
+  std::vector<int> variable_of_exit;              // by number of the Exit; -1: it gives no variable
   FunctionGraph body;                             // an argument and a result for each variable
-  absl::flat_hash_map<Output, Output> arguments;  // what an argument stands for, in the loop
-  absl::flat_hash_map<NodeId, NodeId> originals;  // by copy
+  absl::flat_hash_map<Output, Output> arguments;  // by argument of the body: the loop's output
+  absl::flat_hash_map<NodeId, NodeId> originals;  // by copy in the body: the node of the loop
 };
 
 }  // namespace tenon::gradients

@@ -1,5 +1,5 @@
 // Moves image ops from NCHW (channels second) to NHWC (channels last). The NHWC version of an NCHW
-// tensor holds the same elements with channels last.
+// tensor holds the same elements with channels last. All these tensors have rank 4.
 #pragma once
 
 #include <array>

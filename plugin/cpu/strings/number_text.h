@@ -9,9 +9,10 @@
 namespace tenon::cpu {
 
 // Parses `text` and writes the number to element i of `out`. `type` is an output type of
-// StringToNumber: float, double, int32, int64, uint32 or uint64. White space around the number is
-// ignored. Floats may be hexadecimal; one out of range becomes infinite or 0. Returns false if the
-// text is no number or an integer out of range; the element may be changed then.
+// StringToNumber: float, double, int32, int64, uint32 or uint64. ASCII white space around the
+// number is ignored. A float may be hexadecimal, "inf" or "nan"; one out of range becomes infinite
+// or 0. Returns false if the text is no number or an integer out of range; the element may be
+// changed then.
 bool ParseNumber(std::string_view text, DataType type, void* out, int64_t i);
 
 }  // namespace tenon::cpu

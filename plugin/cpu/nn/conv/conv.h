@@ -41,8 +41,9 @@ absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs,
 //
 // For the common depthwise convolutions (nn/conv/depthwise_rows.h).
 absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
-// With oneDNN, for a type of OneDnnType() and an input that is not empty; not if starts_inside().
-// UNIMPLEMENTED if oneDNN has no primitive, or none that is fast; else the errors of Guarded().
+// With oneDNN. The caller has seen to it that OneDnnType() has the type, that the input is not
+// empty and that problem.starts_inside() is false. UNIMPLEMENTED if oneDNN has no primitive, or
+// none that is fast; else the errors of Guarded().
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
 // For windows of any kind over an input that is not empty, computed in floats. UNIMPLEMENTED unless
 // the type is float, half or bfloat16. RESOURCE_EXHAUSTED if there is no memory for a packed

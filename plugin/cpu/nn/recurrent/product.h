@@ -17,7 +17,7 @@ struct ProductShape {
   bool transpose_a = false, transpose_b = false;
 };
 
-// A prepared product. Immutable once made: several threads may run it.
+// A prepared product. Immutable once made: several threads may run it. With k = 0, c is zeros.
 class Product {
  public:
   // Prepares the product by the kernel of MatMul, with the session and the workers of `p`; `p`
@@ -29,11 +29,11 @@ class Product {
   // run one after the other.
   static size_t SharedScratch(std::initializer_list<const Product*> products);
   // Computes c. `scratch` has scratch_bytes() bytes, aligned to kTensorAlignment. `c` must not
-  // overlap the factors. The work is split over `workers`.
+  // overlap the factors. The work is split over `workers`. Errors are those of the kernel.
   absl::Status Run(const float* a, const float* b, float* c, void* scratch, Workers* workers) const;
 
  private:
-  RunFn run_ = nullptr;  // null if there is nothing to compute
+  RunFn run_ = nullptr;  // null if c has no elements
   std::shared_ptr<const void> state_;
   size_t scratch_bytes_ = 0;
 };
