@@ -41,7 +41,9 @@ bool MayReshape(const Graph& graph, NodeId n) {
   return graph.facts(n).calls != CallKind::kNone;
 }
 
-// The feeds that are handles which no node of the graph may reshape.
+// The feeds that are handles which no node of the graph may reshape. A plan for such a feed relies
+// on the shape of the variable's value, and plans are looked for by that shape. A node that gave
+// the variable another shape would make the plan wrong in the middle of its run.
 std::vector<int> KeptHandles(const Runnable& runnable) {
   const Graph& graph = *runnable.graph;
   absl::flat_hash_map<Output, int> handles;

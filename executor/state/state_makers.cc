@@ -78,6 +78,8 @@ std::string ReachedNode::ToString() const {
                       in_function() ? absl::StrCat(" of function '", function, "'") : "");
 }
 
+// A body counts as a whole, whichever of its results a call needs: a body may be called from many
+// nodes, and is visited once for all of them. So a node that no call needs may be visited too.
 void VisitReached(const Graph& graph, absl::Span<const NodeId> roots,
                   absl::FunctionRef<void(const ReachedNode&)> visit) {
   absl::flat_hash_set<std::string_view> seen;

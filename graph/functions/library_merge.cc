@@ -31,7 +31,9 @@ std::pair<std::string_view, std::string_view> ParsePair(std::string_view wire) {
   return pair;
 }
 
-// One form for all functions that say the same; "" for bytes that do not parse.
+// One form for all functions that say the same; "" for bytes that do not parse. Equal functions may
+// have different bytes: protobuf writes the entries of a map in any order, and the order of the
+// nodes means nothing.
 std::string CanonicalFunction(std::string_view wire) {
   pb::FunctionDef function;
   if (!function.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) return {};
@@ -68,6 +70,9 @@ LibraryState::LibraryState(const Graph& graph)
       extra_(LibraryAccess::LibraryExtra(graph)),
       versions_(graph.versions_wire()) {}
 
+// A kind that was interned while a function was there refers to the function's signature. A node
+// that is added later under this op name must not find the kind, since the op is then another one
+// or unknown.
 void LibraryState::Restore(Graph& graph) const {
   const size_t had = functions_.size();
   for (size_t i = had; i < graph.functions().size(); ++i)

@@ -109,6 +109,10 @@ void GradientScope::Pass(int to, int from) { results_[to] = incoming_[from]; }
 
 void GradientScope::Unimplemented(std::string_view what) { Fail(absl::UnimplementedError(what)); }
 
+// Shape inference may not know a handle that comes through a loop or a branch. The type then stands
+// at the node that made the handle, so the walk goes back along the nodes that hand the handle on.
+// Both inputs of a Merge are handles of one type: the first one is enough. Loops of version 1 are
+// cycles, so nodes are visited once.
 DataType TypeOfVariable(Value variable) {
   GraphBuilder& b = variable.builder();
   const Graph& graph = b.graph();

@@ -213,6 +213,8 @@ std::string GraphBuilder::FreeFunctionName(std::string_view base) const {
   return gradients::FreeFunctionName(graph_, base);
 }
 
+// In the reverse order of what was done. Rewritten nodes first: they may read new nodes, which can
+// be removed only afterwards. Functions last: until then nodes may call them.
 void GraphBuilder::Undo(NodeId first) {
   for (; !rewritten_.empty(); rewritten_.pop_back()) {
     Before& before = rewritten_.back();

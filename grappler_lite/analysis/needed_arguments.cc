@@ -148,6 +148,9 @@ size_t NeededArguments::SiteAt(size_t frame, NodeId n) {
   return it->second;
 }
 
+// A call for which this returns false counts as a plain node that needs all its inputs. That is
+// always right; only less is found to be superfluous. Each site has frames of its own, so nested
+// calls could multiply the work without end: kMostNodes limits the nodes of all bodies together.
 bool NeededArguments::MakeSite(Site& site) {
   const Graph& g = GraphOf(site.frame);
   const CallKind calls = g.facts(site.node).calls;

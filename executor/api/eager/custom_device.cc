@@ -47,6 +47,8 @@ absl::Status CustomDevice::Check(const char* name) {
   return absl::OkStatus();
 }
 
+// A program may name its device after a task that is not this process. Only the full name asks for
+// such a device.
 bool CustomDevice::Fits(const DeviceName& name) const {
   const DeviceRequest& r = name.request;
   return r.type == type_ && (r.ordinal < 0 || r.ordinal == ordinal_) &&
@@ -69,6 +71,7 @@ absl::StatusOr<TFE_TensorHandle*> CustomDevice::CopyFrom(TFE_Context* context,
   return ResultOf(copy, status, "copy_tensor_from_device");
 }
 
+// The callback gets a copy of the number, since a callback that fails may have written anything.
 absl::Status CustomDevice::Execute(const TFE_Op* op, TFE_TensorHandle** results,
                                    int* num_results) const {
   CStatus status;

@@ -68,7 +68,8 @@ std::string_view TakeLine(std::string_view* text) {
   return line;
 }
 
-// Writes texts of several lines, "field: <<END", as quoted strings.
+// Writes texts of several lines, "field: <<END", as quoted strings. Files of ApiDefs have such
+// texts for long descriptions, and protobuf's text format does not know them.
 std::string PlainText(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -94,6 +94,8 @@ absl::Status GraphImporter::Import(std::string_view wire, TF_ImportGraphDefResul
   return FillResults(results);
 }
 
+// Asks only for what was there before the import: names of a GraphDef are unique, so its nodes take
+// no name from each other. The scope of a node's name is taken too: "a" where there is "a/b".
 bool GraphImporter::IsTaken(std::string_view name) {
   const NodeId n = graph_.graph.FindNode(name);
   return (n != kNoNode && n < before_.first_new()) || graph_.prefixes.Has(name);

@@ -68,6 +68,8 @@ class FunctionMaker {
 
   absl::StatusOr<std::string> Make() && {
     if (parts_.description != nullptr) signature().set_description(parts_.description);
+    // Results take their names first: a name that the caller gave to a result must stay as it is,
+    // while arguments and nodes may give way.
     TENON_RETURN_IF_ERROR(AddResults());
     for (size_t i = 0; i < parts_.inputs.size(); ++i) AddArgument(static_cast<int>(i));
     for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(NameNode(n));

@@ -180,6 +180,8 @@ absl::StatusOr<NodeOrder> NodeOrder::Of(const GraphDefText& def,
   return order;
 }
 
+// Of the nodes that are ready, the first one in the GraphDef comes next. So nodes keep the order of
+// the GraphDef as far as edges allow, and their ids follow from the GraphDef alone.
 std::vector<int> NodeOrder::Take() && {
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (size_t i = 0; i < pending_.size(); ++i) {

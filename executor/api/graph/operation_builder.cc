@@ -154,6 +154,9 @@ void OperationBuilder::SetAttr(std::string_view name, std::string wire) {
   attrs_.push_back({KeptName(name), std::move(wire)});
 }
 
+// Most functions of the C API that describe a node have no status, so errors are collected until
+// Finish tells them all. Errors of single inputs come alone: an input that could
+// not be read would bring errors of types and numbers of inputs with it.
 absl::Status OperationBuilder::Errors() const {
   if (!node_errors_.empty()) return absl::InvalidArgumentError(absl::StrJoin(node_errors_, "\n"));
   std::vector<std::string> errors = errors_;

@@ -117,7 +117,9 @@ absl::StatusOr<PartialRuns::Call> PartialRuns::Read(Run& run, const EndNames& en
   return call;
 }
 
-// Computes what is due with `fed`.
+// Computes what is due with `fed`. The lock of the setup is held while the phase is looked for, and
+// perhaps compiled, but not while the phase runs: runs that are set up alike share phases, and may
+// compute at the same time.
 absl::Status PartialRuns::RunPhase(Run& run, const FedSet& fed) {
   const Phase* phase = nullptr;
   {

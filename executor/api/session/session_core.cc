@@ -167,6 +167,8 @@ absl::Status SessionCore::Explained(const absl::Status& status) const {
   return placeholder == kNoNode ? AsNoted(status) : NotFed(session_->graph(), placeholder);
 }
 
+// Most runs have neither options nor metadata nor a timeout. They borrow the session's limits, and
+// nothing is recorded.
 absl::Status SessionCore::Run(Executable* executable, const RunArguments& arguments) {
   absl::InlinedVector<Tensor, 8> feeds;
   feeds.reserve(arguments.inputs.size());

@@ -91,6 +91,9 @@ absl::Status CpuSteps::Add(NodeId n, const CpuKernelSpec& spec) {
   return folded ? absl::OkStatus() : AddPrepared(n, spec, **p, ids);
 }
 
+// A kernel that computes nothing, such as that of Shape or Reshape, needs no elements of its
+// inputs. So it is prepared with what is known of inputs in a device's memory, before any copy to
+// the host is planned for the node.
 absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec) {
   if (only_host_ || spec.stateful || spec.whole_tensors) return false;
   absl::InlinedVector<int32_t, 4> ids;

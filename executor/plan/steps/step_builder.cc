@@ -32,6 +32,8 @@ void StepBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
   if (source.constant == nullptr) return;
   if (source.constant->dtype() == v.dtype && source.constant->shape() == *v.shape)
     return SetConstant(to, source.constant, source.graph_constant);
+  // A tensor has its dtype and shape in itself: the alias needs a tensor of its own, which shares
+  // the buffer.
   SetOwnConstant(to, Tensor(v.dtype, *v.shape, source.constant->buffer()), source.graph_constant);
 }
 

@@ -67,6 +67,10 @@ absl::Status BackwardLoop::Differentiate(absl::FunctionRef<Value(int)> incoming)
   return Capture();
 }
 
+// Chooses how each value of the forward body reaches the backward body. A value that is the same in
+// all iterations becomes one more variable of the backward loop, which costs no memory per
+// iteration. Any other value must be that of the iteration which is differentiated: the forward
+// loop pushes it on a list in each iteration, and the backward loop pops it.
 absl::Status BackwardLoop::Capture() {
   const Graph& graph = body_->body().graph;
   for (const Output& captured : body_->captured()) {
@@ -107,6 +111,8 @@ absl::StatusOr<std::vector<Output>> BackwardLoop::AddArguments(FunctionGraph& fu
   return arguments;
 }
 
+// The forward condition cannot say when to stop, since its variables have their last values by now.
+// The backward loop counts down from the number of iterations that the forward loop has counted.
 absl::Status BackwardLoop::AddCondition(std::string_view name) {
   FunctionGraph condition = FunctionGraph::New(b_.graph());
   TENON_ASSIGN_OR_RETURN(const std::vector<Output> arguments, AddArguments(condition));

@@ -90,6 +90,9 @@ absl::StatusOr<std::unique_ptr<DifferentiatedBody>> DifferentiatedBody::Make(
   made->first_new_ = graph.num_node_ids();
   made->builder_.emplace(graph, made->shapes_, made->options_, &made->nesting_);
   made->builder_->EnterScope("gradients");
+  // What a caller has or gets anyway need not be saved for the gradient. An output that is both an
+  // argument and a result counts as the argument, and of several results as the first one: later
+  // assignments replace earlier ones.
   for (size_t i = made->body_.results.size(); i-- > 0;) {
     const Origin origin = {Origin::kResult, static_cast<int>(i)};
     made->origins_[{made->body_.results[i], 0}] = origin;

@@ -172,7 +172,9 @@ Output FrameRule::Close(const NewVariable& variable, Value next) {
   return Op("Exit", {b_.At(variable.divide, 0)}).output();
 }
 
-// The loop counts its iterations.
+// The loop counts its iterations. New variables begin with constants and empty lists, which live
+// even if the loop is in a branch that is not taken. The anchor is dead there, since it reads what
+// enters the loop, and so are the new Enters, which wait for the anchor.
 void FrameRule::AddPivot() {
   anchor_ = b_.AddNode("Identity", {b_.At(Outer(0))});
   const NewVariable count = AddVariable(b_.Scalar(kCountType, 0));

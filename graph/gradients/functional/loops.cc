@@ -39,7 +39,9 @@ class LoopRule {
   std::optional<BackwardLoop> backward_;
 };
 
-// What holds for the variables in each iteration.
+// What holds for the variables in each iteration. An iteration may give a variable another shape
+// and value, so what is known of the first value holds for invariants alone. Of other variables the
+// first shape holds if the loop's output is known to have the same one.
 std::vector<TensorInfo> LoopRule::Infos(const LoopVariables& facts) const {
   std::vector<TensorInfo> infos = ArgumentInfos(s_, 0);
   for (int i = 0; i < variables_; ++i) {

@@ -138,6 +138,9 @@ class FrameRaiser {
     return found->second;
   }
 
+  // A function takes values as arguments alone, so all that the nodes read must be a variable, in
+  // the loop, or a constant, which can be copied. An edge that waits for a variable is dropped: the
+  // arguments of a body are there before its nodes run.
   absl::Status Collect() {
     std::vector<NodeId> todo;
     absl::flat_hash_set<NodeId> seen;

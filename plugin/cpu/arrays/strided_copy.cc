@@ -88,6 +88,9 @@ void StridedCopy::AddDim(int64_t size, int64_t from_stride, int64_t to_stride) {
   to_.push_back(to_stride);
 }
 
+// Makes as few and as long loops as there can be. Dimensions that continue one another become one,
+// and a contiguous innermost one becomes a single element, which memcpy moves. Elements that are
+// counted are moved one by one, so they keep their size.
 void StridedCopy::Finish() {
   total_bytes_ = element_bytes_;
   for (int64_t s : size_) total_bytes_ *= s;

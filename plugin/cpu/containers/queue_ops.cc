@@ -177,7 +177,8 @@ void PutInCorner(const Tensor& from, const Shape& row, void* to, int64_t begin) 
   }
 }
 
-// Tuples one below the other.
+// Tuples one below the other. Types and shapes are checked before tuples are taken: an error behind
+// that would lose the tuples.
 absl::Status RunDequeueMany(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const ManyState*>(state);
   TENON_ASSIGN_OR_RETURN(Queue * queue, QueueOfTuples(args, s.outputs.size()));

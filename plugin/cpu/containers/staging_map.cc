@@ -31,6 +31,7 @@ class StagingMap : public Resource {
                            AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "MapStage"));
     if (!has_room) return IsFull(name());
     const auto known = incomplete_.find(key);
+    // Merged in a copy: a component that is refused leaves the element as it was.
     StagedTuple merged = known == incomplete_.end() ? StagedTuple(components_) : known->second;
     for (size_t i = 0; i < indices.size(); ++i) {
       if (merged[indices[i]].initialized()) {

@@ -35,6 +35,8 @@ std::string_view NextText(std::string_view& key) {
 
 }  // namespace
 
+// Keys are texts of bytes, so that one hash map serves all types and shapes of keys. Keys are equal
+// if their bytes are: 0 and -0 are different keys, and a NaN finds a NaN of the same bits.
 std::string Table::KeyOf(const Tensor& keys, int64_t i, int64_t size) {
   if (keys.dtype() != DataType::kString) {
     const size_t bytes = DataTypeSize(keys.dtype()) * size;

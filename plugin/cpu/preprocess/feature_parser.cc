@@ -92,7 +92,9 @@ absl::Status FeatureParser::CheckDense(const Feature& f, const Column& column, i
                                                  f.shape.ToString()));
 }
 
-// Reads every example once, and sorts its features' values into columns.
+// Reads every example once, and sorts its features' values into columns. The outputs cannot be
+// written at once: their sizes are known only behind the last example, since sparse and ragged
+// features have any number of values, and an open dimension is as long as the longest example's.
 absl::StatusOr<std::vector<FeatureParser::Column>> FeatureParser::ReadColumns(
     const StepArgs& args) const {
   absl::flat_hash_map<std::string_view, size_t> numbers;

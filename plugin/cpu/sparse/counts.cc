@@ -60,6 +60,8 @@ void PutCount(const CountState& s, const StepArgs& args, const Occurrence* begin
 
 absl::Status Write(const CountState& s, const StepArgs& args, int64_t rows, Occurrence* found,
                    int64_t n) {
+  // One sort brings the cells into the order of a sparse tensor, the occurrences of a cell
+  // together, and these into the order of the values, in which weights are summed.
   std::sort(found, found + n, [](const Occurrence& a, const Occurrence& b) {
     if (a.row != b.row) return a.row < b.row;
     return a.number != b.number ? a.number < b.number : a.i < b.i;

@@ -68,7 +68,8 @@ absl::Status CheckLevels(const RaggedValue& value) {
   return absl::OkStatus();
 }
 
-// Row r of the outermost dimension.
+// Row r of the outermost dimension. The row is a ragged tensor of its own: its splits begin at 0
+// again, so they are copied, while its values are a part of the whole tensor's.
 absl::StatusOr<ObjectRef<RaggedValue>> RowOfRagged(const RaggedValue& value, int64_t r) {
   const Splits rows = SplitsOf(value.splits[0]);
   int64_t begin = rows[r], end = rows[r + 1];
