@@ -2,6 +2,7 @@
 // Private to executor/api/eager/.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
