@@ -134,7 +134,7 @@ class LoopBuilder {
       for (const TF_Output& output : outputs) {
         // The import refuses an output that the operation does not have, but takes a negative one
         // for a control output.
-        const absl::Status status = OutputOf(from, output).status();
+        absl::Status status = OutputOf(from, output).status();
         if (!status.ok() && (!absl::IsOutOfRange(status) || output.index < 0)) return status;
         options.return_outputs.emplace_back(std::string(from.graph.name(output.oper->node)),
                                             output.index);

@@ -94,7 +94,7 @@ std::string DimsText(absl::Span<const int64_t> dims) {
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims) {
   absl::StatusOr<Shape> shape = Shape::Make(dims);
   if (!shape.ok()) {
-    const absl::Status invalid = p.Invalid(shape.status().message());
+    absl::Status invalid = p.Invalid(shape.status().message());
     if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; })) return invalid;
     return NoteAnswer(
         invalid, absl::StatusCode::kInvalidArgument,

@@ -145,8 +145,8 @@ bool IsSmall(const MatMulProblem& q) {
   if (2.0 * q.m * q.n * q.k <= kSmallFlops) return true;
   if (CpuIsa() != Isa::kAvx512 || q.batch() > 1) return false;
   // A block is four rows by two vectors. One with fewer takes as long.
-  const double rows = q.m / 4 * 4 + q.m % 4 * 4, columns = (q.n + 31) / 32 * 32;
-  return 2 * rows * columns * q.k <= kSmallBlockFlops;
+  const int64_t rows = q.m / 4 * 4 + q.m % 4 * 4, columns = (q.n + 31) / 32 * 32;
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * q.k <= kSmallBlockFlops;
 }
 
 }  // namespace
