@@ -1,6 +1,8 @@
 // Nodes for gradients: attributes from the types of the inputs, shapes at once.
 #include "graph/gradients/graph_builder.h"
 
+#include <farmhash.h>
+
 #include <algorithm>
 #include <complex>
 #include <optional>
@@ -202,15 +204,25 @@ void GraphBuilder::AddFunctions(absl::Span<const std::string> wires) {
   PutFunctions(graph_, wires);
 }
 
-std::string FreeFunctionName(const Graph& graph, std::string_view base) {
-  std::string name(base);
-  for (int i = 1; graph.FindOp(name) != nullptr || graph.FindFunction(name) != nullptr; ++i)
-    name = absl::StrCat(base, "_", i);
+std::string AddFunction(Graph& graph, std::string_view base, const FunctionGraph& function) {
+  const std::string content = function.Wire(base);
+  const std::string with_content = absl::StrCat(
+      base, "_", absl::Hex(util::Fingerprint64(content.data(), content.size()), absl::kZeroPad16));
+  std::string name = with_content;
+  std::string wire = function.Wire(name);
+  for (int i = 1; graph.FindOp(name) != nullptr || graph.FindFunction(name) != nullptr; ++i) {
+    const FunctionEntry* const known = graph.FindFunction(name);
+    if (known != nullptr && known->wire == wire) return name;
+    name = absl::StrCat(with_content, "_", i);
+    wire = function.Wire(name);
+  }
+  PutFunctions(graph, {wire});
   return name;
 }
 
-std::string GraphBuilder::FreeFunctionName(std::string_view base) const {
-  return gradients::FreeFunctionName(graph_, base);
+std::string GraphBuilder::AddFunction(std::string_view base, const FunctionGraph& function) {
+  if (!library_) library_.emplace(graph_);
+  return gradients::AddFunction(graph_, base, function);
 }
 
 // In the reverse order of what was done. Rewritten nodes first: they may read new nodes, which can

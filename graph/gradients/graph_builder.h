@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "graph/functions/function_graph.h"
 #include "graph/functions/library_merge.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/new_attrs.h"
@@ -52,8 +53,11 @@ class Value {
   Output output_;
 };
 
-// A name that no function and no op has: `base`, else base_1, base_2 …
-std::string FreeFunctionName(const Graph& graph, std::string_view base);
+// Adds the function to the library, and returns its name: `base`, '_' and a fingerprint of what the
+// function does. So functions of two graphs that do different things have different names, and meet
+// in one library; a function that the library has is not added again. If an op or another function
+// has the name, it ends in _1, _2 … .
+std::string AddFunction(Graph& graph, std::string_view base, const FunctionGraph& function);
 
 // Grows one graph. The first error is kept, and after it nothing is added. Not thread-safe. Graph,
 // shapes and options must outlive the builder; `shapes` must be those of the graph.
@@ -116,10 +120,10 @@ class GraphBuilder {
   void Rewrite(NodeId n, std::string_view op, NewAttrs attrs, absl::Span<const Value> more);
   // Adds functions to the library, as bytes of FunctionDefs of names that are free.
   void AddFunctions(absl::Span<const std::string> wires);
-  // FreeFunctionName in this graph.
-  std::string FreeFunctionName(std::string_view base) const;
-  // Takes back what Rewrite and AddFunctions did, and removes all nodes from id `first` on. A
-  // builder that has failed stays failed.
+  // AddFunction to this graph.
+  std::string AddFunction(std::string_view base, const FunctionGraph& function);
+  // Takes back what Rewrite, AddFunction and AddFunctions did, and removes all nodes from id
+  // `first` on. A builder that has failed stays failed.
   void Undo(NodeId first);
 
   // Nodes that compute with the graph as it was, and not gradients: where the graph is the body of

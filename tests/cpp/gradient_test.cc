@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <thread>
@@ -254,6 +255,32 @@ TEST(CppTapeRuns, TakeAnyGradientAndGiveThoseWithin) {
   }
 }
 
+// The ways back that two tapes build of one function meet among the functions of the process.
+TEST(CppTapes, OneAndTwoOverOneFunction) {
+  Function cube([](Tensor x) { return x * x * x; });
+  Function second([&](Tensor x) {
+    GradientTape outside;
+    outside.Watch(x);
+    Tensor first;
+    {
+      GradientTape inside;
+      inside.Watch(x);
+      first = inside.Gradient(cube(x), {x})[0];
+    }
+    return outside.Gradient(first, {x})[0];
+  });
+  Function slope([&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(cube(x), {x})[0];
+  });
+  const Tensor x(2.f);
+  EXPECT_EQ(second(x).item<float>(), 12);
+  GradientTape tape;
+  tape.Watch(x);
+  EXPECT_EQ(tape.Gradient(slope(x), {x})[0].item<float>(), 12);
+}
+
 TEST(CppTapeRuns, StandBetweenFunctionsAndCustomGradients) {
   Variable w(Tensor(2.f));
   Function square([](Tensor t) { return t * t; });
@@ -404,6 +431,78 @@ TEST(CppCustomGradient, IsUsedByTapesTracesAndFunctions) {
   GradientTape tape;
   tape.Watch(x);
   EXPECT_EQ(tape.Gradient(function(x), {x})[0].item<float>(), 10000);
+}
+
+// The gradient that the program gives is the called function's own.
+TEST(CppCustomGradient, HoldsThroughCallsOfFunctions) {
+  const auto square =
+      CustomGradient([](Tensor x) { return x * x; }, [](Tensor dy) { return dy * 100; });
+  Function inner([&](Tensor x) { return square(x * 3) * x; });
+  Function outer([&](Tensor x) { return inner(x) + x; });
+  const auto gradient = [](const auto& f, const Tensor& x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(f(x), {x})[0];
+  };
+  // 9 x^3: 9 x^2 from the factor x, and 100 * 3 x through the square.
+  const Tensor x(2.f);
+  const float want = 9 * 4 + 100 * 3 * 2;
+  EXPECT_EQ(gradient(inner, x).item<float>(), want);
+  EXPECT_EQ(gradient(outer, x).item<float>(), want + 1);
+  Function traced_inner([&](Tensor t) { return gradient(inner, t); });
+  Function traced_outer([&](Tensor t) { return gradient(outer, t); });
+  EXPECT_EQ(traced_inner(x).item<float>(), want);
+  EXPECT_EQ(traced_outer(x).item<float>(), want + 1);
+  EXPECT_EQ(outer(x).item<float>(), 9 * 8 + 2);
+}
+
+// A variable that the called function captures gets its gradient too.
+TEST(CppCustomGradient, HoldsForVariablesOfCalledFunctions) {
+  Variable v(Tensor(2.f));
+  const auto twice =
+      CustomGradient([](Tensor x) { return x * 2; }, [](Tensor dy) { return dy * 7; });
+  Function inner([&](Tensor x) {
+    v.AssignAdd(1.f);
+    return twice(x * v) + v;
+  });
+  Function outer([&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    const Tensor y = inner(x);
+    auto gradients = tape.Gradient(y, {x, v});
+    gradients.push_back(y);
+    return gradients;
+  });
+  const std::vector<Tensor> found = outer(Tensor(5.f));
+  EXPECT_EQ(found[0].item<float>(), 7 * 3);
+  EXPECT_EQ(found[1].item<float>(), 7 * 5 + 1);
+  EXPECT_EQ(found[2].item<float>(), 2 * 15 + 3);
+  EXPECT_EQ(v.Read().item<float>(), 3);
+}
+
+TEST(CppCustomGradient, SecondDerivativesThroughCallsHoldOrAreRefused) {
+  const auto cube = CustomGradient([](Tensor x) { return x * x * x; },
+                                   [](Tensor dy, Tensor x) { return dy * x * x * 3; });
+  Function inner([&](Tensor x) { return cube(x); });
+  Function hidden([&](Tensor x) { return ops::Exp(cube(x)); });
+  const auto second = [](const auto& f) {
+    return [&f](Tensor x) {
+      GradientTape outside;
+      outside.Watch(x);
+      Tensor first;
+      {
+        GradientTape inside;
+        inside.Watch(x);
+        first = inside.Gradient(f(x), {x})[0];
+      }
+      return outside.Gradient(first, {x})[0];
+    };
+  };
+  Function of_inner(second(inner));
+  EXPECT_EQ(of_inner(Tensor(2.f)).item<float>(), 12);
+  // exp(x^3): exp(x^3) (9 x^4 + 6 x).
+  Function of_hidden(second(hidden));
+  EXPECT_NEAR(of_hidden(Tensor(1.f)).item<float>(), 15 * std::exp(1.f), 1e-3);
 }
 
 TEST(CppCustomGradient, GetsTheInputs) {

@@ -92,6 +92,8 @@ TEST_F(CppSavedModel, RunsEachSignatureByItself) {
   Function add([&](Tensor x) { return sum.AssignAdd(x).Read(); });
   Function set([&](Tensor x) { return sum.Assign(x).Read(); });
   const TensorSpec spec(DType::kFloat, {}, "x");
+  // An error of another call is over once it was caught.
+  EXPECT_THROW(Session::Load(Path("absent.pb")), Error);
   SaveSavedModel({{"add", add.Concrete(spec)}, {"set", set.Concrete(spec)}}, {&sum}, Path("model"));
   // Where one waited for the other, its input would be needed as well.
   const auto run = [&](const char* signature) {

@@ -234,12 +234,62 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
     for (const TF_Output& output : outputs) found.push_back(copy.Find(output));
     return found;
   };
-  for (const CustomNode& node : original.custom_nodes())
-    graph.custom_nodes().push_back({copies(node.inputs), copies(node.outputs), node.backward});
+  for (const CustomNode& node : original.custom_nodes()) {
+    graph.custom_nodes().push_back(
+        {copies(node.inputs), copies(node.outputs), node.backward, copies(node.extra)});
+  }
   const std::vector<TF_Output> outputs = copies(function->outputs());
   return entry =
              BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
                            std::vector<bool>(outputs.size(), true), function->name(), true, where);
+}
+
+// The graph of the called function alone knows of the gradients that the program gives. So the call
+// is a tensor with a given gradient too: the way back through the function.
+inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
+                                                  const std::shared_ptr<FunctionRep>& function,
+                                                  const std::vector<Tensor>& tensors, Where where) {
+  const std::shared_ptr<const Backward> way =
+      BackwardOf(function, std::string(tensors.size(), 1), where);
+  if (way->function == nullptr) return CallInTrace(graph, function, tensors, where);
+  CustomNode node, saved;
+  for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
+  saved.inputs = node.inputs;
+  std::vector<Tensor> outputs = CallInTrace(graph, way->forward, tensors, where);
+  const size_t count = function->outputs().size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor& output = outputs[i];
+    if (IsDifferentiable(output.dtype()) && output.dtype() != DType::kResource) {
+      output = Op("StopGradient", where).Input(output).RunOne();
+      (i < count ? node : saved).outputs.push_back(output.output());
+    }
+    node.extra.push_back(output.output());
+  }
+  node.backward = [way, where](const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+                               const std::vector<Tensor>& gradients) {
+    const size_t extra = gradients.size();  // where it begins: each output has a gradient
+    std::vector<Tensor> takes, gives;
+    for (const Backward::Need& need : way->needs) {
+      const bool is_input = need.kind == Backward::Need::Kind::kInput;
+      takes.push_back(is_input ? in[need.index] : out[extra + need.index]);
+    }
+    takes.insert(takes.end(), gradients.begin(), gradients.end());
+    const std::vector<Tensor> found = CallInTrace(*scopes.trace, way->function, takes, where);
+    for (const int number : way->results)
+      gives.push_back(number < 0 ? Tensor() : found[static_cast<size_t>(number)]);
+    return gives;
+  };
+  saved.backward = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                           const std::vector<Tensor>&) -> std::vector<Tensor> {
+    Throw(TF_UNIMPLEMENTED,
+          "The second derivative of a called function that has a CustomGradient is not built here: "
+          "it needs a value from within the function. Let the function be a plain C++ function",
+          where);
+  };
+  if (!saved.outputs.empty()) graph.custom_nodes().push_back(std::move(saved));
+  graph.custom_nodes().push_back(std::move(node));
+  outputs.resize(count);
+  return outputs;
 }
 
 inline void PutText(std::string& key, std::string_view text) {

@@ -137,6 +137,11 @@ namespace internal {
 inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
                                        std::vector<Tensor> inputs, Where where);
 
+// A call in a trace of a function whose trace has tensors with gradients of the program's own.
+inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
+                                                  const std::shared_ptr<FunctionRep>& function,
+                                                  const std::vector<Tensor>& tensors, Where where);
+
 // A node that calls a function. `function` gives the outputs.
 inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
                                        const std::shared_ptr<FunctionRep>& function,
@@ -176,7 +181,9 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
   }
   if (TraceGraph* const graph = scopes.trace) {
     inputs.insert(inputs.end(), graph_->captures().begin(), graph_->captures().end());
-    return CallInTrace(*graph, shared_from_this(), inputs, where);
+    return graph_->custom_nodes().empty()
+               ? CallInTrace(*graph, shared_from_this(), inputs, where)
+               : CallWithCustomGradient(*graph, shared_from_this(), inputs, where);
   }
   Register();
   if (scopes.tape != nullptr) return RunWithTape(shared_from_this(), std::move(inputs), where);

@@ -62,7 +62,7 @@ inline void RefuseCustomGradients(TraceGraph& graph, const std::vector<Branch>& 
                                   const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
                                   Where where) {
   bool any = false;
-  for (const Branch& branch : branches) any = any || HasCustomGradients(*branch.graph);
+  for (const Branch& branch : branches) any = any || !branch.graph->custom_nodes().empty();
   if (!any) return;
   CustomNode node;
   for (const Tensor& input : inputs) node.inputs.push_back(graph.Resolve(input, where));

@@ -88,13 +88,16 @@ inline ErrorHandler& CurrentErrorHandler() {
   Throw(Error(code, std::move(message), {}, {}, where));
 }
 
-// The status that calls of this thread write to. Each use reads it before the next call.
+// The status that calls of this thread write to: OK at first, as some calls write to it only when
+// they fail. Each use reads it before the next call.
 inline TF_Status* ThreadStatus() {
   struct Owner {
     TF_Status* status = TF_NewStatus();
     ~Owner() { TF_DeleteStatus(status); }
   };
   static thread_local Owner owner;
+  if (TF_GetCode(owner.status) != TF_OK) [[unlikely]]
+    TF_SetStatus(owner.status, TF_OK, "");
   return owner.status;
 }
 

@@ -38,15 +38,6 @@ class GradientSource {
 
 namespace internal {
 
-// True if the program gives the gradient of a node of the graph or of a function that it calls.
-inline bool HasCustomGradients(TraceGraph& graph) {
-  if (!graph.custom_nodes().empty()) return true;
-  for (const auto& callee : graph.callees()) {
-    if (callee->graph() != nullptr && HasCustomGradients(*callee->graph())) return true;
-  }
-  return false;
-}
-
 // TensorFlow's library makes nodes for the gradients of calls that it cannot run. UNIMPLEMENTED if
 // one is among those that begin with `prefix`.
 inline void CheckNoSymbolicGradient(TraceGraph& graph, const std::string& prefix, Where where) {
@@ -153,8 +144,9 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
       return tensors;
     };
     const CustomNode& node = custom[i];
-    const std::vector<Tensor> given =
-        node.backward(symbols(node.inputs), symbols(node.outputs), gradients);
+    std::vector<Tensor> outputs = symbols(node.outputs);
+    for (const Tensor& tensor : symbols(node.extra)) outputs.push_back(tensor);
+    const std::vector<Tensor> given = node.backward(symbols(node.inputs), outputs, gradients);
     if (given.size() != node.inputs.size()) {
       Throw(TF_INVALID_ARGUMENT,
             "The backward function of a CustomGradient gives " + std::to_string(given.size()) +

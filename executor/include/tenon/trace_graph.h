@@ -30,6 +30,8 @@ struct CustomNode {
   // From the gradients of the outputs, of which none is missing, those of the inputs, of which some
   // may be missing. Called in the trace of the graph, with symbols of it.
   CustomBackward backward;
+  // What `backward` is given behind the outputs, without gradients of their own.
+  std::vector<TF_Output> extra = {};
 };
 
 // Values of at most this many elements that a function captures become constants of its graph.

@@ -123,8 +123,7 @@ absl::Status BackwardLoop::AddCondition(std::string_view name) {
   const Value more = Compare("Greater", b.At(arguments[0]), b.Scalar(kCountType, 0));
   TENON_RETURN_IF_ERROR(b.status());
   TENON_RETURN_IF_ERROR(condition.AddResult("more", more.output()));
-  condition_function_ = b_.FreeFunctionName(absl::StrCat(name, "_backward"));
-  b_.AddFunctions({condition.Wire(condition_function_)});
+  condition_function_ = b_.AddFunction(absl::StrCat(name, "_backward"), condition);
   return absl::OkStatus();
 }
 
@@ -170,8 +169,7 @@ absl::Status BackwardLoop::AddBody() {
   TENON_RETURN_IF_ERROR(FillBody(body, arguments));
   has_state_ = HasState(body.graph);
   if (has_state_) TENON_RETURN_IF_ERROR(CheckEffects(body.graph));
-  body_function_ = b_.FreeFunctionName(absl::StrCat(name_, "_backward"));
-  b_.AddFunctions({body.Wire(body_function_)});
+  body_function_ = b_.AddFunction(absl::StrCat(name_, "_backward"), body);
   return absl::OkStatus();
 }
 

@@ -200,8 +200,7 @@ absl::Status BranchRule::RewriteForward() {
       }
       TENON_RETURN_IF_ERROR(body.AddResult(absl::StrCat("saved_", k), from));
     }
-    names.push_back(b_.FreeFunctionName(absl::StrCat(branch.body->name(), "_forward")));
-    b_.AddFunctions({body.Wire(names.back())});
+    names.push_back(b_.AddFunction(absl::StrCat(branch.body->name(), "_forward"), body));
   }
   NewAttrs attrs = KeptAttrs(s_);
   PutAttr(attrs, "Tout", MoreTypes(s_.graph().kind(s_.node()).types.outputs, slots_));
@@ -258,9 +257,7 @@ absl::StatusOr<std::string> BranchRule::Backward(const Branch& branch) {
           function.AddResult(absl::StrCat("d_argument_", wanted_[i]), gradients[i]));
   }
   has_state_ |= HasState(function.graph);
-  std::string name = b_.FreeFunctionName(absl::StrCat(branch.body->name(), "_backward"));
-  b_.AddFunctions({function.Wire(name)});
-  return name;
+  return b_.AddFunction(absl::StrCat(branch.body->name(), "_backward"), function);
 }
 
 void BranchRule::CallBackward(const std::vector<std::string>& names) {

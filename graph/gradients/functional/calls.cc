@@ -118,8 +118,7 @@ absl::Status CallRule::RewriteForward() {
     types.push_back(BaseType(body.graph.output_type(o)));
     TENON_RETURN_IF_ERROR(body.AddResult(PlainName("saved_", body.graph.name(o.node)), o));
   }
-  const std::string name = b_.FreeFunctionName(absl::StrCat(function_, "_forward"));
-  b_.AddFunctions({body.Wire(name)});
+  const std::string name = b_.AddFunction(absl::StrCat(function_, "_forward"), body);
   NewAttrs attrs = KeptAttrs(s_);
   if (!is_direct_) {
     PutAttr(attrs, "f", attr::Func(name));
@@ -186,8 +185,8 @@ absl::Status CallRule::Apply() {
   std::vector<Value> inputs(backward.inputs().begin(), backward.inputs().end());
   if (!saved_.empty()) TENON_RETURN_IF_ERROR(RewriteForward());
   for (size_t i = 0; i < saved_.size(); ++i) inputs.push_back(s_.y(results + static_cast<int>(i)));
-  const std::string name = b_.FreeFunctionName(absl::StrCat(function_, "_backward"));
-  b_.AddFunctions({backward.function().Wire(name)});
+  const std::string name =
+      b_.AddFunction(absl::StrCat(function_, "_backward"), backward.function());
   Call(name, inputs, HasState(backward.graph()), wanted_);
   return b_.status();
 }

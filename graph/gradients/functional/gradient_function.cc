@@ -66,10 +66,8 @@ absl::StatusOr<std::string> AddGradientFunction(Graph& graph, std::string_view f
     TENON_RETURN_IF_ERROR(body->AddResult(absl::StrCat("d_argument_", i), (*results)[i]));
   std::vector<std::string> wires;
   for (const FunctionEntry& made : body->graph.functions()) wires.emplace_back(made.wire);
-  std::string name = gradients::FreeFunctionName(graph, absl::StrCat(function, "_gradient"));
-  wires.push_back(body->Wire(name));
   PutFunctions(graph, wires);
-  return name;
+  return gradients::AddFunction(graph, absl::StrCat(function, "_gradient"), *body);
 }
 
 }  // namespace tenon

@@ -63,9 +63,7 @@ absl::StatusOr<std::string> LoopRule::ForwardCondition() {
   for (size_t k = 0; k < backward_->saved().size(); ++k)
     TENON_RETURN_IF_ERROR(
         condition.AddArgument(absl::StrCat("saved_", k), DataType::kVariant).status());
-  std::string name = b_.FreeFunctionName(absl::StrCat(condition_name_, "_forward"));
-  b_.AddFunctions({condition.Wire(name)});
-  return name;
+  return b_.AddFunction(absl::StrCat(condition_name_, "_forward"), condition);
 }
 
 absl::StatusOr<std::string> LoopRule::ForwardBody() {
@@ -86,9 +84,7 @@ absl::StatusOr<std::string> LoopRule::ForwardBody() {
     TENON_RETURN_IF_ERROR(body.AddResult(name, longer.output()));
     b.SyncShapes();
   }
-  std::string name = b_.FreeFunctionName(absl::StrCat(body_name_, "_forward"));
-  b_.AddFunctions({body.Wire(name)});
-  return name;
+  return b_.AddFunction(absl::StrCat(body_name_, "_forward"), body);
 }
 
 absl::Status LoopRule::RewriteForward() {
