@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/function_rep.h"
+#include "tenon/shared.h"
 #include "tenon/structure.h"
 
 namespace tenon::inline v0 {
@@ -33,7 +34,8 @@ class Results : public std::vector<Tensor> {
 // A handle: copies are the same function. Calls from several threads at once are allowed.
 class ConcreteFunction {
  public:
-  explicit ConcreteFunction(std::shared_ptr<internal::FunctionRep> rep) : rep_(std::move(rep)) {}
+  explicit ConcreteFunction(std::shared_ptr<internal::FunctionRep> rep)
+      : rep_("ConcreteFunction", std::move(rep)) {}
 
   // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
   // INVALID_ARGUMENT for other numbers or types of tensors.
@@ -113,10 +115,10 @@ class ConcreteFunction {
   std::string Optimized() const;
 
   // So that a function can be the value of an attribute.
-  operator FunctionName() const { return FunctionName(rep_->name(), rep_); }  // NOLINT
+  operator FunctionName() const { return FunctionName(rep_->name(), rep()); }  // NOLINT
 
   // --- Of this library's own headers.
-  const std::shared_ptr<internal::FunctionRep>& rep() const { return rep_; }
+  const std::shared_ptr<internal::FunctionRep>& rep() const { return rep_.pointer(); }
 
  private:
   std::vector<TensorSpec> Specs(const std::vector<TF_Output>& outputs,
@@ -129,7 +131,7 @@ class ConcreteFunction {
     return specs;
   }
 
-  std::shared_ptr<internal::FunctionRep> rep_;
+  internal::Shared<internal::FunctionRep> rep_;
 };
 
 namespace internal {

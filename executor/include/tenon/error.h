@@ -88,17 +88,32 @@ inline ErrorHandler& CurrentErrorHandler() {
   Throw(Error(code, std::move(message), {}, {}, where));
 }
 
+// A T of this thread's own, which is deleted when the thread ends. The destructor of a static
+// object, which runs after that, gets a new one, which is never deleted.
+template <typename T>
+T& OfThread() {
+  static thread_local constinit T* object = nullptr;
+  if (object == nullptr) [[unlikely]] {
+    struct Owner {
+      ~Owner() { delete std::exchange(object, nullptr); }
+    };
+    static thread_local Owner owner;
+    object = new T;
+  }
+  return *object;
+}
+
 // The status that calls of this thread write to: OK at first, as some calls write to it only when
 // they fail. Each use reads it before the next call.
 inline TF_Status* ThreadStatus() {
   struct Owner {
-    TF_Status* status = TF_NewStatus();
+    TF_Status* const status = TF_NewStatus();
     ~Owner() { TF_DeleteStatus(status); }
   };
-  static thread_local Owner owner;
-  if (TF_GetCode(owner.status) != TF_OK) [[unlikely]]
-    TF_SetStatus(owner.status, TF_OK, "");
-  return owner.status;
+  TF_Status* const status = OfThread<Owner>().status;
+  if (TF_GetCode(status) != TF_OK) [[unlikely]]
+    TF_SetStatus(status, TF_OK, "");
+  return status;
 }
 
 // Throws what the status says, unless it is OK.

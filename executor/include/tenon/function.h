@@ -16,6 +16,7 @@
 
 #include "tenon/concrete_function.h"
 #include "tenon/function_rep.h"
+#include "tenon/shared.h"
 #include "tenon/signature.h"
 #include "tenon/structure.h"
 #include "tenon/variable.h"
@@ -50,7 +51,7 @@ template <typename F>
 class Function {
  public:
   explicit Function(F callable, FunctionOptions options = {}, Where where = Where::current())
-      : core_(std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
+      : core_("Function", std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
 
   // Calls of up to six arguments know the place of the call, longer ones that of the Function.
   auto operator()(Where where = Where::current()) const { return CallAt(where); }
@@ -170,7 +171,7 @@ class Function {
     return trace;
   }
 
-  std::shared_ptr<Core> core_;
+  internal::Shared<Core> core_;
 };
 
 }  // namespace tenon::inline v0

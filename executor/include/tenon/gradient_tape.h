@@ -298,6 +298,16 @@ std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Ten
   }
 }
 
+inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
+  if (given == inputs) return;
+  Throw(TF_INVALID_ARGUMENT,
+        "The backward function of a CustomGradient gives " + std::to_string(given) +
+            (given == 1 ? " gradient for " : " gradients for ") + std::to_string(inputs) +
+            (inputs == 1 ? " input" : " inputs") +
+            ": it gives one for each, an empty Tensor where there is none",
+        where);
+}
+
 }  // namespace internal
 
 // A function of tensors whose gradient the program gives: CustomGradient(forward, backward)(x, y).
@@ -307,50 +317,55 @@ std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Ten
 // or that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs,
 // gradients.
 template <typename Forward, typename BackwardFunction>
-auto CustomGradient(Forward forward, BackwardFunction backward) {
-  return [forward = std::move(forward), backward = std::move(backward)](const auto&... args) {
-    const std::vector<Tensor> inputs{Tensor(args)...};
-    internal::CustomBackward way = [backward](const std::vector<Tensor>& in,
-                                              const std::vector<Tensor>& out,
-                                              const std::vector<Tensor>& gradients) {
-      return internal::CallBackward(backward, in, out, gradients,
-                                    std::index_sequence_for<decltype(args)...>());
-    };
-    const auto run = [&]<size_t... i>(std::index_sequence<i...>) { return forward(inputs[i]...); };
-    if (internal::TraceGraph* const graph = internal::scopes.trace) {
-      auto result = run(std::index_sequence_for<decltype(args)...>());
-      internal::CustomNode node;
-      for (const Tensor& input : inputs) node.inputs.push_back(graph->Resolve(input, {}));
-      std::vector<Tensor> outputs;
-      for (const Tensor& output : internal::AsTensors(result)) {
-        outputs.push_back(StopGradient(output));
-        node.outputs.push_back(outputs.back().output());
-      }
-      node.backward = std::move(way);
-      graph->custom_nodes().push_back(std::move(node));
-      internal::ReplaceTensors replace(outputs);
-      internal::Walk(result, replace);
-      return result;
-    }
-    auto result = [&] {
-      const internal::PauseTapes pause;
-      return run(std::index_sequence_for<decltype(args)...>());
-    }();
-    if (internal::scopes.tape != nullptr) {
-      auto record = std::make_shared<internal::TapeRecord>();
-      record->custom = std::move(way);
-      record->given = inputs;
-      // Results of their own, so that an input that is given back is not taken for a result.
-      for (const Tensor& output : internal::AsTensors(result)) {
-        const internal::PauseTapes pause;
-        record->outputs.push_back(Op("Identity").Input(output).RunOne());
-      }
-      internal::ReplaceTensors replace(record->outputs);
-      internal::Walk(result, replace);
-      internal::KeepOnTapes(record);
-    }
-    return result;
-  };
+auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
+  return
+      [forward = std::move(forward), backward = std::move(backward), where](const auto&... args) {
+        const std::vector<Tensor> inputs{Tensor(args)...};
+        internal::CustomBackward way = [backward, where](const std::vector<Tensor>& in,
+                                                         const std::vector<Tensor>& out,
+                                                         const std::vector<Tensor>& gradients) {
+          std::vector<Tensor> given = internal::CallBackward(
+              backward, in, out, gradients, std::index_sequence_for<decltype(args)...>());
+          internal::CheckGradientCount(given.size(), in.size(), where);
+          return given;
+        };
+        const auto run = [&]<size_t... i>(std::index_sequence<i...>) {
+          return forward(inputs[i]...);
+        };
+        if (internal::TraceGraph* const graph = internal::scopes.trace) {
+          auto result = run(std::index_sequence_for<decltype(args)...>());
+          internal::CustomNode node;
+          for (const Tensor& input : inputs) node.inputs.push_back(graph->Resolve(input, {}));
+          std::vector<Tensor> outputs;
+          for (const Tensor& output : internal::AsTensors(result)) {
+            outputs.push_back(StopGradient(output));
+            node.outputs.push_back(outputs.back().output());
+          }
+          node.backward = std::move(way);
+          graph->custom_nodes().push_back(std::move(node));
+          internal::ReplaceTensors replace(outputs);
+          internal::Walk(result, replace);
+          return result;
+        }
+        auto result = [&] {
+          const internal::PauseTapes pause;
+          return run(std::index_sequence_for<decltype(args)...>());
+        }();
+        if (internal::scopes.tape != nullptr) {
+          auto record = std::make_shared<internal::TapeRecord>();
+          record->custom = std::move(way);
+          record->given = inputs;
+          // Results of their own, so that an input that is given back is not taken for a result.
+          for (const Tensor& output : internal::AsTensors(result)) {
+            const internal::PauseTapes pause;
+            record->outputs.push_back(Op("Identity").Input(output).RunOne());
+          }
+          internal::ReplaceTensors replace(record->outputs);
+          internal::Walk(result, replace);
+          internal::KeepOnTapes(record);
+        }
+        return result;
+      };
 }
 
 }  // namespace tenon::inline v0

@@ -302,10 +302,7 @@ class EagerOp {
       if (op != nullptr) TFE_DeleteOp(op);
     }
   };
-  static Slot& Spare() {
-    static thread_local Slot slot;
-    return slot;
-  }
+  static Slot& Spare() { return OfThread<Slot>(); }
 
   TFE_Op* op_;
   bool failed_ = false;
@@ -502,11 +499,13 @@ inline bool IsUnknownAttr(const std::string& type, const std::string& attr) {
   if (attr.empty() || attr[0] == '_') return false;
   // What the thread has asked for.
   struct Known {
-    std::string type, attr;
+    struct {
+      std::string type, attr;
+    } slots[256];
   };
-  static thread_local Known known[256];
   const std::hash<std::string_view> hash;
-  Known& slot = known[(hash(type) + hash(attr)) % std::size(known)];
+  auto& slots = OfThread<Known>().slots;
+  auto& slot = slots[(hash(type) + hash(attr)) % std::size(slots)];
   if (slot.type == type && slot.attr == attr) [[likely]]
     return false;
   TF_Status* const status = TF_NewStatus();

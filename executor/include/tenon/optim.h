@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/shared.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {
@@ -236,7 +237,7 @@ class Adam : public Optimizer {
     std::unique_ptr<Variable> beta1, beta2;
   };
   const AdamOptions options_;
-  std::shared_ptr<Powers> powers_ = std::make_shared<Powers>();
+  internal::Shared<Powers> powers_{"Adam", std::make_shared<Powers>()};
   Tensor beta1_power_, beta2_power_;  // of this step
 };
 

@@ -11,6 +11,7 @@
 #include "tenon/context.h"
 #include "tenon/op.h"
 #include "tenon/own.h"
+#include "tenon/shared.h"
 #include "tenon/structure.h"
 #include "tenon/tensor.h"
 #include "tenon/wire.h"
@@ -173,18 +174,19 @@ class Callable {
   // The values of the fetches for a value for each feed. Errors are those of Session::Run.
   std::vector<Tensor> operator()(const std::vector<Tensor>& feeds,
                                  Where where = Where::current()) const {
+    const internal::SessionRep& session = *session_;
     if (feeds.size() != feeds_.size()) {
       internal::Throw(TF_INVALID_ARGUMENT,
                       "The callable takes " + std::to_string(feeds_.size()) + " tensors, not " +
                           std::to_string(feeds.size()),
                       where);
     }
-    return session_->Run(feeds_, feeds.data(), fetches_, targets_, where);
+    return session.Run(feeds_, feeds.data(), fetches_, targets_, where);
   }
 
  private:
   friend class Session;
-  std::shared_ptr<const internal::SessionRep> session_;
+  internal::Shared<const internal::SessionRep> session_{"Callable"};
   std::vector<TF_Output> feeds_, fetches_;
   std::vector<TF_Operation*> targets_;
 };
@@ -221,7 +223,7 @@ class Session {
                         const std::vector<std::string>& fetches,
                         Where where = Where::current()) const {
     Callable callable;
-    callable.session_ = rep_;
+    callable.session_ = internal::Shared<const internal::SessionRep>("Callable", rep_.pointer());
     for (const std::string& feed : feeds)
       callable.feeds_.push_back(rep_->Find(feed, rep_->ends.inputs, false, where));
     for (const std::string& fetch : fetches) {
@@ -267,7 +269,7 @@ class Session {
   }
 
  private:
-  explicit Session(std::shared_ptr<internal::SessionRep> rep) : rep_(std::move(rep)) {}
+  explicit Session(std::shared_ptr<internal::SessionRep> rep) : rep_("Session", std::move(rep)) {}
 
   // The options of TF_NewSession, as a ConfigProto.
   static TF_SessionOptions* Options(const SessionOptions& options, Where where) {
@@ -302,7 +304,7 @@ class Session {
   }
   static void FindEnds(internal::SessionRep& rep);
 
-  std::shared_ptr<internal::SessionRep> rep_;
+  internal::Shared<internal::SessionRep> rep_;
 };
 
 // Placeholders, and outputs that no node takes.

@@ -350,7 +350,12 @@ class Tensor {
   TF_Tensor* Host(Where where) const {
     internal::TensorRep& rep = this->rep(where);
     if (TF_Tensor* const tensor = rep.host.load(std::memory_order_acquire)) return tensor;
-    if (rep.handle == nullptr) ThrowSymbolic("the value of this tensor is not known", where);
+    if (rep.handle == nullptr)
+      ThrowSymbolic(
+          "its value is not known while the function is traced. Give it as a result of the function"
+          " and read what the call gives; branch and loop by it with Cond and While; print it with"
+          " ops::Print(x, {x})",
+          where);
     TF_Status* const status = internal::ThreadStatus();
     TF_Tensor* const tensor = TFE_TensorHandleResolve(rep.handle, status);
     internal::Check(status, where);

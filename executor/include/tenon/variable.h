@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/operators.h"
+#include "tenon/shared.h"
 #include "tenon/wire.h"
 
 namespace tenon::inline v0 {
@@ -95,7 +96,7 @@ class Variable {
     return *this;
   }
 
-  std::shared_ptr<Rep> rep_;
+  internal::Shared<Rep> rep_;
 };
 
 namespace internal {
@@ -120,7 +121,7 @@ class OutsideTraces {
 }  // namespace internal
 
 inline Variable::Variable(const Tensor& initial, VariableOptions options, Where where)
-    : rep_(std::make_shared<Rep>()) {
+    : rep_("Variable", std::make_shared<Rep>()) {
   if (initial.IsSymbolic()) {
     initial.ThrowSymbolic(
         "a variable needs a value to begin with; make the variable outside the"

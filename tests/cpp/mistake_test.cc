@@ -1,0 +1,147 @@
+// What programs do wrong, and what the library says to it.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+namespace {
+
+// The error of the call; of the code TF_OK if there is none.
+template <typename Call>
+Error ErrorOf(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {TF_OK, "no error"};
+}
+
+bool Has(const Error& error, const std::string& text) {
+  return error.message().find(text) != std::string::npos;
+}
+
+template <typename Call>
+void ExpectMovedFrom(const std::string& type, const Call& call) {
+  const Error error = ErrorOf(call);
+  EXPECT_EQ(error.code(), TF_FAILED_PRECONDITION) << type << ": " << error.what();
+  EXPECT_TRUE(Has(error, "This " + type + " is empty")) << error.what();
+}
+
+TEST(CppMistake, MovedFromFunctionSaysSo) {
+  Function f([](Tensor x) { return x + 1; });
+  Function kept = std::move(f);
+  ExpectMovedFrom("Function", [&] { f(Tensor(1.f)); });
+  ExpectMovedFrom("Function", [&] { f.Concrete(Tensor(1.f)); });
+  ExpectMovedFrom("Function", [&] { f.trace_count(); });
+  ExpectMovedFrom("Function", [&] { f.TraceReport(); });
+  ConcreteFunction concrete = kept.Concrete(Tensor(1.f));
+  const ConcreteFunction other = std::move(concrete);
+  ExpectMovedFrom("ConcreteFunction", [&] { concrete(Tensor(1.f)); });
+  ExpectMovedFrom("ConcreteFunction", [&] { concrete.name(); });
+  ExpectMovedFrom("ConcreteFunction", [&] { concrete.graph_def(); });
+  ExpectMovedFrom("ConcreteFunction", [&] { concrete.inputs(); });
+  concrete = other;
+  EXPECT_EQ(Tensor(concrete(Tensor(1.f))).item<float>(), 2);
+}
+
+TEST(CppMistake, MovedFromVariableSaysSo) {
+  Variable v(1.f);
+  Variable kept = std::move(v);
+  ExpectMovedFrom("Variable", [&] { v.Read(); });
+  ExpectMovedFrom("Variable", [&] { v.name(); });
+  ExpectMovedFrom("Variable", [&] { v.Assign(2.f); });
+  ExpectMovedFrom("Variable", [&] { v + 1; });
+  ExpectMovedFrom("Variable", [&] {
+    GradientTape tape;
+    tape.Gradient(kept * 2.f, {v});
+  });
+  ExpectMovedFrom("Variable", [&] {
+    Function f([](Variable argument) { return argument + 1; });
+    f(v);
+  });
+  ExpectMovedFrom("Variable", [&] { SaveCheckpoint("/tmp/unused", {&v}); });
+  EXPECT_FALSE(v == kept);
+  v = kept;
+  EXPECT_EQ(v.Read().item<float>(), 1);
+}
+
+TEST(CppMistake, MovedFromSessionSaysSo) {
+  Function f([](Tensor x) { return x + 1; });
+  Session session = Session::FromGraphDef(f.Concrete(Tensor(1.f)).graph_def());
+  Session kept = std::move(session);
+  ExpectMovedFrom("Session", [&] { session.Run({}, {"output_0"}); });
+  ExpectMovedFrom("Session", [&] { session.inputs(); });
+  ExpectMovedFrom("Session", [&] { session.Explain(); });
+  ExpectMovedFrom("Session", [&] { session.Cancel(); });
+  Callable callable = kept.MakeCallable({"arg_0"}, {"output_0"});
+  const Callable other = std::move(callable);
+  ExpectMovedFrom("Callable", [&] { callable({Tensor(1.f)}); });
+  ExpectMovedFrom("Callable", [] { Callable()({}); });
+  EXPECT_EQ(other({Tensor(1.f)})[0].item<float>(), 2);
+}
+
+TEST(CppMistake, MovedFromAdamAndTensorSaySo) {
+  Variable v(1.f);
+  optim::Adam adam;
+  const optim::Adam kept = std::move(adam);
+  ExpectMovedFrom("Adam", [&] { adam.Apply({Tensor(1.f)}, {&v}); });
+  Tensor tensor(1.f);
+  const Tensor same = std::move(tensor);
+  EXPECT_EQ(ErrorOf([&] { tensor + 1; }).code(), TF_INVALID_ARGUMENT);
+  EXPECT_TRUE(Has(ErrorOf([&] { tensor.shape(); }), "This Tensor is empty"));
+}
+
+// A gradient for another number of inputs.
+TEST(CppMistake, CustomGradientOfAnotherCountSaysBoth) {
+  const auto product =
+      CustomGradient([](Tensor x, Tensor y) { return x * y; }, [](Tensor dy) { return dy; });
+  const auto square =
+      CustomGradient([](Tensor x) { return x * x; }, [](Tensor dy) { return std::tuple(dy, dy); });
+  const auto slope_of_product = [&](Tensor x, Tensor y) {
+    GradientTape tape;
+    tape.Watch(x);
+    tape.Watch(y);
+    return tape.Gradient(product(x, y), {x, y});
+  };
+  const auto slope_of_square = [&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(square(x), {x});
+  };
+  Function traced_product(slope_of_product);
+  Function traced_square(slope_of_square);
+  const Tensor a(2.f), b(3.f);
+  for (const Error& error :
+       {ErrorOf([&] { slope_of_product(a, b); }), ErrorOf([&] { traced_product(a, b); })}) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+    EXPECT_TRUE(Has(error, "gives 1 gradient for 2 inputs")) << error.what();
+    EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
+  }
+  for (const Error& error :
+       {ErrorOf([&] { slope_of_square(a); }), ErrorOf([&] { traced_square(a); })}) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+    EXPECT_TRUE(Has(error, "gives 2 gradients for 1 input")) << error.what();
+  }
+}
+
+TEST(CppMistake, ValueOfASymbolSaysWhatToWrite) {
+  Function item([](Tensor x) { return x * x.item<float>(); });
+  Function data([](Tensor x) { return x * x.data<float>()[0]; });
+  Function vector([](Tensor x) { return x * x.ToVector<float>()[0]; });
+  for (const Error& error :
+       {ErrorOf([&] { item(Tensor(1.f)); }), ErrorOf([&] { data(Tensor(1.f)); }),
+        ErrorOf([&] { vector(Tensor(1.f)); })}) {
+    EXPECT_EQ(error.code(), TF_FAILED_PRECONDITION);
+    for (const char* const word : {"\"arg_0:0\"", "result", "Cond", "While", "ops::Print"})
+      EXPECT_TRUE(Has(error, word)) << error.what();
+    EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
+  }
+}
+
+}  // namespace
+}  // namespace tenon
