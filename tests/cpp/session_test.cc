@@ -1,6 +1,7 @@
 // Sessions of the C++ library, and traced functions as files.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -77,6 +78,9 @@ TEST_F(CppSession, SaysWhichNameIsWrong) {
   }
   EXPECT_THROW(session.Run({{"x", x}}, {"output_0:1"}), Error);
   EXPECT_THROW(Session::Load(Path("none.pb")), Error);
+  // A file of one byte, that of a node's tag.
+  std::ofstream(Path("cut.pb")) << '\n';
+  EXPECT_THROW(Session::Load(Path("cut.pb")), Error);
   EXPECT_THROW(Session::Load(Path("none")), Error);
 }
 

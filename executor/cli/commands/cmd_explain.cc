@@ -135,7 +135,9 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
     }
   }
   invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);
-  const std::vector<TraceNote> traces = TraceNotesOf(bench.graph());
+  // A SavedModel has the traces of all its signatures.
+  const std::vector<TraceNote> traces = TraceNotesOf(
+      bench.graph(), bench.saved.has_value() ? ends.fetches : std::vector<std::string>());
   if (!traces.empty()) invocation.doc.Set("traces", TraceNotesJson(traces));
   if (!invocation.json()) {
     std::string devices;

@@ -3,11 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/values/text.h"
 #include "graph/base/one_line.h"
 #include "graph/functions/function_body.h"
+#include "graph/functions/function_library.h"
 
 namespace tenon::cli {
 namespace {
@@ -54,6 +56,48 @@ std::optional<TraceNote> NoteOf(const AttrSet& attrs) {
   return note;
 }
 
+// The nodes that tensors need, and the functions that these reach.
+class Needed {
+ public:
+  Needed(const Graph& graph, const std::vector<std::string>& fetches) : graph_(graph) {
+    std::vector<NodeId> nodes;
+    const auto add = [&](NodeId n) {
+      if (n != kNoNode && nodes_.insert(n).second) nodes.push_back(n);
+    };
+    for (const std::string& fetch : fetches)
+      add(graph.FindNode(std::string_view(fetch).substr(0, fetch.find(':'))));
+    while (!nodes.empty()) {
+      const NodeId n = nodes.back();
+      nodes.pop_back();
+      for (const Output& input : graph.inputs(n)) add(input.node);
+      Add(CalledBy(graph.op_name(n), graph.attrs(n)));
+    }
+    while (!to_follow_.empty()) {
+      const FunctionEntry* const function = to_follow_.back();
+      to_follow_.pop_back();
+      for (const BodyNode& node : ParseFunctionBody(graph, *function).nodes)
+        Add(CalledBy(node.op_name, AttrSet(node.attrs)));
+    }
+  }
+
+  bool Has(NodeId n) const { return nodes_.contains(n); }
+  bool Has(std::string_view function) const { return functions_.contains(function); }
+
+ private:
+  void Add(const std::vector<std::string_view>& names) {
+    for (const std::string_view name : names) {
+      const FunctionEntry* const function = graph_.FindFunction(name);
+      if (function == nullptr || !functions_.insert(function->name).second) continue;
+      to_follow_.push_back(function);
+    }
+  }
+
+  const Graph& graph_;
+  absl::flat_hash_set<NodeId> nodes_;
+  absl::flat_hash_set<std::string_view> functions_;
+  std::vector<const FunctionEntry*> to_follow_;
+};
+
 // At most twelve lines.
 void AppendLines(std::string_view what, const std::vector<std::string>& entries,
                  std::string* text) {
@@ -65,15 +109,17 @@ void AppendLines(std::string_view what, const std::vector<std::string>& entries,
 
 }  // namespace
 
-std::vector<TraceNote> TraceNotesOf(const Graph& graph) {
+std::vector<TraceNote> TraceNotesOf(const Graph& graph, const std::vector<std::string>& fetches) {
   std::vector<TraceNote> notes;
   const auto add = [&notes](const AttrSet& attrs) {
     if (std::optional<TraceNote> note = NoteOf(attrs)) notes.push_back(*std::move(note));
   };
+  const Needed needed(graph, fetches);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) add(graph.attrs(n));
+    if (graph.alive(n) && (fetches.empty() || needed.Has(n))) add(graph.attrs(n));
   }
   for (const FunctionEntry& function : graph.functions()) {
+    if (!fetches.empty() && !needed.Has(function.name)) continue;
     for (const BodyNode& node : ParseFunctionBody(graph, function).nodes) add(AttrSet(node.attrs));
   }
   return notes;

@@ -25,8 +25,11 @@ struct TraceNote {
   int64_t ops = 0, path = 0, path_without_edges = 0;
 };
 
-// The notes of the nodes by id, then those of the functions in the order of the library.
-std::vector<TraceNote> TraceNotesOf(const Graph& graph);
+// The notes of the nodes by id, then those of the functions in the order of the library. If there
+// are `fetches`, tensors or nodes of the graph, only those of the nodes that they need and of the
+// functions that these reach.
+std::vector<TraceNote> TraceNotesOf(const Graph& graph,
+                                    const std::vector<std::string>& fetches = {});
 
 // Lines about each trace; empty for no notes.
 std::string TraceNotesText(const std::vector<TraceNote>& notes);

@@ -9,6 +9,7 @@
 #include "executor/cli/graphs/explain_node.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/named_nodes.h"
+#include "executor/cli/graphs/trace_notes.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/rank_limit.h"
 #include "executor/cli/passes/html_report.h"
@@ -21,6 +22,7 @@ namespace tenon::cli {
 namespace {
 
 using namespace tenon::testing;  // NOLINT: names of nodes in texts
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(NamedNodes, HaveTheOrderOfTheGraph) {
@@ -54,6 +56,34 @@ TEST(WriteProvenance, LeavesNothingOfAnEarlierOptimization) {
   const FunctionBody body = ParseFunctionBody(graph, *graph.FindFunction("f"));
   ASSERT_EQ(body.nodes.size(), 1u);
   for (const Attr& attr : body.nodes[0].attrs) EXPECT_NE(attr.name, "_tenon_origins");
+}
+
+// The attributes of a node that tell of the trace of a function.
+std::string Traced(const std::string& function) {
+  return absl::StrCat("attr { key: '_tenon_trace_why' value { s: 'the first call' } } ",
+                      "attr { key: '_tenon_trace_function' value { s: '", function, "' } }");
+}
+
+TEST(TraceNotes, AreThoseOfWhatIsFetched) {
+  const auto function = [](const std::string& name, const std::string& more) {
+    return Function(name, {"a"}, {"r"}, Node("m", "Neg", {"a"}, Traced(name)) + more,
+                    Ret("r", "m:y:0"));
+  };
+  const Graph graph = Parse(
+      Placeholder("x", "dim { size: 2 }") + Call("c", "serve", {"x"}) + Call("d", "train", {"x"}) +
+      Node("n", "Neg", {"d"}, Traced("the graph")) +
+      Library({function("serve", ""), function("train", Call("h", "helper", {"m:y:0"})),
+               function("helper", Call("again", "train", {"m:y:0"})), function("unused", "")}));
+  const auto names = [&](const std::vector<std::string>& fetches) {
+    std::vector<std::string> functions;
+    for (const TraceNote& note : TraceNotesOf(graph, fetches)) functions.push_back(note.function);
+    return functions;
+  };
+  EXPECT_THAT(names({}), ElementsAre("the graph", "serve", "train", "helper", "unused"));
+  EXPECT_THAT(names({"c:0"}), ElementsAre("serve"));
+  EXPECT_THAT(names({"d"}), ElementsAre("train", "helper"));
+  EXPECT_THAT(names({"n:0", "c"}), ElementsAre("the graph", "serve", "train", "helper"));
+  EXPECT_THAT(names({"nowhere"}), ElementsAre());
 }
 
 const std::string kDtype = Type("dtype", "DT_FLOAT");

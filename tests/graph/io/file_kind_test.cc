@@ -142,5 +142,16 @@ TEST(FileKind, AnEmptyFileHoldsNoGraph) {
   EXPECT_THAT(std::string(imported.status().message()), HasSubstr("is empty"));
 }
 
+// The tag of a node alone is a line feed, which is no graph in text either.
+TEST(FileKind, WhiteSpaceHoldsNoGraph) {
+  for (const char* const bytes : {"\n", " ", "\r\n\t \n"}) {
+    const absl::StatusOr<Imported> imported = ImportBytes(bytes, "blank.pb");
+    EXPECT_EQ(imported.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(imported.status().message()),
+                HasSubstr("blank.pb: holds nothing but white space"));
+  }
+  EXPECT_TRUE(ImportBytes("# a graph of no nodes\n", "none.pbtxt").ok());
+}
+
 }  // namespace
 }  // namespace tenon
