@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -36,10 +37,10 @@ struct Program {
 
   Tensor Run(Tensor x) {
     const NameScope scope("outer");
-    Variable local(Tensor(1.f));
-    local.Assign(step(x));
+    if (!local) local.emplace(Tensor(1.f));
+    local->Assign(step(x));
     v.AssignAdd(step(x));
-    Tensor y = step(x) * step(v) + local;
+    Tensor y = step(x) * step(v) + *local;
     y = square(step(y)) + square(y * 0.1f);
     y = Cond(
         step(y) > 0,
@@ -70,6 +71,7 @@ struct Program {
   }
 
   Steps step;
+  std::optional<Variable> local;
   Variable v{Tensor(2.f)}, w{Tensor(0.5f)};
   optim::Sgd sgd{{.learning_rate = 0.1f, .momentum = 0.5f}};
   Function<std::function<Tensor(Tensor)>> cube{

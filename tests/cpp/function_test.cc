@@ -570,5 +570,97 @@ TEST(CppConcreteFunction, TellsWhatItTakesAndGives) {
   EXPECT_THROW(concrete(x), Error);
 }
 
+// Whether the report of traces says this of one of them.
+template <typename F>
+bool Reports(const F& function, const std::string& why) {
+  return function.TraceReport().find("because " + why + "\n") != std::string::npos;
+}
+
+enum class Mode { kFast, kSlow };
+struct Settings {
+  int depth = 1;
+  float rate = 0.5f;
+  auto Fields() { return std::tie(depth, rate); }
+};
+
+TEST(CppFunction, SaysWhichArgumentChanged) {
+  Function f([](Tensor x, int times, std::string name) {
+    return x * times + Tensor(name).ToString().size();
+  });
+  const Tensor x(1.f);
+  f(x, 2, "a");
+  f(x, 3, "a");
+  EXPECT_TRUE(Reports(f, "argument 1 changed from 2 to 3")) << f.TraceReport();
+  f(x, 3, "relu");
+  EXPECT_TRUE(Reports(f, "argument 2 changed from \"a\" to \"relu\"")) << f.TraceReport();
+  f(Tensor::Of<float>({1}), 4, "relu");
+  EXPECT_TRUE(Reports(f,
+                      "argument 1 changed from 3 to 4; the rank of tensor 0 changed from"
+                      " float32() to float32(1,)"))
+      << f.TraceReport();
+  // Texts of other lengths are of one type.
+  const std::string relu = "relu";
+  f(Tensor::Of<float>({1}), 4, relu);
+  EXPECT_EQ(f.trace_count(), 4);
+}
+
+TEST(CppFunction, SaysWhichPartOfAnArgumentChanged) {
+  Function f([](Tensor x, std::vector<int> sizes, Settings settings, Mode mode, bool on) {
+    return x * sizes[0] * settings.depth + (mode == Mode::kSlow && on ? 1 : 0);
+  });
+  const Tensor x(1.f);
+  f(x, std::vector<int>{1, 2}, Settings(), Mode::kFast, true);
+  f(x, std::vector<int>{1, 5}, Settings(), Mode::kFast, true);
+  EXPECT_TRUE(Reports(f, "part 2 of argument 1 changed from 2 to 5")) << f.TraceReport();
+  f(x, std::vector<int>{1, 5, 6}, Settings(), Mode::kFast, true);
+  EXPECT_TRUE(Reports(f, "part 0 of argument 1 changed from length 2 to length 3"))
+      << f.TraceReport();
+  f(x, std::vector<int>{1, 5, 6}, Settings{1, 0.1f}, Mode::kSlow, false);
+  EXPECT_TRUE(Reports(f,
+                      "part 1 of argument 2 changed from 0.5 to 0.1; argument 3 changed from 0"
+                      " to 1; argument 4 changed from true to false"))
+      << f.TraceReport();
+}
+
+TEST(CppFunction, SaysWhichVariableOrTypeChanged) {
+  Function f([](const auto& value) { return Tensor(value) + 1; });
+  Variable v(1.f, {.name = "v"}), w(1.f, {.name = "w"}), other(1.f, {.name = "w"});
+  f(v);
+  f(w);
+  EXPECT_TRUE(Reports(f, "argument 0 changed from the variable \"v\" to the variable \"w\""))
+      << f.TraceReport();
+  f(other);
+  EXPECT_TRUE(Reports(f, "the C++ type of an argument, or a variable of the same name, changed"))
+      << f.TraceReport();
+  Function g([](auto value) { return Tensor(value) + 1; });
+  g(2);
+  g(int64_t{2});
+  EXPECT_TRUE(Reports(g, "argument 0 changed from 2 (int32) to 2 (int64)")) << g.TraceReport();
+  g(Tensor(2));
+  EXPECT_TRUE(Reports(g,
+                      "argument 0 changed from 2 to a tensor; the number of tensors changed"
+                      " from 0 to 1"))
+      << g.TraceReport();
+}
+
+TEST(CppFunction, UsesAGeneralTraceThatItHas) {
+  Function f([](Tensor x) { return ops::Sum(x, 0); });
+  const ConcreteFunction any = f.Concrete(TensorSpec(DType::kFloat, Shape::Unknown()));
+  const ConcreteFunction rows = f.Concrete(TensorSpec(DType::kFloat, {-1, 2}));
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(Floats(f(Tensor::Of<float>({{1, 2}, {3, 4}}))), (std::vector<float>{4, 6}));
+  EXPECT_EQ(Floats(f(Tensor::Of<float>({{1, 2}}))), (std::vector<float>{1, 2}));
+  EXPECT_EQ(Floats(f(Tensor::Of<float>({1, 2, 3}))), (std::vector<float>{6}));
+  EXPECT_EQ(f.trace_count(), 2);
+  // The trace with the fewest unknown lengths serves a call.
+  EXPECT_EQ(f.Concrete(Tensor::Of<float>({{1, 2}})).name(), rows.name());
+  EXPECT_EQ(f.Concrete(Tensor::Of<float>({{1}})).name(), any.name());
+  // A spec asks for a trace as it says.
+  EXPECT_NE(f.Concrete(TensorSpec(DType::kFloat, {3, 2})).name(), rows.name());
+  EXPECT_EQ(f.trace_count(), 3);
+  f(Tensor::Of<double>({1}));
+  EXPECT_EQ(f.trace_count(), 4);
+}
+
 }  // namespace
 }  // namespace tenon

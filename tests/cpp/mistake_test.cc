@@ -1,7 +1,9 @@
 // What programs do wrong, and what the library says to it.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -141,6 +143,56 @@ TEST(CppMistake, ValueOfASymbolSaysWhatToWrite) {
       EXPECT_TRUE(Has(error, word)) << error.what();
     EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
   }
+}
+
+void ExpectRefusedVariable(const Error& error, const std::string& how) {
+  EXPECT_EQ(error.code(), TF_FAILED_PRECONDITION) << error.what();
+  for (const std::string& text : {std::string("\"w\""), how, std::string("created once")})
+    EXPECT_TRUE(Has(error, text)) << error.what();
+}
+
+TEST(CppMistake, VariablesOfAFunctionAreMadeOnce) {
+  Function fresh([](Tensor x) {
+    Variable w(Tensor(1.f), {.name = "w"});
+    return w.AssignAdd(x).Read();
+  });
+  ExpectRefusedVariable(ErrorOf([&] { fresh(Tensor(1.f)); }), "lets go of it");
+  EXPECT_EQ(fresh.trace_count(), 0);
+  std::optional<Variable> kept;
+  Function again([&](Tensor x) {
+    kept.emplace(Tensor(1.f), VariableOptions{.name = "w"});
+    return *kept + x;
+  });
+  EXPECT_EQ(again(Tensor(1.f)).item<float>(), 2);
+  ExpectRefusedVariable(ErrorOf([&] { again(Tensor::Of<float>({1})); }), "not the first");
+  EXPECT_EQ(again(Tensor(1.f)).item<float>(), 2);
+  Variable v(1.f);
+  Function optimizer([&](Tensor gradient) {
+    optim::Momentum momentum;
+    momentum.Apply({gradient}, {&v});
+  });
+  EXPECT_TRUE(Has(ErrorOf([&] { optimizer(Tensor(1.f)); }), "lets go of it"));
+}
+
+TEST(CppMistake, VariablesThatAreKeptMayBeMadeInATrace) {
+  std::optional<Variable> v;
+  Function inner([&](Tensor x) {
+    if (!v) v.emplace(Tensor(1.f));
+    return v->AssignAdd(x).Read();
+  });
+  Function outer([&](Tensor x) { return inner(x) * 2; });
+  EXPECT_EQ(outer(Tensor(1.f)).item<float>(), 4);
+  EXPECT_EQ(outer(Tensor(1.f)).item<float>(), 6);
+  EXPECT_EQ(v->Read().item<float>(), 3);
+  // State of an optimizer that is outside may come with each trace.
+  Variable a(Tensor(1.f), {.name = "a"}), b(Tensor(1.f), {.name = "b"});
+  optim::Momentum momentum({.learning_rate = 1});
+  Function step(
+      [&](Tensor gradient, int which) { momentum.Apply({gradient}, {which == 0 ? &a : &b}); });
+  step(Tensor(1.f), 0);
+  step(Tensor(2.f), 1);
+  EXPECT_EQ(a.Read().item<float>(), 0);
+  EXPECT_EQ(b.Read().item<float>(), -1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -249,12 +250,13 @@ TEST(CppVariable, HasPartsAsItsValue) {
 }
 
 TEST(CppVariable, LivesAsLongAsTheTracesThatUseIt) {
-  Function count([](Tensor by) {
-    Variable sum(Tensor(0.f));
-    sum.AssignAdd(by);
-    return sum.Read();
+  std::optional<Variable> sum;
+  Function count([&](Tensor by) {
+    if (!sum) sum.emplace(Tensor(0.f));
+    return sum->AssignAdd(by).Read();
   });
   EXPECT_EQ(count(Tensor(2.f)).item<float>(), 2);
+  sum.reset();
   EXPECT_EQ(count(Tensor(3.f)).item<float>(), 5);
   EXPECT_EQ(count.trace_count(), 1);
 }

@@ -94,16 +94,22 @@ class Function {
   // if there is none, or none with these names.
   template <typename... Args>
   ConcreteFunction Concrete(const Args&... args) const {
-    using Result = std::decay_t<
-        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
-    internal::CallArgs call =
-        internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
-    return ConcreteFunction(core_->traces
-                                .Find(call,
+    if constexpr (!internal::kTakes<F, Args...>) {
+      internal::RefuseArguments<F, Args...>();
+    } else {
+      using Result = std::decay_t<
+          std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+      internal::CallArgs call =
+          internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
+      return ConcreteFunction(core_->traces
+                                  .Find(
+                                      call,
                                       [&](const internal::Signature& signature) {
                                         return MakeTrace<Result>(signature, args...);
-                                      })
-                                ->function);
+                                      },
+                                      [&] { return internal::ArgDescriber(args...).parts; })
+                                  ->function);
+    }
   }
 
   // How many traces were made.
@@ -132,19 +138,26 @@ class Function {
 
   template <typename... Args>
   auto CallAt(Where where, const Args&... args) const {
-    using Result = std::decay_t<
-        std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
-    internal::CallArgs call = internal::ReadArgs(internal::TypeTag<Args...>(), args...);
-    const std::shared_ptr<internal::Trace> trace =
-        core_->traces.Find(call, [&](const internal::Signature& signature) {
-          return MakeTrace<Result>(signature, args...);
-        });
-    const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), where);
-    if constexpr (!std::is_void_v<Result>) {
-      Result result = *static_cast<const Result*>(trace->result.get());
-      internal::ReplaceTensors replace(outputs);
-      internal::Walk(result, replace);
-      return result;
+    if constexpr (!internal::kTakes<F, Args...>) {
+      internal::RefuseArguments<F, Args...>();
+    } else {
+      using Result = std::decay_t<
+          std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+      internal::CallArgs call =
+          internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
+      const std::shared_ptr<internal::Trace> trace = core_->traces.Find(
+          call,
+          [&](const internal::Signature& signature) {
+            return MakeTrace<Result>(signature, args...);
+          },
+          [&] { return internal::ArgDescriber(args...).parts; });
+      const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), where);
+      if constexpr (!std::is_void_v<Result>) {
+        Result result = *static_cast<const Result*>(trace->result.get());
+        internal::ReplaceTensors replace(outputs);
+        internal::Walk(result, replace);
+        return result;
+      }
     }
   }
 

@@ -75,6 +75,7 @@ class Optimizer {
     for (const Entry& entry : slots) {
       if (entry.key == key) return *entry.slot;
     }
+    internal::NewVariables* const noted = NotedVariables();
     const internal::OutsideTraces outside;
     TF_Tensor* const zeros = internal::AllocateTensor(
         variable.dtype(), variable.shape().dims().data(), variable.shape().rank());
@@ -84,9 +85,15 @@ class Optimizer {
          std::make_unique<Variable>(
              Tensor::FromHost(zeros),
              VariableOptions{.name = variable.name() + "/" + name, .trainable = false}, where)});
+    if (noted != nullptr) noted->Add(slots_, slots.back().slot->name(), where);
     return *slots.back().slot;
   }
 
+  // Those of the function that is being traced; null outside. What an optimizer keeps for a
+  // variable may also be made in a later trace.
+  static internal::NewVariables* NotedVariables() {
+    return internal::scopes.trace == nullptr ? nullptr : internal::new_variables;
+  }
   // A scalar of the type of the variable.
   static Tensor Scalar(float value, const Variable& variable, Where where) {
     return Operand(value, where).OfType(variable.dtype());

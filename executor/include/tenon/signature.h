@@ -2,12 +2,15 @@
 // headers.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,10 +31,19 @@ struct ArgSpec {
   std::shared_ptr<const std::string> handle_data;
 };
 
+// A part of an argument in words: "3", "\"relu\"", "the variable \"w\"", "a tensor", "length 2".
+struct ArgPart {
+  size_t argument = 0;  // its number among the arguments
+  std::string value;
+  const char* type = "";  // "int32", of a number
+  friend bool operator==(const ArgPart&, const ArgPart&) = default;
+};
+
 // What decides which trace serves a call.
 struct Signature {
   std::vector<ArgSpec> tensors;
-  std::string constants;  // types, lengths, C++ values and variables
+  std::string constants;       // types, lengths, C++ values and variables
+  std::vector<ArgPart> parts;  // the same in words, for people
 };
 
 // A small number for the name of a device; 0 for the host's CPU and for symbols without one.
@@ -137,6 +149,57 @@ inline ArgSpec SpecOf(const Tensor& tensor) {
 }
 inline void ArgReader::AddSpec(const Tensor& tensor) { call_.specs.push_back(SpecOf(tensor)); }
 
+// Says in words what the arguments are.
+class ArgDescriber {
+ public:
+  std::vector<ArgPart> parts;
+
+  template <typename... Args>
+  explicit ArgDescriber(const Args&... args) {
+    [[maybe_unused]] const auto add = [this](const auto& argument) {
+      Walk(argument, *this);
+      ++argument_;
+    };
+    (add(args), ...);
+  }
+
+  void OnTensor(const Tensor&) { Add("a tensor"); }
+  void OnSpec(const TensorSpec&) { Add("a tensor"); }
+  void OnVariable(const Variable& variable) { Add("the variable \"" + variable.name() + "\""); }
+  void OnMark(size_t number) { Add("length " + std::to_string(number)); }
+  // The length of a text stands before it, and is no part of its own.
+  void OnConstant(std::string_view text) {
+    constexpr size_t kMost = 40;
+    parts.back().value = '"' + std::string(text.substr(0, kMost)) +
+                         (text.size() > kMost ? "\"... of " + std::to_string(text.size()) + " bytes"
+                                              : std::string("\""));
+  }
+  template <typename T>
+  void OnPlain(const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      OnPlain(static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (std::is_pointer_v<T>) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%p", reinterpret_cast<const void*>(value));
+      Add(text, "pointer");
+    } else if constexpr (std::is_same_v<T, bool>) {
+      Add(value ? "true" : "false", "bool");
+    } else if constexpr (std::is_floating_point_v<T>) {
+      char text[64];
+      char* const end = std::to_chars(text, text + sizeof text, value).ptr;
+      Add(std::string(text, end), Name(DTypeOf<T>()));
+    } else {
+      Add(std::to_string(value), Name(DTypeOf<T>()));
+    }
+  }
+
+ private:
+  void Add(std::string value, const char* type = "") {
+    parts.push_back({argument_, std::move(value), type});
+  }
+  size_t argument_ = 0;
+};
+
 template <typename... Args>
 CallArgs ReadArgs(const void* type, const Args&... args) {
   CallArgs call;
@@ -241,9 +304,10 @@ class TraceTable {
     where_ = where;
   }
 
-  // The trace for a call, which `make(signature)` makes if there is none.
-  template <typename Make>
-  std::shared_ptr<Trace> Find(CallArgs& call, const Make& make) {
+  // The trace for a call, which `make(signature)` makes if there is none. `describe()` gives the
+  // arguments in words.
+  template <typename Make, typename Describe>
+  std::shared_ptr<Trace> Find(CallArgs& call, const Make& make, const Describe& describe) {
     {
       const std::lock_guard lock(mutex_);
       if (last_ != nullptr && last_key_ == call.key) return last_;
@@ -253,7 +317,7 @@ class TraceTable {
         return last_ = found->second;
       }
     }
-    return FindSlowly(call, make);
+    return FindSlowly(call, make, describe);
   }
 
   int count() const {
@@ -274,11 +338,12 @@ class TraceTable {
     return current;
   }
 
-  template <typename Make>
-  std::shared_ptr<Trace> FindSlowly(CallArgs& call, const Make& make) {
+  template <typename Make, typename Describe>
+  std::shared_ptr<Trace> FindSlowly(CallArgs& call, const Make& make, const Describe& describe) {
     const std::lock_guard tracing(TraceMutex());
     Signature signature = SignatureOf(call);
-    if (std::shared_ptr<Trace> trace = Serving(signature, call.key)) return trace;
+    if (std::shared_ptr<Trace> trace = Serving(signature, call)) return trace;
+    signature.parts = describe();
     int depth = 0;
     for (const Tracing* outer = CurrentTracing(); outer != nullptr; outer = outer->outer) {
       if (outer->table != this) continue;
@@ -299,7 +364,10 @@ class TraceTable {
       ~Restore() { CurrentTracing() = outer; }
     } restore{current.outer};
     CurrentTracing() = &current;
+    NewVariables variables{name_, count() != 0, ToString(where_)};
+    const NoteVariables note(&variables);
     std::shared_ptr<Trace> trace = make(signature);
+    variables.Check();
     trace->signature = std::move(signature);
     trace->why = std::move(why);
     const std::lock_guard lock(mutex_);
@@ -322,7 +390,7 @@ class TraceTable {
     return ApplyInputSignature(std::move(signature));
   }
   Signature ApplyInputSignature(Signature signature) const;
-  std::shared_ptr<Trace> Serving(const Signature& signature, const std::string& key);
+  std::shared_ptr<Trace> Serving(const Signature& signature, const CallArgs& call);
   std::string Why(const Signature& signature) const;
   void Relax(Signature& signature) const;
   void Warn(const Trace& trace);
@@ -370,11 +438,24 @@ inline Signature TraceTable::ApplyInputSignature(Signature signature) const {
   return signature;
 }
 
+// How many lengths of the tensors are unknown; an unknown rank counts as more than all of a shape.
+inline int64_t Generality(const Signature& signature) {
+  int64_t unknown = 0;
+  for (const ArgSpec& spec : signature.tensors) {
+    if (!spec.shape.has_rank()) unknown += 256;
+    for (const int64_t length : spec.shape.dims()) unknown += length < 0 ? 1 : 0;
+  }
+  return unknown;
+}
+
 inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
-                                                  const std::string& key) {
+                                                  const CallArgs& call) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(key);  // another thread may have traced it meanwhile
+  const auto found = by_key_.find(call.key);  // another thread may have traced it meanwhile
   if (found != by_key_.end()) return found->second;
+  // A spec asks for a trace of its own, unless traces are to be few.
+  const bool may_be_general = !call.has_specs || relax_ || !input_signature_.empty();
+  std::shared_ptr<Trace> best;
   for (const std::shared_ptr<Trace>& trace : traces_) {
     const Signature& other = trace->signature;
     bool serves =
@@ -382,29 +463,69 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
     for (size_t i = 0; serves && i < signature.tensors.size(); ++i) {
       const ArgSpec& has = other.tensors[i];
       const ArgSpec& given = signature.tensors[i];
-      // Only shapes that were relaxed admit others.
       serves = has.dtype == given.dtype && has.device == given.device &&
                (given.name.empty() || has.name == given.name) &&
-               (has.shape == given.shape ||
-                ((relax_ || !input_signature_.empty()) && has.shape.Admits(given.shape)));
+               (has.shape == given.shape || (may_be_general && has.shape.Admits(given.shape)));
     }
-    if (serves) {
-      by_key_.emplace(key, trace);
-      last_key_ = key;
-      return last_ = trace;
-    }
+    if (serves && (best == nullptr || Generality(other) < Generality(best->signature)))
+      best = trace;
   }
-  return nullptr;
+  if (best == nullptr) return nullptr;
+  by_key_.emplace(call.key, best);
+  last_key_ = call.key;
+  return last_ = best;
+}
+
+// How the parts of the arguments differ, "argument 1 changed from 2 to 3"; empty if they do not.
+inline std::string ChangedParts(const std::vector<ArgPart>& before,
+                                const std::vector<ArgPart>& after) {
+  // The parts of an argument stand together.
+  const auto count = [](const std::vector<ArgPart>& parts, size_t argument) {
+    size_t count = 0;
+    for (const ArgPart& part : parts) count += part.argument == argument ? 1 : 0;
+    return count;
+  };
+  std::string text;
+  size_t i = 0, j = 0;
+  while (i < before.size() || j < after.size()) {
+    const size_t argument = std::min(i < before.size() ? before[i].argument : ~size_t{0},
+                                     j < after.size() ? after[j].argument : ~size_t{0});
+    const size_t was = count(before, argument), is = count(after, argument);
+    for (size_t k = 0; k < std::max(was, is); ++k) {
+      if (k < was && k < is && before[i + k] == after[j + k]) continue;
+      const auto words = [k, &text](const std::vector<ArgPart>& parts, size_t begin, size_t size,
+                                    bool with_type) {
+        text += k < size ? parts[begin + k].value : "nothing";
+        if (k < size && with_type) text += std::string(" (") + parts[begin + k].type + ")";
+      };
+      const bool is_type = k < was && k < is && before[i + k].value == after[j + k].value;
+      text += text.empty() ? "" : "; ";
+      if (was > 1 || is > 1) text += "part " + std::to_string(k) + " of ";
+      text += "argument " + std::to_string(argument) + " changed from ";
+      words(before, i, was, is_type);
+      text += " to ";
+      words(after, j, is, is_type);
+      if (was != is) break;  // what follows need not be the same parts
+    }
+    i += was;
+    j += is;
+  }
+  return text;
 }
 
 inline std::string TraceTable::Why(const Signature& signature) const {
   const std::lock_guard lock(mutex_);
   if (traces_.empty()) return "the first call";
   const Signature& before = traces_.back()->signature;
-  if (before.tensors.size() != signature.tensors.size())
-    return "the number of tensors changed from " + std::to_string(before.tensors.size()) + " to " +
-           std::to_string(signature.tensors.size());
   std::string text;
+  if (before.constants != signature.constants) {
+    text = ChangedParts(before.parts, signature.parts);
+    if (text.empty()) text = "the C++ type of an argument, or a variable of the same name, changed";
+  }
+  if (before.tensors.size() != signature.tensors.size())
+    return text + (text.empty() ? "" : "; ") + "the number of tensors changed from " +
+           std::to_string(before.tensors.size()) + " to " +
+           std::to_string(signature.tensors.size());
   for (size_t i = 0; i < signature.tensors.size(); ++i) {
     const ArgSpec& was = before.tensors[i];
     const ArgSpec& is = signature.tensors[i];
@@ -428,7 +549,6 @@ inline std::string TraceTable::Why(const Signature& signature) const {
     text += "the " + what + " of tensor " + std::to_string(i) + " changed from " + Describe(was) +
             " to " + Describe(is);
   }
-  if (text.empty()) text = "a C++ argument, a variable or a length of a list changed";
   return text;
 }
 

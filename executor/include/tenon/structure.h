@@ -44,7 +44,8 @@ concept HasFields = requires(T& value) {
 
 // Walks over a value: visitor.OnTensor(Tensor&), OnVariable(Variable&), OnSpec(TensorSpec&),
 // OnConstant(text) with the bytes of a C++ value, and OnMark(number) for lengths and the like. A
-// visitor may replace the tensors that it is given.
+// visitor that has OnPlain(value) gets numbers, enums and pointers by that. A visitor may replace
+// the tensors that it is given.
 template <typename T, typename Visitor>
 void Walk(T& value, Visitor& visitor);
 
@@ -79,7 +80,11 @@ template <typename T, typename Visitor>
 void Walk(T& value, Visitor& visitor) {
   using Value = std::remove_const_t<T>;
   const auto constant = [&visitor](const auto& plain) {
-    visitor.OnConstant(std::string_view(reinterpret_cast<const char*>(&plain), sizeof plain));
+    if constexpr (requires { visitor.OnPlain(plain); }) {
+      visitor.OnPlain(plain);
+    } else {
+      visitor.OnConstant(std::string_view(reinterpret_cast<const char*>(&plain), sizeof plain));
+    }
   };
   if constexpr (std::is_same_v<Value, Tensor>) {
     visitor.OnTensor(value);
@@ -165,6 +170,44 @@ struct TracedArgOf<const char*> {
 };
 template <typename T>
 using TracedArg = typename TracedArgOf<T>::Type;
+
+// The number of arguments that a callable takes; -1 where it is a template or has overloads.
+template <typename F>
+inline constexpr int kArity = -1;
+template <typename R, typename... A>
+inline constexpr int kArity<R (*)(A...)> = sizeof...(A);
+template <typename R, typename C, typename... A>
+inline constexpr int kArity<R (C::*)(A...)> = sizeof...(A);
+template <typename R, typename C, typename... A>
+inline constexpr int kArity<R (C::*)(A...) const> = sizeof...(A);
+template <typename F>
+requires requires { &F::operator(); }
+inline constexpr int kArity<F> = kArity<decltype(&F::operator())>;
+
+// True if a callable takes such arguments while it is traced.
+template <typename F, typename... Args>
+inline constexpr bool kTakes =
+    std::is_invocable_v<F&, std::add_lvalue_reference_t<TracedArg<Args>>...>;
+
+template <int callable_takes, int call_gives>
+constexpr void CheckArgumentCount() {
+  static_assert(callable_takes == call_gives,
+                "A Function is called with another number of arguments than its callable takes");
+}
+
+// The error of the compiler for a call whose arguments the callable does not take.
+template <typename F, typename... Args>
+[[noreturn]] constexpr void RefuseArguments() {
+  constexpr int count = sizeof...(Args);
+  if constexpr (kArity<F> >= 0 && kArity<F> != count) {
+    CheckArgumentCount<kArity<F>, count>();
+  } else {
+    static_assert(kNever<F>,
+                  "A Function is called with arguments of other types, or another number of them, "
+                  "than its callable takes");
+  }
+  __builtin_unreachable();
+}
 
 }  // namespace internal
 }  // namespace tenon::inline v0

@@ -19,6 +19,71 @@ struct VariableOptions {
   std::string device = {};  // empty: that of the innermost Device, else the placer's choice
 };
 
+namespace internal {
+
+// The variables that the callable of a Function makes while it is traced. It makes them in the
+// first trace, and keeps them: one that it made anew each time it is traced, or that nothing but
+// the graph would have, would keep its state from call to call unseen.
+class NewVariables {
+ public:
+  // `function` is the Function's name, `place` where it was made; both for messages. `traced` says
+  // that it has a trace already.
+  NewVariables(std::string function, bool traced, std::string place)
+      : function_(std::move(function)), place_(std::move(place)), traced_(traced) {}
+
+  // Before a variable is made. FAILED_PRECONDITION where the function was traced before.
+  void BeforeMaking(const std::string& name, Where where) const {
+    if (traced_) Refuse(name, "in a trace that is not the first", where);
+  }
+  void Add(std::weak_ptr<const void> variable, std::string name, Where where) {
+    made_.push_back({std::move(variable), std::move(name), where});
+  }
+  // After the trace. FAILED_PRECONDITION if the program has let go of one of them.
+  void Check() const {
+    for (const Made& made : made_) {
+      if (made.variable.expired())
+        Refuse(made.name, "and lets go of it, so that calls would share it unseen", made.where);
+    }
+  }
+
+ private:
+  struct Made {
+    std::weak_ptr<const void> variable;
+    std::string name;
+    Where where;
+  };
+  [[noreturn]] void Refuse(const std::string& name, const char* how, Where where) const {
+    Throw(TF_FAILED_PRECONDITION,
+          "The function \"" + function_ + "\"" + (place_.empty() ? "" : " (" + place_ + ")") +
+              " makes the variable \"" + name + "\" " + how +
+              ". Variables of a function must be created once: make them outside, or in the first"
+              " trace and keep them, as in: if (!v) v.emplace(0.f)",
+          where);
+  }
+
+  const std::string function_, place_;
+  const bool traced_;
+  std::vector<Made> made_;
+};
+
+// Those of the function that this thread traces; null outside.
+inline thread_local constinit NewVariables* new_variables = nullptr;
+
+// Makes them the thread's own while it lives.
+class NoteVariables {
+ public:
+  explicit NoteVariables(NewVariables* variables)
+      : before_(std::exchange(new_variables, variables)) {}
+  NoteVariables(const NoteVariables&) = delete;
+  NoteVariables& operator=(const NoteVariables&) = delete;
+  ~NoteVariables() { new_variables = before_; }
+
+ private:
+  NewVariables* const before_;
+};
+
+}  // namespace internal
+
 // A handle: copies are the same variable, which lives as long as the last of them and of the traces
 // that use it. Reads and
 // assignments run at once, or are nodes of the function that this thread traces; there they keep
@@ -26,7 +91,9 @@ struct VariableOptions {
 class Variable {
  public:
   // Made at once, also in a trace, with a value of a type and shape that it keeps. In a trace
-  // `initial` must be a value, not a symbol: make variables before the trace, or once.
+  // `initial` must be a value, not a symbol, and as with tf.function variables are made once:
+  // FAILED_PRECONDITION where the callable of a Function makes one in another trace than the first,
+  // or keeps no copy of it beyond the trace.
   explicit Variable(const Tensor& initial, VariableOptions options = {},
                     Where where = Where::current());
 
@@ -127,6 +194,12 @@ inline Variable::Variable(const Tensor& initial, VariableOptions options, Where 
         "a variable needs a value to begin with; make the variable outside the"
         " function, or from a value",
         where);
+  }
+  internal::NewVariables* const noted =
+      internal::scopes.trace == nullptr ? nullptr : internal::new_variables;
+  if (noted != nullptr) {
+    noted->BeforeMaking(options.name, where);
+    noted->Add(rep_.pointer(), options.name, where);
   }
   const internal::OutsideTraces outside;
   const Device device(options.device.empty() && internal::scopes.device != nullptr
