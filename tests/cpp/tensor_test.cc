@@ -1,6 +1,7 @@
 // Tensors, operators and parts of tensors of the C++ library, run eagerly.
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -247,6 +248,19 @@ TEST(CppVariable, HasPartsAsItsValue) {
   EXPECT_EQ(Floats(v[0]), (std::vector<float>{1, 2}));
   EXPECT_EQ(Floats(v[{All, 1}]), (std::vector<float>{2, 4}));
   EXPECT_EQ(v({-1, 0}).item<float>(), 3);
+}
+
+TEST(CppTensor, TakesPairsInBracesForComplexNumbers) {
+  using Complex = std::complex<float>;
+  const Tensor vector = Tensor::Of<Complex>({{1, 2}, {3, 4}});
+  EXPECT_EQ(vector.shape(), (Shape{2}));
+  EXPECT_EQ(vector.data<Complex>()[1], Complex(3, 4));
+  EXPECT_EQ(Tensor::Of<Complex>({{1, 2}}).shape(), (Shape{1}));
+  EXPECT_EQ(Tensor::Of<Complex>({1, 2}).shape(), (Shape{2}));
+  const Tensor matrix = Tensor::Of<Complex>({{{1, 2}, {3, 4}}, {Complex(5), Complex(6, 7)}});
+  EXPECT_EQ(matrix.shape(), (Shape{2, 2}));
+  EXPECT_EQ(matrix.data<Complex>()[3], Complex(6, 7));
+  EXPECT_EQ(Tensor::Of<std::complex<double>>({{{{1., 2.}}, {{3., 4.}}}}).shape(), (Shape{1, 2, 1}));
 }
 
 TEST(CppVariable, LivesAsLongAsTheTracesThatUseIt) {

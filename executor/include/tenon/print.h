@@ -38,6 +38,15 @@ inline float FromBFloat16(uint16_t bits) {
   return value;
 }
 
+// One sign bit, four of the exponent, three of the mantissa; no infinities.
+inline float FromFloat8E4M3FN(uint8_t bits) {
+  const int exponent = bits >> 3 & 0xf, mantissa = bits & 7;
+  if ((bits & 0x7f) == 0x7f) return __builtin_nanf("");
+  const float value = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -9)
+                                    : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
+  return (bits & 0x80) != 0 ? -value : value;
+}
+
 // A finite number as its shortest decimal digits that give it back in its type: 0.d1d2... times ten
 // to the power of `exponent`.
 struct Decimal {
@@ -72,18 +81,18 @@ struct Real {
   Decimal decimal;
 };
 
-// Shortest digits of a finite number of 16 bits. Digits are taken from its exact value until what
+// Shortest digits of a finite half. Digits are taken from its exact value until what
 // they say, or that plus one in the last place, rounds to the same bits; a tie goes to even bits.
-inline Decimal ReadShort(float (*widen)(uint16_t), uint16_t bits) {
+inline Decimal ReadHalf(uint16_t bits) {
   const auto magnitude = static_cast<uint16_t>(bits & 0x7fff);
   Decimal shortest;
   shortest.negative = bits != magnitude;
   shortest.digits = "0";
   shortest.exponent = 1;
   if (magnitude == 0) return shortest;
-  const double value = widen(magnitude);
-  const double below = (value - widen(static_cast<uint16_t>(magnitude - 1))) / 2;
-  double above = (widen(static_cast<uint16_t>(magnitude + 1)) - value) / 2;
+  const double value = FromHalf(magnitude);
+  const double below = (value - FromHalf(static_cast<uint16_t>(magnitude - 1))) / 2;
+  double above = (FromHalf(static_cast<uint16_t>(magnitude + 1)) - value) / 2;
   if (above - above != 0) above = below;  // the greatest number: what follows is infinity
   const bool is_even = (magnitude & 1) == 0;
   char exact[192];
@@ -126,13 +135,11 @@ inline Real RealAt(const void* data, DType dtype, int64_t i) {
       real.value = static_cast<const double*>(data)[i];
       if (IsFinite(real.value)) real.decimal = ReadDecimal(real.value);
       break;
-    case DType::kHalf:
-    case DType::kBFloat16: {
+    case DType::kHalf: {
       const uint16_t bits = static_cast<const uint16_t*>(data)[i];
-      const auto widen = dtype == DType::kHalf ? FromHalf : FromBFloat16;
-      const float value = widen(bits);
+      const float value = FromHalf(bits);
       real.value = value;
-      if (IsFinite(value)) real.decimal = ReadShort(widen, bits);
+      if (IsFinite(value)) real.decimal = ReadHalf(bits);
       break;
     }
     default: {
@@ -196,6 +203,39 @@ inline std::string NotFinite(double value) {
   return value != value ? "nan" : (value > 0 ? "inf" : "-inf");
 }
 
+// True for the types that ml_dtypes brings to NumPy, which prints each number by itself, with at
+// most six digits.
+inline bool PrintsAlone(DType dtype) {
+  return dtype == DType::kBFloat16 || dtype == DType::kFloat8E5M2 || dtype == DType::kFloat8E4M3FN;
+}
+inline std::string AloneAt(const void* data, DType dtype, int64_t i) {
+  float value = 0;
+  if (dtype == DType::kBFloat16) {
+    value = FromBFloat16(static_cast<const uint16_t*>(data)[i]);
+  } else {
+    const uint8_t bits = static_cast<const uint8_t*>(data)[i];
+    value = dtype == DType::kFloat8E5M2 ? FromHalf(static_cast<uint16_t>(bits << 8))
+                                        : FromFloat8E4M3FN(bits);
+  }
+  if (!IsFinite(value)) return NotFinite(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
+  return text;
+}
+
+// Gives all exponents, "e+05", as many digits as the longest has.
+inline void AlignExponents(std::vector<std::string>& numbers) {
+  size_t longest = 0;
+  for (const std::string& number : numbers) {
+    if (const size_t e = number.find('e'); e != std::string::npos)
+      longest = std::max(longest, number.size() - e);
+  }
+  for (std::string& number : numbers) {
+    if (const size_t e = number.find('e'); e != std::string::npos)
+      number.insert(e + 2, longest - (number.size() - e), '0');
+  }
+}
+
 // All numbers in one form, of equal length; with a plus sign if `signs`.
 inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool signs = false) {
   double least = 0, greatest = 0;
@@ -222,9 +262,13 @@ inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool
       continue;
     }
     texts.push_back(sign + (scientific ? Scientific(real, digits) : Positional(real, 8, true)));
-    const size_t point = texts.back().find('.') + 1;
+  }
+  AlignExponents(texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!IsFinite(reals[i].value)) continue;
+    const size_t point = texts[i].find('.') + 1;
     before = std::max(before, point);
-    behind = std::max(behind, texts.back().size() - point);
+    behind = std::max(behind, texts[i].size() - point);
   }
   size_t width = before + behind;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -297,9 +341,11 @@ inline std::string IntegerAt(const void* data, DType dtype, int64_t i) {
   switch (dtype) {
     case DType::kInt8:
     case DType::kQInt8:
+    case DType::kInt4:
       return std::to_string(static_cast<const int8_t*>(data)[i]);
     case DType::kUInt8:
     case DType::kQUInt8:
+    case DType::kUInt4:
       return std::to_string(static_cast<const uint8_t*>(data)[i]);
     case DType::kInt16:
     case DType::kQInt16:
@@ -330,6 +376,10 @@ inline std::vector<std::string> FormatElements(TF_Tensor* tensor, DType dtype,
                                                const std::vector<int64_t>& offsets, bool scalar) {
   const void* const data = TF_TensorData(tensor);
   std::vector<std::string> texts;
+  if (PrintsAlone(dtype)) {
+    for (const int64_t i : offsets) texts.push_back(AloneAt(data, dtype, i));
+    return texts;
+  }
   if (IsFloating(dtype)) {
     std::vector<Real> reals, imaginary;
     for (const int64_t i : offsets) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -102,6 +103,32 @@ class Index;
 class Tensor;
 namespace internal {
 
+// A complex number in lists of lists, where a pair in braces is its real and its imaginary part. A
+// number alone makes none: {{1, 2}, {3, 4}} would be a matrix too.
+template <typename T>
+class ComplexElement {
+ public:
+  ComplexElement(typename T::value_type real, typename T::value_type imaginary)
+      : value_(real, imaginary) {}
+  template <std::same_as<T> U>
+  ComplexElement(const U& value) : value_(value) {}  // NOLINT
+  operator T() const { return value_; }              // NOLINT
+
+ private:
+  T value_;
+};
+template <typename T>
+struct ListElementOf {
+  using Type = T;
+};
+template <IsComplex T>
+struct ListElementOf<T> {
+  using Type = ComplexElement<T>;
+};
+// The element of type T of lists of lists.
+template <typename T>
+using ListElement = typename ListElementOf<T>::Type;
+
 // The graph of a symbol. Implemented in trace_node.h. Weak: a program that traces nothing has no
 // symbols.
 [[gnu::weak]] TF_Graph* GraphOf(const TensorRep& rep);
@@ -173,24 +200,28 @@ class Tensor {
     return Of<T>(shape, std::span<const T>(values.begin(), values.size()));
   }
   // Vectors, matrices and tensors of three and four dimensions: Of<float>({{1, 2}, {3, 4}}).
-  // INVALID_ARGUMENT if lists of one level differ in length.
+  // For complex numbers a pair in braces is one number: Of<std::complex<float>>({{1, 2}, {3, 4}})
+  // is the vector of 1+2i and 3+4i. INVALID_ARGUMENT if lists of one level differ in length.
   template <typename T>
   static Tensor Of(std::initializer_list<T> values) {
     return Of<T>(Shape{static_cast<int64_t>(values.size())},
                  std::span<const T>(values.begin(), values.size()));
   }
   template <typename T>
-  static Tensor Of(std::initializer_list<std::initializer_list<T>> values) {
-    return OfNested<T>(values);
-  }
-  template <typename T>
-  static Tensor Of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values) {
+  static Tensor Of(std::initializer_list<std::initializer_list<internal::ListElement<T>>> values) {
     return OfNested<T>(values);
   }
   template <typename T>
   static Tensor Of(
-      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
+      std::initializer_list<std::initializer_list<std::initializer_list<internal::ListElement<T>>>>
           values) {
+    return OfNested<T>(values);
+  }
+  template <typename T>
+  static Tensor
+  Of(std::initializer_list<
+      std::initializer_list<std::initializer_list<std::initializer_list<internal::ListElement<T>>>>>
+         values) {
     return OfNested<T>(values);
   }
 
@@ -391,7 +422,7 @@ class Tensor {
   template <typename T, typename List>
   static void MeasureNested(const List& list, std::vector<int64_t>& dims) {
     dims.push_back(static_cast<int64_t>(list.size()));
-    if constexpr (!std::is_same_v<List, std::initializer_list<T>>) {
+    if constexpr (!std::is_same_v<List, std::initializer_list<internal::ListElement<T>>>) {
       if (list.size() != 0) {
         MeasureNested<T>(*list.begin(), dims);
       } else {
@@ -406,7 +437,7 @@ class Tensor {
                                                " beside one of " + std::to_string(*dims));
     }
     for (const auto& part : list) {
-      if constexpr (std::is_same_v<List, std::initializer_list<T>>) {
+      if constexpr (std::is_same_v<List, std::initializer_list<internal::ListElement<T>>>) {
         *end++ = part;
       } else {
         CopyNested<T>(part, dims + 1, end);
