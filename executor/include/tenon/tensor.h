@@ -117,6 +117,7 @@ class ComplexElement {
  private:
   T value_;
 };
+// The element of type T of lists of lists.
 template <typename T>
 struct ListElementOf {
   using Type = T;
@@ -125,7 +126,6 @@ template <IsComplex T>
 struct ListElementOf<T> {
   using Type = ComplexElement<T>;
 };
-// The element of type T of lists of lists.
 template <typename T>
 using ListElement = typename ListElementOf<T>::Type;
 
@@ -208,20 +208,36 @@ class Tensor {
                  std::span<const T>(values.begin(), values.size()));
   }
   template <typename T>
-  static Tensor Of(std::initializer_list<std::initializer_list<internal::ListElement<T>>> values) {
+  requires(!internal::IsComplex<T>) static Tensor
+      Of(std::initializer_list<std::initializer_list<T>> values) {
     return OfNested<T>(values);
   }
   template <typename T>
-  static Tensor Of(
-      std::initializer_list<std::initializer_list<std::initializer_list<internal::ListElement<T>>>>
+  requires(!internal::IsComplex<T>) static Tensor
+      Of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values) {
+    return OfNested<T>(values);
+  }
+  template <typename T>
+  requires(!internal::IsComplex<T>) static Tensor Of(
+      std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
           values) {
     return OfNested<T>(values);
   }
-  template <typename T>
-  static Tensor
-  Of(std::initializer_list<
-      std::initializer_list<std::initializer_list<std::initializer_list<internal::ListElement<T>>>>>
-         values) {
+  template <internal::IsComplex T>
+  static Tensor Of(
+      std::initializer_list<std::initializer_list<internal::ComplexElement<T>>> values) {
+    return OfNested<T>(values);
+  }
+  template <internal::IsComplex T>
+  static Tensor Of(std::initializer_list<
+                   std::initializer_list<std::initializer_list<internal::ComplexElement<T>>>>
+                       values) {
+    return OfNested<T>(values);
+  }
+  template <internal::IsComplex T>
+  static Tensor Of(std::initializer_list<std::initializer_list<
+                       std::initializer_list<std::initializer_list<internal::ComplexElement<T>>>>>
+                       values) {
     return OfNested<T>(values);
   }
 
