@@ -19,6 +19,11 @@ function(tenon_config folder)
                                    COMPATIBILITY SameMajorVersion)
 endfunction()
 
+# First of all: an installation ends here if an op has changed since its functions were built.
+get_property(op_headers_stamp GLOBAL PROPERTY TENON_OP_HEADER_STAMP)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/package/check_build.cmake.in" "${generated}/check_build.cmake" @ONLY)
+install(SCRIPT "${generated}/check_build.cmake" COMPONENT libtenon-dev)
+
 # For the build tree, which needs no installation.
 set(to_prefix .)
 set(includes "${headers}")
@@ -67,7 +72,15 @@ foreach(name IN ITEMS libtensorflow.so libtensorflow_framework.so libtensorflow_
           COMPONENT libtenon-dev)
 endforeach()
 foreach(folder IN LISTS headers)
-  install(DIRECTORY "${folder}/" TYPE INCLUDE COMPONENT libtenon-dev FILES_MATCHING PATTERN "*.h")
+  if(NOT folder STREQUAL TENON_OP_HEADERS_DIR)
+    install(DIRECTORY "${folder}/" TYPE INCLUDE COMPONENT libtenon-dev FILES_MATCHING PATTERN "*.h")
+  endif()
+endforeach()
+get_property(op_headers GLOBAL PROPERTY TENON_OP_HEADERS)
+foreach(header IN LISTS op_headers)
+  cmake_path(RELATIVE_PATH header BASE_DIRECTORY "${TENON_OP_HEADERS_DIR}" OUTPUT_VARIABLE path)
+  cmake_path(GET path PARENT_PATH folder)
+  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}" COMPONENT libtenon-dev)
 endforeach()
 
 install(FILES LICENSE README.md CHANGELOG.md TYPE DOC COMPONENT tenon)

@@ -1,10 +1,13 @@
 // op_headers TEXTS OUT FAMILY...: writes OUT/tenon/ops/<family>.h for each of the families, which
 // must be all that there are, and OUT/tenon/ops.h. TEXTS is graph/op_docs. Files that would not
-// change are left alone.
+// change are left alone, other headers in OUT/tenon/ops are removed.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <system_error>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -28,6 +31,25 @@ absl::Status Write(const std::filesystem::path& path, const std::string& content
   std::ofstream file(path, std::ios::binary);
   file << content << std::flush;
   if (!file) return absl::UnavailableError(absl::StrCat("Cannot write ", path.string()));
+  return absl::OkStatus();
+}
+
+// Removes headers of families that are no more, which an older build has left. No include names
+// them, but an installation would hold them.
+absl::Status RemoveOthers(const std::filesystem::path& folder, absl::Span<char* const> families) {
+  std::error_code error;
+  std::vector<std::filesystem::path> others;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    const bool is_family = std::any_of(families.begin(), families.end(), [&](const char* family) {
+      return path.filename() == absl::StrCat(family, ".h");
+    });
+    if (path.extension() == ".h" && !is_family) others.push_back(path);
+  }
+  for (const std::filesystem::path& path : others) {
+    if (!std::filesystem::remove(path, error))
+      return absl::UnavailableError(absl::StrCat("Cannot remove ", path.string()));
+  }
   return absl::OkStatus();
 }
 
@@ -71,6 +93,7 @@ absl::Status Main(absl::Span<char* const> args) {
     TENON_RETURN_IF_ERROR(Write(folder / "ops" / absl::StrCat(families[i].name, ".h"), text));
     absl::StrAppend(&all, "#include \"tenon/ops/", families[i].name, ".h\"\n");
   }
+  TENON_RETURN_IF_ERROR(RemoveOthers(folder / "ops", args));
   return Write(folder / "ops.h", all);
 }
 
