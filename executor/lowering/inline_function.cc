@@ -56,13 +56,26 @@ class FunctionCopy {
   }
 
  private:
+  // With TensorFlow's answer: a call fails as the function is prepared, a branch as it is run.
+  absl::Status WrongCount(size_t takes, size_t given) const {
+    const std::string answer =
+        graph_.op_name(call_).ends_with("PartitionedCall")
+            ? absl::StrCat(
+                  "InstantiateOptions.input_devices must have the same length as the number of "
+                  "arguments: input_devices length = ",
+                  given, " number of arguments = ", takes)
+            : absl::StrCat("Expects ", takes, " arguments, but ", given, " is provided");
+    return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
+                          "the function takes ", takes, " arguments, the call gives ", given)),
+                      absl::StatusCode::kInvalidArgument, answer);
+  }
+
   absl::Status BindArgs(absl::Span<const Output> args) {
     first_ = graph_.num_node_ids();
     const OpDef& signature = *function_.signature;
     TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(signature, attrs_));
     if (types.inputs.size() != args.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("the function takes ", types.inputs.size(),
-                                                     " arguments, the call gives ", args.size()));
+      return WrongCount(types.inputs.size(), args.size());
     }
     std::vector<NodeId> nodes;
     std::vector<Output> waits;

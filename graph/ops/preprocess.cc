@@ -113,7 +113,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "sparse_types: list({float, int64, string}) >= 0; "
      "ragged_value_types: list({float, int64, string}) >= 0; "
      "ragged_split_types: list({int32, int64}) >= 0; dense_shapes: list(shape) >= 0",
-     nullptr},
+     ParseExampleV2Shape},
     {"ParseSequenceExample",
      "serialized: string; debug_name: string; context_dense_defaults: Tcontext_dense",
      "context_sparse_indices: Ncontext_sparse * int64; "

@@ -14,14 +14,19 @@ std::optional<int64_t> PairAt(const std::optional<Dims>& pairs, int row, int col
 // Input `i` as a [rank, 2] matrix; gives the other input's shape with that rank where it is known.
 absl::StatusOr<PartialShape> WithRankOfPaddings(InferenceContext& c, int i) {
   TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(i), 2));
-  const absl::Status pairs = c.WithSize(pads.dim(1), 2).status();
-  // TensorFlow's function of the gradient looks at the pairs only once it knows how many there are.
-  const bool may_run = c.op().name == "MirrorPadGrad" && pads.dim(0) < 0;
-  if (!pairs.ok()) return may_run ? AtRunTime(pairs) : pairs;
-  if (pads.dim(0) < 0) return c.input(0);
+  // TensorFlow's function of the gradient looks at the pairs only once it knows how many there are,
+  // and after the rank.
+  const bool of_gradient = c.op().name == "MirrorPadGrad";
+  if (!of_gradient) TENON_RETURN_IF_ERROR(c.WithSize(pads.dim(1), 2).status());
+  if (pads.dim(0) < 0) {
+    if (of_gradient) TENON_RETURN_IF_ERROR(AtRunTime(c.WithSize(pads.dim(1), 2).status()));
+    return c.input(0);
+  }
   if (pads.dim(0) > kMaxRank)
     return absl::InvalidArgumentError(absl::StrCat("paddings for ", pads.dim(0), " dimensions"));
-  return c.WithRank(c.input(0), static_cast<int>(pads.dim(0)));
+  TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(c.input(0), static_cast<int>(pads.dim(0))));
+  if (of_gradient) TENON_RETURN_IF_ERROR(MergeShapes(pads, Matrix(in.rank(), 2)).status());
+  return in;
 }
 
 // Adds (`grow`) or takes off the paddings of a [rank, 2] matrix.
@@ -269,8 +274,8 @@ absl::StatusOr<std::optional<Band>> BandOf(InferenceContext& c, int input) {
 absl::Status CheckBand(const Band& band, int64_t rows, int64_t columns) {
   const bool known = rows >= 0 && columns >= 0;
   for (int64_t k : {band.low, band.high}) {
-    const bool below = rows >= 0 && k < 0 && k <= -rows && !(rows == 0);
-    const bool above = columns >= 0 && k > 0 && k >= columns && !(columns == 0);
+    const bool below = rows >= 0 && k < 0 && k <= -rows;
+    const bool above = columns >= 0 && k > 0 && k >= columns;
     if (below || above) {
       absl::Status status =
           Invalid(k == band.low ? "lower" : "upper", "_diag_index is out of bound.");
@@ -317,17 +322,28 @@ absl::Status MatrixDiagV2Shape(InferenceContext& c) {
   if (!band) return absl::OkStatus();
   const bool many = band->low < band->high;
   if (many) {
+    // Of a vector TensorFlow takes the only dimension for the number of diagonals.
+    const int64_t given_count = in.dim(in.rank() == 1 ? 0 : -2);
+    if (given_count >= 0 && given_count != band->high - band->low + 1) {
+      return Invalid(
+          "The number of rows of `diagonal` doesn't match the number of diagonals implied from "
+          "`d_lower` and `d_upper`.\n",
+          "num_diags = ", given_count, ", d_lower = ", band->low, ", d_upper = ", band->high, " ",
+          in.rank(), " ", in.dim(-1));
+    }
     TENON_RETURN_IF_ERROR(AtRunTime(c.WithRankAtLeast(in, 2).status()));
-    TENON_RETURN_IF_ERROR(c.MergeDim(in.dim(-2), band->high - band->low + 1).status());
   }
   std::optional<int64_t> rows = ScalarValue(c, 2), columns = ScalarValue(c, 3);
   int64_t r = kUnknownDim, n = kUnknownDim;
   if (in.dim(-1) >= 0) {
     const int64_t min_rows = in.dim(-1) - std::min<int64_t>(band->high, 0);
     const int64_t min_columns = in.dim(-1) + std::max<int64_t>(band->low, 0);
-    r = rows && *rows >= 0 ? *rows : kUnknownDim;
-    n = columns && *columns >= 0 ? *columns : kUnknownDim;
-    const bool rows_unset = rows && *rows < 0, columns_unset = columns && *columns < 0;
+    const bool rows_unset = rows == -1, columns_unset = columns == -1;
+    if (rows && !rows_unset && *rows < min_rows) return Invalid("num_rows is too small");
+    if (columns && !columns_unset && *columns < min_columns)
+      return Invalid("num_cols is too small.");
+    r = rows.value_or(kUnknownDim);
+    n = columns.value_or(kUnknownDim);
     if (rows_unset && columns_unset) {
       r = n = std::max(min_rows, min_columns);
     } else if (rows_unset && n >= 0) {
@@ -335,13 +351,12 @@ absl::Status MatrixDiagV2Shape(InferenceContext& c) {
     } else if (columns_unset && r >= 0) {
       n = min_columns;
     }
-    if (r >= 0 && r < min_rows) return Invalid("num_rows is too small");
-    if (n >= 0 && n < min_columns) return Invalid("num_cols is too small.");
-    if ((r >= 0 && r < min_rows) || (n >= 0 && n < min_columns) ||
-        (r >= 0 && n >= 0 && r != min_rows && n != min_columns)) {
-      return absl::InvalidArgumentError(absl::StrCat("a matrix of ", r, " rows and ", n,
-                                                     " columns does not fit diagonals of length ",
-                                                     in.dim(-1)));
+    if (r >= 0 && n >= 0 && r != min_rows && n != min_columns) {
+      return Invalid(
+          "num_rows and num_cols are not consistent with lower_diag_index, upper_diag_index, and "
+          "the length of the given diagonals.\n",
+          "num_rows = ", r, " != min_num_rows = ", min_rows, ", num_cols = ", n,
+          " != min_num_cols = ", min_columns);
     }
   }
   c.set_output(0, Concatenate(Subshape(in, 0, many ? -2 : -1), Matrix(r, n)));
@@ -353,16 +368,20 @@ absl::Status MatrixSetDiagV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(c.input(1), 1));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(2), 1).status());
   TENON_ASSIGN_OR_RETURN(const std::optional<Band> band, BandOf(c, 2));
+  if (!band && in.known_rank()) {
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(diagonal, in.rank() - 1).status());
+    TENON_RETURN_IF_ERROR(c.WithRankAtMost(diagonal, in.rank()).status());
+  }
   if (band && in.known_rank()) {
     const int64_t rows = in.dim(-2), columns = in.dim(-1);
-    TENON_RETURN_IF_ERROR(CheckBand(*band, rows, columns));
     PartialShape wanted = Subshape(in, 0, -2);
     if (band->low < band->high) wanted.push_back(band->high - band->low + 1);
+    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, wanted.rank() + 1).status());
+    TENON_RETURN_IF_ERROR(CheckBand(*band, rows, columns));
     const bool known = rows >= 0 && columns >= 0;
     wanted.push_back(known ? std::min(rows + std::min<int64_t>(band->high, 0),
                                       columns - std::max<int64_t>(band->low, 0))
                            : kUnknownDim);
-    TENON_RETURN_IF_ERROR(c.WithRank(diagonal, wanted.rank()).status());
     TENON_RETURN_IF_ERROR(AtRunTime(MergeShapes(wanted, diagonal).status()));
   } else if (band && diagonal.known_rank()) {
     in = Concatenate(Subshape(diagonal, 0, band->low < band->high ? -2 : -1),

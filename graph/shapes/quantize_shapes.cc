@@ -72,8 +72,10 @@ absl::Status QuantizeAndDequantizeShape(InferenceContext& c) {
 }
 
 absl::Status QuantizeAndDequantizeGradShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const PartialShape range, MergeShapes(c.input(2), c.input(3)));
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));
   TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeShapes(c.input(0), c.input(1)));
+  TENON_ASSIGN_OR_RETURN(PartialShape range, c.WithRank(c.input(2), axis == -1 ? 0 : 1));
+  TENON_ASSIGN_OR_RETURN(range, MergeShapes(c.input(3), range));
   return SetOutputs(c, {in, range, range});
 }
 
@@ -147,7 +149,8 @@ absl::Status FakeQuantVarsShape(InferenceContext& c) {
 
 absl::Status FakeQuantVarsGradShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, MergeShapes(c.input(0), c.input(1)));
-  TENON_RETURN_IF_ERROR(Scalars(c, 2, 4));
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 0).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(Shape(), c.input(3)).status());
   return SetOutputs(c, {in, Shape(), Shape()});
 }
 

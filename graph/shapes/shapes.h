@@ -50,9 +50,10 @@ ShapeFunction ApproxTopKShape, AtLeastVectorShape, BatchNormGlobalGradShape, Bat
     SparseSoftmaxCrossEntropyShape, TopKV2Shape;
 
 // preprocess_shapes.cc
-ShapeFunction AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape, DecodeCroppedImageShape,
-    DecodeFramesShape, DecodeGifShape, DecodeImageShape, DecodeWavShape, EncodeJpegShape,
-    EncodePngShape, EncodeWavShape, FingerprintShape, ImageDimensionsShape, MfccShape;
+ShapeFunction ParseExampleV2Shape, AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape,
+    DecodeCroppedImageShape, DecodeFramesShape, DecodeGifShape, DecodeImageShape, DecodeWavShape,
+    EncodeJpegShape, EncodePngShape, EncodeWavShape, FingerprintShape, ImageDimensionsShape,
+    MfccShape;
 
 // quantize_shapes.cc
 ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,

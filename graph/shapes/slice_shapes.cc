@@ -288,11 +288,12 @@ absl::Status SplitShape(InferenceContext& c) {
 
 // Parts of the given sizes along the axis; one size may be -1, for what is left.
 absl::Status SplitVShape(InferenceContext& c) {
+  const std::optional<Dims> sizes = c.input_as_ints(1);
   TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 2, 0));
   TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 1, 1));
   const PartialShape& in = c.input(0);
-  const std::optional<int64_t> axis = ScalarValue(c, 2);
-  const std::optional<Dims> sizes = c.input_as_ints(1);
+  std::optional<int64_t> axis = ScalarValue(c, 2);
+  if (!axis && in.rank() == 1 && sizes) axis = 0;  // there is no other
   if (c.input(1).dim(0) >= 0 && c.input(1).dim(0) != c.num_outputs()) {
     absl::Status count = Invalid("Length of size_splits should be equal to num_outputs");
     return c.input_value(1) != nullptr ? count : AtRunTime(std::move(count));

@@ -69,11 +69,9 @@ absl::Status SparseValuesShape(InferenceContext& c) {
 absl::Status SparseFillEmptyRowsShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const SparseInput s, SparseAt(c, 0));
   TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1, 0}));
-  const std::optional<Dims> dense = c.input_as_ints(2);
-  const int64_t rows =
-      dense && !dense->empty() && dense->front() >= 0 ? dense->front() : kUnknownDim;
+  TENON_ASSIGN_OR_RETURN(const PartialShape dense, c.input_as_shape(2));
   return SetOutputs(
-      c, {Matrix(kUnknownDim, s.rank), Vector(kUnknownDim), Vector(rows), Vector(s.count)});
+      c, {Matrix(kUnknownDim, s.rank), Vector(kUnknownDim), Vector(dense.dim(0)), Vector(s.count)});
 }
 
 // Reduction of a sparse tensor to a dense one: axes and shape must both be constant to know
@@ -84,6 +82,7 @@ absl::Status SparseReduceShape(InferenceContext& c) {
   if (!dense || !axes) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const bool keep_dims, c.AttrBool("keep_dims"));
   const int rank = static_cast<int>(dense->size());
+  if (rank == 0) return Invalid("Number of dims in shape tensor must not be 0");
   std::vector<bool> reduced(rank);
   for (int64_t a : *axes) {
     TENON_ASSIGN_OR_RETURN(const int axis, AtRunTime(NormalizeAxis(a, rank)));
@@ -263,6 +262,35 @@ absl::Status RaggedTensorToSparseShape(InferenceContext& c) {
   return SetSparse(c, values.num_elements(), rank);
 }
 
+namespace {
+
+// What a vector of sizes asks for; a scalar must be -1, for any shape.
+absl::StatusOr<PartialShape> RaggedShapeAsked(InferenceContext& c, int i) {
+  if (c.input(i).rank() != 0) return c.input_as_shape(i);
+  const std::optional<int64_t> value = ScalarValue(c, i);
+  if (!value || *value == -1) return PartialShape();
+  const std::string_view type = c.input_type(i) == DataType::kInt32 ? "int32" : "int64";
+  return Invalid(InferenceContext::kInvalidShapeScalar, "Tensor<type: ", type,
+                 " shape: [] values: ", *value, ">");
+}
+
+// The default fills inner dimensions, so its rank is lower than that of the values.
+absl::Status CheckRaggedDefault(const PartialShape& fill, const PartialShape& values) {
+  if (!fill.known_rank() || !values.known_rank()) return absl::OkStatus();
+  const auto refuse = [&](const auto&... parts) {
+    return Invalid("default_value.shape=", fill.ToString(),
+                   " and rt_input.flat_values.shape=", values.ToString(),
+                   " are incompatible: ", parts...);
+  };
+  if (fill.rank() >= values.rank()) {
+    return refuse("default_value.rank = ", fill.rank(),
+                  "  must be less than rt_input.flat_values.rank = ", values.rank());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 // The shape asked for, where it is not a scalar of -1, and the values' inner dimensions behind
 // those that are ragged.
 absl::Status RaggedTensorToTensorShape(InferenceContext& c) {
@@ -270,12 +298,32 @@ absl::Status RaggedTensorToTensorShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> partitions, attr.AsStringList());
   int ragged = static_cast<int>(partitions.size()) + 1;
   if (!partitions.empty() && partitions[0] == "FIRST_DIM_SIZE") --ragged;
-  PartialShape out;
-  if (c.input(0).rank() != 0) {
-    TENON_ASSIGN_OR_RETURN(out, c.input_as_shape(0));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(0), 1).status());
+  TENON_ASSIGN_OR_RETURN(PartialShape out, RaggedShapeAsked(c, 0));
+  for (int i = 3; i < c.num_inputs(); ++i) {
+    const bool scalar =
+        partitions.size() > static_cast<size_t>(i - 3) && partitions[i - 3] == "FIRST_DIM_SIZE";
+    if (c.input(i).known_rank() && c.input(i).rank() != (scalar ? 0 : 1))
+      return Invalid("Row partition must be a ", scalar ? "scalar." : "vector.");
   }
-  if (c.input(1).known_rank()) {
-    TENON_ASSIGN_OR_RETURN(const PartialShape values, c.WithRankAtLeast(c.input(1), 1));
+  const PartialShape& values = c.input(1);
+  TENON_RETURN_IF_ERROR(CheckRaggedDefault(c.input(2), values));
+  if (values.known_rank()) {
+    // A scalar is refused with its default, where the rank of that is known.
+    TENON_RETURN_IF_ERROR(c.WithRankAtLeast(values, 1).status());
+    const int rank = ragged + values.rank() - 1;
+    const auto refuse = [&](const auto&... parts) {
+      return Invalid("rt_input.shape and shape=", out.ToString(), " are incompatible: ", parts...);
+    };
+    if (out.known_rank() && out.rank() != rank)
+      return refuse("rt_input.rank = ", rank, " but shape.rank = ", out.rank());
+    for (int i = ragged; out.known_rank() && i < rank; ++i) {
+      const int64_t of_values = values.dim(i - ragged + 1);
+      if (of_values >= 0 && out.dim(i) >= 0 && of_values != out.dim(i)) {
+        return refuse("rt_input.shape[", i, "] = ", of_values, " but shape[", i,
+                      "] = ", out.dim(i));
+      }
+    }
     TENON_ASSIGN_OR_RETURN(out, MergeShapes(out, Concatenate(PartialShape::UnknownOfRank(ragged),
                                                              Subshape(values, 1))));
   }

@@ -69,7 +69,12 @@ absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, i
   const bool overflows = __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), dilation, &window);
   // TensorFlow computes (in - window + stride) / stride in integers, which round toward 0: the
   // result is negative only if the window exceeds the dimension by two strides or more.
-  return overflows || (window - in + 1) / 2 >= stride ? d : AtRunTime(d);
+  if (overflows) return d;
+  if ((window - in + 1) / 2 < stride) return AtRunTime(d);
+  ++window;
+  return Invalid("Computed output size would be negative: ", (in - window + stride) / stride,
+                 " [input_size: ", in, ", effective_filter_size: ", window, ", stride: ", stride,
+                 "]");
 }
 
 namespace {
@@ -208,14 +213,20 @@ absl::Status Pool(InferenceContext& c, int spatial, const std::vector<int64_t>& 
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, f.rank()));
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), f.rank()));
   PartialShape out = in;
+  const bool averages = c.op().name.find("AvgPool") != std::string::npos;
   absl::Status refused;
   for (int i = 0; i < f.rank(); ++i) {
-    if (i == 0 || (i == f.channels() && ksize[i] == 1)) continue;
+    const bool never_pools = i == f.channels() && (spatial == 3 || averages);
+    // Kernels take a stride over channels of 1 for none; only the gradient of the gradient refuses
+    // a shape that the stride would make smaller.
+    const bool one = i == f.channels() && ksize[i] == 1;
+    if (i == 0 || (one && (strides[i] == 1 || c.op().name != "MaxPoolGradGrad"))) continue;
     // What does not pool over channels says so when it runs.
-    if (i == f.channels() && (spatial == 3 || c.op().name.find("AvgPool") != std::string::npos)) {
+    if (never_pools) {
       refused = absl::InvalidArgumentError("pooling over channels");
       continue;
     }
+    if (strides[i] <= 0) return Invalid("Stride must be > 0, but got ", strides[i]);
     if (ksize[i] <= 0) {
       refused = absl::InvalidArgumentError(absl::StrCat("ksize must be > 0 but is ", ksize[i]));
       continue;
@@ -232,6 +243,10 @@ absl::Status PoolByAttrs(InferenceContext& c, int spatial) {
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), spatial + 2).status());
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> ksize, PerDim(c, "ksize", spatial + 2));
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", spatial + 2));
+  for (const int64_t size : ksize) {
+    if (c.op().name == "MaxPoolWithArgmax" && size <= 0)
+      return Invalid("ksize must be a positive int32 value, got:", size);
+  }
   return Pool(c, spatial, ksize, strides);
 }
 
@@ -352,21 +367,33 @@ absl::Status Dilation2DShape(InferenceContext& c) {
   const bool known = std::min({in.dim(1), in.dim(2), filter.dim(0), filter.dim(1)}) >= 0;
   if (!depth.ok()) return known ? depth.status() : AtRunTime(depth.status());
   PartialShape out({in.dim(0), kUnknownDim, kUnknownDim, *depth});
+  absl::Status of_run;
   for (int i = 1; i <= 2; ++i) {
     const absl::StatusOr<int64_t> d =
         DilatedDim(in.dim(i), filter.dim(i - 1), rates[i], strides[i], padding, i);
-    if (!d.ok()) return known ? d.status() : AtRunTime(d.status());
-    out.set_dim(i, *d);
+    if (!d.ok() && known && !IsAtRunTime(d.status())) return d.status();
+    if (d.ok()) {
+      out.set_dim(i, *d);
+    } else {
+      of_run = AtRunTime(d.status());
+    }
   }
   c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  return of_run;
 }
 
 namespace {
 
-// The input as a constant matrix of paddings pads it.
-absl::StatusOr<PartialShape> Padded(InferenceContext& c, PartialShape in, int paddings) {
+// The input as a constant matrix of paddings pads it. Input and filter have the rank that the
+// matrix has rows for.
+absl::StatusOr<PartialShape> Padded(InferenceContext& c, PartialShape in, int paddings,
+                                    int filter) {
   TENON_ASSIGN_OR_RETURN(const PartialShape pads, c.WithRank(c.input(paddings), 2));
+  if (pads.dim(0) > kMaxRank) return Invalid("paddings for ", pads.dim(0), " dimensions");
+  if (pads.dim(0) >= 0) {
+    TENON_RETURN_IF_ERROR(c.WithRank(in, static_cast<int>(pads.dim(0))).status());
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(filter), static_cast<int>(pads.dim(0))).status());
+  }
   TENON_RETURN_IF_ERROR(MergeShapes(pads, PartialShape({4, 2})).status());
   TENON_ASSIGN_OR_RETURN(in, c.WithRank(in, 4));
   const std::optional<Dims> values = ConstantInts(c, paddings);
@@ -385,7 +412,7 @@ absl::StatusOr<PartialShape> Padded(InferenceContext& c, PartialShape in, int pa
 }
 
 absl::Status ConvolvePadded(InferenceContext& c, PartialShape in, int paddings, int filter_input) {
-  TENON_ASSIGN_OR_RETURN(in, Padded(c, std::move(in), paddings));
+  TENON_ASSIGN_OR_RETURN(in, Padded(c, std::move(in), paddings, filter_input));
   TENON_ASSIGN_OR_RETURN(const PartialShape filter, c.WithRank(c.input(filter_input), 4));
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, PerDim(c, "strides", 4));
   TENON_ASSIGN_OR_RETURN(const WindowPadding padding, WindowPaddingOf(c, 4));
@@ -408,6 +435,7 @@ absl::Status FusedPadConv2DShape(InferenceContext& c) {
 
 absl::Status FusedResizeAndPadConv2DShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(c.input(0), 4));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), Vector(2)).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape size, c.input_as_shape(1));
   TENON_RETURN_IF_ERROR(c.WithRank(size, 2).status());
   in.set_dim(1, size.dim(0));

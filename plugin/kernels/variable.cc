@@ -62,6 +62,11 @@ absl::Status Variable::NoValue(absl::StatusCode code) const {
   absl::Status status(code,
                       absl::StrCat("variable '", name(), "' has no value yet; assign one first"));
   if (code != absl::StatusCode::kFailedPrecondition) return status;
+  if (by_reference_) {
+    const std::string uninitialized =
+        absl::StrCat("Attempting to use uninitialized value ", name());
+    return NoteAnswer(std::move(status), code, uninitialized);
+  }
   const std::string words = absl::StrCat(
       "Could not find variable ", name(),
       ". This could mean that the variable has been deleted. In TF1, it can also mean the variable "

@@ -39,9 +39,10 @@ class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
   // `dtype` is the type of the values that the variable may hold; kInvalid: any type. Callers check
-  // it; the variable does not.
-  explicit Variable(std::string_view name, DataType dtype = DataType::kInvalid)
-      : Resource(name), dtype_(dtype) {}
+  // it; the variable does not. `by_reference` is true for variables of version 1.
+  explicit Variable(std::string_view name, DataType dtype = DataType::kInvalid,
+                    bool by_reference = false)
+      : Resource(name), dtype_(dtype), by_reference_(by_reference) {}
   std::string_view kind() const override { return kKind; }
   DataType dtype() const { return dtype_; }
 
@@ -101,6 +102,7 @@ class Variable : public Resource {
   void Set(Tensor& value, Device* device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const DataType dtype_;
+  const bool by_reference_;
   mutable absl::Mutex mutex_;
   Tensor value_ ABSL_GUARDED_BY(mutex_);
   Device* device_ ABSL_GUARDED_BY(mutex_) = nullptr;  // has the memory of the value

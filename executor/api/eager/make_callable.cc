@@ -160,6 +160,12 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
   const bool plan = NeedsPlan(op, places);
   if (places.empty() && !plan) return NoKernel(node);
   TENON_RETURN_IF_ERROR(node.Resolve());
+  if (op.entry->is_function && node.types.inputs.size() != op.inputs.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "InstantiateOptions.input_devices must have the same length as the number of arguments: "
+        "input_devices length = ",
+        op.inputs.size(), " number of arguments = ", node.types.inputs.size()));
+  }
   TENON_RETURN_IF_ERROR(node.CheckInputs(op.inputs));
   if (plan) {
     TENON_RETURN_IF_ERROR(CheckCallOptions(node, op.entry->is_function));

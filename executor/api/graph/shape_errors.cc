@@ -76,7 +76,10 @@ absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceCon
                         context.attr_owner());
   const absl::Status first = CallShapeFn(bare);
   const absl::Status& error = first.ok() ? status : first;
-  if (absl::StartsWith(error.message(), InferenceContext::kInvalidShapeValue)) return error;
+  for (const std::string_view bare_text :
+       {InferenceContext::kInvalidShapeValue, InferenceContext::kInvalidShapeScalar}) {
+    if (absl::StartsWith(error.message(), bare_text)) return error;
+  }
   std::vector<std::string> shapes;
   for (int i = 0; i < context.num_inputs(); ++i) shapes.push_back(InputShapeText(context.input(i)));
   return Annotate(error, "",

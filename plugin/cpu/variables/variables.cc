@@ -43,7 +43,8 @@ absl::Status SetVariable(Prepare& p, bool by_reference) {
   // A variable without a name is of whatever type is assigned to it.
   const DataType only = name.name.empty() ? DataType::kInvalid : dtype;
   ObjectRef<Variable> variable = p.session().resources().LookupOrCreate<Variable>(
-      name.container, name.name, [&] { return ObjectRef<Variable>::Make(name.name, only); });
+      name.container, name.name,
+      [&] { return ObjectRef<Variable>::Make(name.name, only, by_reference); });
   return SetHandle(p, ObjectRef<Object>::Adopt(variable.release()));
 }
 

@@ -95,6 +95,37 @@ TEST_F(CRunErrors, OfAVariableWithoutAValue) {
       ErrorOf(Finish(desc)));
 }
 
+TEST_F(CRunErrors, OfAVariableByReferenceWithoutAValue) {
+  TF_OperationDescription* desc = New("VariableV2", "v");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", nullptr, 0);
+  TF_Operation* v = Finish(desc);
+  EXPECT_EQ("9 Attempting to use uninitialized value v\n\t [[{{node read}}]]",
+            ErrorOf(Unary("Identity", "read", {v, 0})));
+}
+
+TEST_F(CRunErrors, OfACallWithTooManyArguments) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Same'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+           }
+           ret { key: 'y' value: 'x' })pb"));
+  const testing::TensorPtr value = testing::FloatTensor({}, {1});
+  const TF_Output x = {Const("x", value.get()), 0};
+  TF_OperationDescription* desc = New("PartitionedCall", "call");
+  const std::vector<TF_Output> two = {x, x};
+  TF_AddInputList(desc, two.data(), 2);
+  const TF_DataType type = TF_FLOAT;
+  TF_SetAttrTypeList(desc, "Tout", &type, 1);
+  TF_SetAttrFuncName(desc, "f", "Same", 4);
+  EXPECT_EQ(
+      "3 InstantiateOptions.input_devices must have the same length as the number of arguments: "
+      "input_devices length = 2 number of arguments = 1\n\t [[{{node call}}]]",
+      ErrorOf(Finish(desc)));
+}
+
 TEST_F(CRunErrors, OfAReshape) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   TF_Operation* shape = Placeholder("shape");
