@@ -10,6 +10,7 @@
 #include "proto/graph_def.pb.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/eager/c_api.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 #include "tests/fuzz/mutate_util.h"
 
 namespace tenon {
@@ -40,6 +41,8 @@ class Program {
     while (!functions_.live.empty()) DeleteOne(functions_, &Program::EndFunction);
     while (!handles_.live.empty()) DeleteOne(handles_, &Program::EndHandle);
     while (!eager_ops_.live.empty()) DeleteOne(eager_ops_, &Program::EndEagerOp);
+    LeaveHome();
+    TF_DeleteGraph(home_);
     TFE_DeleteContext(context_);
     TF_DeleteStatus(status_);
   }
@@ -74,11 +77,11 @@ class Program {
       case 12:
         return Run();
       case 13:
-        return AskOperation(Pick(operations_));
+        return AskOperation(PickOperation());
       case 14:
-        return AskGraph(Pick(graphs_));
+        return AskGraph(PickGraph());
       case 15:
-        return Import(Pick(graphs_));
+        return Import(PickGraph());
       case 16:
         return MakeFunction();
       case 17:
@@ -88,7 +91,7 @@ class Program {
       case 19:
         return Loop();
       case 20:
-        return AskTensor(Pick(tensors_));
+        return AskTensor(PickTensor());
       case 21:
         return NewHandle();
       case 22:
@@ -166,6 +169,7 @@ class Program {
         return DeletePicked(sessions_, &Program::EndSession);
       case 1:
         if (Below(4) == 0) DeletePicked(graphs_, &Program::EndGraph);
+        if (Below(8) == 0) LeaveHome();
         return;
       case 2:
         return DeletePicked(tensors_, &Program::EndTensor);
@@ -183,7 +187,7 @@ class Program {
   TF_DataType Type() {
     static constexpr TF_DataType kTypes[] = {TF_FLOAT,  TF_FLOAT,    TF_FLOAT,
                                              TF_INT32,  TF_INT32,    TF_BOOL,
-                                             TF_STRING, TF_RESOURCE, static_cast<TF_DataType>(77)};
+                                             TF_STRING, TF_RESOURCE, static_cast<TF_DataType>(0)};
     return kTypes[Below(std::size(kTypes))];
   }
   int Number() {
@@ -202,13 +206,55 @@ class Program {
         "While",    "NoSuchOp", "F0",         ""};
     return kNames[Below(std::size(kNames))];
   }
-  std::string Name() { return Below(10) == 0 ? "" : std::string("n") + std::to_string(Below(60)); }
-  TF_Output Output() { return {Pick(operations_), Number()}; }
+  // Ops of two inputs.
+  const char* Simple() {
+    static constexpr const char* kNames[] = {"AddV2", "Mul", "Sub", "Maximum"};
+    return kNames[Below(std::size(kNames))];
+  }
+  std::string Name() { return Below(10) == 0 ? "" : std::string("n") + std::to_string(Below(400)); }
+  // Mostly what fits: the graph, an operation and a session that go together.
+  bool Sane() { return Below(8) != 0; }
+  TF_Graph* PickGraph() { return Sane() ? home_ : Pick(graphs_); }
+  TF_Session* PickSession() {
+    if (!Sane()) return Pick(sessions_);
+    if (session_ == nullptr) {
+      TF_SessionOptions* const options = TF_NewSessionOptions();
+      session_ = TF_NewSession(home_, options, status_);
+      TF_DeleteSessionOptions(options);
+    }
+    return session_;
+  }
+  TF_Operation* PickOperation() {
+    return Sane() && !at_home_.empty() ? at_home_[Below(at_home_.size())] : Pick(operations_);
+  }
+  TF_Output Output() { return {PickOperation(), Sane() ? 0 : Number()}; }
+  TF_Tensor* PickTensor() {
+    if (!Sane()) return Pick(tensors_);
+    if (tensors_.live.size() < kMost) Add(tensors_, NewTensor());
+    return tensors_.live.back();
+  }
+  // Ends the graph that most calls are about before or after its session, and begins another.
+  void LeaveHome() {
+    const bool graph_first = Below(2) == 0;
+    if (graph_first) TF_DeleteGraph(home_);
+    if (session_ != nullptr) {
+      EndSession(session_);
+      sessions_.dead.push_back(session_);
+    }
+    if (!graph_first) TF_DeleteGraph(home_);
+    graphs_.dead.push_back(home_);
+    operations_.dead.insert(operations_.dead.end(), at_home_.begin(), at_home_.end());
+    at_home_.clear();
+    session_ = nullptr;
+    home_ = TF_NewGraph();
+  }
 
   TF_Tensor* NewTensor() {
-    const int64_t dims[] = {static_cast<int64_t>(Below(3)), static_cast<int64_t>(Below(4))};
-    const int rank = static_cast<int>(Below(3));
-    const TF_DataType type = Below(3) == 0 ? TF_INT32 : TF_FLOAT;
+    const bool plain = Sane();
+    const int64_t dims[] = {plain ? 2 : static_cast<int64_t>(Below(3)),
+                            static_cast<int64_t>(Below(4))};
+    const int rank = plain ? 1 : static_cast<int>(Below(3));
+    const TF_DataType type = plain ? TF_FLOAT : TF_INT32;
     size_t bytes = 4;
     for (int i = 0; i < rank; ++i) bytes *= dims[i];
     TF_Tensor* const tensor = TF_AllocateTensor(type, dims, rank, bytes);
@@ -219,7 +265,7 @@ class Program {
 
   void NewDescription() {
     if (descriptions_.live.size() >= kMost) return FinishOne(descriptions_.live.front());
-    Add(descriptions_, TF_NewOperation(Pick(graphs_), OpName(), Name().c_str()));
+    Add(descriptions_, TF_NewOperation(PickGraph(), OpName(), Name().c_str()));
   }
 
   void SetSomething(TF_OperationDescription* desc) {
@@ -234,7 +280,7 @@ class Program {
       case 2:
         return TF_SetAttrShape(desc, "shape", dims, static_cast<int>(Below(4)) - 1);
       case 3:
-        return TF_SetAttrTensor(desc, "value", Pick(tensors_), MaybeStatus());
+        return TF_SetAttrTensor(desc, "value", PickTensor(), MaybeStatus());
       case 4:
         return TF_AddInput(desc, Output());
       case 5:
@@ -242,11 +288,11 @@ class Program {
       case 6:
         return TF_AddInputList(desc, outputs, static_cast<int>(Below(4)) - 1);
       case 7:
-        return TF_AddControlInput(desc, Pick(operations_));
+        return TF_AddControlInput(desc, PickOperation());
       case 8:
         return TF_SetDevice(desc, Below(2) == 0 ? "/cpu:0" : "nonsense//");
       case 9:
-        return TF_ColocateWith(desc, Pick(operations_));
+        return TF_ColocateWith(desc, PickOperation());
       case 10:
         return TF_SetAttrTypeList(desc, "Tout", types, static_cast<int>(Below(3)));
       case 11:
@@ -262,21 +308,26 @@ class Program {
     std::erase(descriptions_.live, desc);
     TF_Operation* const made = TF_FinishOperation(desc, status_);
     if (desc != nullptr) descriptions_.dead.push_back(desc);
-    if (made != nullptr) operations_.live.push_back(made);
+    if (made == nullptr) return;
+    const bool here = TF_GraphOperationByName(home_, TF_OperationName(made)) == made;
+    (here ? at_home_ : operations_.live).push_back(made);
   }
 
   // Something that is likely to run.
   void WholeOperation() {
-    TF_Graph* const graph = Pick(graphs_);
-    const bool constant = Below(2) == 0 || operations_.live.empty();
-    TF_OperationDescription* const desc =
-        TF_NewOperation(graph, constant ? "Const" : OpName(), Name().c_str());
+    TF_Graph* const graph = PickGraph();
+    const bool constant = Below(3) == 0 || at_home_.empty();
+    TF_OperationDescription* const desc = TF_NewOperation(graph,
+                                                          constant ? "Const"
+                                                          : Sane() ? Simple()
+                                                                   : OpName(),
+                                                          Name().c_str());
     if (constant) {
-      TF_Tensor* const value = Pick(tensors_);
+      TF_Tensor* const value = PickTensor();
       TF_SetAttrTensor(desc, "value", value, status_);
       TF_SetAttrType(desc, "dtype", TF_TensorType(value));
     } else {
-      for (uint64_t i = Below(3); i > 0; --i) TF_AddInput(desc, {Pick(operations_), 0});
+      for (uint64_t i = Sane() ? 2 : Below(3); i > 0; --i) TF_AddInput(desc, {PickOperation(), 0});
     }
     FinishOne(desc);
   }
@@ -285,28 +336,28 @@ class Program {
     if (sessions_.live.size() >= kMost) return DeleteOne(sessions_, &Program::EndSession);
     TF_SessionOptions* const options = TF_NewSessionOptions();
     if (Below(4) == 0) TF_SetConfig(options, "\x10\x01\xff", Below(4), status_);
-    Add(sessions_, TF_NewSession(Pick(graphs_), options, status_));
+    Add(sessions_, TF_NewSession(PickGraph(), options, status_));
     TF_DeleteSessionOptions(options);
   }
 
   void Run() {
     const TF_Output feeds[] = {Output(), Output()};
-    TF_Tensor* const values[] = {Pick(tensors_), Pick(tensors_)};
+    TF_Tensor* const values[] = {PickTensor(), PickTensor()};
     const TF_Output fetches[] = {Output(), Output()};
-    const TF_Operation* const targets[] = {Pick(operations_), Pick(operations_)};
+    const TF_Operation* const targets[] = {PickOperation(), PickOperation()};
     TF_Tensor* results[2] = {nullptr, nullptr};
     const int fetched = static_cast<int>(Below(3));
-    TF_SessionRun(Pick(sessions_), nullptr, feeds, values, static_cast<int>(Below(6) / 4), fetches,
+    TF_SessionRun(PickSession(), nullptr, feeds, values, static_cast<int>(Below(6) / 4), fetches,
                   results, fetched, targets, static_cast<int>(Below(3)), nullptr, status_);
     for (TF_Tensor* result : results) Keep(result);
   }
 
   void PartialRun() {
-    TF_Session* const session = Pick(sessions_);
+    TF_Session* const session = PickSession();
     const TF_Output feeds[] = {Output()}, fetches[] = {Output()};
     const char* handle = nullptr;
     TF_SessionPRunSetup(session, feeds, 1, fetches, 1, nullptr, 0, &handle, status_);
-    TF_Tensor* const value = Pick(tensors_);
+    TF_Tensor* const value = PickTensor();
     TF_Tensor* result = nullptr;
     TF_SessionPRun(session, handle, feeds, &value, 1, fetches, &result, 1, nullptr, 0, status_);
     Keep(result);
@@ -378,7 +429,7 @@ class Program {
     TF_ImportGraphDefOptionsSetUniquifyNames(options, static_cast<unsigned char>(Below(2)));
     if (Below(3) == 0) {
       TF_ImportGraphDefOptionsAddInputMapping(options, Name().c_str(), Number(), Output());
-      TF_ImportGraphDefOptionsAddControlDependency(options, Pick(operations_));
+      TF_ImportGraphDefOptionsAddControlDependency(options, PickOperation());
     }
     if (Below(3) == 0) {
       TF_ImportGraphDefOptionsAddReturnOutput(options, Name().c_str(), Number());
@@ -398,9 +449,9 @@ class Program {
     if (functions_.live.size() >= kMost) return DeleteOne(functions_, &Program::EndFunction);
     const TF_Output inputs[] = {Output()}, outputs[] = {Output(), Output()};
     const char* const names[] = {"a", "b"};
-    const TF_Operation* const opers[] = {Pick(operations_)};
+    const TF_Operation* const opers[] = {PickOperation()};
     const bool some = Below(3) == 0;
-    Add(functions_, TF_GraphToFunction(Pick(graphs_), Below(3) == 0 ? "F1" : "F0", 0, some ? 1 : -1,
+    Add(functions_, TF_GraphToFunction(PickGraph(), Below(3) == 0 ? "F1" : "F0", 0, some ? 1 : -1,
                                        some ? opers : nullptr, static_cast<int>(Below(2)), inputs,
                                        static_cast<int>(Below(3)), outputs,
                                        Below(2) == 0 ? names : nullptr, nullptr, "text", status_));
@@ -420,13 +471,13 @@ class Program {
   void Gradients() {
     TF_Output ys[] = {Output()}, xs[] = {Output(), Output()}, dx[] = {Output()};
     TF_Output results[2] = {};
-    TF_AddGradients(Pick(graphs_), ys, 1, xs, static_cast<int>(Below(3)),
+    TF_AddGradients(PickGraph(), ys, 1, xs, static_cast<int>(Below(3)),
                     Below(2) == 0 ? dx : nullptr, status_, results);
   }
 
   void Loop() {
     TF_Output inputs[] = {Output()}, outputs[1] = {};
-    TF_WhileParams params = TF_NewWhile(Pick(graphs_), inputs, 1, status_);
+    TF_WhileParams params = TF_NewWhile(PickGraph(), inputs, 1, status_);
     if (params.ninputs == 0) return;
     if (Below(2) == 0) params.name = "loop";
     params.cond_output = Below(2) == 0 ? params.cond_inputs[0] : Output();
@@ -441,13 +492,13 @@ class Program {
     TF_TensorByteSize(tensor);
     TF_TensorElementCount(tensor);
     const int64_t dims[] = {Dim(), Dim()};
-    TF_Tensor* const to = Pick(tensors_);
+    TF_Tensor* const to = PickTensor();
     TF_TensorBitcastFrom(tensor, Type(), to, dims, static_cast<int>(Below(3)), status_);
   }
 
   void NewHandle() {
     if (handles_.live.size() >= kMost) return DeleteOne(handles_, &Program::EndHandle);
-    Add(handles_, TFE_NewTensorHandle(Pick(tensors_), MaybeStatus()));
+    Add(handles_, TFE_NewTensorHandle(PickTensor(), MaybeStatus()));
   }
 
   void AskHandle(TFE_TensorHandle* handle) {
@@ -487,6 +538,12 @@ class Program {
   }
 
   void Execute(TFE_Op* op) {
+    if (Sane() && handles_.live.size() > 1) {
+      op = TFE_NewOp(context_, Simple(), status_);
+      Add(eager_ops_, op);
+      TFE_OpAddInput(op, handles_.live.front(), status_);
+      TFE_OpAddInput(op, Sane() ? handles_.live.front() : Pick(handles_), status_);
+    }
     TFE_TensorHandle* results[4] = {};
     int count = static_cast<int>(Below(5));
     TFE_Execute(op, results, &count, status_);
@@ -512,6 +569,9 @@ class Program {
   Pool<TFE_TensorHandle> handles_;
   Pool<TFE_Op> eager_ops_;
   std::string exported_;
+  TF_Graph* home_ = TF_NewGraph();
+  TF_Session* session_ = nullptr;
+  std::vector<TF_Operation*> at_home_;
 };
 
 TEST(ClientApiFuzz, CallsInAnyOrderReturn) {

@@ -68,16 +68,17 @@ class LaterOp final : public QueuedOp {
         cancellation_(op.cancellation),
         pending_(Pending::New()) {
     inputs_.swap(op.inputs);
+    for (TFE_TensorHandle* const input : inputs_) input->ToQueue();
     for (size_t i = 0; i < callable_->output_types().size(); ++i) {
       results[i] =
           TFE_TensorHandle::NewPending(callable_->output_types()[i], callable_->device(), pending_);
-      results[i]->Ref();
+      results[i]->RefQueued();
       results_.push_back(results[i]);
     }
   }
   ~LaterOp() override {
-    for (TFE_TensorHandle* const input : inputs_) input->Unref();
-    for (TFE_TensorHandle* const result : results_) result->Unref();
+    for (TFE_TensorHandle* const input : inputs_) input->UnrefQueued();
+    for (TFE_TensorHandle* const result : results_) result->UnrefQueued();
     pending_->Unref();
   }
 

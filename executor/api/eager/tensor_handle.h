@@ -27,7 +27,11 @@ struct TFE_TensorHandle {
   static TFE_TensorHandle* NewPending(tenon::DataType dtype, tenon::Device* device,
                                       tenon::eager::Pending* pending);
 
-  bool alive() const { return refs.load(std::memory_order_relaxed) > 0; }
+  // Whether the caller of the C interface may still use the handle: a queued op alone may end it at
+  // any time.
+  bool alive() const {
+    return static_cast<int32_t>(refs.load(std::memory_order_relaxed) % kQueued) > 0;
+  }
   bool is_deleted() const { return !alive(); }
   void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   // As in Buffer::Unref, the last holder needs no locked instruction.
@@ -36,15 +40,25 @@ struct TFE_TensorHandle {
         refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
       End();
   }
+  // References of queued ops. ToQueue turns a reference into one.
+  void RefQueued() { refs.fetch_add(kQueued, std::memory_order_relaxed); }
+  void ToQueue() { refs.fetch_add(kQueued - 1, std::memory_order_relaxed); }
+  void UnrefQueued() {
+    if (refs.load(std::memory_order_acquire) == kQueued ||
+        refs.fetch_sub(kQueued, std::memory_order_acq_rel) == kQueued)
+      End();
+  }
   // Whether the caller of the C interface has deleted the handle and one op alone still holds it:
   // the op may then move the value out.
   bool HasOneUser() const {
-    return refs.load(std::memory_order_acquire) == 1 && !owned.load(std::memory_order_relaxed);
+    const int64_t count = refs.load(std::memory_order_acquire);
+    return (count == 1 || count == kQueued) && !owned.load(std::memory_order_relaxed);
   }
   // Blocks until the value is there; returns the error of the op that failed to make it.
   absl::Status Await() { return pending == nullptr ? absl::OkStatus() : pending->Wait(); }
 
-  std::atomic<int32_t> refs{0};    // 0: deleted
+  static constexpr int64_t kQueued = int64_t{1} << 32;
+  std::atomic<int64_t> refs{0};    // kQueued for each reference of a queued op; 0: deleted
   std::atomic<bool> owned{false};  // the caller of the C interface has not deleted the handle
   tenon::DataType dtype = tenon::DataType::kInvalid;
   tenon::Device* memory = nullptr;  // has the tensor; null: the host

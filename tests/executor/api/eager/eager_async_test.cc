@@ -129,6 +129,34 @@ TEST(EagerAsyncTest, DeletingDoesNotDisturbQueuedOps) {
   EXPECT_THAT(Values<float>(last.get()), ElementsAre(-199));
 }
 
+// A queued op may end such a handle at any time, so a call must not look into it.
+TEST(EagerAsyncTest, AHandleThatOnlyAQueuedOpHoldsIsDeleted) {
+  CheckedStatus status;
+  const ContextPointer context = NewAsyncContext();
+  TFE_Op* op = TFE_NewOp(context.get(), "FIFOQueueV2", status);
+  const TF_DataType type = TF_FLOAT;
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  const std::vector<Handle> queue = Execute(op, 1);
+  TFE_DeleteOp(op);
+  ASSERT_EQ(queue.size(), 1u);
+  op = TFE_NewOp(context.get(), "QueueDequeueV2", status);
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  TFE_OpAddInput(op, queue[0].get(), status);
+  TFE_CancellationManager* const manager = TFE_NewCancellationManager();
+  TFE_OpSetCancellationManager(op, manager, status);
+  TFE_TensorHandle* result = nullptr;
+  int count = 1;
+  TFE_Execute(op, &result, &count, status);
+  ASSERT_EQ(status.text(), "OK");
+  TFE_DeleteTensorHandle(result);
+  TFE_TensorHandleNumDims(result, status);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+  EXPECT_THAT(status.text(), HasSubstr("deleted"));
+  TFE_CancellationManagerStartCancel(manager);
+  TFE_DeleteOp(op);
+  TFE_DeleteCancellationManager(manager);
+}
+
 TEST(EagerAsyncTest, ThreadsShareAContext) {
   const ContextPointer context = NewContext();
   const Handle x = Of<float>({2}, {1, 2});
