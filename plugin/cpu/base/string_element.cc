@@ -33,7 +33,7 @@ absl::Status CheckStringBytes(double bytes) {
   const uint64_t most = std::min<uint64_t>(kMostStringBytes, MemoryBound::Left());
   if (bytes <= static_cast<double>(most)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrFormat("the strings would take %.3g bytes; the limit is %d", bytes, most));
+      absl::StrFormat("the result would take %.3g bytes; the limit is %d", bytes, most));
 }
 
 }  // namespace tenon::cpu

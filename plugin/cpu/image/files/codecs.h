@@ -1,6 +1,6 @@
 // Decoders and encoders of image files. Decoders do not trust a file: they return INVALID_ARGUMENT
 // for a malformed file. Before they ask for memory, the PNG, GIF and BMP decoders compare sizes
-// with the file's length (of GIF those of each frame, not of the output), and the JPEG decoder
+// with the file's length (of GIF those of each frame and of one output image), and the JPEG decoder
 // refuses 2^29 samples or more; for WebP, only the caller's AllocatePixels limits the size. All
 // functions are thread-safe.
 #pragma once
@@ -83,7 +83,8 @@ absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape)
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
 // beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a later frame
 // that giflib cannot decode ends the frames without an error, unless the file ends in it or the
-// frame has too few bytes for its pixels. RESOURCE_EXHAUSTED if the frames have more pixels in all
+// frame has too few bytes for its pixels. INVALID_ARGUMENT also for an image whose pixels the whole
+// file's bytes could not hold, as of a wide frame and a high one. RESOURCE_EXHAUSTED if the frames have more pixels in all
 // than CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 

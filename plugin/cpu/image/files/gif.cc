@@ -73,6 +73,7 @@ absl::Status CheckSizes(std::string_view contents) {
   std::string_view rest;
   TENON_ASSIGN_OR_RETURN(const Gif gif, Open(contents, &rest));
   double pixels = 0;
+  int64_t width = 0, height = 0;
   GifRecordType record;
   while (DGifGetRecordType(gif.get(), &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
     // DGifSlurp meets the same fault, and decides whether the frames before it count.
@@ -86,6 +87,13 @@ absl::Status CheckSizes(std::string_view contents) {
                                               gif->Image.Height, " pixels"));
     }
     pixels += static_cast<double>(frame);
+    width = std::max<int64_t>(width, gif->Image.Width);
+    height = std::max<int64_t>(height, gif->Image.Height);
+  }
+  // A wide frame and a high one make an image that is far larger than both.
+  if (width * height > static_cast<int64_t>(contents.size()) * kMostPixelsPerByte) {
+    return RefuseGif(contents, absl::StrCat("its frames cannot fill an image of ", width, "x",
+                                            height, " pixels"));
   }
   return CheckStringBytes(pixels);
 }

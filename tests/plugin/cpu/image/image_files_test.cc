@@ -46,6 +46,19 @@ std::string Gif(uint16_t width, uint16_t height, int frames) {
   return file + ";";
 }
 
+// A frame of one row and a frame of one column, each with bytes enough for its own pixels.
+std::string GifOfCross(uint8_t thousands) {
+  const std::string length{static_cast<char>(thousands * 1000),
+                           static_cast<char>(thousands * 1000 >> 8)};
+  const std::string one("\1\0", 2),
+      pixels = absl::StrCat("\2\x40", std::string(64, '\0'), std::string(1, '\0'));
+  const auto frame = [&](const std::string& size) {
+    return absl::StrCat(std::string(",\0\0\0\0", 5), size, std::string(1, '\0'), pixels);
+  };
+  return absl::StrCat("GIF89a", length, length, std::string("\x80\0\0\1\2\3\4\5\6", 9),
+                      frame(length + one), frame(one + length), ";");
+}
+
 std::string Bmp(int32_t width, int32_t height) {
   std::string file = "BM";
   for (int32_t field : {58, 0, 54, 40, width, height, 24 << 16 | 1, 0, 4, 0, 0, 0, 0})
@@ -98,6 +111,8 @@ TEST(ImageFiles, AreRefusedWhereTheOpDoesNotTakeThem) {
 // What a file says it holds, it must have bytes for.
 TEST(ImageFiles, DoNotGetMemoryForWhatTheyCannotHold) {
   ExpectRefused("cannot hold 65535x65535", "DecodeGif", Gif(65535, 65535, 1));
+  ExpectRefused("cannot fill an image of 60000x60000", "DecodeGif", GifOfCross(60));
+  ExpectRefused("cannot fill an image of 30000x30000", "DecodePng", GifOfCross(30));
   ExpectRefused("pixels", "DecodeBmp", Bmp(1 << 15, 1 << 15));
   ExpectRefused("pixels", "DecodeBmp", Bmp(INT32_MAX, INT32_MIN));
   std::string jpeg = Jpeg();
