@@ -69,7 +69,8 @@ std::string Changed(const std::string& graph) {
 std::string Changed(const std::string& graph) {
   const std::string name = Field(1, DROPS_NODE);
   return EditFields(graph, [&](size_t field, std::string_view bytes) {
-    return field == 1 && bytes.starts_with(name) ? std::string() : Field(field, std::string(bytes));
+    return field == 1 && bytes.substr(0, name.size()) == name ? std::string()
+                                                              : Field(field, std::string(bytes));
   });
 }
 #elif defined(DROPS_LIBRARY)
