@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -251,20 +252,17 @@ void CallWithNothing(R (*function)(Parameters...)) {
   function(Nothing<Parameters>()...);
 }
 
-template <size_t kLeftOut, typename R, typename... Parameters, size_t... kIndex>
-void CallWithout(R (*function)(Parameters...), std::index_sequence<kIndex...>) {
-  using Left = std::tuple_element_t<kLeftOut, std::tuple<Parameters...>>;
-  if constexpr (std::is_pointer_v<Left>) {
+// The place is no template parameter: one instance for each type of function is enough to compile.
+template <typename R, typename... Parameters, size_t... kIndex>
+void CallWithoutEach(R (*function)(Parameters...), std::index_sequence<kIndex...>) {
+  constexpr std::array<bool, sizeof...(Parameters)> kIsPointer = {std::is_pointer_v<Parameters>...};
+  for (size_t left_out = 0; left_out < kIsPointer.size(); ++left_out) {
+    if (!kIsPointer[left_out]) continue;
     for (const int number : {0, 1}) {
-      Objects* const objects = new Objects(number, 1);
-      function((kIndex == kLeftOut ? Nothing<Parameters>() : objects->Of<Parameters>())...);
+      [[maybe_unused]] Objects* const objects = new Objects(number, 1);
+      function((kIndex == left_out ? Nothing<Parameters>() : objects->Of<Parameters>())...);
     }
   }
-}
-
-template <typename R, typename... Parameters, size_t... kIndex>
-void CallWithoutEach(R (*function)(Parameters...), std::index_sequence<kIndex...> all) {
-  (CallWithout<kIndex>(function, all), ...);
 }
 
 template <typename R, typename... Parameters>
@@ -272,35 +270,46 @@ void CallWithoutOne(R (*function)(Parameters...)) {
   CallWithoutEach(function, std::index_sequence_for<Parameters...>());
 }
 
-// Calls the function with a deleted object in this place. Where there is a status, it is an error.
-template <size_t kDeleted, typename R, typename... Parameters, size_t... kIndex>
-void CallWithDeleted(const char* name, R (*function)(Parameters...),
-                     std::index_sequence<kIndex...>) {
-  using Given = std::tuple_element_t<kDeleted, std::tuple<Parameters...>>;
-  if constexpr (std::is_pointer_v<Given>) {
-    Objects* const objects = new Objects(0, 1);
-    const auto argument = [&]<size_t kPlace, typename T>() -> T {
-      if constexpr (kPlace == kDeleted) return nullptr;
-      if constexpr (kPlace != kDeleted) return objects->Of<T>();
-    };
-    std::tuple<Parameters...> arguments = {argument.template operator()<kIndex, Parameters>()...};
-    // Last: a later object could get the address.
-    std::get<kDeleted>(arguments) = objects->Deleted<Given>();
-    if (std::get<kDeleted>(arguments) == nullptr) return;
-    TF_SetStatus(objects->status(), TF_OK, "");
-    std::apply(function, arguments);
-    constexpr bool kHasStatus =
-        ((kIndex != kDeleted && std::is_same_v<Parameters, TF_Status*>) || ...);
-    if (!kHasStatus || TF_GetCode(objects->status()) != TF_OK) return;
-    fprintf(stderr, "%s says nothing of argument %zu, which was deleted\n", name, kDeleted);
-    _exit(1);
+// An object, or null where a deleted one is to stand.
+template <typename T>
+T ObjectUnless(bool deleted, Objects* objects) {
+  if constexpr (std::is_pointer_v<T>) {
+    if (deleted) return nullptr;
+  }
+  return objects->Of<T>();
+}
+
+// Puts a deleted object there. Returns false if a program deletes no object of the type.
+template <typename T>
+bool PutDeleted(Objects* objects, T& argument) {
+  if constexpr (std::is_pointer_v<T>) {
+    argument = objects->Deleted<T>();
+    return argument != nullptr;
+  } else {
+    return false;
   }
 }
 
+// Calls the function with a deleted object in each place. Where there is a status, it is an error.
 template <typename R, typename... Parameters, size_t... kIndex>
 void CallWithEachDeleted(const char* name, R (*function)(Parameters...),
-                         std::index_sequence<kIndex...> all) {
-  (CallWithDeleted<kIndex>(name, function, all), ...);
+                         std::index_sequence<kIndex...>) {
+  constexpr std::array<bool, sizeof...(Parameters)> kIsPointer = {std::is_pointer_v<Parameters>...};
+  for (size_t deleted = 0; deleted < kIsPointer.size(); ++deleted) {
+    if (!kIsPointer[deleted]) continue;
+    Objects* const objects = new Objects(0, 1);
+    std::tuple<Parameters...> arguments = {ObjectUnless<Parameters>(kIndex == deleted, objects)...};
+    // Last: a later object could get the address.
+    const bool put =
+        ((kIndex == deleted && PutDeleted(objects, std::get<kIndex>(arguments))) || ...);
+    if (!put) continue;
+    TF_SetStatus(objects->status(), TF_OK, "");
+    std::apply(function, arguments);
+    const bool has_status = ((kIndex != deleted && std::is_same_v<Parameters, TF_Status*>) || ...);
+    if (!has_status || TF_GetCode(objects->status()) != TF_OK) continue;
+    fprintf(stderr, "%s says nothing of argument %zu, which was deleted\n", name, deleted);
+    _exit(1);
+  }
 }
 
 template <typename R, typename... Parameters>
