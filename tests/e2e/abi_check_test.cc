@@ -42,7 +42,7 @@ struct Broken {
   std::string kind, rule, callback, node, says;
   int exit = 5;
 };
-std::string NameOf(const ::testing::TestParamInfo<Broken>& info) {
+std::string RuleName(const ::testing::TestParamInfo<Broken>& info) {
   return info.param.kind + "_" + info.param.callback;
 }
 class BrokenRules : public ::testing::TestWithParam<Broken> {};
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(Memory, BrokenRules,
                          ::testing::Values(Broken{"misaligned", "misaligned", "allocate", "x",
                                                   "which is no multiple of 64"}),
-                         NameOf);
+                         RuleName);
 INSTANTIATE_TEST_SUITE_P(Pointers, BrokenRules,
                          ::testing::Values(Broken{"host_output", "device_pointer", kCompute,
                                                   "plain", "output 0 is no memory of the device"},
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Pointers, BrokenRules,
                                                   "plain", "output 0 is memory of the device"},
                                            Broken{"to_device", "host_pointer", kCompute, "plain",
                                                   "the target, 16 bytes at"}),
-                         NameOf);
+                         RuleName);
 INSTANTIATE_TEST_SUITE_P(
     Streams, BrokenRules,
     ::testing::Values(
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"unrecorded", "event_not_recorded", kCompute, "plain", "never recorded"},
         Broken{"same_event", "event", kCompute, "plain", "one handle"},
         Broken{"same_stream", "stream", "create_stream", "", "one handle"}),
-    NameOf);
+    RuleName);
 INSTANTIATE_TEST_SUITE_P(
     Sizes, BrokenRules,
     ::testing::Values(
@@ -154,13 +154,13 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"memory_size", "struct_size", "allocate", "x", "SP_DeviceMemoryBase."},
         Broken{"optimizer_size", "struct_size", "TF_InitGraph", "", "TP_Optimizer."},
         Broken{"configs_size", "struct_size", "TF_InitGraph", "", "TP_OptimizerConfigs."}),
-    NameOf);
+    RuleName);
 INSTANTIATE_TEST_SUITE_P(
     Exceptions, BrokenRules,
     ::testing::Values(Broken{"copy_throws", "exception", "memcpy_htod", "x", "from the copy", 1},
                       Broken{"kernel_throws", "exception", kCompute, "plain", "from the kernel", 1},
                       Broken{"own_device", "exception", kCompute, "plain", "an SP_Device", 1}),
-    NameOf);
+    RuleName);
 INSTANTIATE_TEST_SUITE_P(
     Lifetimes, BrokenRules,
     ::testing::Values(Broken{"tensor_leak", "leak", kCompute, "plain", "1 TF_Tensor that"},
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
                              "is freed, which allocate"},
                       Broken{"event_leak", "leak", kCompute, "plain", "an event"},
                       Broken{"stream_leak", "leak", kCompute, "plain", "a stream"}),
-    NameOf);
+    RuleName);
 
 TEST(AbiCheck, MemoryThatIsInUseIsNotGivenOutAgain) {
   const Finished run = Strict("same_memory");

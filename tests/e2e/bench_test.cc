@@ -13,7 +13,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 // The document of a bench that succeeds.
-json Document(std::vector<std::string> args) {
+json BenchDocument(std::vector<std::string> args) {
   args.insert(args.begin(), "bench");
   args.push_back("--json");
   const Finished run = GraphRun(args);
@@ -38,7 +38,8 @@ std::string RepeatedProducts() {
 }
 
 TEST(Bench, Statistics) {
-  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});
+  const json doc =
+      BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});
   EXPECT_EQ(doc["count"], 50);
   for (const char* key :
        {"init_ms", "first_ms", "min_us", "p50_us", "p90_us", "p99_us", "max_us", "mean_us",
@@ -47,19 +48,19 @@ TEST(Bench, Statistics) {
   }
   EXPECT_LE(doc["ci95_us"][0], doc["mean_us"]);
   EXPECT_TRUE(doc.contains("allocations_per_run"));
-  EXPECT_EQ(
-      Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "40", "--concurrency", "4"})["count"],
-      40);
+  EXPECT_EQ(BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "40", "--concurrency",
+                           "4"})["count"],
+            40);
   const json few =
-      Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--concurrency", "3"});
+      BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--concurrency", "3"});
   EXPECT_EQ(few["count"], 10);
   EXPECT_GE(few["ci95_us"][0], few["min_us"]);
   EXPECT_LE(few["ci95_us"][1], few["max_us"]);
 }
 
 TEST(Bench, SaysUnderWhichConditions) {
-  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "12", "--threads", "1",
-                             "--ab", "--threads 3"});
+  const json doc = BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "12", "--threads",
+                                  "1", "--ab", "--threads 3"});
   EXPECT_EQ(doc["model"], kMlp);
   EXPECT_FALSE(doc["isa"].get<std::string>().empty());
   EXPECT_FALSE(doc["version"].get<std::string>().empty());
@@ -69,7 +70,7 @@ TEST(Bench, SaysUnderWhichConditions) {
 }
 
 TEST(Bench, TheHeadlineIsTheMedian) {
-  const json doc = Document({kMlp, "--input", "x=4x20xf32=ones", "--runs", "500"});
+  const json doc = BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "500"});
   EXPECT_LE(doc["p50_ci95_us"][0], doc["p50_us"]);
   EXPECT_GE(doc["p50_ci95_us"][1], doc["p50_us"]);
   const Finished text = GraphRun({"bench", kMlp, "--input", "x=4x20xf32=ones", "--runs", "500"});
@@ -79,7 +80,7 @@ TEST(Bench, TheHeadlineIsTheMedian) {
 
 // From many runs, for one says little.
 TEST(Bench, OpsAndNodesFromManyRuns) {
-  const json doc = Document(
+  const json doc = BenchDocument(
       {kMlp, "--input", "x=4x20xf32=ones", "--runs", "10", "--threads", "1", "--op-table"});
   ASSERT_FALSE(doc["op_table"].empty());
   for (const json& row : doc["op_table"]) {
@@ -95,8 +96,8 @@ TEST(Bench, OpsAndNodesFromManyRuns) {
 // However the threads are woken up: all runs take as long as the longest of them at least.
 TEST(Bench, TheRateOfConcurrentRunsCountsFromTheFirst) {
   for (int i = 0; i < 10; ++i) {
-    const json doc = Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "8",
-                               "--concurrency", "8", "--threads", "1"});
+    const json doc = BenchDocument({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs",
+                                    "8", "--concurrency", "8", "--threads", "1"});
     EXPECT_LE(doc["runs_per_s"].get<double>() * doc["max_us"].get<double>(), 8e6 * 1.0001) << doc;
   }
 }
@@ -109,13 +110,14 @@ TEST(Bench, ARunAllocatesItsResultsOnly) {
       node { name: 'a' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
       node { name: 'b' op: 'AddV2' input: ['a', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }
       node { name: 'c' op: 'Tanh' input: 'b' attr { key: 'T' value { type: DT_FLOAT } } })");
-  const json doc = Document({chain, "--input", "x=4xf32=ones", "--runs", "100", "--threads", "1"});
+  const json doc =
+      BenchDocument({chain, "--input", "x=4xf32=ones", "--runs", "100", "--threads", "1"});
   if (!doc["allocations_per_run"].is_null()) EXPECT_LE(doc["allocations_per_run"], 3);
 }
 
 TEST(Bench, ComparesConfigurationsInTurns) {
-  const json doc = Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48",
-                             "--threads", "1", "--ab", "--opt-level 0"});
+  const json doc = BenchDocument({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48",
+                                  "--threads", "1", "--ab", "--opt-level 0"});
   EXPECT_EQ(doc["verdict"], "a") << doc;
   EXPECT_GT(doc["ratio_ci95"][0], 1);
   EXPECT_LE(doc["ratio_ci95"][0], doc["ratio"]);
@@ -131,9 +133,9 @@ TEST(Bench, ComparesConfigurationsInTurns) {
 
 TEST(Bench, ConfigurationsMayBothHaveFlags) {
   const json doc =
-      Document({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48", "--ab",
-                "--disable-pass='common_subgraph_elimination' --threads 1", "--ab",
-                "--passes \"common_subgraph_elimination(max_rewrites=1k)\" --threads 1"});
+      BenchDocument({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48", "--ab",
+                     "--disable-pass='common_subgraph_elimination' --threads 1", "--ab",
+                     "--passes \"common_subgraph_elimination(max_rewrites=1k)\" --threads 1"});
   EXPECT_EQ(doc["verdict"], "b") << doc;
   EXPECT_LT(doc["ratio_ci95"][1], 1);
   EXPECT_EQ(doc["a"]["flags"], "--disable-pass='common_subgraph_elimination' --threads 1");
@@ -144,7 +146,7 @@ TEST(Bench, RoundsOfFewRuns) {
   const std::vector<std::string> args = {kMlp, "--input", "x=1x20xf32=ones", "--ab", "", "--runs"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), args.begin(), args.end());
-    return Document(more);
+    return BenchDocument(more);
   };
   EXPECT_EQ(with({"6"})["rounds"], 6);
   const json threads = with({"14", "--concurrency", "2"});
@@ -154,8 +156,8 @@ TEST(Bench, RoundsOfFewRuns) {
 
 // Devices of one plug-in, which both configurations see, and state that each has for itself.
 TEST(Bench, ConfigurationsShareTheProcessOnly) {
-  const json doc = Document({kMlp, "--input", "x=1x20xf32=ones", "--runs", "12", "--plugin",
-                             Built("lib/plugins/libapu.so"), "--ab", "--place '.*=CPU'"});
+  const json doc = BenchDocument({kMlp, "--input", "x=1x20xf32=ones", "--runs", "12", "--plugin",
+                                  Built("lib/plugins/libapu.so"), "--ab", "--place '.*=CPU'"});
   EXPECT_EQ(doc["rounds"], 12);
   const Finished text =
       GraphRun({"bench", "tests/golden/saved_models/affine_state/model", "--signature", "count",

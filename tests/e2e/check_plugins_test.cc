@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr char kFloat[] = "attr { key: 'dtype' value { type: DT_FLOAT } }";
+constexpr char kFloatConstant[] = "attr { key: 'dtype' value { type: DT_FLOAT } }";
 constexpr char kInt[] = "attr { key: 'dtype' value { type: DT_INT32 } }";
 constexpr char kT[] = "attr { key: 'T' value { type: DT_FLOAT } }";
 
@@ -31,12 +31,13 @@ std::string Constant(const std::string& name, const std::string& dtype, const st
 
 // Relu(x + bias), as two nodes that the pass of the APU makes one.
 std::string BiasReluCase() {
-  return Constant("c000/x", kFloat,
+  return Constant("c000/x", kFloatConstant,
                   "tensor_shape { dim { size: 1 } dim { size: 2 } } float_val: [1, -5]") +
-         Constant("c000/bias", kFloat, "tensor_shape { dim { size: 2 } } float_val: [2, 3]") +
+         Constant("c000/bias", kFloatConstant,
+                  "tensor_shape { dim { size: 2 } } float_val: [2, 3]") +
          Node("c000/sum", "BiasAdd", std::string("input: ['c000/x', 'c000/bias'] ") + kT) +
          Node("c000/op", "Relu", std::string("input: 'c000/sum' ") + kT) +
-         Constant("c000/want0", kFloat,
+         Constant("c000/want0", kFloatConstant,
                   "tensor_shape { dim { size: 1 } dim { size: 2 } } float_val: [3, 0]");
 }
 
@@ -69,11 +70,12 @@ TEST(CheckWithPlugins, WhatTheyWriteIntoThePipeOfResultsIsNoResult) {
   std::filesystem::create_directories(folder);
   const std::string good =
       Node("c001/op", "Relu", std::string("input: 'c001/x' ") + kT) +
-      Constant("c001/x", kFloat, "tensor_shape { dim { size: 1 } } float_val: -5") +
-      Constant("c001/want0", kFloat, "tensor_shape { dim { size: 1 } } float_val: 0");
+      Constant("c001/x", kFloatConstant, "tensor_shape { dim { size: 1 } } float_val: -5") +
+      Constant("c001/want0", kFloatConstant, "tensor_shape { dim { size: 1 } } float_val: 0");
   for (const char* file : {"garbled/a.pbtxt", "garbled/b.pbtxt"}) {
     TempFile(file, Node("c000/op", "RogueOp", "") +
-                       Constant("c000/want0", kFloat, "tensor_shape {} float_val: 42") + good);
+                       Constant("c000/want0", kFloatConstant, "tensor_shape {} float_val: 42") +
+                       good);
   }
   const auto check = [&](const std::string& way) {
     return GraphRun({"check", folder, "--plugin", TestPlugin("rogue") + ";ROGUE=" + way});
@@ -167,11 +169,11 @@ TEST(CheckWithPlugins, TellsOfPassesThatFail) {
 TEST(CheckWithPlugins, KeepsTheConstantsThatDecideShapes) {
   const std::string graph = TempFile(
       "Reshape.pbtxt",
-      Constant("c000/x", kFloat, "tensor_shape { dim { size: 2 } } float_val: [1, -5]") +
+      Constant("c000/x", kFloatConstant, "tensor_shape { dim { size: 2 } } float_val: [1, -5]") +
           Constant("c000/shape", kInt, "tensor_shape { dim { size: 2 } } int_val: [2, 1]") +
           Node("c000/reshaped", "Reshape", std::string("input: ['c000/x', 'c000/shape'] ") + kT) +
           Node("c000/op", "Relu", std::string("input: 'c000/reshaped' ") + kT) +
-          Constant("c000/want0", kFloat,
+          Constant("c000/want0", kFloatConstant,
                    "tensor_shape { dim { size: 2 } dim { size: 1 } } float_val: [1, 0]"));
   const Checked checked = Check(graph, Apu());
   EXPECT_EQ(checked.exit, 0) << checked.err;

@@ -23,7 +23,8 @@ std::string Node(std::string_view name, std::string_view op, std::string_view in
 
 // A function of one float that takes the hyperbolic tangent of `times` what it is given, in enough
 // nodes for passes.
-std::string Function(std::string_view name, std::string_view times, std::string_view attrs = "") {
+std::string TimesFunction(std::string_view name, std::string_view times,
+                          std::string_view attrs = "") {
   return absl::StrCat(
       "function { signature { name: '", name,
       "' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }\n", attrs,
@@ -37,7 +38,7 @@ std::string Function(std::string_view name, std::string_view times, std::string_
 }
 
 // y = f(w) where w is what a branch makes of what a loop of two passes makes of x.
-std::string Graph() {
+std::string GraphOfCalls() {
   const std::string types =
       "attr { key: 'Tin' value { list { type: DT_FLOAT } } } "
       "attr { key: 'Tout' value { list { type: DT_FLOAT } } }";
@@ -68,14 +69,14 @@ std::string Graph() {
                "attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { tensor "
                "{ dtype: DT_FLOAT tensor_shape { } float_val: 0.5 } } }"),
           Node("less", "Less", "input: 'limit:output:0' input: 'a'"),
-          "ret { key: 'r' value: 'less:z:0' } }\n", Function("once", "3"), Function("left", "5"),
-          Function("right", "7"),
-          Function("apart", "2", "attr { key: '_noinline' value { b: true } }\n"), "}\n"));
+          "ret { key: 'r' value: 'less:z:0' } }\n", TimesFunction("once", "3"),
+          TimesFunction("left", "5"), TimesFunction("right", "7"),
+          TimesFunction("apart", "2", "attr { key: '_noinline' value { b: true } }\n"), "}\n"));
 }
 
 std::vector<std::string> Arguments(std::string_view command, const std::string& plugin) {
-  return {std::string(command), Graph(),    "--input", "x=f32=1",  "--input",
-          "which=bool=true",    "--output", "y",       "--plugin", TestPlugin(plugin)};
+  return {std::string(command), GraphOfCalls(), "--input", "x=f32=1",  "--input",
+          "which=bool=true",    "--output",     "y",       "--plugin", TestPlugin(plugin)};
 }
 
 std::vector<std::string> With(std::vector<std::string> args, std::vector<std::string> more) {
@@ -112,8 +113,8 @@ TEST(PluginPassesInBodies, SeeEachBodyOnce) {
 
 TEST(PluginPassesInBodies, WriteWhatTheyMade) {
   const std::string out = TempPath("bodies_out.pbtxt");
-  const Finished run = GraphRun({"opt", Graph(), "-o", out, "--output", "y", "--target", "tenon",
-                                 "--plugin", TestPlugin("own_tanh")});
+  const Finished run = GraphRun({"opt", GraphOfCalls(), "-o", out, "--output", "y", "--target",
+                                 "tenon", "--plugin", TestPlugin("own_tanh")});
   ASSERT_EQ(run.exit, 0) << run.err;
   const std::string graph = ReadFile(out);
   EXPECT_THAT(graph, AllOf(HasSubstr("\"OwnTanh\""), Not(HasSubstr("\"Tanh\""))));
@@ -151,8 +152,9 @@ TEST(PluginPassesInBodies, AreFoundByBisection) {
 }
 
 TEST(PluginPassesInBodies, AreAPartOfWhereNodesComeFrom) {
-  const Finished run = GraphRun({"opt", Graph(), "--output", "y", "--target", "tenon", "--plugin",
-                                 TestPlugin("own_tanh"), "--explain-node", "apart:tanh"});
+  const Finished run =
+      GraphRun({"opt", GraphOfCalls(), "--output", "y", "--target", "tenon", "--plugin",
+                TestPlugin("own_tanh"), "--explain-node", "apart:tanh"});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("plugin:CPU"));
 }

@@ -15,14 +15,15 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-struct Checked {
+struct CheckedPlugin {
   int exit;
   std::string err;
   json doc;
 };
 
-Checked Check(const std::string& path, std::map<std::string, std::string> environment = {},
-              std::vector<std::string> more = {}) {
+CheckedPlugin CheckPlugin(const std::string& path,
+                          std::map<std::string, std::string> environment = {},
+                          std::vector<std::string> more = {}) {
   std::vector<std::string> args = {"plugin", "check", path, "--json"};
   args.insert(args.end(), more.begin(), more.end());
   const Finished run = GraphRun({args, "", std::move(environment)});
@@ -46,7 +47,7 @@ std::string Problems(const json& doc) {
 }
 
 TEST(PluginCheck, AGoodOneLoads) {
-  const Checked apu = Check(Built("lib/plugins/libapu.so"));
+  const CheckedPlugin apu = CheckPlugin(Built("lib/plugins/libapu.so"));
   EXPECT_EQ(apu.exit, 0) << apu.err;
   const json& doc = apu.doc;
   EXPECT_EQ(doc["command"], "plugin check");
@@ -77,7 +78,7 @@ TEST(PluginCheck, TheTableSaysTheSame) {
 }
 
 TEST(PluginCheck, MissingSymbolsAreNamedWithTheirOwners) {
-  const Checked c = Check(TestPlugin("undefined_symbol"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("undefined_symbol"));
   EXPECT_EQ(c.exit, 5);
   EXPECT_EQ(c.doc["verdict"], "does not load");
   const json* symbol = Find(c.doc["symbols"], "name", "TF_NoSuchFunctionAnywhere");
@@ -92,7 +93,7 @@ TEST(PluginCheck, MissingSymbolsAreNamedWithTheirOwners) {
 }
 
 TEST(PluginCheck, LibrariesOfTensorFlowsNamesHaveMoreThanItsFunctions) {
-  const Checked c = Check(TestPlugin("extra_names_pywrap"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("extra_names_pywrap"));
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_EQ(Problems(c.doc), "");
   const json* symbol = Find(c.doc["symbols"], "name", "PyRun_SimpleStringFlags");
@@ -101,7 +102,7 @@ TEST(PluginCheck, LibrariesOfTensorFlowsNamesHaveMoreThanItsFunctions) {
 }
 
 TEST(PluginCheck, WhatAPluginHasItsLibrariesMayUse) {
-  const Checked c = Check(TestPlugin("with_registrar"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("with_registrar"));
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_EQ(Problems(c.doc), "it exports no entry point\n");
   EXPECT_EQ(c.doc["init"]["ops"], json({"ConstructorOp_registrar"}));
@@ -121,7 +122,7 @@ TEST(PluginCheck, WhatOneWritesIntoThePipeOfTheAnswerIsNone) {
 
 TEST(PluginCheck, OneThatClosesTheOutputDoesNotLoad) {
   for (const char* way : {"load_close", "load_close_all"}) {
-    const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", way}});
+    const CheckedPlugin c = CheckPlugin(TestPlugin("rogue"), {{"ROGUE", way}});
     EXPECT_EQ(c.exit, 5) << c.err;
     EXPECT_EQ(c.doc["verdict"], "does not load");
     EXPECT_THAT(Problems(c.doc), HasSubstr("closed standard output of the command"));
@@ -129,8 +130,8 @@ TEST(PluginCheck, OneThatClosesTheOutputDoesNotLoad) {
 }
 
 TEST(PluginCheck, OneThatLoadsAnotherIsToldAlone) {
-  const Checked c =
-      Check(TestPlugin("nested_load"), {{"TENON_TEST_NESTED_PLUGIN", TestPlugin("good_device")}});
+  const CheckedPlugin c = CheckPlugin(TestPlugin("nested_load"),
+                                      {{"TENON_TEST_NESTED_PLUGIN", TestPlugin("good_device")}});
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_EQ(c.doc["verdict"], "loads");
   EXPECT_EQ(c.doc["init"]["ops"], json({"Op_nested_load"}));
@@ -138,7 +139,7 @@ TEST(PluginCheck, OneThatLoadsAnotherIsToldAlone) {
 }
 
 TEST(PluginCheck, DevicesThatFailAreAProblem) {
-  const Checked c = Check(TestPlugin("create_device_fails"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("create_device_fails"));
   EXPECT_EQ(c.exit, 5);
   EXPECT_EQ(c.doc["verdict"], "does not load");
   EXPECT_THAT(Problems(c.doc), HasSubstr("create_device of plug-in "));
@@ -146,7 +147,7 @@ TEST(PluginCheck, DevicesThatFailAreAProblem) {
 
 TEST(PluginCheck, AdviceFitsTheProblem) {
   const auto advice = [](const std::string& plugin, const std::string& unruly) {
-    const Checked c = Check(TestPlugin(plugin), {{"UNRULY", unruly}});
+    const CheckedPlugin c = CheckPlugin(TestPlugin(plugin), {{"UNRULY", unruly}});
     EXPECT_EQ(c.exit, 5) << plugin;
     return c.doc["problems"][0]["advice"].get<std::string>();
   };
@@ -155,7 +156,7 @@ TEST(PluginCheck, AdviceFitsTheProblem) {
 }
 
 TEST(PluginCheck, MissingCxxIsToldApart) {
-  const Checked c = Check(TestPlugin("undefined_cxx"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("undefined_cxx"));
   EXPECT_EQ(c.exit, 5);
   const json* symbol = Find(c.doc["symbols"], "status", "c++");
   ASSERT_NE(symbol, nullptr);
@@ -164,7 +165,7 @@ TEST(PluginCheck, MissingCxxIsToldApart) {
 }
 
 TEST(PluginCheck, MissingLibrariesAreNamed) {
-  const Checked c = Check(TestPlugin("needs_absent"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("needs_absent"));
   EXPECT_EQ(c.exit, 5);
   const json* library = Find(c.doc["needed"], "name", "libabsent.so");
   ASSERT_NE(library, nullptr);
@@ -173,29 +174,29 @@ TEST(PluginCheck, MissingLibrariesAreNamed) {
 }
 
 TEST(PluginCheck, ARefusalIsQuoted) {
-  const Checked error = Check(TestPlugin("init_error"));
+  const CheckedPlugin error = CheckPlugin(TestPlugin("init_error"));
   EXPECT_EQ(error.exit, 5);
   EXPECT_THAT(Problems(error.doc), HasSubstr("RESOURCE_EXHAUSTED"));
   EXPECT_THAT(Problems(error.doc), HasSubstr("from SE_InitPlugin"));
-  const Checked table = Check(TestPlugin("missing_allocate"));
+  const CheckedPlugin table = CheckPlugin(TestPlugin("missing_allocate"));
   EXPECT_THAT(Problems(table.doc), HasSubstr("'allocate' field in SP_StreamExecutor must be set"));
 }
 
 TEST(PluginCheck, SmallerStructsAreANote) {
-  const Checked c = Check(TestPlugin("old_headers"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("old_headers"));
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_EQ(c.doc["verdict"], "loads");
   EXPECT_THAT(Problems(c.doc), HasSubstr("SP_Platform.struct_size is 33, this host's 35"));
 }
 
 TEST(PluginCheck, NoEntryPointsAreANote) {
-  const Checked c = Check(TestPlugin("no_entry_points"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("no_entry_points"));
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_THAT(Problems(c.doc), HasSubstr("exports no entry point"));
 }
 
 TEST(PluginCheck, KernelsThatNoNodeCanUseAreANote) {
-  const Checked c = Check(TestPlugin("doubtful"));
+  const CheckedPlugin c = CheckPlugin(TestPlugin("doubtful"));
   EXPECT_EQ(c.exit, 0) << c.err;
   EXPECT_EQ(c.doc["init"]["doubts"].size(), 6);
   EXPECT_THAT(Problems(c.doc), HasSubstr("'Relru', which nobody registered"));
@@ -207,7 +208,7 @@ TEST(PluginCheck, KernelsThatNoNodeCanUseAreANote) {
 }
 
 TEST(PluginCheck, InstructionsThatTheProcessorLacksAreNoTaskForADebugger) {
-  const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", "init_avx512"}});
+  const CheckedPlugin c = CheckPlugin(TestPlugin("rogue"), {{"ROGUE", "init_avx512"}});
   EXPECT_EQ(c.exit, 5);
   ASSERT_FALSE(c.doc.is_discarded());
   EXPECT_THAT(Problems(c.doc), HasSubstr("AVX-512"));
@@ -224,7 +225,8 @@ class Deaths : public ::testing::TestWithParam<Death> {};
 
 TEST_P(Deaths, TakeOnlyTheChild) {
   const Death& death = GetParam();
-  const Checked c = Check(TestPlugin("rogue"), {{"ROGUE", death.kind}}, {"--timeout", "2"});
+  const CheckedPlugin c =
+      CheckPlugin(TestPlugin("rogue"), {{"ROGUE", death.kind}}, {"--timeout", "2"});
   EXPECT_EQ(c.exit, death.exit) << c.err;
   ASSERT_FALSE(c.doc.is_discarded());
   EXPECT_EQ(c.doc["verdict"], death.verdict);
@@ -241,10 +243,10 @@ INSTANTIATE_TEST_SUITE_P(All, Deaths,
                          [](const auto& info) { return info.param.kind; });
 
 TEST(PluginCheck, WhatIsNoLibraryIsInvalid) {
-  const Checked text = Check(TempFile("text.so", "not a library"));
+  const CheckedPlugin text = CheckPlugin(TempFile("text.so", "not a library"));
   EXPECT_EQ(text.exit, 4);
   EXPECT_THAT(text.err, HasSubstr("text.so: not an ELF file"));
-  EXPECT_EQ(Check("/nonexistent.so").exit, 4);
+  EXPECT_EQ(CheckPlugin("/nonexistent.so").exit, 4);
   EXPECT_EQ(GraphRun({"plugin", "check"}).exit, 2);
   EXPECT_EQ(GraphRun({"plugin"}).exit, 2);
 }

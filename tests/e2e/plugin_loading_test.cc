@@ -28,7 +28,7 @@ std::string FolderOf(const std::string& name,
   }
   return folder;
 }
-std::string Apu() { return Built("lib/plugins/libapu.so"); }
+std::string ApuFile() { return Built("lib/plugins/libapu.so"); }
 
 std::vector<std::string> DeviceNames(const json& doc) {
   std::vector<std::string> names;
@@ -112,7 +112,7 @@ TEST(Plugins, ServeUnderTheNameThatTheUserGives) {
 }
 
 TEST(Plugins, AreFoundInAFolder) {
-  const std::string folder = FolderOf("named", {{Apu(), "liba.so"},
+  const std::string folder = FolderOf("named", {{ApuFile(), "liba.so"},
                                                 {TestPlugin("init_error"), "libb.so"},
                                                 {TestPlugin("good_cpu"), "libc.so.2"},
                                                 {TestPlugin("good_cpu"), "libd.so.txt"}});
@@ -130,14 +130,14 @@ TEST(Plugins, AreFoundInAFolder) {
 TEST(Plugins, ALibraryIsLoadedOnceWhateverItsName) {
   const std::string link = TempPath("link.so");
   std::filesystem::remove(link);
-  std::filesystem::create_symlink(std::filesystem::absolute(Apu()), link);
-  const std::string folder = FolderOf("hard", {{Apu(), "lib.so"}});
+  std::filesystem::create_symlink(std::filesystem::absolute(ApuFile()), link);
+  const std::string folder = FolderOf("hard", {{ApuFile(), "lib.so"}});
   std::filesystem::remove(folder + "/other.so");
   std::filesystem::create_hard_link(folder + "/lib.so", folder + "/other.so");
   const json hard = json::parse(GraphRun({"devices", "--json", "--plugin", folder}).out);
   EXPECT_EQ(hard["plugins"].size(), 1);
   EXPECT_EQ(hard["devices"].size(), 2);
-  const Finished run = GraphRun({{"devices", "--json", "--plugin", Apu(), "--plugin", link},
+  const Finished run = GraphRun({{"devices", "--json", "--plugin", ApuFile(), "--plugin", link},
                                  "",
                                  {{"TENON_PLUGIN_PATH", link}}});
   EXPECT_EQ(run.exit, 0) << run.err;
@@ -148,7 +148,7 @@ TEST(Plugins, ALibraryIsLoadedOnceWhateverItsName) {
 }
 
 TEST(Plugins, AFoundOneWhoseDevicesFailDoesNotHarmTheOthers) {
-  const std::string found = TestPlugin("create_device_fails") + ":" + Apu();
+  const std::string found = TestPlugin("create_device_fails") + ":" + ApuFile();
   const Finished run = GraphRun({{"devices", "--json"}, "", {{"TENON_PLUGIN_PATH", found}}});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("no such board (create_device of plug-in "));
@@ -159,8 +159,8 @@ TEST(Plugins, AFoundOneWhoseDevicesFailDoesNotHarmTheOthers) {
 }
 
 TEST(Plugins, SeveralServeOneDeviceType) {
-  const std::string other = FolderOf("two", {{Apu(), "libother.so"}}) + "/libother.so";
-  const std::vector<std::string> both = {"--plugin", Apu(), "--plugin", other};
+  const std::string other = FolderOf("two", {{ApuFile(), "libother.so"}}) + "/libother.so";
+  const std::vector<std::string> both = {"--plugin", ApuFile(), "--plugin", other};
   const auto with = [&](std::vector<std::string> args) {
     args.insert(args.end(), both.begin(), both.end());
     return GraphRun(args);
