@@ -220,10 +220,13 @@ bool IsNodeName(std::string_view name, bool from_file) {
   const char first = name[0];
   // TensorFlow reserves names with '_' in front: files must not have any, passes may make some.
   if (!absl::ascii_isalnum(first) && first != '.' && (from_file || first != '_')) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-' || c == '/' || c == '>' ||
-           c == '\\';
-  });
+  for (size_t i = 1; i < name.size(); ++i) {
+    const char c = name[i];
+    if (absl::ascii_isalnum(c) || c == '.') continue;
+    // What follows '>' begins as a name does.
+    if (name[i - 1] == '>' || (c != '_' && c != '-' && c != '/' && c != '>')) return false;
+  }
+  return name.back() != '>';
 }
 
 std::string Printable(std::string_view text) {

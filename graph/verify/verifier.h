@@ -85,8 +85,9 @@ std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
 // \xNN.
 std::string Printable(std::string_view text);
 
-// Whether `name` may be a node's name: letters, digits and the characters ._-/>\ after a letter, a
-// digit or a dot. In a graph made by a pass (not `from_file`), an underscore may come first too.
+// Whether `name` may be a node's name: letters, digits and the characters ._-/ after a letter, a
+// digit or a dot, or several of these with '>' between them. In a graph made by a pass (not
+// `from_file`), an underscore may come first too.
 bool IsNodeName(std::string_view name, bool from_file);
 
 }  // namespace tenon

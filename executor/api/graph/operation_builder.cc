@@ -57,6 +57,10 @@ bool OperationBuilder::TypeOf(TF_Output input, DataType* type) {
     AddNodeError(input.oper, input.index);
     return false;
   }
+  const std::string_view name = graph_.graph.name(output->node);
+  if (name.empty()) errors_.push_back("Empty input node name");
+  if (name.starts_with('^'))
+    errors_.push_back(absl::StrCat("Non-control input starting with ^: ", name));
   inputs_.push_back(*output);
   *type = graph_.graph.output_type(*output);
   return true;

@@ -5,6 +5,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/ir/new_attrs.h"
+#include "graph/verify/verifier.h"
 
 namespace tenon::api {
 namespace {
@@ -47,19 +48,31 @@ GraphSession::GraphSession(TF_Graph* graph, std::unique_ptr<SessionCore> core)
 
 GraphSession::~GraphSession() { DropSession(graph_); }
 
-void GraphSession::Update() {
+absl::Status GraphSession::Update() {
   absl::MutexLock lock(&mutex_);
-  UpdateLocked();
+  return UpdateLocked();
 }
 
-void GraphSession::UpdateLocked() {
+// TF_FinishOperation takes any name; a session does not, and then takes none of the new nodes.
+absl::Status GraphSession::CheckNames(const Graph& graph) const {
+  for (NodeId n = core_->session().graph().num_node_ids(); n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n) || IsNodeName(graph.name(n), /*from_file=*/true)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("Node '", graph.name(n), "': Node name contains invalid characters"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphSession::UpdateLocked() {
   absl::ReaderMutexLock lock(&graph_->mutex);
-  if (version_ == graph_->version) return;
+  if (version_ == graph_->version) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(CheckNames(graph_->graph));
   FreezeChanged();
   Graph snapshot = graph_->graph.Snapshot();
   for (const NodeId n : frozen_) TakeNode(snapshot, n, core_->session().graph());
   core_->SetGraph(std::move(snapshot));
   version_ = graph_->version;
+  return absl::OkStatus();
 }
 
 void GraphSession::FreezeChanged() {
@@ -88,7 +101,7 @@ absl::StatusOr<Executable*> GraphSession::Prepare(const RunEnds& ends, RunKey ke
   absl::MutexLock lock(&mutex_);
   if (Executable* made = runs_.Find(key)) return made;
   TENON_ASSIGN_OR_RETURN(const EndNames names, NamesOf(ends));
-  UpdateLocked();
+  TENON_RETURN_IF_ERROR(UpdateLocked());
   TENON_ASSIGN_OR_RETURN(Executable* const executable, core_->Prepare(names.feeds, names.fetches));
   runs_.Add(std::move(key), executable);
   return executable;
@@ -111,7 +124,7 @@ absl::StatusOr<std::string> GraphSession::SetUpPartialRun(const RunEnds& ends) {
   TENON_RETURN_IF_ERROR(core_->CheckOpen());
   absl::MutexLock lock(&mutex_);
   TENON_ASSIGN_OR_RETURN(const EndNames names, NamesOf(ends));
-  UpdateLocked();
+  TENON_RETURN_IF_ERROR(UpdateLocked());
   return partial_runs_.SetUp(names);
 }
 

@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<GraphSession>> Load(const LoadCall& call) {
   GraphOfModel graph(*call.graph);
   TENON_RETURN_IF_ERROR(graph.Import(model.graph.bytes));
   auto session = std::make_unique<GraphSession>(call.graph, std::move(core));
-  session->Update();
+  TENON_RETURN_IF_ERROR(session->Update());
   const RunLimits limits = session->core().LimitsOf(wishes.timeout);
   TENON_RETURN_IF_ERROR(RestoreState(session->core().session(), model.model, {.limits = &limits}));
   if (call.meta_graph_def != nullptr)

@@ -49,7 +49,7 @@ void TF_CloseSession(TF_Session* session, TF_Status* status) {
 }
 
 void TF_ExtendSession(TF_Session* session, TF_Status* status) {
-  if (tenon::api::IsSession(session, status)) session->made->Update();
+  if (tenon::api::IsSession(session, status)) tenon::StatusToC(session->made->Update(), status);
 }
 
 void TF_DeleteSession(TF_Session* session, TF_Status* status) {

@@ -28,8 +28,9 @@ class GraphSession {
   TF_Graph* graph() { return graph_; }
 
   // Adds the nodes that are new in the graph to the session's copy. Each call that prepares a run
-  // does so too.
-  void Update();
+  // does so too. INVALID_ARGUMENT if a new node has a name that no node may have; the session then
+  // takes none of them.
+  absl::Status Update();
   // The work of TF_SessionRun, TF_SessionPRunSetup and TF_SessionPRun. The caller has checked the
   // arguments for nulls. CANCELLED if the session is closed.
   absl::Status Run(const RunEnds& ends, const RunArguments& arguments);
@@ -40,7 +41,8 @@ class GraphSession {
  private:
   absl::StatusOr<EndNames> NamesOf(const RunEnds& ends) const;
   absl::StatusOr<Executable*> Prepare(const RunEnds& ends, RunKey key);
-  void UpdateLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status UpdateLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckNames(const Graph& graph) const;
   void FreezeChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_)
       ABSL_SHARED_LOCKS_REQUIRED(graph_->mutex);
 

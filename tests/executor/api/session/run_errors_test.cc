@@ -13,6 +13,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::OpenSession;
 using ::testing::StartsWith;
+using testing::StatusPtr;
 
 class CRunErrors : public GraphFunctions {
  protected:
@@ -93,6 +94,28 @@ TEST_F(CRunErrors, OfAVariableWithoutAValue) {
       "can also mean the variable is uninitialized. Debug info: variable 'v' has no value yet; "
       "assign one first\n\t [[{{node read}}]]",
       ErrorOf(Finish(desc)));
+}
+
+TEST_F(CRunErrors, OfANameThatNoNodeMayHave) {
+  for (const std::string name : {"", "a b", "_a", "^a", "a:0", "a>", "a>_b", "a>>b"}) {
+    const testing::GraphPtr graph(TF_NewGraph());
+    const StatusPtr status(TF_NewStatus());
+    TF_Operation* const a =
+        TF_FinishOperation(TF_NewOperation(graph.get(), "NoOp", name.c_str()), status.get());
+    ASSERT_NE(nullptr, a) << TF_Message(status.get());
+    OpenSession session(graph.get());
+    session.Run({{}, {}, {a}});
+    EXPECT_EQ(TF_INVALID_ARGUMENT, session.code());
+    EXPECT_EQ("Node '" + name + "': Node name contains invalid characters", session.message());
+  }
+  TF_Operation* const right = Finish(New("NoOp", "a>.b-c_/d"));
+  EXPECT_EQ("0 ", ErrorOf(right));
+  TF_Operation* const wrong = Placeholder("^x");
+  TF_OperationDescription* const desc = New("Neg", "neg");
+  TF_AddInput(desc, {wrong, 0});
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_THAT(message(), StartsWith("Non-control input starting with ^: ^x while building NodeDef "
+                                    "'neg' using Op<name=Neg; "));
 }
 
 TEST_F(CRunErrors, OfAVariableByReferenceWithoutAValue) {

@@ -1,4 +1,5 @@
 // TF_SetConfig: what a ConfigProto does to a session.
+#include "absl/strings/str_replace.h"
 #include "tests/executor/api/session/session_util.h"
 
 namespace tenon {
@@ -25,7 +26,8 @@ class CSessionConfig : public testing::GraphFixture {
   }
   // A Neg of placeholder `x` with a device.
   TF_Operation* NegOn(const char* device, TF_Operation* x) {
-    TF_OperationDescription* desc = New("Neg", device);
+    const std::string name = absl::StrReplaceAll(device, {{"/", "."}, {":", "."}});
+    TF_OperationDescription* desc = New("Neg", name.c_str());
     TF_AddInput(desc, {x, 0});
     TF_SetDevice(desc, device);
     return TF_FinishOperation(desc, s());

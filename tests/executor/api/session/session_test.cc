@@ -98,12 +98,13 @@ TEST_F(CSession, RunsInTurnsThatDifferInOneEnd) {
   }
 }
 
-TEST_F(CSession, NamesWithAColonAreNotPorts) {
+TEST_F(CSession, NamesWithAColonAreRefused) {
   TF_Operation* x = Placeholder("x");
   TF_Operation* odd = Unary("Neg", "x:0", {x, 0});
   SessionRunner session(g());
   const TensorPtr fed = IntTensor({}, {5});
-  EXPECT_THAT(IntsOf(session.Run({{{x, 0}, fed.get()}}, {{odd, 0}})[0].get()), ElementsAre(-5));
+  session.Run({{{x, 0}, fed.get()}}, {{odd, 0}}, {}, TF_INVALID_ARGUMENT);
+  EXPECT_EQ("Node 'x:0': Node name contains invalid characters", session.message());
 }
 
 TEST_F(CSession, MistakesGiveAStatusAndNoValues) {
