@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "executor/place/placer.h"
+#include "executor/plan/base/inter_op.h"
 #include "grappler_lite/pipeline/pipeline.h"
 #include "plugin/kernels/file_access.h"
 
@@ -15,7 +16,8 @@ class Workers;  // plugin/cpu/base/workers.h
 
 struct SessionOptions {
   // Neither of these may be negative.
-  int threads = 0;    // CPU threads of the session; 0: as many as the machine has
+  int threads = 0;                  // CPU threads of the session; 0: as many as the machine has
+  InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
   PlacerOptions placer;
@@ -29,8 +31,7 @@ struct SessionOptions {
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write; by default none
   // CPU threads that the session shares with other sessions. Null: the session has `threads` of its
-  // own. If several runs want the threads at once, one run gets them, and each other run computes
-  // on its calling thread alone.
+  // own. Runs at the same time share the threads.
   std::shared_ptr<Workers> workers;
 };
 

@@ -29,12 +29,10 @@ class RowEmitter {
     plan_.steps.reserve(graph_.steps.size());
     for (size_t r = 0; r < schedule_.rows.size(); ++r) {
       ranges_[r].begin = static_cast<uint32_t>(plan_.steps.size());
-      for (int32_t entry : schedule_.rows[r].entries) {
-        if (entry >= 0) {
-          AddStep(entry);
-        } else {
-          AddRow(-1 - entry);
-        }
+      if (r == 0 && !layout_.tasks.empty()) {
+        for (const PlannedTask& task : layout_.tasks.tasks) AddTask(task);
+      } else {
+        for (const int32_t entry : schedule_.rows[r].entries) AddEntry(entry);
       }
       ranges_[r].end = static_cast<uint32_t>(plan_.steps.size());
     }
@@ -48,6 +46,30 @@ class RowEmitter {
   }
 
  private:
+  void AddEntry(int32_t entry) {
+    if (entry >= 0) {
+      AddStep(entry);
+    } else {
+      AddRow(-1 - entry);
+    }
+  }
+
+  void AddTask(const PlannedTask& task) {
+    PlanTask added;
+    added.begin = static_cast<uint32_t>(plan_.steps.size());
+    last_plugin_ = nullptr;  // another thread may have run the task before
+    for (const int32_t entry : task.entries) {
+      AddEntry(schedule_.rows[0].entries[entry]);
+      plan_.step_places.resize(plan_.steps.size(), static_cast<uint32_t>(entry));
+    }
+    added.end = static_cast<uint32_t>(plan_.steps.size());
+    added.waits_for = task.waits_for;
+    added.followers = task.followers;
+    added.cost_us = static_cast<float>(task.cost_us);
+    added.path_us = static_cast<float>(task.path_us);
+    plan_.tasks.push_back(std::move(added));
+  }
+
   // Adds the step that runs row r, if it is a branch: a loop has its own step already, which stands
   // before this entry.
   void AddRow(int32_t r) {

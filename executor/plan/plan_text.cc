@@ -4,6 +4,8 @@
 #include "executor/plan/plan_text.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "executor/run/slow_steps.h"
 
 namespace tenon {
@@ -29,13 +31,28 @@ std::string PlaceText(const Plan& plan, int32_t storage) {
   return "-";
 }
 
+// "task 3: about 12 us of 80 us to the end, waits for 2 tasks, then 5, 7".
+std::string TaskText(const Plan& plan, size_t number) {
+  const PlanTask& task = plan.tasks[number];
+  std::string text = absl::StrFormat("task %d: about %.3g us of %.3g us to the end", number,
+                                     task.cost_us, task.path_us);
+  if (task.waits_for > 0)
+    absl::StrAppend(&text, ", waits for ", task.waits_for,
+                    task.waits_for == 1 ? " task" : " tasks");
+  if (!task.followers.empty())
+    absl::StrAppend(&text, ", then ", absl::StrJoin(task.followers, ", "));
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string PlanToText(const Plan& plan) {
   std::string text = absl::StrCat("plan: ", plan.steps.size(), " steps, arena ", plan.arena_bytes,
                                   " bytes (lower bound ", plan.arena_lower_bound, "), ",
                                   plan.copies.size(), " copies\n");
+  size_t task = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (task < plan.tasks.size() && plan.tasks[task].begin == i) text += TaskText(plan, task++);
     const Step& step = plan.steps[i];
     const SlowStep* slow =
         step.fn == RunSlowStep ? static_cast<const SlowStep*>(step.state) : nullptr;

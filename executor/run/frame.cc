@@ -12,6 +12,7 @@
 #include "executor/run/arena_pool.h"
 #include "executor/run/device_steps.h"
 #include "executor/run/plan.h"
+#include "executor/run/tasks.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/ir/nodes.h"
@@ -33,31 +34,65 @@ absl::Span<const uint32_t> Row(const PatchList& list, int32_t i) {
 
 }  // namespace
 
+Frame::Frame(const Plan& plan, std::shared_ptr<Values> values)
+    : plan_(plan),
+      values_(std::move(values)),
+      table_(values_->table.data()),
+      alive_(values_->alive.data()),
+      slots_(values_->slots.data()),
+      feeds_(values_->feeds.data()),
+      fetch_buffers_(values_->fetch_buffers.data()),
+      events_(values_->events.data()),
+      last_preparations_(values_->last_preparations.data()) {}
+
+Frame::~Frame() = default;
+
 absl::StatusOr<std::unique_ptr<Frame>> Frame::Create(const Plan& plan) {
-  auto frame = std::unique_ptr<Frame>(new Frame(plan));
+  auto values = std::make_shared<Values>();
   // The constants never move: their entries are set once. SetArena, Begin and SetSlot set the
   // others.
-  frame->table_.resize(plan.args.size(), nullptr);
+  values->table.resize(plan.args.size(), nullptr);
   for (size_t i = 0; i < plan.args.size(); ++i) {
     if (plan.args[i] < 0) continue;
     const Storage& s = plan.storages[plan.args[i]];
-    if (s.where == Where::kConst) frame->table_[i] = s.address;
+    if (s.where == Where::kConst) values->table[i] = s.address;
   }
+  values->alive.resize(plan.num_alive, 0);
+  // Flag 0 is FlagTree::kAlways.
+  values->alive[0] = 1;
+  values->slots.resize(plan.num_slots);
+  values->feeds.resize(plan.feeds.size());
+  values->fetch_buffers.resize(plan.fetch_buffers.size());
+  values->events.resize(plan.num_events);
+  values->last_preparations.resize(plan.num_late);
+  auto frame = std::unique_ptr<Frame>(new Frame(plan, std::move(values)));
   if (!frame->borrows_arena()) {
     TENON_RETURN_IF_ERROR(frame->SetArena(BufferRef::Adopt(
         Buffer::Allocate(std::max<uint64_t>(plan.arena_bytes, kTensorAlignment)))));
   }
-  frame->alive_.resize(plan.num_alive, 0);
-  // Flag 0 is FlagTree::kAlways.
-  frame->alive_[0] = 1;
-  frame->slots_.resize(plan.num_slots);
-  frame->feeds_.resize(plan.feeds.size());
   frame->feed_pointers_.resize(plan.feeds.size(), nullptr);
-  frame->fetch_buffers_.resize(plan.fetch_buffers.size());
-  frame->events_.resize(plan.num_events);
   frame->calls_.resize(plan.num_calls);
-  frame->last_preparations_.resize(plan.num_late);
+  if (!plan.tasks.empty()) frame->tasks_ = std::make_unique<TaskState>(plan);
   return frame;
+}
+
+std::unique_ptr<Frame> Frame::Lane(Frame& frame, int number) {
+  auto lane = std::unique_ptr<Frame>(new Frame(frame.plan_, frame.values_));
+  lane->number_ = number;
+  return lane;
+}
+
+void Frame::Join(const Frame& frame) {
+  context_ = frame.context_;
+  arena_base_ = frame.arena_base_;
+  pass_ = Pass();
+}
+
+bool Frame::TakePass() {
+  // Loops of several lanes count together.
+  const int64_t passes =
+      plan_.tasks.empty() ? ++passes_ : values_->passes.fetch_add(1, std::memory_order_relaxed) + 1;
+  return passes <= context_.max_loop_passes;
 }
 
 bool Frame::borrows_arena() const { return plan_.arena_bytes > ArenaPool::kOwnBytes; }
@@ -99,6 +134,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
   context_ = context;
   pass_ = Pass();
   passes_ = 0;
+  values_->passes.store(0, std::memory_order_relaxed);
   if (borrows_arena())
     TENON_RETURN_IF_ERROR(SetArena(context.arenas->Take(plan_.arena_bytes, arena_base_)));
   for (size_t i = 0; i < feeds.size(); ++i) {
@@ -114,7 +150,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
     Patch(Row(plan_.feed_uses, static_cast<int32_t>(i)), feed_pointers_[i]);
   }
   // New buffers for each run: the caller keeps the fetched tensors.
-  for (size_t i = 0; i < fetch_buffers_.size(); ++i) {
+  for (size_t i = 0; i < plan_.fetch_buffers.size(); ++i) {
     const auto& [spec, node] = plan_.fetch_buffers[i];
     absl::StatusOr<Tensor> buffer = Tensor::Allocate(spec.dtype, spec.shape);
     if (!buffer.ok()) return NodeError(*plan_.graph, *plan_.calls, node, buffer.status());
@@ -177,13 +213,14 @@ absl::Status Frame::EndCalls(absl::Status status) {
 }
 
 void Frame::End() {
-  for (Event& e : events_) {
+  for (Event& e : values_->events) {
     if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);
     e = Event();
   }
-  for (std::vector<Tensor>* held : {&slots_, &feeds_, &fetch_buffers_}) {
+  for (std::vector<Tensor>* held : {&values_->slots, &values_->feeds, &values_->fetch_buffers}) {
     for (Tensor& t : *held) t.Clear();
   }
+  if (tasks_ != nullptr) reused_ += tasks_->TakeReused();
   if (borrows_arena() && arena_) context_.arenas->Return(std::move(arena_));
   if (reused_ > 0)
     plan_.late->reused.fetch_add(std::exchange(reused_, 0), std::memory_order_relaxed);

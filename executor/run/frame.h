@@ -1,11 +1,14 @@
 // The mutable state of one run of a plan: the arena, the pointer table, and the values without a
-// planned place. Used by one thread at a time.
+// planned place. Used by one thread at a time; where tasks run at once, each thread has a lane.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +24,7 @@ namespace tenon {
 class ArenaPool;  // executor/run/arena_pool.h
 class AsyncStep;
 struct Plan;
+class TaskState;   // executor/run/tasks.h
 struct RunLimits;  // plugin/kernels/run_limits.h
 class RunRecording;
 
@@ -45,12 +49,21 @@ struct StepInput {
   std::optional<Shape> shape;  // nullopt: the storage is a slot, and the shape is its tensor's
 };
 
+// A frame is what a thread knows of a run, and owns the run's values; or it is a lane: what another
+// thread knows, which shares the values of the frame that it was made of. Threads may use a frame
+// and its lanes at once if no step of one touches what a step of another touches at that time.
 class Frame : public RunState {
  public:
   // Allocates a frame for any number of runs of `plan`, one after the other. The plan must outlive
   // the frame. RESOURCE_EXHAUSTED without memory for an arena that the frame keeps; names the node
   // with the largest part.
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
+  ~Frame() override;
+
+  // A lane, which `frame` must outlive. It is of use between Join and the end of the run.
+  static std::unique_ptr<Frame> Lane(Frame& frame, int number);
+  // Makes the lane part of the run that its frame has begun.
+  void Join(const Frame& frame);
 
   // Starts a run. `feeds` must fit plan.feeds; the frame shares them until End. Copies feeds that
   // are not aligned to their elements, and allocates the buffers of fetches, which the caller of
@@ -67,10 +80,12 @@ class Frame : public RunState {
   const Plan& plan() const { return plan_; }
   // The pointer table: one entry for each of plan().args. A null entry stands for an argument that
   // no step uses, or a slot that has held no tensor yet.
-  void* const* table() const { return table_.data(); }
+  void* const* table() const { return table_; }
   // The arena, aligned to kTensorAlignment. A frame has one from Begin to End at least.
   char* arena() const { return arena_base_; }
   const RunContext& context() const { return context_; }
+  // The number of the lane; 0 for a frame.
+  int number() const { return number_; }
 
   // Liveness flags of control flow. Flag 0 always lives. The others keep their values from run to
   // run: a step sets or clears a flag before another step reads it, and a flag that no step sets is
@@ -80,6 +95,8 @@ class Frame : public RunState {
   void clear_alive(int32_t first, int32_t count) {
     for (int32_t i = first; i < first + count; ++i) alive_[i] = 0;
   }
+  // What tasks need to run at once; null if the plan has none.
+  TaskState* tasks() const { return tasks_.get(); }
 
   // The innermost loop that runs and its pass, in TensorFlow's terms: {0, 0} outside of loops.
   struct Pass {
@@ -89,7 +106,7 @@ class Frame : public RunState {
   const Pass& pass() const { return pass_; }
   void set_pass(Pass pass) { pass_ = pass; }
   // Counts one more pass. False if the run has used up RunContext::max_loop_passes.
-  bool TakePass() { return ++passes_ <= context_.max_loop_passes; }
+  bool TakePass();
   // The error of a run that is to end before it is done (RunLimits::Check), else OK.
   absl::Status CheckLimits() const;
 
@@ -136,6 +153,8 @@ class Frame : public RunState {
   // frame. CountReuse counts that a step has used it again; End adds the count to Plan::late.
   LastPreparation& last_preparation(int32_t number) { return last_preparations_[number]; }
   void CountReuse() { ++reused_; }
+  // The count since it was taken last.
+  int64_t TakeReused() { return std::exchange(reused_, 0); }
 
   // Registers a call of an asynchronous kernel under its number in the plan, as a call of node(). A
   // call must end before the next call with its number begins, and before the run ends.
@@ -173,7 +192,18 @@ class Frame : public RunState {
     ContextPtr context;
     int32_t node = -1;
   };
-  explicit Frame(const Plan& plan) : plan_(plan) {}
+  // What a run has once. Nothing in it moves in memory while the frame lives.
+  struct Values {
+    std::vector<void*> table;
+    std::vector<uint8_t> alive;
+    std::vector<Tensor> slots;
+    std::vector<Tensor> feeds;
+    std::vector<Tensor> fetch_buffers;
+    std::vector<Event> events;
+    std::vector<LastPreparation> last_preparations;
+    std::atomic<int64_t> passes{0};  // of all loops
+  };
+  Frame(const Plan& plan, std::shared_ptr<Values> values);
   int64_t PlaceOf(int32_t call, int32_t node) const;
   bool borrows_arena() const;
   // Makes `arena`, which may be null, the frame's arena. RESOURCE_EXHAUSTED if it is null.
@@ -181,25 +211,30 @@ class Frame : public RunState {
   void Patch(absl::Span<const uint32_t> args, void* data);
 
   const Plan& plan_;
+  const std::shared_ptr<Values> values_;
+  // Into *values_, for steps.
+  void** const table_;
+  uint8_t* const alive_;
+  Tensor* const slots_;
+  Tensor* const feeds_;
+  Tensor* const fetch_buffers_;
+  Event* const events_;
+  LastPreparation* const last_preparations_;
   RunContext context_;
+  int number_ = 0;
   int32_t node_ = -1;
   Pass pass_;
-  int64_t passes_ = 0;          // of all loops
-  BufferRef arena_;             // null between runs, if the frame borrows one for each run
+  int64_t passes_ = 0;          // of all loops, if there are no tasks
+  BufferRef arena_;             // null between runs, if the frame borrows one for each run; of a
+                                // lane always null
   char* arena_base_ = nullptr;  // the address that the table has for it
-  std::vector<void*> table_;
-  std::vector<uint8_t> alive_;
-  std::vector<Tensor> slots_;
-  std::vector<Tensor> feeds_;
   std::vector<void*> feed_pointers_;  // by feed: the address that the table has for it
-  std::vector<Tensor> fetch_buffers_;
-  std::vector<Event> events_;
   PluginCall plugin_call_;
   std::vector<Call> calls_;
-  std::vector<LastPreparation> last_preparations_;
   int64_t reused_ = 0;
   int32_t failed_call_ = -1;  // the call that failed last; -1: none
   uint32_t failed_step_ = 0;
+  std::unique_ptr<TaskState> tasks_;
 };
 
 }  // namespace tenon

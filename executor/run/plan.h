@@ -87,6 +87,14 @@ struct PlanCopy {
   int64_t bytes;  // -1: unknown
 };
 
+// Steps that one thread runs one after the other, while other threads run other tasks.
+struct PlanTask {
+  uint32_t begin = 0, end = 0;     // of Plan::steps
+  int32_t waits_for = 0;           // tasks that have this one among their followers
+  std::vector<int32_t> followers;  // of Plan::tasks: they wait for this task
+  float cost_us = 0, path_us = 0;  // estimated: of the task, and of the longest path from it on
+};
+
 class SlowStep;
 
 // Owns the objects that steps point to. Nothing is removed or moved in memory while the plan lives.
@@ -106,8 +114,15 @@ struct Plan {
   const CallSites* calls = nullptr;  // of the graph's inlined nodes
   std::vector<Step> steps;           // first of the graph, then of branches and loops
   uint32_t main_steps = 0;           // the number of the graph's steps
-  std::vector<uint32_t> args_end;    // by step: the end of its outputs in `args`
-  std::vector<int32_t> args;         // the storage of each entry of the pointer table; -1: none
+  // The graph's steps in parts that may run at the same time, the most urgent first: a task stands
+  // before its followers, and its steps behind those of the task before it. Empty: the steps run
+  // one after the other.
+  std::vector<PlanTask> tasks;
+  // By step of the graph, if there are tasks: its place in the order of the file. Errors are
+  // reported in that order. Steps of one task have rising places.
+  std::vector<uint32_t> step_places;
+  std::vector<uint32_t> args_end;  // by step: the end of its outputs in `args`
+  std::vector<int32_t> args;       // the storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/run/run_recorder.h"
 #include "executor/run/slow_steps.h"
+#include "executor/run/tasks.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
@@ -21,7 +22,8 @@ constexpr uint64_t kLine = 64;
 
 // After each step of a run that is recorded or has a deadline.
 absl::Status AfterStep(Frame& frame, size_t step, absl::Status status) {
-  if (frame.context().recording != nullptr) frame.context().recording->EndStep(step);
+  if (frame.context().recording != nullptr)
+    frame.context().recording->EndStep(step, frame.number());
   return status.ok() ? frame.CheckLimits() : status;
 }
 
@@ -80,7 +82,9 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
   const WorkScope work(NodeOfStep, &frame);
   const LimitsScope limits(frame.context().limits);
-  absl::Status status = WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); });
+  absl::Status status = plan.tasks.empty()
+                            ? WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); })
+                            : WithinMemory([&] { return RunTasks(frame); });
   if (!status.ok() && !plan.places.empty() && frame.node() != kNoNode)
     status = RunEarlierNodes(plan, frame, std::move(status));
   // After an error too: no call may outlive the run.

@@ -23,24 +23,34 @@ size_t RunRecorder::Room() const {
   return kMaxSteps - std::min(steps_, kMaxSteps);
 }
 
-void RunRecorder::Add(RunSpan span) {
+int RunRecorder::Lane() {
   const std::thread::id self = std::this_thread::get_id();
-  absl::MutexLock lock(&mutex_);
+  const absl::MutexLock lock(&mutex_);
   auto lane = std::find(lanes_.begin(), lanes_.end(), self);
   if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), self);
-  span.lane = static_cast<int>(lane - lanes_.begin());
+  return static_cast<int>(lane - lanes_.begin());
+}
+
+void RunRecorder::Add(RunSpan span) {
+  const absl::MutexLock lock(&mutex_);
   steps_ += span.steps.size();
   runs_.push_back(std::move(span));
 }
 
 void RunRecording::BeginRun(std::shared_ptr<const Plan> plan) {
-  span_.steps.reserve(std::min(room_, plan->steps.size()));
+  logs_[0].steps.reserve(std::min(room_, plan->steps.size()));
   span_.plan = std::move(plan);
-  span_.planned_ns = step_start_ = recorder_.Now();
+  span_.planned_ns = logs_[0].step_start = recorder_.Now();
+  logs_[0].thread = span_.lane;
 }
 
-void RunRecording::AskForEnd() {
-  const StreamOf queue = StreamOfStep(*span_.plan, span_.steps.back().index);
+void RunRecording::BeginTask(int lane) {
+  logs_[lane].thread = recorder_.Lane();
+  logs_[lane].step_start = recorder_.Now();
+}
+
+void RunRecording::AskForEnd(Log& log) {
+  const StreamOf queue = StreamOfStep(*span_.plan, log.steps.back().index);
   if (queue.device != nullptr) {
     auto done_ns = std::make_shared<std::atomic<int64_t>>(0);
     const auto mark = [done_ns, start = recorder_.start()] {
@@ -50,14 +60,35 @@ void RunRecording::AskForEnd() {
     // A refused callback leaves the end unknown, and the run goes on. The callback may come after
     // the recorder is gone, so it owns what it writes to.
     queue.device->HostCallback(queue.stream, mark).IgnoreError();
-    span_.queued.push_back({span_.steps.size() - 1, std::move(done_ns)});
+    log.queued.push_back({log.steps.size() - 1, std::move(done_ns)});
   }
-  step_start_ = recorder_.Now();  // the time for the callback belongs to no step
+  log.step_start = recorder_.Now();  // the time for the callback belongs to no step
 }
 
 void RunRecording::EndRun(bool whole) {
-  span_.whole = span_.whole && whole;
+  span_.whole = whole && steps_.load() <= room_;
   span_.stop_ns = recorder_.Now();
+  // A lane's steps stand in the order in which they ended; those of all lanes are merged.
+  size_t count = 0;
+  for (const Log& log : logs_) count += log.steps.size();
+  span_.steps.reserve(count);
+  std::array<size_t, kMostLanes> next{}, next_queued{};
+  for (size_t taken = 0; taken < count; ++taken) {
+    int first = -1;
+    for (int lane = 0; lane < kMostLanes; ++lane) {
+      const Log& log = logs_[lane];
+      if (next[lane] == log.steps.size()) continue;
+      if (first < 0 || log.steps[next[lane]].stop_ns < logs_[first].steps[next[first]].stop_ns)
+        first = lane;
+    }
+    Log& log = logs_[first];
+    std::vector<RunSpan::Queued>& queued = log.queued;
+    if (size_t& q = next_queued[first]; q < queued.size() && queued[q].step == next[first]) {
+      span_.queued.push_back({span_.steps.size(), std::move(queued[q].done_ns)});
+      ++q;
+    }
+    span_.steps.push_back(log.steps[next[first]++]);
+  }
   recorder_.Add(std::move(span_));
 }
 

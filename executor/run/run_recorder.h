@@ -1,6 +1,7 @@
 // Records the time of each step of a run, for traces and tables.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,9 +29,11 @@ struct StreamOf {
 struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
-    // On the host. `start_ns` is the time when the step that ended before this one had ended (and
-    // had queued its callback, if streams are recorded), for the first step planned_ns: the step
-    // that runs a branch or a loop has only the time behind the last step within it.
+    int lane;        // the thread that ran it, as RunSpan::lane
+    // On the host. `start_ns` is the time when the step that ended before this one on its thread
+    // had ended (and had queued its callback, if streams are recorded), for the first step of a
+    // task the time when the task began, without tasks for the first step planned_ns: the step that
+    // runs a branch or a loop has only the time behind the last step within it.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.
@@ -39,8 +42,8 @@ struct RunSpan {
     std::shared_ptr<std::atomic<int64_t>> done_ns;  // 0: not done yet, or the end is unknown
   };
   std::shared_ptr<const Plan> plan;
-  int lane = 0;             // the thread that ran it: 0, 1, … in the order of their first EndRun
-  int64_t start_ns = 0;     // the search for the plan begins; it includes making a new one
+  int lane = 0;          // the thread that called it: 0, 1, … in the order in which threads came
+  int64_t start_ns = 0;  // the search for the plan begins; it includes making a new one
   int64_t planned_ns = 0;   // the run begins
   int64_t stop_ns = 0;      // the run has ended
   std::vector<Step> steps;  // in the order in which they ended; a loop's steps once for each pass
@@ -66,6 +69,8 @@ class RunRecorder {
   }
   // The number of step spans that can still be kept.
   size_t Room() const;
+  // The number of the calling thread.
+  int Lane();
   void Add(RunSpan span);
   // The runs in the order in which they ended. Must not be called while a recorded run goes on.
   const std::vector<RunSpan>& runs() const { return runs_; }
@@ -79,39 +84,51 @@ class RunRecorder {
   std::vector<RunSpan> runs_;
 };
 
-// One run while it is recorded, on one thread: BeginRun, EndStep for each step, EndRun, which hands
-// the span to the recorder. A recording without EndRun leaves nothing. The recorder must outlive
+// One run while it is recorded: BeginRun, EndStep for each step, EndRun, which hands the span to
+// the recorder. Where tasks run at once, each begins with BeginTask, and no two threads use the
+// number of one lane at once. A recording without EndRun leaves nothing. The recorder must outlive
 // this object.
 class RunRecording {
  public:
-  explicit RunRecording(RunRecorder& recorder)
-      : recorder_(recorder), room_(recorder.Room()), step_start_(recorder.Now()) {
-    span_.start_ns = step_start_;
+  static constexpr int kMostLanes = 64;
+
+  explicit RunRecording(RunRecorder& recorder) : recorder_(recorder), room_(recorder.Room()) {
+    span_.start_ns = recorder.Now();
+    span_.lane = recorder.Lane();
   }
   // The plan is there, and the run begins.
   void BeginRun(std::shared_ptr<const Plan> plan);
+  // The calling thread begins a task, as this lane of the run's frame.
+  void BeginTask(int lane);
   // Step `index` of plan->steps has ended. Takes as its beginning the end of the step before it.
-  void EndStep(size_t index) {
+  void EndStep(size_t index, int lane) {
+    Log& log = logs_[lane];
     const int64_t now = recorder_.Now();
-    if (span_.steps.size() < room_) {
-      span_.steps.push_back({static_cast<uint32_t>(index), step_start_, now});
-      if (recorder_.streams()) return AskForEnd();
-    } else {
-      span_.whole = false;
+    if (steps_.fetch_add(1, std::memory_order_relaxed) < room_) {
+      log.steps.push_back({static_cast<uint32_t>(index), log.thread, log.step_start, now});
+      if (recorder_.streams()) return AskForEnd(log);
     }
-    step_start_ = now;
+    log.step_start = now;
   }
   // `whole`: the run did not fail.
   void EndRun(bool whole);
 
  private:
-  // Queues a callback that notes the end of the work that the last step has queued.
-  void AskForEnd();
+  // What one lane has recorded.
+  struct Log {
+    std::vector<RunSpan::Step> steps;
+    std::vector<RunSpan::Queued> queued;  // by the lane's own steps
+    int64_t step_start = 0;               // the end of the last step, in ns
+    int thread = 0;
+  };
+  // Queues a callback that notes the end of the work that the log's last step has queued.
+  void AskForEnd(Log& log);
 
   RunRecorder& recorder_;
   RunSpan span_;
-  size_t room_;         // the number of steps that this run may record
-  int64_t step_start_;  // the end of the last step, in ns
+  const size_t room_;             // the number of steps that this run may record
+  std::atomic<size_t> steps_{0};  // that have ended
+  std::array<Log, kMostLanes> logs_;
 };
 
 // The description of a step for people. Views refer to the plan's graph.

@@ -249,80 +249,53 @@ class WorkEstimator {
   const Cost cost_;
 };
 
-class FlopEstimator {
- public:
-  FlopEstimator(const Graph& graph, const GraphShapes& shapes) : g_(graph), shapes_(shapes) {}
+// Of unknown rank where there is no such operand.
+PartialShape At(const std::vector<PartialShape>& in, size_t i) {
+  return i < in.size() ? in[i] : PartialShape();
+}
 
-  void Add(NodeId n) {
-    if (g_.num_outputs(n) == 0) return;
-    std::vector<PartialShape> in;
-    for (const Output& from : g_.data_inputs(n)) in.push_back(shapes_.shape(from));
-    const PartialShape& out = shapes_.shape({n, 0});
-    Products products(g_, n, in, out);
-    const std::optional<double> flops = FlopsOf(n, in, out, products);
-    if (flops.has_value()) {
-      estimate_.flops += *flops;
-      estimate_.assumed |= products.assumed();
-    } else {
-      ++estimate_.unknown_nodes;
-    }
+std::optional<double> ElementFlops(const PartialShape& shape, Products& products) {
+  return shape.known_rank() ? std::optional(products.Elements(shape)) : std::nullopt;
+}
+
+// Each element of `data`, the output or for a gradient what comes in, takes a window of the filter
+// over all input channels, or over one.
+std::optional<double> FilterFlops(const PartialShape& filter, const PartialShape& data,
+                                  bool one_channel, Products& products) {
+  if (filter.rank() < 3 || !data.known_rank()) return std::nullopt;
+  double window = products.Elements(filter) / std::max(1.0, products.Dim(filter, -1));
+  if (one_channel) window /= std::max(1.0, products.Dim(filter, -2));
+  return 2 * products.Elements(data) * window;
+}
+
+// Nothing where shapes do not tell.
+std::optional<double> FlopsOf(const Graph& g, NodeId n, const std::vector<PartialShape>& in,
+                              const PartialShape& out, Products& products) {
+  const CostRule rule = g.facts(n).cost.rule;
+  switch (rule) {
+    case CostRule::kMove:
+      return 0;
+    case CostRule::kReduce:
+    case CostRule::kPool:
+      return ElementFlops(At(in, 0), products);
+    case CostRule::kProduct:
+      if (At(in, 0).rank() < 2 || !out.known_rank()) return std::nullopt;
+      return 2 * products.OfMatrices();
+    case CostRule::kEinsum:
+      if (!std::ranges::all_of(in, &PartialShape::known_rank)) return std::nullopt;
+      return 2 * products.OfEinsum();
+    case CostRule::kWindow:
+    case CostRule::kChannelWindow:
+      return FilterFlops(At(in, FilterInput(g, n)), out, rule == CostRule::kChannelWindow,
+                         products);
+    case CostRule::kWindowOfInput:
+      return FilterFlops(At(in, 1), At(in, 2), false, products);
+    case CostRule::kWindowOfFilter:
+      return FilterFlops(out, At(in, 2), false, products);
+    default:
+      return ElementFlops(out, products);
   }
-
-  const FlopEstimate& estimate() const { return estimate_; }
-
- private:
-  // Nothing where shapes do not tell.
-  std::optional<double> FlopsOf(NodeId n, const std::vector<PartialShape>& in,
-                                const PartialShape& out, Products& products) const {
-    const CostRule rule = g_.facts(n).cost.rule;
-    switch (rule) {
-      case CostRule::kMove:
-        return 0;
-      case CostRule::kReduce:
-      case CostRule::kPool:
-        return ElementFlops(At(in, 0), products);
-      case CostRule::kProduct:
-        if (At(in, 0).rank() < 2 || !out.known_rank()) return std::nullopt;
-        return 2 * products.OfMatrices();
-      case CostRule::kEinsum:
-        if (!std::ranges::all_of(in, &PartialShape::known_rank)) return std::nullopt;
-        return 2 * products.OfEinsum();
-      case CostRule::kWindow:
-      case CostRule::kChannelWindow:
-        return FilterFlops(At(in, FilterInput(g_, n)), out, rule == CostRule::kChannelWindow,
-                           products);
-      case CostRule::kWindowOfInput:
-        return FilterFlops(At(in, 1), At(in, 2), false, products);
-      case CostRule::kWindowOfFilter:
-        return FilterFlops(out, At(in, 2), false, products);
-      default:
-        return ElementFlops(out, products);
-    }
-  }
-
-  static std::optional<double> ElementFlops(const PartialShape& shape, Products& products) {
-    return shape.known_rank() ? std::optional(products.Elements(shape)) : std::nullopt;
-  }
-
-  // Of unknown rank where there is no such operand.
-  static PartialShape At(const std::vector<PartialShape>& in, size_t i) {
-    return i < in.size() ? in[i] : PartialShape();
-  }
-
-  // Each element of `data`, the output or for a gradient what comes in, takes a window of the
-  // filter over all input channels, or over one.
-  static std::optional<double> FilterFlops(const PartialShape& filter, const PartialShape& data,
-                                           bool one_channel, Products& products) {
-    if (filter.rank() < 3 || !data.known_rank()) return std::nullopt;
-    double window = products.Elements(filter) / std::max(1.0, products.Dim(filter, -1));
-    if (one_channel) window /= std::max(1.0, products.Dim(filter, -2));
-    return 2 * products.Elements(data) * window;
-  }
-
-  const Graph& g_;
-  const GraphShapes& shapes_;
-  FlopEstimate estimate_;
-};
+}
 
 }  // namespace
 
@@ -332,12 +305,29 @@ int64_t EstimateWork(const Graph& graph, NodeId n, absl::Span<const Tensor> inpu
   return work < kMost ? static_cast<int64_t>(work) : static_cast<int64_t>(kMost);
 }
 
+std::optional<double> EstimateNodeFlops(const Graph& graph, NodeId n,
+                                        const std::vector<PartialShape>& inputs,
+                                        const PartialShape& output) {
+  Products products(graph, n, inputs, output);
+  return FlopsOf(graph, n, inputs, output, products);
+}
+
 FlopEstimate EstimateFlops(const Graph& graph, const GraphShapes& shapes) {
-  FlopEstimator estimator(graph, shapes);
+  FlopEstimate estimate;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n)) estimator.Add(n);
+    if (!graph.alive(n) || graph.num_outputs(n) == 0) continue;
+    std::vector<PartialShape> in;
+    for (const Output& from : graph.data_inputs(n)) in.push_back(shapes.shape(from));
+    const PartialShape& out = shapes.shape({n, 0});
+    Products products(graph, n, in, out);
+    if (const std::optional<double> flops = FlopsOf(graph, n, in, out, products)) {
+      estimate.flops += *flops;
+      estimate.assumed |= products.assumed();
+    } else {
+      ++estimate.unknown_nodes;
+    }
   }
-  return estimator.estimate();
+  return estimate;
 }
 
 }  // namespace tenon

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "graph/ir/graph.h"
@@ -18,6 +20,13 @@ namespace tenon {
 // is known, else 0. At most 10^18.
 int64_t EstimateWork(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs,
                      int64_t elements);
+
+// Estimates the arithmetic of one run of node n from the shapes of its data inputs and of output 0,
+// by the rules of EstimateFlops; a dimension that is unknown counts as 1. Nothing where ranks are
+// missing.
+std::optional<double> EstimateNodeFlops(const Graph& graph, NodeId n,
+                                        const std::vector<PartialShape>& inputs,
+                                        const PartialShape& output);
 
 struct FlopEstimate {
   double flops = 0;           // of one run; a multiplication with its addition counts as two

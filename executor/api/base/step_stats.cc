@@ -48,7 +48,7 @@ class StepStatsWriter {
     pb::NodeExecStats& node = *devices_[device].add_node_stats();
     node.set_node_name(std::string(label.node.empty() ? label.what : label.node));
     node.set_timeline_label(TimelineLabel(*run.plan, step.index, label));
-    node.set_thread_id(static_cast<uint32_t>(run.lane));
+    node.set_thread_id(static_cast<uint32_t>(step.lane));
     const int64_t start = epoch_ns_ + step.start_ns, took = step.stop_ns - step.start_ns;
     const int64_t all = std::max(took, done_ns - step.start_ns);
     node.set_scheduled_nanos(start);

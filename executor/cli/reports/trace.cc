@@ -51,7 +51,9 @@ class Writer {
     file_.Add(TraceName("process_name", kProcess, 0, "graph_run"));
     int threads = 0;
     for (const RunSpan& run : watch.runs()) {
-      for (; threads <= run.lane; ++threads)
+      int last = run.lane;
+      for (const RunSpan::Step& step : run.steps) last = std::max(last, step.lane);
+      for (; threads <= last; ++threads)
         file_.Add(TraceName("thread_name", kProcess, threads + 1,
                             absl::StrCat("runs, thread ", threads)));
     }
@@ -80,7 +82,7 @@ class Writer {
     span(absl::StrCat("run ", number), run.start_ns, run.stop_ns);
     span("plan", run.start_ns, run.planned_ns);
     for (const RunSpan::Step& step : run.steps)
-      AddStep(run, step, {kProcess, thread}, step.start_ns, step.stop_ns);
+      AddStep(run, step, {kProcess, step.lane + 1}, step.start_ns, step.stop_ns);
   }
 
   void AddStep(const RunSpan& run, const RunSpan::Step& step, Row row, int64_t start_ns,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "executor/plan/base/effects.h"
 #include "graph/op_defs/op_facts.h"
 
 namespace tenon {
@@ -14,19 +15,7 @@ namespace {
 // Whether the order must stay as it is. The nodes of a loop or a branch must stand together. A
 // reader of a reference sees the value at its own place in the order.
 bool KeepsOrder(const Graph& graph, NodeId n) {
-  if (IsControlFlow(graph.facts(n))) return true;
-  for (int port = 0; port < graph.num_outputs(n); ++port) {
-    if (IsRef(graph.output_type({n, port}))) return true;
-  }
-  return false;
-}
-
-// Whether the node changes something that other nodes may see, or sees what other nodes change.
-bool HasEffects(const Graph& graph, NodeId n) {
-  const NodeKind& kind = graph.kind(n);
-  // Nothing is known of an op without a definition.
-  if (kind.op == nullptr || kind.op->is_stateful) return true;
-  return std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end();
+  return IsControlFlow(graph.facts(n)) || GivesReference(graph, n);
 }
 
 // By node id: the largest number of asynchronous kernels on a path to the node.

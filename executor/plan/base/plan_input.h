@@ -7,6 +7,7 @@
 #include "absl/types/span.h"
 #include "executor/place/kernel_store.h"
 #include "executor/plan/base/const_store.h"
+#include "executor/plan/base/inter_op.h"
 #include "executor/plan/base/schedule.h"
 #include "executor/run/plan.h"
 #include "executor/run/shape_promises.h"
@@ -34,8 +35,9 @@ struct PlanInput {
   KernelStore& kernels;
   const ShapePromises& promises;  // which shape functions the plan believes
   SessionState& session;
-  LatePreparations& late;   // counts what runs of the plan prepare
-  Workers& workers;         // for kernels that are computed or packed while planning
+  LatePreparations& late;  // counts what runs of the plan prepare
+  Workers& workers;        // for kernels that are computed or packed while planning
+  InterOp inter_op;
   double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
 };
 

@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-LastUses::LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes)
+LastUses::LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes,
+                   const TaskGraph& tasks)
     : graph_(graph),
       schedule_(schedule),
       last_(graph.storages.size(), -1),
@@ -26,7 +27,24 @@ LastUses::LastUses(const StepGraph& graph, const StepSchedule& schedule, const L
     // Fetched and held values outlive the last step: no step takes or releases them.
     if (lifetimes.last[s] >= end) last_[s] = end;
   }
+  if (!tasks.empty()) KeepUnordered(tasks);
   FindVariableReaders();
+}
+
+// Slots whose last user may run before another user live to the end of the run.
+void LastUses::KeepUnordered(const TaskGraph& tasks) {
+  const int32_t end = graph_.num_steps();
+  std::vector<int32_t> last_task(last_.size(), -1);
+  for (size_t s = 0; s < last_.size(); ++s) {
+    if (last_[s] >= 0 && last_[s] < end) last_task[s] = tasks.task_of[last_[s]];
+  }
+  for (int32_t k = 0; k < end; ++k) {
+    const int32_t task = tasks.task_of[k];
+    for (const int32_t s : graph_.Args(graph_.steps[k])) {
+      if (s < 0 || last_task[s] < 0 || last_task[s] == task) continue;
+      if (!tasks.Precedes(task, last_task[s])) last_[s] = end;
+    }
+  }
 }
 
 // Finds, for each loop variable in a slot, the step that reads it last in a pass. The step that

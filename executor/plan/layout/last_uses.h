@@ -9,6 +9,7 @@
 #include "executor/plan/base/step_graph.h"
 #include "executor/plan/base/step_schedule.h"
 #include "executor/plan/layout/lifetimes.h"
+#include "executor/plan/tasks/task_graph.h"
 
 namespace tenon {
 
@@ -19,10 +20,14 @@ struct Releases {
   std::vector<std::vector<int32_t>> behind_row;   // by row: behind a branch or a whole loop
 };
 
-// The graph and the schedule must outlive this object; the constructor alone reads the lifetimes.
+// The graph and the schedule must outlive this object; the constructor alone reads the
+// lifetimes and the tasks.
 class LastUses {
  public:
-  LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes);
+  // If there are tasks, a step counts as the last one to use a slot only if all other users have
+  // run before it in the order of tasks.
+  LastUses(const StepGraph& graph, const StepSchedule& schedule, const Lifetimes& lifetimes,
+           const TaskGraph& tasks);
 
   // Whether input i of the step is a slot that
   // * the step reads as no other input, and
@@ -43,6 +48,7 @@ class LastUses {
     int32_t loop, last;  // `last`: the step that reads the slot last in a pass; -1: none
   };
   void FindVariableReaders();
+  void KeepUnordered(const TaskGraph& tasks);
   bool IsLastReader(int32_t step, int32_t storage) const;
 
   const StepGraph& graph_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "executor/plan/layout/memory_planner.h"
+#include "executor/plan/layout/task_arena.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 
@@ -80,7 +81,9 @@ absl::Status PlaceArena(const PlanInput& input, const StepGraph& graph,
     if (buffer.bytes > kMostBytes - total) return too_large();
     total += buffer.bytes;
   }
-  const ArenaLayout arena = PlanArena(buffers);
+  const ArenaLayout arena = layout.tasks.empty() ? PlanArena(buffers)
+                                                 : PlanTaskArena(graph, layout.tasks, layout.places,
+                                                                 buffers, requests.owners);
   layout.arena_bytes = arena.bytes;
   layout.arena_lower_bound = arena.lower_bound;
   layout.scratch_line.assign(graph.steps.size(), 0);
@@ -98,6 +101,19 @@ absl::Status PlaceArena(const PlanInput& input, const StepGraph& graph,
   return absl::OkStatus();
 }
 
+// The tasks, if their arena can be planned in good time.
+TaskGraph TasksWithin(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
+                      const Places& places) {
+  std::vector<int32_t> place_of(graph.storages.size());
+  size_t in_arena = 0;
+  for (int32_t s = 0; s < static_cast<int32_t>(place_of.size()); ++s) {
+    place_of[s] = places.Find(s);
+    if (place_of[s] == s && graph.storages[s].where == Where::kArena) ++in_arena;
+  }
+  if (in_arena > kMostTaskBuffers) return TaskGraph();
+  return FindTasks(input, graph, schedule, place_of);
+}
+
 // Gives every storage that shares a place the place's own storage.
 void SettleShared(Layout& layout) {
   for (int32_t s = 0; s < static_cast<int32_t>(layout.storages.size()); ++s) {
@@ -111,7 +127,9 @@ absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph
                                   const StepSchedule& schedule) {
   Lifetimes lifetimes = FindLifetimes(graph);
   Places places = SharePlaces(graph, lifetimes);
-  Layout layout(std::move(places), LastUses(graph, schedule, lifetimes));
+  TaskGraph tasks = TasksWithin(input, graph, schedule, places);
+  LastUses last_uses(graph, schedule, lifetimes, tasks);
+  Layout layout(std::move(places), std::move(tasks), std::move(last_uses));
   layout.storages = graph.storages;
   // Fetches leave the arena before it is planned.
   PlaceFetches(graph, layout);

@@ -12,13 +12,16 @@
 #include "executor/plan/base/step_schedule.h"
 #include "executor/plan/layout/last_uses.h"
 #include "executor/plan/layout/places.h"
+#include "executor/plan/tasks/task_graph.h"
 
 namespace tenon {
 
 struct Layout {
-  Layout(Places shared, LastUses uses) : places(std::move(shared)), last_uses(std::move(uses)) {}
+  Layout(Places shared, TaskGraph cut, LastUses uses)
+      : places(std::move(shared)), tasks(std::move(cut)), last_uses(std::move(uses)) {}
 
   Places places;
+  TaskGraph tasks;
   LastUses last_uses;
   // By storage of the graph, with its place set (Storage::where, index, offset). Entries of
   // storages that share a place are equal.
@@ -27,7 +30,7 @@ struct Layout {
   // scratch.
   std::vector<uint32_t> scratch_line;
   uint64_t arena_bytes = 0;
-  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound
+  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound; 0 if there are tasks
   // The node whose step is the first to need the largest part of the arena, a value or scratch
   // memory. For a value that lives through a whole loop that is an Enter of the loop. kNoNode for
   // an empty arena, or if the step has no node.

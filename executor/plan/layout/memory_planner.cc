@@ -147,39 +147,35 @@ uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& swe
   return free.end();
 }
 
-// The offset of the smallest gap that `request` fits into. Gaps lie between placed buffers that are
-// in use at the same time as `request`; without a gap, the end of the last of these buffers.
-uint64_t BestGap(absl::Span<const BufferRequest> requests, const Ids& by_offset,
-                 const std::vector<uint64_t>& offsets, const BufferRequest& request) {
-  const uint64_t size = RoundedSize(request.bytes);
-  uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
-  for (int32_t id : by_offset) {
-    const BufferRequest& other = requests[id];
-    if (other.last < request.first || request.last < other.first) continue;
-    if (offsets[id] >= end + size && offsets[id] - end < best_gap) {
-      best = end;
-      best_gap = offsets[id] - end;
-    }
-    end = std::max(end, offsets[id] + RoundedSize(other.bytes));
-  }
-  return best == UINT64_MAX ? end : best;
-}
-
-uint64_t PlaceBySize(absl::Span<const BufferRequest> requests, Ids ids,
-                     std::vector<uint64_t>& offsets) {
+// Places the largest buffers first, each into the smallest gap that it fits into. Gaps lie between
+// placed buffers that are in use together with it; without a gap it comes behind the last of these
+// buffers. Returns the end of the arena.
+template <typename Together>
+uint64_t PlaceBySize(absl::Span<const uint64_t> bytes, Ids ids, std::vector<uint64_t>& offsets,
+                     const Together& together) {
   std::stable_sort(ids.begin(), ids.end(),
-                   [&](int32_t a, int32_t b) { return requests[a].bytes > requests[b].bytes; });
+                   [&](int32_t a, int32_t b) { return bytes[a] > bytes[b]; });
   Ids by_offset;
-  uint64_t end = 0;
+  uint64_t arena_end = 0;
   for (int32_t id : ids) {
-    offsets[id] = BestGap(requests, by_offset, offsets, requests[id]);
-    end = std::max(end, offsets[id] + RoundedSize(requests[id].bytes));
+    const uint64_t size = RoundedSize(bytes[id]);
+    uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
+    for (int32_t other : by_offset) {
+      if (!together(id, other)) continue;
+      if (offsets[other] >= end + size && offsets[other] - end < best_gap) {
+        best = end;
+        best_gap = offsets[other] - end;
+      }
+      end = std::max(end, offsets[other] + RoundedSize(bytes[other]));
+    }
+    offsets[id] = best == UINT64_MAX ? end : best;
+    arena_end = std::max(arena_end, offsets[id] + size);
     by_offset.insert(
         std::upper_bound(by_offset.begin(), by_offset.end(), id,
                          [&](int32_t a, int32_t b) { return offsets[a] < offsets[b]; }),
         id);
   }
-  return end;
+  return arena_end;
 }
 
 }  // namespace
@@ -199,7 +195,11 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   uint64_t large_end = PlaceBySweep(requests, Sweep(requests, large), layout.offsets);
   if (large.size() <= kMaxForQuadratic) {
     std::vector<uint64_t> offsets(requests.size(), 0);
-    const uint64_t end = PlaceBySize(requests, large, offsets);
+    std::vector<uint64_t> bytes;
+    for (const BufferRequest& request : requests) bytes.push_back(request.bytes);
+    const uint64_t end = PlaceBySize(bytes, large, offsets, [&](int32_t a, int32_t b) {
+      return requests[a].last >= requests[b].first && requests[b].last >= requests[a].first;
+    });
     if (end < large_end) {
       large_end = end;
       for (int32_t id : large) layout.offsets[id] = offsets[id];
@@ -208,6 +208,27 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   // Small buffers lie at the front, large ones behind them.
   for (int32_t id : large) layout.offsets[id] += small_end;
   layout.bytes = small_end + large_end;
+  return layout;
+}
+
+ArenaLayout PlanArena(absl::Span<const uint64_t> bytes,
+                      absl::FunctionRef<bool(int32_t a, int32_t b)> together) {
+  ArenaLayout layout;
+  layout.offsets.resize(bytes.size(), 0);
+  Ids large;
+  uint64_t small_end = 0;
+  for (int32_t id = 0; id < static_cast<int32_t>(bytes.size()); ++id) {
+    if (bytes[id] == 0) continue;
+    if (bytes[id] >= kCacheLine) {
+      large.push_back(id);
+      continue;
+    }
+    layout.offsets[id] = RoundUp(small_end, RoundedSize(bytes[id]));
+    small_end = layout.offsets[id] + RoundedSize(bytes[id]);
+  }
+  small_end = RoundUp(small_end, kCacheLine);
+  layout.bytes = small_end + PlaceBySize(bytes, large, layout.offsets, together);
+  for (int32_t id : large) layout.offsets[id] += small_end;
   return layout;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
 namespace tenon {
@@ -32,5 +33,11 @@ struct ArenaLayout {
 //
 // Cannot fail. The sum of all sizes must be below 2^63. Equal requests give equal layouts.
 ArenaLayout PlanArena(absl::Span<const BufferRequest> requests);
+
+// The same for buffers whose uses are not all in one order: `together(a, b)` says whether the
+// buffers with these indices may be in use at once. It must be symmetric. Buffers of less than 64
+// bytes share no memory. Takes O(n^2) for buffers of 64 bytes and more. `lower_bound` is 0.
+ArenaLayout PlanArena(absl::Span<const uint64_t> bytes,
+                      absl::FunctionRef<bool(int32_t a, int32_t b)> together);
 
 }  // namespace tenon

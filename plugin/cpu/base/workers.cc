@@ -1,11 +1,13 @@
-// A pool of threads for one parallel loop at a time. Threads take tiles from an atomic counter,
-// spin for a short time after a loop, then sleep.
+// A pool of threads. Loops and crews are jobs in a table of 64 places; a thread joins each open job
+// that it finds, spins for a short time when there is none, then sleeps.
 #include "plugin/cpu/base/workers.h"
 
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -25,147 +27,238 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(50);
 // Enough tiles to level out cores of different speed, few enough to keep the shared counter cool.
 constexpr int64_t kMaxTiles = 64;
+constexpr int kMaxJobs = 64;             // a bit of a word for each
 constexpr uint32_t kFlushBits = 0x8040;  // FTZ and DAZ of the control register MXCSR
+
+// Spins for a moment, then lets other threads of the machine run.
+class Patience {
+ public:
+  void Wait() {
+    if (++spins_ < 1000) {
+      _mm_pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  int spins_ = 0;
+};
+
+// The tiles of one loop.
+class Loop {
+ public:
+  Loop(int64_t n, int64_t tile, absl::FunctionRef<void(int64_t, int64_t)> body)
+      : n_(n), tile_(tile), body_(body) {}
+
+  // Runs tiles until none is left. False if there was none.
+  bool Work() {
+    bool worked = false;
+    try {
+      for (;; worked = true) {
+        const int64_t begin = next_.fetch_add(tile_, std::memory_order_relaxed);
+        if (begin >= n_) return worked;
+        body_(begin, std::min(begin + tile_, n_));
+      }
+    } catch (...) {     // usually bad_alloc; Rethrow throws it again in the calling thread
+      next_.store(n_);  // no thread takes another tile
+      const std::lock_guard<std::mutex> lock(mutex_);
+      thrown_ = std::current_exception();
+    }
+    return true;
+  }
+  // When no thread works on the loop any more.
+  void Rethrow() {
+    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  alignas(64) std::atomic<int64_t> next_{0};  // all threads write it
+  alignas(64) const int64_t n_;
+  const int64_t tile_;
+  const absl::FunctionRef<void(int64_t, int64_t)> body_;
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
+};
 
 }  // namespace
 
-// Threads look at `open` and announce themselves in `inside` before they touch the loop; the caller
-// closes the loop and waits for `inside` to drop to zero. Both sides use sequentially consistent
-// atomics: either the thread sees the loop closed or the caller sees the thread.
-struct Workers::Pool {
-  std::vector<std::thread> threads;
-  std::atomic<bool> taken{false};  // some caller owns the pool
-  std::atomic<bool> open{false};   // the loop below may be entered
-  std::atomic<bool> quit{false};
-  std::atomic<int> inside{0};
-  std::atomic<int> parked{0};
-  std::atomic<uint64_t> round{0};
-  std::mutex mutex;
-  std::condition_variable wake;
+// Threads look whether a job is open and announce themselves in `inside` before they touch it; its
+// owner closes the job and waits for `inside` to drop to zero. Both sides use sequentially
+// consistent atomics: either the thread sees the job closed or the owner sees the thread.
+class Workers::Pool {
+ public:
+  using Help = absl::FunctionRef<bool()>;
+  enum class Kind { kLoop, kCrew };
 
-  // Apart from the fields above, which waiting threads read in every spin: all threads write
-  // `next`.
-  alignas(64) std::atomic<int64_t> next{0};
-  int64_t n = 0;
-  int64_t tile = 0;
-  const absl::FunctionRef<void(int64_t, int64_t)>* body = nullptr;
-  std::exception_ptr thrown;  // by the body, under `mutex` while threads are inside
-
-  void Start(int count) {
+  explicit Pool(int count) {
     try {
-      for (int i = 0; i < count; ++i) threads.emplace_back([this] { Serve(); });
+      for (int i = 0; i < count; ++i) threads_.emplace_back([this, i] { Serve(i); });
     } catch (const std::system_error&) {  // the system has no more threads: fewer do as well
     }
   }
 
-  void Stop() {
+  ~Pool() {
     {
-      std::lock_guard<std::mutex> lock(mutex);
-      quit.store(true);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      quit_.store(true);
     }
-    wake.notify_all();
-    for (std::thread& t : threads) t.join();
+    sleepers_.wake.notify_all();
+    for (std::thread& t : threads_) t.join();
   }
 
-  void Work() {
-    try {
-      for (;;) {
-        const int64_t begin = next.fetch_add(tile, std::memory_order_relaxed);
-        if (begin >= n) return;
-        (*body)(begin, std::min(begin + tile, n));
-      }
-    } catch (...) {   // usually bad_alloc; Run() throws it again in the calling thread
-      next.store(n);  // no thread takes another tile
-      std::lock_guard<std::mutex> lock(mutex);
-      thrown = std::current_exception();
-    }
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+  // Opens a job, which `help` works on; returns its place, or -1 if all places are taken.
+  int Open(Kind kind, const Help& help) {
+    uint64_t free = free_.load();
+    do {
+      if (free == 0) return -1;
+    } while (!free_.compare_exchange_weak(free, free & (free - 1)));
+    const int place = std::countr_zero(free);
+    jobs_[place].help = &help;
+    open_[static_cast<int>(kind)].fetch_or(uint64_t{1} << place);
+    return place;
   }
 
-  // Waits for another round than `seen`: spins first, then sleeps.
-  uint64_t AwaitRound(uint64_t seen) {
+  // Returns when no thread is in the job's function.
+  void Close(Kind kind, int place) {
+    open_[static_cast<int>(kind)].fetch_and(~(uint64_t{1} << place));
+    for (Patience patience; jobs_[place].inside.load() != 0;) patience.Wait();
+    free_.fetch_or(uint64_t{1} << place);
+  }
+
+  // Makes `count` idle threads look for work, and all who wait in Crew::Work.
+  void Call(int count) {
+    round_.fetch_add(1);
+    if (sleepers_.waiting.load() + owners_.waiting.load() == 0) return;
+    // Taking the lock makes sure that a thread on its way to sleep has either seen the round or is
+    // asleep.
+    { const std::lock_guard<std::mutex> lock(mutex_); }
+    owners_.wake.notify_all();
+    for (int i = std::min(count, sleepers_.waiting.load()); i > 0; --i) sleepers_.wake.notify_one();
+  }
+
+  // Takes part in the open jobs of a kind. `first`: where to begin, so that threads spread. Returns
+  // whether there was work.
+  bool Join(Kind kind, int first) {
+    const std::atomic<uint64_t>& open = open_[static_cast<int>(kind)];
+    bool worked = false;
+    for (uint64_t left = std::rotr(open.load(), first); left != 0; left &= left - 1) {
+      const int place = (std::countr_zero(left) + first) % kMaxJobs;
+      Job& job = jobs_[place];
+      // Announced before the job is seen open for good: its owner closes it first and then waits
+      // for the announcements.
+      job.inside.fetch_add(1);
+      if ((open.load() >> place & 1) != 0) worked |= (*job.help)();
+      job.inside.fetch_sub(1);
+    }
+    return worked;
+  }
+
+  uint64_t round() const { return round_.load(); }
+
+  struct Bed {
+    std::atomic<int> waiting{0};
+    std::condition_variable wake;
+  };
+  Bed& owners() { return owners_; }
+
+  // Waits for another round than `seen`, or for `done`: spins first, then sleeps.
+  template <typename Done>
+  void Await(uint64_t seen, const Done& done, Bed& bed) {
     const auto until = std::chrono::steady_clock::now() + kSpin;
+    const auto over = [&] { return round_.load() != seen || done(); };
     do {
       // Reading the clock costs more than a look at the counters, so 64 looks share one reading.
       for (int i = 0; i < 64; ++i) {
-        if (round.load() != seen || quit.load()) return round.load();
+        if (over()) return;
         _mm_pause();
       }
     } while (std::chrono::steady_clock::now() < until);
-    std::unique_lock<std::mutex> lock(mutex);
-    parked.fetch_add(1);
-    wake.wait(lock, [&] { return round.load() != seen || quit.load(); });
-    parked.fetch_sub(1);
-    return round.load();
+    std::unique_lock<std::mutex> lock(mutex_);
+    bed.waiting.fetch_add(1);
+    bed.wake.wait(lock, over);
+    bed.waiting.fetch_sub(1);
   }
 
-  void Serve() {
+ private:
+  struct alignas(64) Job {
+    std::atomic<int> inside{0};
+    const Help* help = nullptr;
+  };
+
+  void Serve(int number) {
     MarkHostThread();
     DenormalGuard flush;
-    uint64_t seen = 0;
-    while (!quit.load()) {
-      // Announced before `open` is read: Run closes the loop first and then waits for the
-      // announcements.
-      inside.fetch_add(1);
-      if (open.load()) Work();
-      inside.fetch_sub(1);
-      seen = AwaitRound(seen);
+    const auto quits = [this] { return quit_.load(); };
+    while (!quits()) {
+      const uint64_t seen = round_.load();
+      // A run's tasks come before tiles: they need no other thread to end.
+      if (Join(Kind::kCrew, number) || Join(Kind::kLoop, number)) continue;
+      Await(seen, quits, sleepers_);
     }
   }
 
-  void Run(int64_t items, int64_t tile_size, const absl::FunctionRef<void(int64_t, int64_t)>& f) {
-    n = items;
-    tile = tile_size;
-    body = &f;
-    // No thread reads these plain fields now: `open` is false since the last loop, and `inside` was
-    // 0 after it. `open` below publishes them.
-    next.store(0);
-    open.store(true);
-    round.fetch_add(1);
-    if (parked.load() > 0) {
-      // Taking the lock makes sure that a thread on its way to sleep has either seen the round or
-      // is asleep.
-      { std::lock_guard<std::mutex> lock(mutex); }
-      wake.notify_all();
-    }
-    Work();
-    // The counter is used up. A thread that enters later must not find the loop, whose `body` dies
-    // with this call.
-    open.store(false);
-    for (int spins = 0; inside.load() != 0; ++spins) {
-      if (spins < 1000) {
-        _mm_pause();
-      } else {
-        std::this_thread::yield();
-      }
-    }
-    const std::exception_ptr failure = std::exchange(thrown, nullptr);
-    // The exception is taken out before another caller may own the pool.
-    taken.store(false);
-    if (failure != nullptr) std::rethrow_exception(failure);
-  }
+  std::vector<std::thread> threads_;
+  std::array<std::atomic<uint64_t>, 2> open_{};  // by Kind: a bit for each job
+  std::atomic<uint64_t> free_{~uint64_t{0}};
+  std::atomic<bool> quit_{false};
+  std::mutex mutex_;
+  Bed sleepers_, owners_;  // threads of the pool, and callers of Crew::Work
+  alignas(64) std::atomic<uint64_t> round_{0};
+  std::array<Job, kMaxJobs> jobs_;
 };
 
 Workers::Workers(int threads) : threads_(std::max(threads, 1)) {
   if (threads_ == 1) return;
-  pool_ = std::make_unique<Pool>();
-  pool_->Start(threads_ - 1);
-  threads_ = static_cast<int>(pool_->threads.size()) + 1;
+  pool_ = std::make_unique<Pool>(threads_ - 1);
+  threads_ = pool_->threads() + 1;
 }
 
-Workers::~Workers() {
-  if (pool_ != nullptr) pool_->Stop();
-}
+Workers::~Workers() = default;
 
 void Workers::ParallelFor(int64_t n, int64_t grain,
                           absl::FunctionRef<void(int64_t, int64_t)> body) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
-  // `taken` is tested last, because the exchange already takes the pool.
-  if (n <= grain || pool_ == nullptr || pool_->taken.exchange(true)) {
-    body(0, n);
-    return;
+  if (n <= grain || pool_ == nullptr) return body(0, n);
+  const int64_t tile = std::max(grain, (n + kMaxTiles - 1) / kMaxTiles);
+  Loop loop(n, tile, body);
+  const auto work = [&loop] { return loop.Work(); };
+  const Pool::Help help(work);
+  const int place = pool_->Open(Pool::Kind::kLoop, help);
+  if (place < 0) return body(0, n);
+  pool_->Call(static_cast<int>(std::min<int64_t>((n + tile - 1) / tile - 1, kMaxTiles)));
+  loop.Work();
+  // A thread that enters later must not find the loop, which dies with this call.
+  pool_->Close(Pool::Kind::kLoop, place);
+  loop.Rethrow();
+}
+
+Workers::Crew::Crew(Workers& workers, absl::FunctionRef<bool()> help)
+    : workers_(workers), help_(help) {
+  if (workers.pool_ != nullptr) place_ = workers.pool_->Open(Pool::Kind::kCrew, help_);
+}
+
+Workers::Crew::~Crew() {
+  if (place_ >= 0) workers_.pool_->Close(Pool::Kind::kCrew, place_);
+}
+
+void Workers::Call(int threads) {
+  if (pool_ != nullptr) pool_->Call(threads);
+}
+
+void Workers::Crew::Work(absl::FunctionRef<bool()> done) {
+  while (!done()) {
+    if (workers_.pool_ == nullptr) {
+      help_();
+      continue;
+    }
+    const uint64_t seen = workers_.pool_->round();
+    if (help_() || workers_.pool_->Join(Pool::Kind::kLoop, 0)) continue;
+    workers_.pool_->Await(seen, done, workers_.pool_->owners());
   }
-  pool_->Run(n, std::max(grain, (n + kMaxTiles - 1) / kMaxTiles), body);
 }
 
 DenormalGuard::DenormalGuard() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | kFlushBits); }

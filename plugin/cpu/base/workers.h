@@ -1,4 +1,4 @@
-// The CPU's worker threads. They split one kernel's work over cores.
+// The CPU's worker threads. They share the tiles of kernels and the tasks of runs.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace tenon {
 
-// A pool of threads that runs one parallel loop at a time.
+// A pool of threads for any number of parallel loops and of runs at once.
 //
 // The calling thread takes part in its loop. Threads take tiles from a shared counter: if another
 // process takes a core, the loop waits for one tile, not for a fixed share of the work. The pool's
 // threads have FTZ and DAZ set, as TensorFlow's threads have. The calling thread needs a
 // DenormalGuard for the same results; the executor's runs have one.
 //
-// Thread-safe. A second caller, or a loop inside of a loop, finds the pool taken and computes alone
-// in its own thread. No caller waits for another.
+// Thread-safe. Loops of several callers, and loops inside of loops and tasks, share the threads. A
+// caller whose loop has no tile left waits only for the tiles that run.
 class Workers {
  public:
   // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
   // Where the system gives fewer threads, the pool works with fewer.
   explicit Workers(int threads);
-  // Stops and joins the threads. No loop may be running.
+  // Stops and joins the threads. No loop may be running, and no Crew may exist.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -32,9 +32,9 @@ class Workers {
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
-  // alone determine their bounds. If n <= grain, or there is one thread, or the pool is taken, one
-  // call in the calling thread gets [0, n) instead. The result of `body` must therefore not depend
-  // on the split. Ranges may run at the same time and in any order.
+  // alone determine their bounds. If n <= grain, or there is one thread, or 64 loops and crews are
+  // open, one call in the calling thread gets [0, n) instead. The result of `body` must therefore
+  // not depend on the split. Ranges may run at the same time and in any order.
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
   // ranges that run, then throws that exception (one of them, if there are several) in the calling
@@ -42,8 +42,35 @@ class Workers {
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);
 
+  // A crew has new work for up to `threads` more threads, or is done: threads that sleep look
+  // again.
+  void Call(int threads);
+
+  // Threads that work for one run, whose work comes piece by piece.
+  class Crew {
+   public:
+    // Idle threads of the pool call `help`, several at once, until the crew is destroyed. `help`
+    // does the work that there is, returns whether there was any, and must not throw. It must
+    // outlive the crew. Without a thread, or with 64 loops and crews open, nobody calls it.
+    Crew(Workers& workers, absl::FunctionRef<bool()> help);
+    // Waits until no thread is in `help`.
+    ~Crew();
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+
+    // Works until `done` returns true: calls `help`, and while it has no work takes part in the
+    // loops of other threads. Sleeps if nothing comes for some time; who makes `done` true must
+    // then use Workers::Call. For one thread at a time.
+    void Work(absl::FunctionRef<bool()> done);
+
+   private:
+    Workers& workers_;
+    absl::FunctionRef<bool()> help_;
+    int place_ = -1;  // among the pool's open jobs; -1: none
+  };
+
  private:
-  struct Pool;
+  class Pool;
   int threads_;
   std::unique_ptr<Pool> pool_;
 };

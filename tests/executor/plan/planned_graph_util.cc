@@ -33,7 +33,7 @@ PlannedGraph::PlannedGraph(std::string text, std::vector<std::pair<std::string, 
   if (schedule.ok()) schedule_ = *std::move(schedule);
   input_ = std::make_unique<PlanInput>(PlanInput{
       graph_, calls_, schedule_, fed_only_, devices_, feeds_, feed_specs_, fetches_, fetch_names_,
-      host_.get(), constants_, kernels_, promises_, session_, late_, workers_, 60});
+      host_.get(), constants_, kernels_, promises_, session_, late_, workers_, InterOp::kOff, 60});
 }
 
 NodeId PlannedGraph::node(std::string_view name) const {

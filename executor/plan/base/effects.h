@@ -1,0 +1,15 @@
+// Which nodes must keep their order among themselves, whatever edges say.
+#pragma once
+
+#include "graph/ir/graph.h"
+
+namespace tenon {
+
+// Whether the node changes something that other nodes may see, or sees what other nodes change: a
+// stateful node, a node of an unknown op, or one that takes a resource.
+bool HasEffects(const Graph& graph, NodeId n);
+// Whether an output is a reference. A reader of it sees the value at the reader's own place in the
+// order.
+bool GivesReference(const Graph& graph, NodeId n);
+
+}  // namespace tenon

@@ -1,0 +1,52 @@
+// The tasks of a plan: parts of the graph's row that threads may run at the same time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "executor/plan/base/plan_input.h"
+#include "executor/plan/base/step_graph.h"
+#include "executor/plan/base/step_schedule.h"
+
+namespace tenon {
+
+// A task runs its entries one after the other, in their order in the row.
+struct PlannedTask {
+  std::vector<int32_t> entries;    // indices into StepRow::entries of the graph's row, ascending
+  std::vector<int32_t> followers;  // the tasks that wait for this one itself
+  int32_t waits_for = 0;           // the number of tasks that have this one as a follower
+  double cost_us = 0;              // estimated, on one thread
+  double path_us = 0;  // of the longest path that begins with the task: the larger, the sooner it
+                       // is to begin
+};
+
+// A partial order of steps. No tasks: the plan is one row, in which each step comes after those
+// before it.
+struct TaskGraph {
+  bool empty() const { return tasks.empty(); }
+  // Whether every entry of task a has run before any entry of task b begins.
+  bool Precedes(int32_t a, int32_t b) const { return (after[a][b / 64] >> (b % 64) & 1) != 0; }
+
+  // By falling path_us: a task stands before its followers.
+  std::vector<PlannedTask> tasks;
+  std::vector<int32_t> task_of;              // by step, those of branches and loops included
+  std::vector<std::vector<uint64_t>> after;  // by task: a bit for each task that it precedes
+  double cost_us = 0;                        // of all tasks
+};
+
+// Cuts the graph's row into tasks. A step comes after each step before it in the row whose result
+// it reads or writes over; after the nodes that its node has an edge from, if only through nodes
+// without steps; and after all steps before it that touch what it touches without an argument to
+// show it: state, flags of control flow, devices. Steps of a branch or a loop stay together. Small
+// steps join the step before them.
+//
+// `place_of`: by storage, the storage that represents all storages of its place in memory.
+//
+// Empty if the input forbids tasks or has one thread; if the graph begins asynchronous calls; if
+// tasks would not make the run clearly shorter, by the estimated times; or if there would be more
+// than some thousands of them.
+TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
+                    absl::Span<const int32_t> place_of);
+
+}  // namespace tenon

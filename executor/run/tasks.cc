@@ -1,0 +1,147 @@
+// Tasks wait on counters. Those that are ready are bits of a few words, the most urgent lowest,
+// from which every thread of the crew takes.
+#include "executor/run/tasks.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "executor/run/run.h"
+#include "executor/run/run_recorder.h"
+#include "graph/base/within_memory.h"
+#include "graph/c_api/callback_scope.h"
+#include "graph/ir/nodes.h"
+#include "plugin/kernels/run_limits.h"
+
+namespace tenon {
+namespace {
+
+constexpr int kMostLanes = RunRecording::kMostLanes;
+static_assert(kMostLanes <= 64, "free lanes are bits of a word");
+
+// The name of the node that runs, for calls into plug-ins (WorkScope).
+std::string_view NodeOfStep(const void* context) {
+  const Frame& lane = *static_cast<const Frame*>(context);
+  return lane.node() == kNoNode ? "" : lane.plan().graph->name(lane.node());
+}
+
+}  // namespace
+
+absl::Status RunTasks(Frame& frame) { return frame.tasks()->Run(frame); }
+
+TaskState::TaskState(const Plan& plan)
+    : plan_(plan),
+      words_((plan.tasks.size() + 63) / 64),
+      waits_(std::make_unique<std::atomic<int32_t>[]>(plan.tasks.size())),
+      ready_(std::make_unique<Bits[]>(words_)) {}
+
+int64_t TaskState::TakeReused() {
+  int64_t reused = 0;
+  for (const auto& lane : lanes_) reused += lane->TakeReused();
+  return reused;
+}
+
+void TaskState::Begin(Frame& frame) {
+  const int threads = std::min(frame.context().workers->threads(), kMostLanes);
+  while (static_cast<int>(lanes_.size()) < threads)
+    lanes_.push_back(Frame::Lane(frame, static_cast<int>(lanes_.size())));
+  for (const auto& lane : lanes_) lane->Join(frame);
+  free_lanes_.store(~uint64_t{0} >> (64 - lanes_.size()));
+  failed_place_.store(kNoPlace);
+  for (size_t t = 0; t < plan_.tasks.size(); ++t)
+    waits_[t].store(plan_.tasks[t].waits_for, std::memory_order_relaxed);
+  left_.store(static_cast<int32_t>(plan_.tasks.size()));
+  for (size_t t = 0; t < plan_.tasks.size(); ++t) {
+    if (plan_.tasks[t].waits_for == 0) AddReady(static_cast<int32_t>(t));
+  }
+}
+
+absl::Status TaskState::Run(Frame& frame) {
+  Begin(frame);
+  {
+    Workers& workers = *frame.context().workers;
+    const auto help = [&] { return Help(workers); };
+    Workers::Crew crew(workers, help);
+    workers.Call(workers.threads() - 1);
+    crew.Work([this] { return done(); });
+  }
+  if (failed_place_.load() == kNoPlace) return absl::OkStatus();
+  const absl::MutexLock lock(&mutex_);
+  frame.set_node(failed_node_);
+  return std::exchange(status_, absl::OkStatus());
+}
+
+int32_t TaskState::TakeReady() {
+  for (size_t w = 0; w < words_; ++w) {
+    uint64_t bits = ready_[w].load(std::memory_order_relaxed);
+    while (bits != 0) {
+      const uint64_t lowest = bits & -bits;
+      bits = ready_[w].fetch_and(~lowest, std::memory_order_acquire);
+      if ((bits & lowest) != 0) return static_cast<int32_t>(w * 64) + std::countr_zero(lowest);
+    }
+  }
+  return -1;
+}
+
+bool TaskState::Help(Workers& workers) {
+  int32_t task = TakeReady();
+  if (task < 0) return false;
+  uint64_t free = free_lanes_.load();
+  do {
+    if (free == 0) {  // more threads than lanes
+      AddReady(task);
+      return false;
+    }
+  } while (!free_lanes_.compare_exchange_weak(free, free & (free - 1)));
+  const int number = std::countr_zero(free);
+  Frame& lane = *lanes_[number];
+  {
+    const WorkScope work(NodeOfStep, &lane);
+    const LimitsScope limits(lane.context().limits);
+    while (task >= 0) {
+      RunTask(lane, task);
+      // This thread takes one of the followers itself.
+      const int ready = EndTask(task);
+      if (ready > 1) workers.Call(ready - 1);
+      task = TakeReady();
+    }
+  }
+  free_lanes_.fetch_or(uint64_t{1} << number);
+  if (done()) workers.Call(0);  // the run's thread may sleep
+  return true;
+}
+
+int TaskState::EndTask(int32_t task) {
+  int ready = 0;
+  for (const int32_t follower : plan_.tasks[task].followers) {
+    if (waits_[follower].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+    AddReady(follower);
+    ++ready;
+  }
+  left_.fetch_sub(1);
+  return ready;
+}
+
+void TaskState::RunTask(Frame& lane, int32_t number) {
+  const PlanTask& task = plan_.tasks[number];
+  uint32_t end = task.end;
+  if (const uint32_t failed = failed_place_.load(); failed != kNoPlace) [[unlikely]] {
+    const auto place = plan_.step_places.begin();
+    end = static_cast<uint32_t>(std::lower_bound(place + task.begin, place + end, failed) - place);
+  }
+  if (lane.context().recording != nullptr) lane.context().recording->BeginTask(lane.number());
+  lane.set_failed_step(task.begin);
+  absl::Status status = WithinMemory([&] { return RunSteps(lane, task.begin, end); });
+  if (!status.ok()) Fail(lane, std::move(status));
+}
+
+void TaskState::Fail(const Frame& lane, absl::Status status) {
+  const uint32_t place = plan_.step_places[lane.failed_step()];
+  const absl::MutexLock lock(&mutex_);
+  if (place >= failed_place_.load()) return;
+  failed_place_.store(place);
+  failed_node_ = lane.node();
+  status_ = std::move(status);
+}
+
+}  // namespace tenon

@@ -1,0 +1,71 @@
+// Runs the tasks of a plan on several threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "executor/run/frame.h"
+#include "executor/run/plan.h"
+#include "plugin/cpu/base/workers.h"
+
+namespace tenon {
+
+// Runs all tasks of the frame's plan, on the calling thread and those of the context's Workers.
+// Each task begins when the tasks that it waits for have ended; of those that may begin, the most
+// urgent one does first. The frame's run must have begun.
+//
+// Of several errors the one of the step with the lowest place (Plan::step_places) is returned:
+// after an error the steps of lower places still run. The frame's node() is then the node of the
+// error.
+absl::Status RunTasks(Frame& frame);
+
+// What a frame needs for that, kept from run to run so that a run allocates nothing. The plan must
+// outlive it.
+class TaskState {
+ public:
+  explicit TaskState(const Plan& plan);
+  TaskState(const TaskState&) = delete;
+  TaskState& operator=(const TaskState&) = delete;
+
+  // RunTasks of the frame that owns this object.
+  absl::Status Run(Frame& frame);
+  // The sum of Frame::TakeReused of all lanes.
+  int64_t TakeReused();
+
+ private:
+  static constexpr uint32_t kNoPlace = std::numeric_limits<uint32_t>::max();
+
+  void Begin(Frame& frame);
+  // Runs tasks until none is ready. False if there was none.
+  bool Help(Workers& workers);
+  void RunTask(Frame& lane, int32_t task);
+  void Fail(const Frame& lane, absl::Status status);
+  // Ends a task: its followers may become ready. Returns how many.
+  int EndTask(int32_t task);
+  int32_t TakeReady();
+  void AddReady(int32_t task) {
+    ready_[task / 64].fetch_or(uint64_t{1} << (task % 64), std::memory_order_release);
+  }
+  bool done() const { return left_.load() == 0; }
+
+  using Bits = std::atomic<uint64_t>;
+
+  const Plan& plan_;
+  const size_t words_;                             // of ready_
+  std::unique_ptr<std::atomic<int32_t>[]> waits_;  // by task: the tasks that it still waits for
+  std::unique_ptr<Bits[]> ready_;                  // a bit for each task
+  std::atomic<int32_t> left_{0};                   // tasks that have not ended
+  std::vector<std::unique_ptr<Frame>> lanes_;      // one for each thread that may help
+  Bits free_lanes_{0};                             // a bit for each of lanes_
+  std::atomic<uint32_t> failed_place_{kNoPlace};   // the lowest place of an error
+  absl::Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);  // the error of that place
+  NodeId failed_node_ ABSL_GUARDED_BY(mutex_) = kNoNode;
+};
+
+}  // namespace tenon
