@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-class Workers;  // plugin/cpu/base/workers.h
+class StepWatch;  // executor/run/step_watch.h
+class Workers;    // plugin/cpu/base/workers.h
 
 struct SessionOptions {
   // Neither of these may be negative.
@@ -33,6 +34,8 @@ struct SessionOptions {
   // CPU threads that the session shares with other sessions. Null: the session has `threads` of its
   // own. Runs at the same time share the threads.
   std::shared_ptr<Workers> workers;
+  // For tests: sees each step of each run. Not owned; must outlive the session. Null: nobody.
+  StepWatch* watch = nullptr;
 };
 
 }  // namespace tenon

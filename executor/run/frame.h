@@ -27,6 +27,7 @@ struct Plan;
 class TaskState;   // executor/run/tasks.h
 struct RunLimits;  // plugin/kernels/run_limits.h
 class RunRecording;
+class StepWatch;  // executor/run/step_watch.h
 
 // The surroundings of a run. Pointers are not owned.
 struct RunContext {
@@ -37,8 +38,9 @@ struct RunContext {
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;                              // null: the run is not recorded
   const RunLimits* limits = nullptr;                              // null: the defaults
-  // Must be true if `recording` is not null or `limits` has a deadline: RunSteps then records each
-  // step and checks the limits after it.
+  StepWatch* watch = nullptr;                                     // null: nobody sees the steps
+  // Must be true if `recording` or `watch` is not null or `limits` has a deadline: RunSteps then
+  // records each step, shows it to the watch and checks the limits after it.
   bool is_watched = false;
 };
 

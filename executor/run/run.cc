@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/run/run_recorder.h"
 #include "executor/run/slow_steps.h"
+#include "executor/run/step_watch.h"
 #include "executor/run/tasks.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
@@ -20,8 +21,9 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 
-// After each step of a run that is recorded or has a deadline.
+// After each step of a run that is recorded or watched, or has a deadline.
 absl::Status AfterStep(Frame& frame, size_t step, absl::Status status) {
+  if (frame.context().watch != nullptr) frame.context().watch->AfterStep(frame, step);
   if (frame.context().recording != nullptr)
     frame.context().recording->EndStep(step, frame.number());
   return status.ok() ? frame.CheckLimits() : status;
@@ -39,6 +41,9 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
     args.in = table + step->first_arg;
     args.out = args.in + step->num_inputs;
     args.scratch = arena + step->scratch * kLine;
+    if constexpr (kWatched) {
+      if (frame.context().watch != nullptr) frame.context().watch->BeforeStep(frame, step - steps);
+    }
     absl::Status status = step->fn(step->state, args);
     if constexpr (kWatched) status = AfterStep(frame, step - steps, std::move(status));
     if (!status.ok()) [[unlikely]] {

@@ -194,15 +194,17 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(absl::Span<const Tensor>
   if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
   if (recording.has_value()) recording->BeginRun(cached->plan);
-  const RunContext context = {
-      .workers = &parts_.workers,
-      .arenas = &parts_.arenas,
-      .device_timeout_s = parts_.options.device_timeout_s,
-      .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
-      .max_loop_passes = parts_.options.max_loop_passes,
-      .recording = recording.has_value() ? &*recording : nullptr,
-      .limits = limits,
-      .is_watched = recording.has_value() || (limits != nullptr && limits->has_deadline())};
+  const RunContext context = {.workers = &parts_.workers,
+                              .arenas = &parts_.arenas,
+                              .device_timeout_s = parts_.options.device_timeout_s,
+                              .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+                              .max_loop_passes = parts_.options.max_loop_passes,
+                              .recording = recording.has_value() ? &*recording : nullptr,
+                              .limits = limits,
+                              .watch = parts_.options.watch,
+                              .is_watched = recording.has_value() ||
+                                            parts_.options.watch != nullptr ||
+                                            (limits != nullptr && limits->has_deadline())};
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values =
         RunPlan(*cached->plan, cached->frames, feeds, context);

@@ -1,0 +1,164 @@
+// Graphs made at random give the same bits, or the same error, on any number of threads, however
+// their nodes are cut into tasks, and beside other runs.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "executor/session/session.h"
+#include "plugin/cpu/base/workers.h"
+#include "tests/executor/graph_text_util.h"
+#include "tests/executor/run/random_graphs_util.h"
+#include "tests/executor/run/rough_watch_util.h"
+#include "tests/support/watchdog.h"
+
+namespace tenon::random_graphs_test {
+namespace {
+
+using testing::MakeRandomGraph;
+using testing::RandomGraph;
+using testing::RoughWatch;
+
+using Answer = absl::StatusOr<std::vector<Tensor>>;
+
+// TENON_RANDOM_GRAPHS, TENON_RANDOM_RUNS and TENON_RANDOM_FIRST ask for more than the tests do by
+// default, or for other seeds.
+int Setting(const char* name, int otherwise) {
+  const char* const text = std::getenv(name);
+  int value = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
+}
+
+bool SameBits(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes() == b.bytes() &&
+         std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+// Empty if both are the same.
+std::string Difference(const RandomGraph& graph, const Answer& expected, const Answer& answer) {
+  if (expected.status() != answer.status())
+    return absl::StrCat(answer.status().ToString(), " instead of ", expected.status().ToString());
+  if (!expected.ok()) return "";
+  for (size_t i = 0; i < graph.fetches.size(); ++i) {
+    if (!SameBits((*expected)[i], (*answer)[i])) return absl::StrCat("'", graph.fetches[i], "'");
+  }
+  return "";
+}
+
+class RandomGraphs : public ::testing::Test {
+ protected:
+  struct Form {
+    int threads;
+    InterOp inter_op;
+    bool rough;
+  };
+
+  // A session of the graph, prepared.
+  struct Ready {
+    std::unique_ptr<RoughWatch> watch;
+    std::unique_ptr<Session> session;
+    Executable* executable = nullptr;
+    Answer Run(const RandomGraph& graph) const { return session->Run(executable, graph.values); }
+  };
+  Ready Make(const RandomGraph& graph, const Form& form, int opt_level) {
+    SessionOptions options;
+    options.opt_level = opt_level;
+    options.pipeline.min_graph_nodes = -1;
+    options.seed = 5;
+    options.inter_op = form.inter_op;
+    options.workers = form.threads == 1   ? one_
+                      : form.threads == 2 ? two_
+                      : form.threads == 3 ? three_
+                                          : five_;
+    Ready ready{std::make_unique<RoughWatch>(seeds_++, filled_)};
+    if (form.rough) options.watch = ready.watch.get();
+    ready.session = testing::MakeSession(graph.text, options);
+    if (ready.session == nullptr) return ready;
+    absl::StatusOr<Executable*> executable = ready.session->Prepare(graph.feeds, graph.fetches);
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    ready.executable = executable.value_or(nullptr);
+    return ready;
+  }
+
+  // Runs one after the other, as they should be. After a run that failed state may be different:
+  // steps that a serial run would not have reached may have run.
+  std::vector<Answer> Series(const RandomGraph& graph, const Form& form, int opt_level, int runs) {
+    std::vector<Answer> answers;
+    Ready ready = Make(graph, form, opt_level);
+    for (int i = 0; i < runs && ready.executable != nullptr; ++i) {
+      answers.push_back(ready.Run(graph));
+      if (!answers.back().ok() && graph.has_state) ready = Make(graph, form, opt_level);
+    }
+    return answers;
+  }
+
+  void Check(uint32_t seed, int runs) {
+    const RandomGraph graph = MakeRandomGraph(seed);
+    const int opt_level = static_cast<int>(seed % 2);
+    const std::vector<Answer> expected = Series(graph, {1, InterOp::kOff, false}, opt_level, runs);
+    ASSERT_EQ(expected.size(), static_cast<size_t>(runs));
+    failed_ += expected[0].ok() ? 0 : 1;
+    for (const Form& form : kForms) {
+      const std::vector<Answer> answers = Series(graph, form, opt_level, runs);
+      ASSERT_EQ(answers.size(), expected.size());
+      for (int i = 0; i < runs; ++i) {
+        const std::string wrong = Difference(graph, expected[i], answers[i]);
+        EXPECT_EQ(wrong, "") << "run " << i << " with " << form.threads << " threads, inter_op "
+                             << static_cast<int>(form.inter_op) << ", rough " << form.rough
+                             << ", level " << opt_level;
+      }
+    }
+    CheckTogether(graph, expected[0], opt_level, runs);
+  }
+
+  // Four runs at once, of one session. With state they only have to end.
+  void CheckTogether(const RandomGraph& graph, const Answer& expected, int opt_level, int runs) {
+    const Ready ready = Make(graph, {3, InterOp::kAlways, true}, opt_level);
+    ASSERT_NE(ready.executable, nullptr);
+    std::vector<std::string> wrong(4);
+    std::vector<std::thread> callers;
+    for (std::string& of_one : wrong) {
+      callers.emplace_back([&graph, &ready, &expected, &of_one, runs] {
+        for (int i = 0; i < runs && of_one.empty(); ++i) {
+          const Answer answer = ready.Run(graph);
+          if (!graph.has_state) of_one = Difference(graph, expected, answer);
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const std::string& of_one : wrong) EXPECT_EQ(of_one, "") << "four at once";
+  }
+
+  static constexpr Form kForms[] = {{2, InterOp::kOn, false},     {3, InterOp::kOn, false},
+                                    {5, InterOp::kOn, true},      {2, InterOp::kAlways, true},
+                                    {3, InterOp::kAlways, false}, {3, InterOp::kAlways, true},
+                                    {5, InterOp::kAlways, true}};
+
+  RoughWatch::Filled filled_;
+  uint32_t seeds_ = 0;  // of watches
+  const std::shared_ptr<Workers> one_ = std::make_shared<Workers>(1);
+  const std::shared_ptr<Workers> two_ = std::make_shared<Workers>(2);
+  const std::shared_ptr<Workers> three_ = std::make_shared<Workers>(3);
+  const std::shared_ptr<Workers> five_ = std::make_shared<Workers>(5);
+  int failed_ = 0;  // graphs of which each run fails
+};
+
+TEST_F(RandomGraphs, AnswerAlikeOnAnyThreads) {
+  const int graphs = Setting("TENON_RANDOM_GRAPHS", 60);
+  const int runs = Setting("TENON_RANDOM_RUNS", 2);
+  const int first = Setting("TENON_RANDOM_FIRST", 0);
+  for (int seed = first; seed < first + graphs && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const testing::Watchdog watchdog(std::chrono::seconds(120), absl::StrCat("seed ", seed));
+    Check(static_cast<uint32_t>(seed), runs);
+  }
+  RecordProperty("failing_graphs", failed_);
+  EXPECT_GT(filled_.before, 0);
+  EXPECT_GT(filled_.after, 0);
+}
+
+}  // namespace
+}  // namespace tenon::random_graphs_test
