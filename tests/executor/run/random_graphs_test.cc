@@ -73,7 +73,8 @@ class RandomGraphs : public ::testing::Test {
                       : form.threads == 2 ? two_
                       : form.threads == 3 ? three_
                                           : five_;
-    Ready ready{std::make_unique<RoughWatch>(seeds_++, filled_)};
+    Ready ready;
+    ready.watch = std::make_unique<RoughWatch>(seeds_++, filled_);
     if (form.rough) options.watch = ready.watch.get();
     ready.session = testing::MakeSession(graph.text, options);
     if (ready.session == nullptr) return ready;
