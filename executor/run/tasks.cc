@@ -71,6 +71,13 @@ absl::Status TaskState::Run(Frame& frame) {
   return std::exchange(status_, absl::OkStatus());
 }
 
+bool TaskState::HasReady() const {
+  for (size_t w = 0; w < words_; ++w) {
+    if (ready_[w].load(std::memory_order_relaxed) != 0) return true;
+  }
+  return false;
+}
+
 int32_t TaskState::TakeReady() {
   for (size_t w = 0; w < words_; ++w) {
     uint64_t bits = ready_[w].load(std::memory_order_relaxed);
@@ -84,16 +91,16 @@ int32_t TaskState::TakeReady() {
 }
 
 bool TaskState::Help(Workers& workers) {
-  int32_t task = TakeReady();
-  if (task < 0) return false;
+  if (!HasReady()) return false;
+  // The lane comes first: who has one looks for tasks until there is none, so that a task is never
+  // left to a thread that finds no lane.
   uint64_t free = free_lanes_.load();
   do {
-    if (free == 0) {  // more threads than lanes
-      AddReady(task);
-      return false;
-    }
+    if (free == 0) return false;  // more threads than lanes
   } while (!free_lanes_.compare_exchange_weak(free, free & (free - 1)));
   const int number = std::countr_zero(free);
+  int32_t task = TakeReady();
+  const bool worked = task >= 0;
   Frame& lane = *lanes_[number];
   {
     const WorkScope work(NodeOfStep, &lane);
@@ -107,8 +114,8 @@ bool TaskState::Help(Workers& workers) {
     }
   }
   free_lanes_.fetch_or(uint64_t{1} << number);
-  if (done()) workers.Call(0);  // the run's thread may sleep
-  return true;
+  if (worked && done()) workers.Call(0);  // the run's thread may sleep
+  return worked;
 }
 
 int TaskState::EndTask(int32_t task) {

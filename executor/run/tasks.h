@@ -47,6 +47,7 @@ class TaskState {
   void Fail(const Frame& lane, absl::Status status);
   // Ends a task: its followers may become ready. Returns how many.
   int EndTask(int32_t task);
+  bool HasReady() const;
   int32_t TakeReady();
   void AddReady(int32_t task) {
     ready_[task / 64].fetch_or(uint64_t{1} << (task % 64), std::memory_order_release);

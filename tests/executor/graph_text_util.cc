@@ -1,5 +1,7 @@
 #include "tests/executor/graph_text_util.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,11 @@ std::unique_ptr<Session> MakeSession(std::string text, int opt_level) {
 }
 
 std::unique_ptr<Session> MakeSession(std::string text, SessionOptions options) {
+  // For the sanitizer of threads: the tests of sessions, with each unit as a task.
+  if (std::getenv("TENON_TEST_TASKS") != nullptr) {
+    if (options.workers == nullptr) options.threads = std::max(options.threads, 3);
+    options.inter_op = InterOp::kAlways;
+  }
   absl::StatusOr<std::unique_ptr<Session>> session =
       Session::Create(Parse(std::move(text)), {}, options);
   EXPECT_TRUE(session.ok()) << session.status();

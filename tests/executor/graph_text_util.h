@@ -13,7 +13,8 @@
 
 namespace tenon::testing {
 
-// A session of the text on the CPU, with one thread.
+// A session of the text on the CPU, with one thread. With TENON_TEST_TASKS in the environment all
+// have three threads at least and InterOp::kAlways.
 std::unique_ptr<Session> MakeSession(std::string text, int opt_level = 0);
 std::unique_ptr<Session> MakeSession(std::string text, SessionOptions options);
 

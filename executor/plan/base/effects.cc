@@ -10,7 +10,12 @@ bool HasEffects(const Graph& graph, NodeId n) {
   const NodeKind& kind = graph.kind(n);
   // Nothing is known of an op without a definition.
   if (kind.op == nullptr || kind.op->is_stateful) return true;
-  return std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end();
+  if (std::ranges::find(kind.types.inputs, DataType::kResource) != kind.types.inputs.end())
+    return true;
+  // A TensorArray of version 2 is known by a string.
+  return std::ranges::any_of(kind.op->inputs, [](const ArgDef& arg) {
+    return arg.type == DataType::kString && arg.name == "handle";
+  });
 }
 
 bool GivesReference(const Graph& graph, NodeId n) {

@@ -6,7 +6,7 @@
 namespace tenon {
 
 // Whether the node changes something that other nodes may see, or sees what other nodes change: a
-// stateful node, a node of an unknown op, or one that takes a resource.
+// stateful node, a node of an unknown op, or one that takes a resource or a string as a handle.
 bool HasEffects(const Graph& graph, NodeId n);
 // Whether an output is a reference. A reader of it sees the value at the reader's own place in the
 // order.

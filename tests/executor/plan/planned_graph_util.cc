@@ -6,14 +6,14 @@
 namespace tenon::testing {
 
 PlannedGraph::PlannedGraph(std::string text, std::vector<std::pair<std::string, Shape>> feeds,
-                           std::vector<std::string> fetches)
+                           std::vector<std::string> fetches, int threads)
     : graph_(Parse(std::move(text))),
       fed_only_(graph_.num_node_ids(), false),
       devices_(graph_.num_node_ids(), host_.get()),
       fetch_names_(std::move(fetches)),
       constants_(graph_),
       kernels_(KernelRegistry::Global()),
-      workers_(1) {
+      workers_(threads) {
   for (auto& [name, shape] : feeds) {
     const Output feed{node(name), 0};
     feeds_.push_back(feed);
@@ -31,9 +31,10 @@ PlannedGraph::PlannedGraph(std::string text, std::vector<std::pair<std::string, 
       MakeSchedule(graph_, order.value_or(std::vector<NodeId>()), fed_only_);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
   if (schedule.ok()) schedule_ = *std::move(schedule);
-  input_ = std::make_unique<PlanInput>(PlanInput{
-      graph_, calls_, schedule_, fed_only_, devices_, feeds_, feed_specs_, fetches_, fetch_names_,
-      host_.get(), constants_, kernels_, promises_, session_, late_, workers_, InterOp::kOff, 60});
+  input_ = std::make_unique<PlanInput>(
+      PlanInput{graph_, calls_, schedule_, fed_only_, devices_, feeds_, feed_specs_, fetches_,
+                fetch_names_, host_.get(), constants_, kernels_, promises_, session_, late_,
+                workers_, threads > 1 ? InterOp::kAlways : InterOp::kOff, 60});
 }
 
 NodeId PlannedGraph::node(std::string_view name) const {

@@ -18,12 +18,14 @@ namespace tenon::testing {
 // Defects fail the test.
 class PlannedGraph {
  public:
+  // With more than one thread, nodes may run at the same time wherever results allow it.
   explicit PlannedGraph(std::string text, std::vector<std::pair<std::string, Shape>> feeds = {},
-                        std::vector<std::string> fetches = {});
+                        std::vector<std::string> fetches = {}, int threads = 1);
 
   const Graph& graph() const { return graph_; }
   NodeId node(std::string_view name) const;
   const PlanInput& input() const { return *input_; }
+  void SetInterOp(InterOp inter_op) { input_->inter_op = inter_op; }
   ConstStore& constants() { return constants_; }
   void Place(std::string_view name, Device* device) { devices_[node(name)] = device; }
 

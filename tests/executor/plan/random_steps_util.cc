@@ -212,24 +212,49 @@ StepMachine::StepMachine(const RandomSteps& steps, const StepSchedule& schedule,
 }
 
 std::string StepMachine::Run() {
-  RunRow(0);
+  layout_.tasks.empty() ? RunRow(0) : RunTasks();
   for (int32_t id : graph_.fetch_values) Read(graph_.values[id].storage);
   return std::move(wrong_);
 }
 
-void StepMachine::RunRow(int32_t r) {
-  for (int32_t entry : schedule_.rows[r].entries) {
-    if (entry >= 0) {
-      RunStep(entry);
-      if (!releases_.behind_step.empty()) Release(releases_.behind_step[entry]);
-      continue;
-    }
-    const StepRow& inner = schedule_.rows[-1 - entry];
-    if (inner.loop < 0 && Alive(inner.guard)) RunRow(-1 - entry);
-    if (inner.loop < 0 && !Alive(inner.guard))
-      std::fill(alive_.begin() + inner.first_flag, alive_.begin() + inner.end_flag, 0);
-    if (!releases_.behind_row.empty()) Release(releases_.behind_row[-1 - entry]);
+void StepMachine::RunTasks() {
+  const std::vector<PlannedTask>& tasks = layout_.tasks.tasks;
+  std::vector<size_t> next(tasks.size(), 0), running;
+  std::vector<int32_t> waits;
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    waits.push_back(tasks[t].waits_for);
+    if (waits[t] == 0) running.push_back(t);
   }
+  size_t ended = 0;
+  while (!running.empty()) {
+    const size_t i = random_() % running.size();
+    const PlannedTask& task = tasks[running[i]];
+    RunEntry(schedule_.rows[0].entries[task.entries[next[running[i]]++]]);
+    if (next[running[i]] < task.entries.size()) continue;
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+    ++ended;
+    for (const int32_t follower : task.followers) {
+      if (--waits[follower] == 0) running.push_back(follower);
+    }
+  }
+  if (ended < tasks.size() && wrong_.empty()) wrong_ = "tasks wait for each other";
+}
+
+void StepMachine::RunRow(int32_t r) {
+  for (int32_t entry : schedule_.rows[r].entries) RunEntry(entry);
+}
+
+void StepMachine::RunEntry(int32_t entry) {
+  if (entry >= 0) {
+    RunStep(entry);
+    if (!releases_.behind_step.empty()) Release(releases_.behind_step[entry]);
+    return;
+  }
+  const StepRow& inner = schedule_.rows[-1 - entry];
+  if (inner.loop < 0 && Alive(inner.guard)) RunRow(-1 - entry);
+  if (inner.loop < 0 && !Alive(inner.guard))
+    std::fill(alive_.begin() + inner.first_flag, alive_.begin() + inner.end_flag, 0);
+  if (!releases_.behind_row.empty()) Release(releases_.behind_row[-1 - entry]);
 }
 
 void StepMachine::RunStep(int32_t k) {

@@ -29,11 +29,14 @@ class StepMachine {
   StepMachine(const RandomSteps& steps, const StepSchedule& schedule, const Layout& layout,
               std::mt19937& random);
 
-  // One run, with branches and passes at random. Returns what was wrong: empty for nothing.
+  // One run, with branches and passes at random; with tasks, their entries are mixed at random as
+  // far as the order of tasks allows it. Returns what was wrong: empty for nothing.
   std::string Run();
 
  private:
+  void RunTasks();
   void RunRow(int32_t r);
+  void RunEntry(int32_t entry);
   void RunStep(int32_t k);
   void Compute(int32_t k);
   void RunLoop(int32_t k, const PlanLoop& loop);
