@@ -409,6 +409,54 @@ TEST(Check, FunctionsBranchesAndLoops) {
   }
 }
 
+// Each unit of a graph as a task of its own, on more threads than the machine may have.
+TEST(Check, NodesThatRunAtTheSameTime) {
+  for (const char* folder : {"tests/golden/control_flow", "tests/golden/state"}) {
+    const json doc = Document({"check", folder, "--inter-op", "always", "--threads", "5"});
+    EXPECT_GT(doc["summary"]["passed"], 200) << folder;
+    for (const char* bad : {"failed", "crashed", "unimplemented"})
+      EXPECT_EQ(doc["summary"][bad], 0) << bad << " in " << folder;
+  }
+}
+
+TEST(Run, ATraceOfTasksHasEachStepOnceAndSpansSideBySide) {
+  std::string graph =
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }";
+  std::vector<std::string> args = {"run"};
+  for (int i = 0; i < 12; ++i) {
+    for (const std::string op : {"Cosh", "Sinh"}) {
+      graph += absl::StrCat("node { name: '", op, i, "' op: '", op, "' input: '",
+                            op == "Cosh" ? "x" : absl::StrCat("Cosh", i),
+                            "' attr { key: 'T' value { type: DT_FLOAT } } }");
+    }
+    args.insert(args.end(), {"--output", absl::StrCat("Sinh", i)});
+  }
+  const std::string trace = TempPath("tasks.json");
+  args.insert(args.end(),
+              {TempFile("tasks.pbtxt", graph), "--input", "x=2000xf32=1", "--trace", trace,
+               "--inter-op", "always", "--threads", "3", "--opt-level", "0", "--op-table"});
+  const Finished run = GraphRun(args);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("Cosh"), HasSubstr("Sinh")));
+  std::map<std::string, int> times;
+  std::map<int, std::vector<std::pair<double, double>>> spans;
+  const json events = json::parse(ReadFile(trace));
+  for (const json& event : events["traceEvents"]) {
+    if (!event.contains("args") || !event["args"].contains("op")) continue;
+    ++times[event["name"]];
+    spans[event["tid"]].emplace_back(event["ts"], event["dur"]);
+  }
+  EXPECT_EQ(times.size(), 24u);
+  for (const auto& [name, count] : times) EXPECT_EQ(count, times["Cosh0"]) << name;
+  for (auto& [tid, of_thread] : spans) {
+    std::sort(of_thread.begin(), of_thread.end());
+    for (size_t i = 1; i < of_thread.size(); ++i) {
+      const auto [start, length] = of_thread[i - 1];
+      EXPECT_LE(start + length, of_thread[i].first + 1e-3) << "thread " << tid;
+    }
+  }
+}
+
 TEST(Devices, TheDocumentOfOpsIsUpToDate) {
   const Finished run = GraphRun({"devices", "--kernels=markdown"});
   ASSERT_EQ(run.exit, 0) << run.err;
