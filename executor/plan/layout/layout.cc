@@ -104,6 +104,7 @@ absl::Status PlaceArena(const PlanInput& input, const StepGraph& graph,
 // The tasks, if their arena can be planned in good time.
 TaskGraph TasksWithin(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
                       const Places& places) {
+  if (!AllowsTasks(input, graph)) return TaskGraph();
   std::vector<int32_t> place_of(graph.storages.size());
   size_t in_arena = 0;
   for (int32_t s = 0; s < static_cast<int32_t>(place_of.size()); ++s) {

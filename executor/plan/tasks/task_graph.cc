@@ -300,13 +300,15 @@ void FindFollowing(TaskGraph& graph) {
 
 }  // namespace
 
+bool AllowsTasks(const PlanInput& input, const StepGraph& graph) {
+  return input.inter_op != InterOp::kOff && input.workers.threads() > 1 && graph.num_calls == 0 &&
+         graph.num_steps() > 1;
+}
+
 TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
                     absl::Span<const int32_t> place_of) {
   TaskGraph result;
-  const int threads = input.workers.threads();
-  if (input.inter_op == InterOp::kOff || threads == 1 || graph.num_calls > 0 ||
-      graph.num_steps() < 2)
-    return result;
+  if (!AllowsTasks(input, graph)) return result;
   UnitGraph units(input, graph, schedule, place_of);
   if (!units.Build()) return result;
   const bool always = input.inter_op == InterOp::kAlways;
@@ -314,7 +316,8 @@ TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSc
   const std::vector<int32_t> task_of = maker.Run();
   const std::vector<Unit> tasks = Condense(units.units(), task_of, maker.size());
   const std::vector<double> paths = LongestPaths(tasks);
-  if (maker.size() > kMaxTasks || (!always && !IsWorthIt(tasks, paths, threads))) return result;
+  if (maker.size() > kMaxTasks || (!always && !IsWorthIt(tasks, paths, input.workers.threads())))
+    return result;
 
   // A path is longer than those of the tasks behind it, so that falling paths are an order in which
   // producers stand first.
