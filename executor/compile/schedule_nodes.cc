@@ -5,6 +5,7 @@
 
 #include "executor/compile/stages.h"
 #include "executor/plan/base/call_order.h"
+#include "executor/plan/base/device_order.h"
 #include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
@@ -54,6 +55,8 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
     if (kernel != nullptr && kernel->fns.compute_async != nullptr) calls.push_back(n);
   }
   BeginCallsEarly(graph, calls, runnable.run.fed_only, runnable.schedule);
+  QueueDevicesFirst(graph, runnable.devices, context.host, runnable.run.fed_only,
+                    runnable.schedule);
   TENON_ASSIGN_OR_RETURN(runnable.feeds, DescribeFeeds(graph, runnable.calls, runnable.request));
   return runnable;
 }

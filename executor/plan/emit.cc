@@ -16,9 +16,11 @@ namespace {
 // tensors.
 class RowEmitter {
  public:
-  RowEmitter(const StepGraph& graph, const StepSchedule& schedule, const Layout& layout, Plan& plan)
+  RowEmitter(const StepGraph& graph, const StepSchedule& schedule, const Layout& layout,
+             const std::vector<uint32_t>& places, Plan& plan)
       : graph_(graph),
         schedule_(schedule),
+        places_(places),
         layout_(layout),
         plan_(plan),
         releases_(layout.last_uses.FindReleases()),
@@ -60,7 +62,8 @@ class RowEmitter {
     last_plugin_ = nullptr;  // another thread may have run the task before
     for (const int32_t entry : task.entries) {
       AddEntry(schedule_.rows[0].entries[entry]);
-      plan_.step_places.resize(plan_.steps.size(), static_cast<uint32_t>(entry));
+      while (plan_.step_places.size() < plan_.steps.size())
+        plan_.step_places.push_back(PlaceOf(plan_.steps[plan_.step_places.size()], entry));
     }
     added.end = static_cast<uint32_t>(plan_.steps.size());
     added.waits_for = task.waits_for;
@@ -68,6 +71,17 @@ class RowEmitter {
     added.cost_us = static_cast<float>(task.cost_us);
     added.path_us = static_cast<float>(task.path_us);
     plan_.tasks.push_back(std::move(added));
+  }
+
+  // The place of a step that stands at `entry` in the row. Where nodes run in another order than
+  // that of the file, the place of its node; steps on which those of other nodes may rely run after
+  // any error.
+  uint32_t PlaceOf(const Step& step, int32_t entry) const {
+    if (places_.empty()) return static_cast<uint32_t>(entry);
+    const bool is_node =
+        step.node != kNoNode &&
+        (step.fn != RunSlowStep || static_cast<const SlowStep*>(step.state)->IsNode());
+    return is_node ? places_[step.node] : 0;
   }
 
   // Adds the step that runs row r, if it is a branch: a loop has its own step already, which stands
@@ -156,6 +170,7 @@ class RowEmitter {
 
   const StepGraph& graph_;
   const StepSchedule& schedule_;
+  const std::vector<uint32_t>& places_;  // Schedule::places
   const Layout& layout_;
   Plan& plan_;
   Releases releases_;
@@ -198,7 +213,7 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->graph = &input.graph;
   plan->calls = &input.calls;
   plan->resources = std::move(graph.resources);
-  RowEmitter(graph, schedule, layout, *plan).Run();
+  RowEmitter(graph, schedule, layout, input.schedule.places, *plan).Run();
   // Storages that share a place become one storage only now: LastUses knows the storages of before.
   plan->args = std::move(graph.args);
   for (int32_t& storage : plan->args) {

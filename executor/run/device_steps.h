@@ -201,6 +201,7 @@ class WaitStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "wait for the copy"; }
   bool IsNode() const override { return false; }
+  bool Waits() const override { return true; }
 
  private:
   int32_t event_;

@@ -118,8 +118,8 @@ struct Plan {
   // before its followers, and its steps behind those of the task before it. Empty: the steps run
   // one after the other.
   std::vector<PlanTask> tasks;
-  // By step of the graph, if there are tasks: its place in the order of the file. Errors are
-  // reported in that order. Steps of one task have rising places.
+  // By step of the graph, if there are tasks: its place in the order of the file, in which errors
+  // are reported. 0 for copies and waits where `places` has the nodes' places.
   std::vector<uint32_t> step_places;
   std::vector<uint32_t> args_end;  // by step: the end of its outputs in `args`
   std::vector<int32_t> args;       // the storage of each entry of the pointer table; -1: none
@@ -138,9 +138,9 @@ struct Plan {
   int32_t num_calls = 0;             // of asynchronous kernels
   int32_t num_late = 0;              // of kernels that runs prepare
   LatePreparations* late = nullptr;  // counts what runs prepare; not owned
-  // By node id: the node's position in the order of the graph, if asynchronous kernels let steps
-  // run in another order. Then the plan has no branches and no loops. Empty in all other plans,
-  // whose steps run in the order of the graph.
+  // By node id: the node's position in the order of the graph, if asynchronous kernels or
+  // devices let steps run in another order. Then the plan has no branches and no loops. Empty in
+  // all other plans, whose steps run in the order of the graph.
   std::vector<uint32_t> places;
   std::vector<Device*> devices;  // the devices that are synchronized at the end of a run
   bool is_watched = false;       // the memory guards of plug-ins are checked when a run ends

@@ -34,6 +34,8 @@ class SlowStep {
   // Whether the step works for its node alone. False for a copy, a wait and the like, on which
   // steps of other nodes may rely.
   virtual bool IsNode() const { return true; }
+  // Whether the step does nothing but wait for a device.
+  virtual bool Waits() const { return false; }
   // The stream on which the step queues its work; without a device if it queues none.
   virtual StreamOf Queues() const { return {}; }
 

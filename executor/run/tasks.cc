@@ -131,19 +131,32 @@ int TaskState::EndTask(int32_t task) {
 
 void TaskState::RunTask(Frame& lane, int32_t number) {
   const PlanTask& task = plan_.tasks[number];
-  uint32_t end = task.end;
-  if (const uint32_t failed = failed_place_.load(); failed != kNoPlace) [[unlikely]] {
-    const auto place = plan_.step_places.begin();
-    end = static_cast<uint32_t>(std::lower_bound(place + task.begin, place + end, failed) - place);
-  }
   if (lane.context().recording != nullptr) lane.context().recording->BeginTask(lane.number());
-  lane.set_failed_step(task.begin);
-  absl::Status status = WithinMemory([&] { return RunSteps(lane, task.begin, end); });
-  if (!status.ok()) Fail(lane, std::move(status));
+  if (failed_place_.load() == kNoPlace) {
+    lane.set_failed_step(task.begin);
+    absl::Status status = WithinMemory([&] { return RunSteps(lane, task.begin, task.end); });
+    if (status.ok()) return;
+    const uint32_t failed = lane.failed_step();
+    Fail(lane, std::move(status));
+    return RunEarlier(lane, failed + 1, task.end);
+  }
+  RunEarlier(lane, task.begin, task.end);
+}
+
+// After an error, here or elsewhere: the steps that stand before it in the file still run.
+void TaskState::RunEarlier(Frame& lane, uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i < end; ++i) {
+    if (plan_.step_places[i] >= failed_place_.load()) continue;
+    lane.set_failed_step(i);
+    absl::Status status = WithinMemory([&] { return RunSteps(lane, i, i + 1); });
+    if (!status.ok()) Fail(lane, std::move(status));
+  }
 }
 
 void TaskState::Fail(const Frame& lane, absl::Status status) {
-  const uint32_t place = plan_.step_places[lane.failed_step()];
+  const bool by_node = !plan_.places.empty() && lane.node() != kNoNode;
+  const uint32_t place =
+      by_node ? plan_.places[lane.node()] : plan_.step_places[lane.failed_step()];
   const absl::MutexLock lock(&mutex_);
   if (place >= failed_place_.load()) return;
   failed_place_.store(place);

@@ -44,6 +44,7 @@ class TaskState {
   // Runs tasks until none is ready. False if there was none.
   bool Help(Workers& workers);
   void RunTask(Frame& lane, int32_t task);
+  void RunEarlier(Frame& lane, uint32_t begin, uint32_t end);
   void Fail(const Frame& lane, absl::Status status);
   // Ends a task: its followers may become ready. Returns how many.
   int EndTask(int32_t task);

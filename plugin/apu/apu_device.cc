@@ -1,4 +1,5 @@
-// SE_InitPlugin: the platform, its one device, and the table of memory and stream functions.
+// SE_InitPlugin: the platform, its devices (one, unless apu_pace.h says more), and the table of
+// memory and stream functions.
 
 #include <cerrno>
 #include <cstdlib>
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "apu_memory.h"
+#include "apu_pace.h"
 #include "apu_status.h"
 #include "apu_stream.h"
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
@@ -135,7 +137,12 @@ void MemcpyDeviceToHost(const SP_Device* device, SP_Stream stream, void* target,
                         const SP_DeviceMemoryBase* source, uint64_t size, TF_Status* status) {
   Guard(status, [&] {
     const char* from = Reach(device, source, size, status);
-    if (from != nullptr) stream->Enqueue([=] { std::memcpy(target, from, size); });
+    if (from != nullptr) {
+      stream->Enqueue([=] {
+        const Paced paced(Pace::Get().OfCopy(size));
+        std::memcpy(target, from, size);
+      });
+    }
   });
 }
 
@@ -143,7 +150,12 @@ void MemcpyHostToDevice(const SP_Device* device, SP_Stream stream, SP_DeviceMemo
                         const void* source, uint64_t size, TF_Status* status) {
   Guard(status, [&] {
     char* to = Reach(device, target, size, status);
-    if (to != nullptr) stream->Enqueue([=] { std::memcpy(to, source, size); });
+    if (to != nullptr) {
+      stream->Enqueue([=] {
+        const Paced paced(Pace::Get().OfCopy(size));
+        std::memcpy(to, source, size);
+      });
+    }
   });
 }
 
@@ -152,7 +164,12 @@ void MemcpyDeviceToDevice(const SP_Device* device, SP_Stream stream, SP_DeviceMe
   Guard(status, [&] {
     char* to = Reach(device, target, size, status);
     const char* from = Reach(device, source, size, status);
-    if (to != nullptr && from != nullptr) stream->Enqueue([=] { std::memmove(to, from, size); });
+    if (to != nullptr && from != nullptr) {
+      stream->Enqueue([=] {
+        const Paced paced(Pace::Get().OfCopy(size));
+        std::memmove(to, from, size);
+      });
+    }
   });
 }
 
@@ -228,7 +245,7 @@ int32_t GetNumaNode(const SP_Device*) { return 0; }
 int64_t GetMemoryBandwidth(const SP_Device*) { return -1; }
 double GetGflops(const SP_Device*) { return -1; }
 
-void GetDeviceCount(const SP_Platform*, int* count, TF_Status*) { *count = 1; }
+void GetDeviceCount(const SP_Platform*, int* count, TF_Status*) { *count = Pace::Get().devices(); }
 
 void CreateDevice(const SP_Platform*, SE_CreateDeviceParams* params, TF_Status* status) {
   SP_Device* device = params->device;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apu_pace.h"
 #include "apu_status.h"
 #include "apu_stream.h"
 #include "tensorflow/c/kernels.h"
@@ -83,6 +84,7 @@ void ComputeRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   float* out = Floats(stream, TF_TensorData(node.output.get()), count, status);
   if (!Ok(status)) return;
   stream->Enqueue([=] {
+    const Paced paced(Pace::Get().OfKernel());
     for (int64_t i = 0; i < count; ++i) out[i] = Relu(in[i]);
   });
 }
@@ -120,6 +122,7 @@ void ComputeBiasRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   float* out = Floats(stream, TF_TensorData(node.output.get()), node.count, status);
   if (!Ok(status)) return;
   stream->Enqueue([=] {
+    const Paced paced(Pace::Get().OfKernel());
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t i = 0; i < columns; ++i) {
         out[row * columns + i] = Relu(in[row * columns + i] + add[i]);

@@ -38,6 +38,8 @@ std::vector<Candidate> ConstantsOf(const std::vector<NodeId>& nodes, const Graph
   std::vector<Candidate> constants;
   for (const NodeId n : nodes) {
     if (graph.op_name(n) != "Const") continue;
+    // A fed node waits for nothing: one that stands behind another in a case must stay there.
+    if (!graph.control_inputs(n).empty()) continue;
     absl::StatusOr<Tensor> value = graph.ConstValue(n);
     if (value.ok()) constants.push_back({n, *std::move(value)});
   }

@@ -1,6 +1,6 @@
 // A value is copied once to each device that reads it. A copy to a device is only queued, and
-// AwaitArrival puts the wait in front of a reader. A copy to the host is followed by its wait at
-// once.
+// AwaitArrival puts the wait in front of a reader. A copy to the host is queued behind the step
+// that makes the value, and its wait stands in front of the first reader.
 
 #include "executor/plan/steps/device_copies.h"
 
@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
+#include "graph/op_defs/op_facts.h"
 #include "plugin/device/device_copy.h"
 
 namespace tenon {
@@ -115,7 +116,8 @@ void DeviceCopies::ComputedOn(Device* device, PlanValue& v) {
   v.ticket = streams_.NextTicket(device);
 }
 
-// One wait is enough for all readers, unless the step that waits may be skipped, or the copy is
+// The wait counts as a writer, so that readers come after it where steps run at the same time. One
+// wait is enough for all readers, unless the step that waits may be skipped, or the copy is
 // made again in another pass.
 void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
   PlanValue& v = steps_.value(id);
@@ -123,13 +125,66 @@ void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
   const int32_t alive = steps_.graph().node_alive[reader];
   steps_.AddSlowStep(
       reader, std::make_unique<WaitStep>(v.event, v.device->plugin(), in_.graph.name(reader)),
-      alive, {v.storage}, {});
+      alive, {v.storage}, {v.storage});
   if (alive == FlagTree::kAlways && !steps_.InLoop()) v.event = -1;
 }
 
 absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
   AwaitArrival(reader, id);  // the value may itself be a copy that has not arrived yet
-  id = InSlot(reader, id);
+  const auto begun = departures_.find(id);
+  Departure copy;
+  if (begun != departures_.end()) {
+    copy = begun->second;
+    departures_.erase(begun);
+  } else {
+    TENON_ASSIGN_OR_RETURN(copy, QueueToHost(InSlot(reader, id)));
+  }
+  const PlanValue& to = steps_.value(copy.to);
+  // The wait counts as a reader of the source, which must live until the copy is complete, and as a
+  // writer of the target, which later steps read.
+  steps_.AddSlowStep(
+      reader, std::make_unique<WaitStep>(copy.event, copy.device->plugin(), in_.graph.name(reader)),
+      to.alive, {copy.source}, {to.storage});
+  return copy.to;
+}
+
+void DeviceCopies::FindHostReads() {
+  host_reads_.emplace();
+  for (const NodeId n : in_.schedule.order) {
+    const OpFacts& facts = in_.graph.facts(n);
+    // Such a node may do with the shape, or give its input another one, wherever that lies.
+    const bool may_not_read =
+        IsControlFlow(facts) || facts.renames || facts.passes_memory || facts.metadata;
+    if (in_.fed_only[n] || in_.devices[n] != in_.host || may_not_read) continue;
+    for (const Output& from : in_.graph.data_inputs(n)) {
+      if (from.node != kNoNode && in_.devices[from.node] != in_.host) host_reads_->insert(from);
+    }
+  }
+  for (const Output& fetch : in_.fetches) {
+    if (!fetch.is_control()) host_reads_->insert(fetch);
+  }
+}
+
+absl::Status DeviceCopies::BeginToHost(const Output& value) {
+  if (!host_reads_.has_value()) FindHostReads();
+  if (!host_reads_->contains(value)) return absl::OkStatus();
+  const int32_t id = steps_.graph().ValueOf(value);
+  const PlanValue& v = steps_.value(id);
+  const bool fits = v.device != nullptr && v.storage >= 0 && !v.fed && v.event < 0 &&
+                    v.alive == FlagTree::kAlways && !steps_.InLoop() && IsMemcpyable(v.dtype);
+  if (!fits) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(departures_[id], QueueToHost(id));
+  return absl::OkStatus();
+}
+
+void DeviceCopies::HoldUnawaited() {
+  for (const auto& [id, copy] : departures_) {
+    steps_.graph().held.push_back(copy.source);
+    steps_.graph().held.push_back(steps_.value(copy.to).storage);
+  }
+}
+
+absl::StatusOr<DeviceCopies::Departure> DeviceCopies::QueueToHost(int32_t id) {
   PlanValue copy = steps_.value(id);
   Device* const device = copy.device;
   const int32_t source = copy.storage;
@@ -153,12 +208,7 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
       std::make_unique<CopyStep>(CopyStep::Direction::kToHost, device, nullptr, std::move(waits),
                                  steps_.InputOf(id), steps_.InputOf(to), slot, event);
   steps_.AddSlowStep(copy.output.node, std::move(step), copy.alive, {source}, {copy.storage});
-  // The wait counts as a reader of the source, which must live until the copy is complete, and as a
-  // writer of the target, which later steps read.
-  steps_.AddSlowStep(reader,
-                     std::make_unique<WaitStep>(event, device->plugin(), in_.graph.name(reader)),
-                     copy.alive, {source}, {copy.storage});
-  return to;
+  return Departure{source, to, event, device};
 }
 
 absl::StatusOr<int32_t> DeviceCopies::CopyBetween(NodeId reader, int32_t id, Device* to) {

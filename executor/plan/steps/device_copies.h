@@ -1,9 +1,12 @@
 // Copies of values to the devices of their readers, with the waits that the copies need.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "executor/plan/base/plan_input.h"
 #include "executor/plan/steps/device_streams.h"
@@ -32,6 +35,12 @@ class DeviceCopies {
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
+  // For a value that the step before has made on a device: if a node on the host reads it, or it is
+  // fetched, its copy to the host is queued at once, and OnHost only adds the wait. Not for a value
+  // that a run may do without, or that a loop makes.
+  absl::Status BeginToHost(const Output& value);
+  // To be called when all steps are there: keeps what the copies use that nobody waits for.
+  void HoldUnawaited();
   // Adds a step in which the host waits until the copy `id` to a device is complete; adds nothing
   // if the value is no such copy, or if a step that always runs, outside of loops, waits for it
   // already. To be called before a step queues work that reads the value: as in TensorFlow, a
@@ -56,6 +65,15 @@ class DeviceCopies {
   absl::StatusOr<int32_t> CopyToDevice(int32_t id, Device* device);
   absl::StatusOr<int32_t> ConstantOnDevice(int32_t id, Device* device);
   absl::StatusOr<int32_t> CopyToHost(NodeId reader, int32_t id);
+  // A copy to the host that is queued and that nobody has waited for.
+  struct Departure {
+    int32_t source;  // the storage
+    int32_t to;      // the value on the host
+    int32_t event;
+    Device* device;
+  };
+  absl::StatusOr<Departure> QueueToHost(int32_t id);
+  void FindHostReads();
   absl::StatusOr<int32_t> CopyBetween(NodeId reader, int32_t id, Device* to);
   // Adds the step that copies a value to `to`, from the host or from another device of its type.
   int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits);
@@ -64,6 +82,8 @@ class DeviceCopies {
   StepBuilder& steps_;
   DeviceStreams streams_;
   ScopedMap<std::pair<int32_t, Device*>, int32_t> copies_;  // by value and device
+  absl::flat_hash_map<int32_t, Departure> departures_;      // by value; of BeginToHost
+  std::optional<absl::flat_hash_set<Output>> host_reads_;   // of nodes on devices
 };
 
 }  // namespace tenon

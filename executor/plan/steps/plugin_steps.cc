@@ -70,6 +70,8 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
                                            std::move(promised), def.plugin);
   PluginStep* const raw = step.get();
   steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).plugin = raw;
+  for (int i = 0; i < in_.graph.num_outputs(n); ++i)
+    TENON_RETURN_IF_ERROR(copies_.BeginToHost({n, i}));
   return absl::OkStatus();
 }
 

@@ -59,6 +59,7 @@ absl::Status Translator::Run() {
     TENON_RETURN_IF_ERROR(loops_.CloseAt(i + 1));
   }
   for (const Output& fetch : in_.fetches) TENON_RETURN_IF_ERROR(AddFetch(fetch));
+  copies_.HoldUnawaited();
   return absl::OkStatus();
 }
 

@@ -29,6 +29,7 @@ using Units = std::vector<int32_t>;
 // What stands in one place of the graph's row: a step, a branch, or a loop with the step that opens
 // it.
 struct Unit {
+  bool waits = false;  // for a device: no other unit's work may stand behind it without need
   Units after;  // the units that it waits for; ascending, without repetition once Seal was called
   double cost_us = 0;
 };
@@ -83,7 +84,12 @@ class UnitGraph {
       for (int32_t l = graph_.steps[k].loop; l >= 0; l = graph_.loops[l].parent)
         cost *= kAssumedPasses;
       units_[unit_of_step_[k]].cost_us += cost;
+      units_[unit_of_step_[k]].waits |= Waits(graph_.steps[k]);
     }
+  }
+
+  static bool Waits(const GraphStep& step) {
+    return step.fn == RunSlowStep && static_cast<const SlowStep*>(step.state)->Waits();
   }
 
   // Who touched something last.
@@ -130,9 +136,10 @@ class UnitGraph {
     if (step.plugin != nullptr) return true;
     if (step.node != kNoNode && (HasEffects(in_.graph, step.node) || ReadsReference(step.node)))
       return true;
-    // Copies, waits and values in the memory of devices.
-    return !graph_.devices.empty() && step.fn == RunSlowStep &&
-           (step.kernel == nullptr || in_.devices[step.node] != in_.host);
+    if (graph_.devices.empty() || step.fn != RunSlowStep) return false;
+    // What is queued on a stream keeps its order. A value may lie in the memory of a device.
+    return static_cast<const SlowStep*>(step.state)->Queues().device != nullptr ||
+           (step.kernel != nullptr && in_.devices[step.node] != in_.host);
   }
   bool ReadsReference(NodeId n) const {
     if (GivesReference(in_.graph, n)) return true;
@@ -222,7 +229,7 @@ class TaskMaker {
   // The task of unit u: one that there is, or the next number.
   int32_t Join(int32_t u, const std::vector<int32_t>& task_of) {
     const auto fresh = static_cast<int32_t>(tasks_.size());
-    if (!join_) return fresh;
+    if (!join_ || units_[u].waits) return fresh;
     const bool is_small = units_[u].cost_us < kGrainUs;
     const Units& after = units_[u].after;
     if (after.empty()) {

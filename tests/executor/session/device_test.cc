@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "executor/plan/base/device_order.h"
 #include "executor/session/session.h"
 #include "graph/c_api/plugin_hold.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -290,6 +292,45 @@ TEST_F(DeviceTest, WhatOnlyGetsAnotherShapeStaysThere) {
             "wait 0.h<0.c, htod 0.h, block, compute, forwarded, compute, forwarded, compute, "
             "forwarded, wait 0.d<0.c, dtoh 0.d, block, sync 0");
   EXPECT_THAT(result_, ElementsAre(4, 5)) << status_;
+}
+
+// All work goes out, each copy behind its kernel, before the host waits for the first copy.
+TEST_F(DeviceTest, WorkGoesOutBeforeTheHostWaits) {
+  std::string graph = Placeholder("x", "dim { size: 2 }");
+  for (int i = 0; i < 3; ++i) {
+    const std::string relu = absl::StrCat("r", i);
+    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
+             Node(absl::StrCat("n", i), "Neg", {relu});
+  }
+  graph += Node("s", "AddN", {"n0", "n1", "n2"}, "attr { key: 'N' value { i: 3 } }");
+  Make(graph);
+  const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
+  EXPECT_THAT(result_, ElementsAre(-(2 + 3 + 4), -(3 + 4 + 5))) << status_;
+  const std::string kernel_and_copy = "compute, wait 0.d<0.c, dtoh 0.d, ";
+  EXPECT_EQ(steps, "wait 0.h<0.c, htod 0.h, block, compute, forwarded, wait 0.d<0.c, dtoh 0.d, " +
+                       kernel_and_copy + kernel_and_copy + "block, block, block, sync 0");
+}
+
+// Of more results than kMostAhead the first are read before the last are made.
+TEST_F(DeviceTest, TheDeviceIsNotTooFarAhead) {
+  std::string graph = Placeholder("x", "dim { size: 2 }");
+  std::vector<std::string> sum;
+  for (int i = 0; i < 2 * kMostAhead; ++i) {
+    const std::string relu = absl::StrCat("r", i);
+    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
+             Node(absl::StrCat("n", i), "Neg", {relu});
+    sum.push_back(absl::StrCat("n", i));
+  }
+  graph += Node("s", "AddN", sum, absl::StrCat("attr { key: 'N' value { i: ", sum.size(), " } }"));
+  Make(graph);
+  const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
+  EXPECT_TRUE(status_.ok()) << status_;
+  int ahead = 1, most = 0;  // the first wait is for the fed value
+  for (const std::string_view step : absl::StrSplit(steps, ", ")) {
+    if (step == "compute") most = std::max(most, ++ahead);
+    if (step == "block") --ahead;
+  }
+  EXPECT_EQ(most, kMostAhead);
 }
 
 TEST_F(DeviceTest, FailuresNameTheNodeAndLeaveTheSessionUsable) {

@@ -1,0 +1,26 @@
+// The order of nodes in graphs with devices: work for devices goes out first.
+#pragma once
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "executor/plan/base/schedule.h"
+#include "graph/ir/graph.h"
+
+namespace tenon {
+
+// Sorts schedule.order so that the host is not kept from queueing work by work of its own. Of the
+// nodes that may come next, those on devices go first, then those on the host that a node on a
+// device needs, then the others; of one kind the first in the order so far. But when
+// kMostAhead results of devices wait for their readers on the host, the readers go first, so that
+// not all results must be kept at once. Nodes with effects keep their order among themselves, as in
+// BeginCallsEarly. Schedule::places gets each node's position before the sort.
+//
+// `devices`: by node id. `fed_only`: as for MakeSchedule. Changes nothing without nodes on other
+// devices than `host`, or if schedule.order has control flow or a node with a reference as an
+// output, or if it is sorted already (Schedule::places). Takes O(n log n).
+inline constexpr int kMostAhead = 8;
+void QueueDevicesFirst(const Graph& graph, absl::Span<Device* const> devices, const Device* host,
+                       const std::vector<bool>& fed_only, Schedule& schedule);
+
+}  // namespace tenon

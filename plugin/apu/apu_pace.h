@@ -1,0 +1,50 @@
+// How long the device takes: nothing beside the work itself, or what the environment says, so that
+// the device can stand for a real one when overlap is tested and shown.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace apu {
+
+// Read once from the variables `compute_us` (of each kernel), `copy_gbps` (of each copy, in 10^9
+// bytes a second), `jitter` (0 to 1: each time is longer or shorter by up to that part of it, by a
+// fixed series of numbers) and `devices` (how many there are, 1 to 16). A variable that is not set,
+// or that is no such number, changes nothing. Thread-safe.
+class Pace {
+ public:
+  static const Pace& Get();
+
+  int devices() const { return devices_; }
+  bool is_free() const { return compute_us_ <= 0 && copy_gbps_ <= 0; }
+  // How long the next kernel, or the next copy of that many bytes, takes in all.
+  std::chrono::nanoseconds OfKernel() const { return WithJitter(compute_us_ * 1e3); }
+  std::chrono::nanoseconds OfCopy(uint64_t bytes) const {
+    return WithJitter(copy_gbps_ > 0 ? static_cast<double>(bytes) / copy_gbps_ : 0);
+  }
+
+ private:
+  Pace();
+  std::chrono::nanoseconds WithJitter(double ns) const;
+
+  double compute_us_, copy_gbps_, jitter_;
+  int devices_;
+  mutable std::atomic<uint64_t> draws_{0};
+};
+
+// Sleeps on destruction until the time since construction is what the pace says.
+class Paced {
+ public:
+  explicit Paced(std::chrono::nanoseconds lasts) : until_(Clock::now() + lasts), lasts_(lasts) {}
+  ~Paced();
+  Paced(const Paced&) = delete;
+  Paced& operator=(const Paced&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point until_;
+  const std::chrono::nanoseconds lasts_;
+};
+
+}  // namespace apu
