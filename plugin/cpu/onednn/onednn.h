@@ -78,10 +78,11 @@ class OneDnnRunner {
 
  private:
   struct Context;
+  static unsigned FirstPlace();
   Context* Take() const;
   void Return(Context* context) const;
 
-  static constexpr int kKept = 8;
+  static constexpr int kKept = 64;
   dnnl::primitive primitive_;
   std::vector<Arg> args_;
   size_t scratch_bytes_ = 0;

@@ -25,10 +25,11 @@ class TiledPrimitive {
   // Where a primitive's argument lies at run time.
   struct Pointer {
     enum class From : uint8_t {
-      kInput,    // the step's input `index`
-      kOutput,   // the step's output `index`
-      kFixed,    // memory at `fixed`
-      kPrologue  // memory that the prologue has filled
+      kInput,     // the step's input `index`
+      kOutput,    // the step's output `index`
+      kFixed,     // memory at `fixed`
+      kPrologue,  // memory that the prologue has filled
+      kStaged     // the tile's own copy of its part of output 0 (Part)
     } from;
     int index = 0;                // kInput, kOutput
     const void* fixed = nullptr;  // kFixed; Keep() keeps the memory alive
@@ -47,6 +48,16 @@ class TiledPrimitive {
   static Pointer FromPrologue(int64_t offset) {
     return {Pointer::From::kPrologue, 0, nullptr, offset};
   }
+  static Pointer Staged() { return {Pointer::From::kStaged, 0, nullptr, 0}; }
+
+  // A part of output 0 that is not contiguous, such as some columns of a matrix. Its tile writes
+  // the rows one after the other to memory of its own, from where they are copied to the output.
+  struct Part {
+    int64_t offset = 0;     // bytes from the begin of the output to the first row
+    int64_t rows = 0;       // 0: the tile writes to the output itself
+    int64_t row_bytes = 0;  // of the part
+    int64_t stride = 0;     // bytes from a row to the next in the output
+  };
 
   // Runs before the tiles, in the thread of the run. It fills `memory`, `bytes` bytes of the step's
   // scratch memory to which FromPrologue(offset) refers, e.g. with packed weights that are not
@@ -65,9 +76,11 @@ class TiledPrimitive {
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                 const MemoryDesc& scratchpad);
   // Adds an execution of primitive `runner`. `pointers` has one entry for each argument of
-  // AddRunner, in the same order. Tiles must write to disjoint memory.
+  // AddRunner, in the same order. Tiles must write to disjoint memory. `part` is what a Staged()
+  // pointer stands for.
+  void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers, Part part);
   void AddTile(int runner, absl::InlinedVector<Pointer, 6> pointers) {
-    tiles_.push_back({runner, std::move(pointers)});
+    AddTile(runner, std::move(pointers), Part());
   }
   // Shares ownership of a constant that Fixed() pointers refer to. Returns the constant's data.
   const void* Keep(std::shared_ptr<const PackedBytes> constant);
@@ -84,6 +97,7 @@ class TiledPrimitive {
   struct Tile {
     int runner;
     absl::InlinedVector<Pointer, 6> pointers;
+    Part part;
   };
   static absl::Status Run(const void* state, const StepArgs& args);
   absl::Status RunTile(const Tile& tile, const StepArgs& args, const char* prologue,
@@ -92,7 +106,9 @@ class TiledPrimitive {
   std::vector<std::unique_ptr<OneDnnRunner>> runners_;
   std::vector<Tile> tiles_;
   std::vector<std::shared_ptr<const PackedBytes>> kept_;
-  size_t slot_bytes_ = 0;
+  // A slot of scratch memory: the primitive's own, then the tile's part of the output.
+  size_t primitive_bytes_ = 0, part_bytes_ = 0;
+  size_t slot_bytes() const { return primitive_bytes_ + part_bytes_; }
   Prologue prologue_;
   size_t prologue_bytes_ = 0;
   Epilogue epilogue_;

@@ -27,8 +27,8 @@ Tensor Int32s(const std::vector<int32_t>& values) {
 
 Tensor RunEveryWay(const std::string& op, Attrs attrs, const std::vector<Tensor>& inputs) {
   attrs["T"] = attr::Type(DataType::kFloat);
-  RunSteadily(op, attrs, inputs, {2, 3}, /*constant=*/false);
-  return RunSteadily(op, attrs, inputs, {2, 3}, /*constant=*/true)[0];
+  RunSteadily(op, attrs, inputs, {2, 5, 16}, /*constant=*/false);
+  return RunSteadily(op, attrs, inputs, {2, 5, 16}, /*constant=*/true)[0];
 }
 
 }  // namespace tenon::testing

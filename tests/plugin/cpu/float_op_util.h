@@ -18,8 +18,8 @@ absl::Span<const float> Values(const Tensor& t);
 // A vector of int32.
 Tensor Int32s(const std::vector<int32_t>& values);
 
-// Runs with 1, 2 and 3 threads, constant weights and not, and expects the same bits for each number
-// of threads; gives output 0 of one thread and constant weights.
+// Runs with 1, 2, 5 and 16 threads, constant weights and not, and expects the same bits for each
+// number of threads; gives output 0 of one thread and constant weights.
 Tensor RunEveryWay(const std::string& op, Attrs attrs, const std::vector<Tensor>& inputs);
 
 }  // namespace tenon::testing

@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/linalg/products/activation_loop.h"
 #include "plugin/cpu/linalg/products/matmul.h"
+#include "plugin/cpu/onednn/cut.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
 
@@ -49,16 +53,7 @@ class Builder {
     }
     as_convolution_ =
         pack_ && !q_.transpose_a && type_ == dnnl::memory::data_type::f32 && FastConvolution();
-    const TileSize tile = ChooseTile();
-    for (Dim i = 0; i < q_.batch(); i += tile.batch) {
-      for (Dim r = 0; r < q_.m; r += tile.m) {
-        for (Dim c = 0; c < q_.n; c += tile.n) {
-          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r),
-                              std::min(tile.n, q_.n - c)};
-          TENON_RETURN_IF_ERROR(AddTile(size, i, r, c));
-        }
-      }
-    }
+    TENON_RETURN_IF_ERROR(as_convolution_ ? AddConvolutions() : AddProducts());
     if (q_.fused.add >= 0) tiled_->StartFrom(q_.fused.add, q_.batch() * q_.m * q_.n * element_);
     // The session need not keep weights of which all tiles read packed copies.
     if (packed_all_) p_.DropInput(1);
@@ -143,16 +138,83 @@ class Builder {
     return true;
   }
 
+  absl::Status AddProducts() {
+    const TileSize tile = ChooseTile();
+    for (Dim i = 0; i < q_.batch(); i += tile.batch) {
+      for (Dim r = 0; r < q_.m; r += tile.m) {
+        for (Dim c = 0; c < q_.n; c += tile.n) {
+          const TileSize size{std::min(tile.batch, q_.batch() - i), std::min(tile.m, q_.m - r),
+                              std::min(tile.n, q_.n - c)};
+          TENON_RETURN_IF_ERROR(AddTile(size, i, r, c));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // oneDNN's convolutions do not order their sums by the size of a tile, but for those that are
+  // products of copied windows: tiles of the others may depend on the threads.
+  absl::Status AddConvolutions() {
+    CutProblem problem = {p_.workers().threads(),
+                          q_.m,
+                          q_.n,
+                          q_.k,
+                          static_cast<double>(q_.m * q_.k * element_),
+                          static_cast<double>(q_.n * q_.k * element_),
+                          RowCuts(),
+                          ChannelBlock(whole_.weights_desc())};
+    if (CopiesWindows(whole_.impl_info_str())) return AddConvolutionsByShape(problem);
+    absl::Status added;
+    for (const Cut& cut : BestCuts(problem)) {
+      added = AddConvolutions(problem, cut);
+      if (!absl::IsUnimplemented(added)) return added;
+      tiled_ = std::make_shared<TiledPrimitive>();
+      pieces_.clear();
+      written_.clear();
+      filter_.reset();
+      filter_at_.reset();
+    }
+    return added;
+  }
+
+  // The same tiles for any number of threads.
+  absl::Status AddConvolutionsByShape(CutProblem& problem) {
+    problem.row_cuts = {{1, RoundUp(q_.m / TilesFor(q_.flops()), 32)}};
+    return AddConvolutions(problem, {0, q_.n});
+  }
+
+  // UNIMPLEMENTED if a tile has not the implementation that the whole product has.
+  absl::Status AddConvolutions(const CutProblem& problem, const Cut& cut) {
+    const Dim rows = problem.row_cuts[cut.row_cut].rows;
+    for (Dim r = 0; r < q_.m; r += rows) {
+      for (Dim c = 0, n; c < q_.n; c += n) {
+        n = ColumnsAt(problem, cut, c);
+        TENON_RETURN_IF_ERROR(AddTile({1, std::min(rows, q_.m - r), n}, 0, r, c));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Into pieces of whole vectors' worth of rows.
+  std::vector<RowCut> RowCuts() const {
+    constexpr Dim kRows = 8, kMostPieces = 64;
+    std::vector<RowCut> cuts = {{1, q_.m}};
+    for (Dim pieces = 2; pieces <= kMostPieces; ++pieces) {
+      const Dim rows = RoundUp((q_.m + pieces - 1) / pieces, kRows);
+      if (rows < cuts.back().rows) cuts.push_back({(q_.m + rows - 1) / rows, rows});
+    }
+    return cuts;
+  }
+
   TileSize ChooseTile() const {
     TileSize tile{strided_ ? Dim{q_.batch()} : 1, q_.m, q_.n};
-    // oneDNN's products order their sums by the size of a tile, its convolutions do not.
-    const Dim tiles = as_convolution_ ? TilesFor(p_.workers(), q_.flops()) : TilesFor(q_.flops());
+    // oneDNN's products order their sums by the size of a tile.
+    const Dim tiles = TilesFor(q_.flops());
     if (tiles <= 1) return tile;
     if (q_.batch() > 1) {
       tile.batch = strided_ ? std::max<Dim>(1, q_.batch() / tiles) : 1;
-      // A tile of columns reads only its part of b, one of rows all of b. The convolution has its
-      // places, the rows, to split.
-    } else if (q_.n >= q_.m && !as_convolution_) {
+      // A tile of columns reads only its part of b, one of rows all of b.
+    } else if (q_.n >= q_.m) {
       tile.n = RoundUp(q_.n / tiles, 64);
     } else {
       tile.m = RoundUp(q_.m / tiles, 32);
@@ -183,11 +245,11 @@ class Builder {
         q_.transpose_b ? dnnl::memory::dims{q_.k, 1, 1, 1} : dnnl::memory::dims{1, q_.n, 1, 1});
   }
 
-  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m,
+  dnnl::convolution_forward::primitive_desc DescribeConvolution(Dim m, Dim n,
                                                                 const MemoryDesc& filter) const {
     using Conv = dnnl::convolution_forward;
-    const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(q_.n, m);
-    const MemoryDesc bias({q_.n}, type_, dnnl::memory::format_tag::a);
+    const auto a = ChannelsLast(q_.k, m), c = ChannelsLast(n, m);
+    const MemoryDesc bias({n}, type_, dnnl::memory::format_tag::a);
     dnnl::primitive_attr attr = UserScratchpad();
     attr.set_post_ops(PostOps(in_product_));
     const auto kind = dnnl::prop_kind::forward_inference;
@@ -206,22 +268,37 @@ class Builder {
     return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any);
   }
 
-  bool FastConvolution() const {
-    return !IsReference(DescribeConvolution(q_.m, AnyFilter()).impl_info_str());
+  bool FastConvolution() {
+    whole_ = DescribeConvolution(q_.m, q_.n, AnyFilter());
+    return !IsReference(whole_.impl_info_str());
   }
 
-  Piece MakeConvolution(const TileSize& s) {
-    // All tiles share the layout that the first one likes.
-    const auto pd = DescribeConvolution(s.m, filter_ ? *filter_ : AnyFilter());
+  absl::StatusOr<Piece> MakeConvolution(const TileSize& s) {
+    // All tiles share the layout that the whole rows of the first one like.
+    auto pd =
+        s.m == q_.m ? whole_ : DescribeConvolution(s.m, q_.n, filter_ ? *filter_ : AnyFilter());
     filter_ = pd.weights_desc();
-    std::vector<OneDnnRunner::Arg> args = {
-        {DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_WEIGHTS, *filter_}, {DNNL_ARG_DST, pd.dst_desc()}};
+    // Another implementation may order its sums in another way.
+    const std::string_view whole = whole_.impl_info_str();
+    if (pd.impl_info_str() != whole)
+      return absl::UnimplementedError("some rows alone are computed in another way");
+    if (s.n < q_.n) {
+      if (ChannelBlock(*filter_) == 0) return absl::UnimplementedError("columns do not lie apart");
+      auto part = DescribeConvolution(s.m, s.n, ChannelsOf(*filter_, s.n));
+      if (part.impl_info_str() != whole)
+        return absl::UnimplementedError("some columns alone are computed in another way");
+      pd = std::move(part);
+    }
+    std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, pd.src_desc()},
+                                           {DNNL_ARG_WEIGHTS, pd.weights_desc()},
+                                           {DNNL_ARG_DST, pd.dst_desc()}};
     if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc()});
-    return {tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()),
-            *filter_};
+    return Piece{
+        tiled_->AddRunner(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc()),
+        *filter_};
   }
 
-  Piece MakePiece(const TileSize& s) {
+  absl::StatusOr<Piece> MakePiece(const TileSize& s) {
     if (as_convolution_) return MakeConvolution(s);
     const MemoryDesc a =
         Matrices(s.batch, s.m, q_.k, q_.transpose_a ? q_.m : q_.k, q_.transpose_a, q_.m * q_.k);
@@ -238,37 +315,59 @@ class Builder {
         {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, c}};
     if (in_product_.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias});
     const int runner = tiled_->AddRunner(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc());
-    return {runner, pd.weights_desc()};
+    return Piece{runner, pd.weights_desc()};
   }
 
   absl::Status AddTile(const TileSize& size, Dim i, Dim r, Dim c) {
     // Tiles of one size share a primitive: making one compiles code.
     auto found = pieces_.find(size);
-    if (found == pieces_.end()) found = pieces_.emplace(size, MakePiece(size)).first;
+    if (found == pieces_.end()) {
+      TENON_ASSIGN_OR_RETURN(Piece made, MakePiece(size));
+      found = pieces_.emplace(size, std::move(made)).first;
+    }
     const Piece& piece = found->second;
     const Dim a_at = q_.a_batch[i] * q_.m * q_.k + r * (q_.transpose_a ? 1 : q_.k);
     const Dim b_at = q_.b_batch[i] * q_.k * q_.n + c * (q_.transpose_b ? q_.k : 1);
-    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer weights,
-                           Weights(size, piece.weights, b_at * element_));
+    TENON_ASSIGN_OR_RETURN(
+        const TiledPrimitive::Pointer weights,
+        as_convolution_ ? Filter(c) : Weights(size, piece.weights, b_at * element_));
+    const Dim at = ((i * q_.m + r) * q_.n + c) * element_;
+    TiledPrimitive::Part part;
+    if (as_convolution_ && size.n < q_.n && size.m > 1)
+      part = {at, size.m, size.n * element_, q_.n * element_};
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
         TiledPrimitive::Input(0, a_at * element_), weights,
-        TiledPrimitive::Output(0, ((i * q_.m + r) * q_.n + c) * element_)};
+        part.rows > 0 ? TiledPrimitive::Staged() : TiledPrimitive::Output(0, at)};
     if (in_product_.bias >= 0)
       pointers.push_back(TiledPrimitive::Input(in_product_.bias, c * element_));
-    tiled_->AddTile(piece.runner, std::move(pointers));
+    tiled_->AddTile(piece.runner, std::move(pointers), part);
     written_.push_back({(i * q_.m + r) * q_.n + c, size.batch * size.m, size.n});
     return absl::OkStatus();
   }
 
   absl::StatusOr<TiledPrimitive::Pointer> Weights(const TileSize& size, const MemoryDesc& wanted,
                                                   int64_t offset) {
-    const MemoryDesc plain = as_convolution_ ? PlainFilter() : PlainWeights(size);
+    const MemoryDesc plain = PlainWeights(size);
     if (wanted == plain) {
       packed_all_ = false;
       return TiledPrimitive::Input(1, offset);
     }
     TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, offset, plain, wanted));
     return TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
+  }
+
+  // The convolution's filter from column `first` on.
+  absl::StatusOr<TiledPrimitive::Pointer> Filter(Dim first) {
+    if (!filter_at_ && *filter_ == PlainFilter()) {
+      packed_all_ = false;
+      filter_at_ = TiledPrimitive::Input(1);
+    } else if (!filter_at_) {
+      TENON_ASSIGN_OR_RETURN(auto packed, PackConstant(p_, 1, 0, PlainFilter(), *filter_));
+      filter_at_ = TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
+    }
+    TiledPrimitive::Pointer at = *filter_at_;
+    if (first > 0) at.offset += ChannelOffset(*filter_, first);
+    return at;
   }
 
   Prepare& p_;
@@ -279,8 +378,10 @@ class Builder {
   bool strided_ = false;  // matrix i of the output comes from matrix i of each input
   bool pack_ = false;     // b is constant
   bool as_convolution_ = false;
-  std::optional<MemoryDesc> filter_;  // of the convolution
-  bool packed_all_ = true;            // no tile reads b itself
+  dnnl::convolution_forward::primitive_desc whole_;  // the convolution that computes all at once
+  std::optional<MemoryDesc> filter_;                 // of the convolution
+  std::optional<TiledPrimitive::Pointer> filter_at_;
+  bool packed_all_ = true;  // no tile reads b itself
   std::shared_ptr<TiledPrimitive> tiled_ = std::make_shared<TiledPrimitive>();
   std::map<TileSize, Piece> pieces_;
   std::vector<Written> written_;  // by each tile

@@ -1,5 +1,5 @@
 // Convolutions by oneDNN: channels last throughout, constant filters packed once, split over the
-// batch or over rows (of volumes: planes) of the output.
+// batch, over rows (of volumes: planes) of the output and over its channels.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,6 +15,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
+#include "plugin/cpu/onednn/cut.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
 
@@ -38,20 +39,19 @@ class Builder {
   absl::Status Build() {
     constant_filter_ = p_.input_value(1) != nullptr;
     fold_ = q_.fused.batch_norm >= 0 && constant_filter_ && BatchNormIsConstant(p_, q_.fused);
-    const Tile whole{q_.batch, q_.outer().out};
+    const Tile whole{q_.batch, q_.outer().out, q_.out_channels, 0};
     whole_ = DescribeWhole();
     // What is computed here must not depend on the number of threads.
     if (IsSlow(whole_)) return SlowStatus();
-    const Tile tile = ChooseTile(whole);
-    const bool split = tile.batch < whole.batch || tile.outer < whole.outer;
-    absl::Status added = AddTiles(tile);
-    // Some piece has no fast kernel in any layout: then one primitive computes everything.
-    if (split && absl::IsUnimplemented(added)) {
+    absl::Status added;
+    // The last of them is the whole: some piece may have no fast kernel in any layout.
+    for (const Tile& tile : ChooseTiles(whole)) {
       tiled_ = std::make_shared<TiledPrimitive>();
       pieces_.clear();
       packed_.clear();
       filter_.reset();
-      added = AddTiles(whole);
+      added = AddTiles(tile);
+      if (!absl::IsUnimplemented(added)) break;
     }
     TENON_RETURN_IF_ERROR(added);
     if (q_.fused.add >= 0) {
@@ -72,17 +72,19 @@ class Builder {
     for (int i = 0; fold_ && i < 4; ++i) p_.DropInput(q_.fused.batch_norm + i);
   }
 
-  // Of the outermost dimension, rows or planes, `outer`.
+  // Of the outermost dimension, rows or planes, `outer`; of the output's channels `channels`, the
+  // last tile also what is left behind the last `block`.
   struct Tile {
-    Dim batch, outer;
+    Dim batch, outer, channels, block;
   };
   struct Placed {
     Dim batch, first_image, first_outer;
     WindowPiece outer;
+    Dim first_channel, channels;
   };
   // What a piece's primitive depends on: images, then inputs, outputs and paddings of the outer
-  // dimension.
-  using Key = std::array<Dim, 5>;
+  // dimension, then channels.
+  using Key = std::array<Dim, 6>;
 
   // A piece of the output and the filter's layout that it wants.
   struct Piece {
@@ -94,29 +96,95 @@ class Builder {
     return absl::UnimplementedError("oneDNN has nothing fast for this convolution");
   }
 
+  // Another implementation may order its sums in another way.
+  static absl::Status OtherWay() {
+    return absl::UnimplementedError("oneDNN computes a piece in another way than the whole");
+  }
+
   // UNIMPLEMENTED if oneDNN has nothing fast for a piece: of shapes that the whole output does not
   // have, that may be so.
   absl::Status AddTiles(const Tile& tile) {
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
       for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
-        const Placed placed{std::min(tile.batch, q_.batch - n), n, r,
-                            PieceOf(q_.outer(), r, std::min(tile.outer, q_.outer().out - r))};
-        TENON_RETURN_IF_ERROR(AddTile(placed));
+        for (Dim c = 0, channels; c < q_.out_channels; c += channels) {
+          channels = q_.out_channels - c;
+          if (channels >= tile.channels + std::max<Dim>(tile.block, 1)) channels = tile.channels;
+          const Placed placed{std::min(tile.batch, q_.batch - n),
+                              n,
+                              r,
+                              PieceOf(q_.outer(), r, std::min(tile.outer, q_.outer().out - r)),
+                              c,
+                              channels};
+          TENON_RETURN_IF_ERROR(AddTile(placed));
+        }
       }
     }
     return absl::OkStatus();
   }
 
-  Tile ChooseTile(const Tile& whole) const {
+  std::vector<Tile> ChooseTiles(const Tile& whole) const {
     // Products order their sums by their sizes.
-    const Dim tiles = CopiesWindows(whole_.impl_info_str()) ? TilesFor(q_.flops())
-                                                            : TilesFor(p_.workers(), q_.flops());
+    const bool by_shape = CopiesWindows(whole_.impl_info_str());
+    if (p_.workers().threads() == 1 && !by_shape) return {whole};
+    std::vector<Tile> tiles;
+    if (by_shape || q_.channels_first || type_ != Memory::data_type::f32) {
+      tiles.push_back(ChooseTile(whole));
+    } else {
+      for (const Tile& tile : BestTiles()) tiles.push_back(tile);
+    }
+    tiles.push_back(whole);
+    return tiles;
+  }
+
+  // The convolution is a product of the filter with its windows: of a row for each place.
+  std::vector<Tile> BestTiles() const {
+    const Dim inner = q_.out_places() / q_.outer().out;
+    const auto in_bytes =
+        static_cast<double>(q_.batch * q_.in_places() * q_.in_channels * element_);
+    const auto filter_bytes =
+        static_cast<double>(q_.window_places() * q_.place_elements() * element_);
+    CutProblem problem = {p_.workers().threads(),
+                          q_.batch * q_.out_places(),
+                          q_.out_channels,
+                          q_.window_places() * q_.in_per_group(),
+                          in_bytes,
+                          filter_bytes,
+                          {},
+                          q_.groups > 1 || AffineAtRun() ? 0 : ChannelBlock(whole_.weights_desc())};
+    std::vector<Tile> rows;
+    const auto add = [&](Dim images, Dim outer) {
+      if (!rows.empty() && rows.back().batch == images && rows.back().outer == outer) return;
+      rows.push_back({images, outer, q_.out_channels, 0});
+      const Dim pieces =
+          ((q_.batch + images - 1) / images) * ((q_.outer().out + outer - 1) / outer);
+      problem.row_cuts.push_back({pieces, images * outer * inner});
+    };
+    constexpr Dim kMostPieces = 64;
+    for (Dim n = 1; n <= std::min(q_.batch, kMostPieces); ++n)
+      add((q_.batch + n - 1) / n, q_.outer().out);
+    // A piece must see some of the input, which pieces in wide paddings do not.
+    const WindowAxis& outer = q_.outer();
+    const bool narrow = outer.before < outer.extent() && outer.after < outer.extent();
+    for (Dim n = 2; narrow && n <= std::min(outer.out, kMostPieces / q_.batch); ++n)
+      add(1, (outer.out + n - 1) / n);
+    std::vector<Tile> best;
+    for (const Cut& cut : BestCuts(problem)) {
+      Tile tile = rows[cut.row_cut];
+      tile.channels = cut.columns;
+      tile.block = problem.block;
+      best.push_back(tile);
+    }
+    return best;
+  }
+
+  Tile ChooseTile(const Tile& whole) const {
+    const Dim tiles = TilesFor(q_.flops());
     if (tiles <= 1) return whole;
     const WindowAxis& outer = q_.outer();
     // With channels first, the rows of a piece would not be contiguous: only whole images are
     // pieces.
     if (q_.batch >= tiles || q_.channels_first)
-      return {std::max<Dim>(1, q_.batch / tiles), outer.out};
+      return {std::max<Dim>(1, q_.batch / tiles), outer.out, whole.channels, 0};
     const Dim per_image = std::min<Dim>(outer.out, (tiles + q_.batch - 1) / q_.batch);
     // Each piece reads the whole filter, which fewer places than these do not pay for.
     const Dim inner = q_.out_places() / outer.out;
@@ -124,7 +192,7 @@ class Builder {
     const Dim size = std::max((outer.out + per_image - 1) / per_image, std::min(least, outer.out));
     // A piece must see some of the input, which pieces in wide paddings do not.
     const bool narrow = outer.before < outer.extent() && outer.after < outer.extent();
-    return {1, narrow ? size : outer.out};
+    return {1, narrow ? size : outer.out, whole.channels, 0};
   }
 
   // The convolution that computes one piece.
@@ -145,11 +213,11 @@ class Builder {
   bool AffineAtRun() const { return q_.fused.batch_norm >= 0 && !fold_; }
   bool HasBias() const { return q_.fused.bias >= 0 || fold_; }
 
-  MemoryDesc BiasDesc() const {
+  MemoryDesc BiasDesc(Dim channels) const {
     Memory::data_type type = Memory::data_type::f32;
     if (!fold_ && p_.input_type(q_.fused.bias) == DataType::kBfloat16)
       type = Memory::data_type::bf16;
-    return MemoryDesc({q_.out_channels}, type, Memory::format_tag::a);
+    return MemoryDesc({channels}, type, Memory::format_tag::a);
   }
 
   dnnl::primitive_attr Attributes() const {
@@ -172,10 +240,11 @@ class Builder {
     const WindowGeometry g(WindowsOf(t));
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    const Conv::desc desc = HasBias() ? Conv::desc(kind, algorithm, in, filter, BiasDesc(), out,
-                                                   g.strides, g.dilations, g.before, g.after)
-                                      : Conv::desc(kind, algorithm, in, filter, out, g.strides,
-                                                   g.dilations, g.before, g.after);
+    const Conv::desc desc = HasBias()
+                                ? Conv::desc(kind, algorithm, in, filter, BiasDesc(t.channels), out,
+                                             g.strides, g.dilations, g.before, g.after)
+                                : Conv::desc(kind, algorithm, in, filter, out, g.strides,
+                                             g.dilations, g.before, g.after);
     const auto describe = [&] { return Conv::primitive_desc(desc, Attributes(), OneDnnEngine()); };
     Conv::primitive_desc pd = describe();
     // The first choice reads places that lie apart where they are. At multiples of 4 KB they share
@@ -194,8 +263,8 @@ class Builder {
     return MemoryDesc(FilterDims(q_), type_, Memory::format_tag::any);
   }
   Conv::primitive_desc DescribeWhole() const {
-    return Describe({q_.batch, 0, 0, {0, q_.outer()}}, InputDesc(q_, q_.batch, type_),
-                    OutputDesc(q_, q_.batch, type_), AnyFilter());
+    return Describe({q_.batch, 0, 0, {0, q_.outer()}, 0, q_.out_channels},
+                    InputDesc(q_, q_.batch, type_), OutputDesc(q_, q_.batch, type_), AnyFilter());
   }
 
   // Returns whether our sums over windows are faster, by measurements (DESIGN.md): faster than
@@ -213,20 +282,45 @@ class Builder {
            (q_.volume && q_.out_channels == many && CpuIsa() == Isa::kAvx2);
   }
 
+  // Some channels of what `all` computes. UNIMPLEMENTED if they are computed in another way.
+  absl::StatusOr<Conv::primitive_desc> DescribePart(const Placed& t, Windows w,
+                                                    const MemoryDesc& in,
+                                                    const Conv::primitive_desc& all) const {
+    const MemoryDesc filter = all.weights_desc();
+    if (ChannelBlock(filter) != ChannelBlock(whole_.weights_desc()))
+      return absl::UnimplementedError("channels do not lie apart in blocks of one size");
+    w.out_channels = t.channels;
+    Conv::primitive_desc pd =
+        Describe(t, in, OutputDesc(w, t.batch, type_), ChannelsOf(filter, t.channels));
+    if (std::string_view(pd.impl_info_str()) != all.impl_info_str()) return OtherWay();
+    return pd;
+  }
+
   absl::StatusOr<Piece> MakePiece(const Placed& t) {
     const Windows w = WindowsOf(t);
     const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
     const bool all = t.batch == q_.batch && t.outer.axis.out == q_.outer().out;
-    Conv::primitive_desc pd = all ? whole_ : Describe(t, in, out, filter_ ? *filter_ : AnyFilter());
+    Placed rows = t;
+    rows.channels = q_.out_channels;
+    Conv::primitive_desc pd =
+        all ? whole_ : Describe(rows, in, out, filter_ ? *filter_ : AnyFilter());
     // A constant can be packed in a second layout; a filter of the run is packed once, in one.
-    if (filter_ && IsSlow(pd) && constant_filter_) pd = Describe(t, in, out, AnyFilter());
+    if (filter_ && IsSlow(pd) && constant_filter_) pd = Describe(rows, in, out, AnyFilter());
     if (IsSlow(pd)) return SlowStatus();
+    if (!CopiesWindows(whole_.impl_info_str()) &&
+        std::string_view(pd.impl_info_str()) != whole_.impl_info_str())
+      return OtherWay();
     const MemoryDesc filter = pd.weights_desc();
     if (!filter_) filter_ = filter;
+    MemoryDesc out_part = out;
+    if (t.channels < q_.out_channels) {
+      TENON_ASSIGN_OR_RETURN(pd, DescribePart(t, w, in, pd));
+      out_part = pd.dst_desc();
+    }
     std::vector<OneDnnRunner::Arg> args = {
-        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DST, out}};
-    if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc()});
+        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, out_part}};
+    if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc(t.channels)});
     if (AffineAtRun()) {
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1, ChannelDesc()});
@@ -236,7 +330,7 @@ class Builder {
 
   absl::Status AddTile(const Placed& t) {
     const WindowAxis& outer = t.outer.axis;
-    const Key key = {t.batch, outer.in, outer.out, outer.before, outer.after};
+    const Key key = {t.batch, outer.in, outer.out, outer.before, outer.after, t.channels};
     auto found = pieces_.find(key);
     if (found == pieces_.end()) {
       TENON_ASSIGN_OR_RETURN(Piece made, MakePiece(t));
@@ -247,20 +341,29 @@ class Builder {
     const Dim out_slice = q_.out_places() / q_.outer().out * q_.out_channels;
     const Dim in_at = (t.first_image * q_.outer().in + t.outer.start) * in_slice;
     const Dim out_at = (t.first_image * q_.outer().out + t.first_outer) * out_slice;
-    TENON_ASSIGN_OR_RETURN(const TiledPrimitive::Pointer filter, Filter(piece.filter));
+    TENON_ASSIGN_OR_RETURN(TiledPrimitive::Pointer filter, Filter(piece.filter));
+    const Dim first = t.first_channel;
+    if (first > 0) filter.offset += ChannelOffset(piece.filter, first);
+    TiledPrimitive::Part part;
+    if (t.channels < q_.out_channels) {
+      const Dim places = t.batch * outer.out * (out_slice / q_.out_channels);
+      part = {(out_at + first) * element_, places, t.channels * element_,
+              q_.out_channels * element_};
+    }
     absl::InlinedVector<TiledPrimitive::Pointer, 6> pointers = {
         TiledPrimitive::Input(0, in_at * element_), filter,
-        TiledPrimitive::Output(0, out_at * element_)};
+        part.rows > 0 ? TiledPrimitive::Staged() : TiledPrimitive::Output(0, out_at * element_)};
+    // Parts are of float.
     if (fold_) {
-      pointers.push_back(TiledPrimitive::Fixed(folded_shift_));
+      pointers.push_back(TiledPrimitive::Fixed(folded_shift_, first * element_));
     } else if (q_.fused.bias >= 0) {
-      pointers.push_back(TiledPrimitive::Input(q_.fused.bias));
+      pointers.push_back(TiledPrimitive::Input(q_.fused.bias, first * element_));
     }
     if (AffineAtRun()) {
       pointers.push_back(TiledPrimitive::FromPrologue(0));
       pointers.push_back(TiledPrimitive::FromPrologue(AffineBytes()));
     }
-    tiled_->AddTile(piece.runner, std::move(pointers));
+    tiled_->AddTile(piece.runner, std::move(pointers), part);
     return absl::OkStatus();
   }
 

@@ -1,0 +1,57 @@
+// How work of oneDNN is cut into tiles: the rows of a product or the places of a convolution's
+// output, and its columns or output channels. The choice may depend on the number of threads, so it
+// is only for primitives whose sums have one order whatever the size of a tile (tiles.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plugin/cpu/onednn/onednn.h"
+
+namespace tenon::cpu {
+
+// One way to cut the rows.
+struct RowCut {
+  int64_t pieces;  // how many there are
+  int64_t rows;    // of the largest piece
+};
+
+// What is to be cut: an output of rows by columns, each element a sum of `terms` products.
+struct CutProblem {
+  int threads;
+  int64_t rows, columns, terms;
+  // Bytes that computing all rows of one column reads of the left side (the images), and all
+  // columns of one row of the right side (the filter).
+  double row_bytes, column_bytes;
+  // The first entry is the uncut one: {1, rows}.
+  std::vector<RowCut> row_cuts;
+  // Columns are cut at multiples of this, if at all. 0: they are not cut.
+  int64_t block;
+};
+
+struct Cut {
+  size_t row_cut;   // index of CutProblem::row_cuts
+  int64_t columns;  // of a tile; the last tile may have more or fewer
+};
+
+// Returns up to four cuts, the best first by an estimate of the time that `threads` threads take.
+// Cuts of rows alone follow: the last cut is the best of these. There are at most 64 tiles. With
+// one thread the only cut is none. Never empty.
+std::vector<Cut> BestCuts(const CutProblem& problem);
+
+// Returns the width of the tile of columns that begins at `begin`. The last tile takes what is left
+// over behind the last whole block.
+int64_t ColumnsAt(const CutProblem& problem, const Cut& cut, int64_t begin);
+
+// Returns how many output channels a packed filter keeps together if every range of such blocks is
+// one piece of the filter's memory; 0 if there is none. `filter` has the output channels as its
+// first dimension. Only inside Guarded().
+int64_t ChannelBlock(const MemoryDesc& filter);
+
+// Returns the layout of `channels` output channels of `filter`, which begin with a block.
+MemoryDesc ChannelsOf(const MemoryDesc& filter, int64_t channels);
+// Returns where channel `first`, the first of a block, begins in the filter's memory, in bytes.
+int64_t ChannelOffset(const MemoryDesc& filter, int64_t first);
+
+}  // namespace tenon::cpu
