@@ -61,7 +61,9 @@ class Maker {
                  const std::vector<int32_t>& writes) {
     GraphStep& step = graph_.steps.emplace_back();
     step.node = node_;
+    static const ReleaseStep* const slow = new ReleaseStep({});
     step.fn = RunSlowStep;
+    step.state = static_cast<const SlowStep*>(slow);
     step.guard = guard;
     step.loop = graph_.open_loop;
     step.first_arg = static_cast<uint32_t>(graph_.args.size());

@@ -182,10 +182,27 @@ TEST_F(TaskGraphTest, FlagsAreSetOneAfterTheOtherAndReadInBetween) {
   EXPECT_TRUE(Before(3, 4));
 }
 
+// Queues its work on a stream, or waits for a device.
+class StreamStep : public SlowStep {
+ public:
+  explicit StreamStep(Device* queues) : queues_(queues) {}
+  absl::Status Run(Frame&, const StepArgs&) const override { return absl::OkStatus(); }
+  std::string Describe() const override { return "stream"; }
+  bool Waits() const override { return queues_ == nullptr; }
+  StreamOf Queues() const override { return {queues_, nullptr, "stream"}; }
+
+ private:
+  Device* const queues_;
+};
+
 TEST_F(TaskGraphTest, StepsOfDevicesKeepTheirOrder) {
   TestDevice device;
-  for (int i = 0; i < 4; ++i) From({});
-  graph_.steps[0].fn = graph_.steps[3].fn = RunSlowStep;  // copies and waits
+  const StreamStep queues(&device), waits(nullptr);
+  for (int i = 0; i < 5; ++i) From({});
+  for (const int i : {0, 3, 4}) {
+    graph_.steps[i].fn = RunSlowStep;
+    graph_.steps[i].state = static_cast<const SlowStep*>(i == 4 ? &waits : &queues);
+  }
   Find(InterOp::kAlways);
   EXPECT_TRUE(Unordered(0, 3));
   graph_.devices.push_back(&device);
@@ -193,6 +210,7 @@ TEST_F(TaskGraphTest, StepsOfDevicesKeepTheirOrder) {
   EXPECT_TRUE(Before(0, 3));
   EXPECT_TRUE(Unordered(0, 1));
   EXPECT_TRUE(Unordered(1, 2));
+  EXPECT_TRUE(Unordered(3, 4));
 }
 
 TEST_F(TaskGraphTest, UrgentTasksStandFirstAndProducersBeforeTheirReaders) {
