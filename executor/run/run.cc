@@ -90,7 +90,8 @@ absl::Status Dispatch(const Plan& plan, Frame& frame) {
   absl::Status status = plan.tasks.empty()
                             ? WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); })
                             : WithinMemory([&] { return RunTasks(frame); });
-  if (!status.ok() && !plan.places.empty() && frame.node() != kNoNode)
+  // Tasks have run the earlier nodes already.
+  if (!status.ok() && plan.tasks.empty() && !plan.places.empty() && frame.node() != kNoNode)
     status = RunEarlierNodes(plan, frame, std::move(status));
   // After an error too: no call may outlive the run.
   if (plan.num_calls > 0) status = frame.EndCalls(std::move(status));

@@ -2,17 +2,22 @@
 // their nodes are cut into tasks, and beside other runs.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "executor/session/session.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/host/loading/loader.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/run/random_graphs_util.h"
 #include "tests/executor/run/rough_watch_util.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/paths.h"
 #include "tests/support/watchdog.h"
 
 namespace tenon::random_graphs_test {
@@ -25,7 +30,7 @@ using testing::RoughWatch;
 using Answer = absl::StatusOr<std::vector<Tensor>>;
 
 // TENON_RANDOM_GRAPHS, TENON_RANDOM_RUNS and TENON_RANDOM_FIRST ask for more than the tests do by
-// default, or for other seeds.
+// default, or for other seeds. TENON_RANDOM_PRINT=1 prints the graphs.
 int Setting(const char* name, int otherwise) {
   const char* const text = std::getenv(name);
   int value = 0;
@@ -76,8 +81,10 @@ class RandomGraphs : public ::testing::Test {
     Ready ready;
     ready.watch = std::make_unique<RoughWatch>(seeds_++, filled_);
     if (form.rough) options.watch = ready.watch.get();
-    ready.session = testing::MakeSession(graph.text, options);
-    if (ready.session == nullptr) return ready;
+    auto session = Session::Create(testing::Parse(graph.text), devices_, options);
+    EXPECT_TRUE(session.ok()) << session.status();
+    if (!session.ok()) return ready;
+    ready.session = *std::move(session);
     absl::StatusOr<Executable*> executable = ready.session->Prepare(graph.feeds, graph.fetches);
     EXPECT_TRUE(executable.ok()) << executable.status();
     ready.executable = executable.value_or(nullptr);
@@ -96,8 +103,23 @@ class RandomGraphs : public ::testing::Test {
     return answers;
   }
 
+  void CheckAll(int graphs) {
+    graphs = Setting("TENON_RANDOM_GRAPHS", graphs);
+    const int runs = Setting("TENON_RANDOM_RUNS", 2), first = Setting("TENON_RANDOM_FIRST", 0);
+    for (int seed = first; seed < first + graphs && !HasFatalFailure(); ++seed) {
+      SCOPED_TRACE(absl::StrCat("seed ", seed));
+      const testing::Watchdog watchdog(std::chrono::seconds(120), absl::StrCat("seed ", seed));
+      Check(static_cast<uint32_t>(seed), runs);
+    }
+    RecordProperty("failing_graphs", failed_);
+  }
+
   void Check(uint32_t seed, int runs) {
-    const RandomGraph graph = MakeRandomGraph(seed);
+    const RandomGraph graph = MakeRandomGraph(seed, !devices_.empty());
+    if (Setting("TENON_RANDOM_PRINT", 0) != 0) {
+      std::printf("# fetches: %s\n%s", absl::StrJoin(graph.fetches, " ").c_str(),
+                  graph.text.c_str());
+    }
     const int opt_level = static_cast<int>(seed % 2);
     const std::vector<Answer> expected = Series(graph, {1, InterOp::kOff, false}, opt_level, runs);
     ASSERT_EQ(expected.size(), static_cast<size_t>(runs));
@@ -138,6 +160,7 @@ class RandomGraphs : public ::testing::Test {
                                     {3, InterOp::kAlways, false}, {3, InterOp::kAlways, true},
                                     {5, InterOp::kAlways, true}};
 
+  std::vector<Device*> devices_;
   RoughWatch::Filled filled_;
   uint32_t seeds_ = 0;  // of watches
   const std::shared_ptr<Workers> one_ = std::make_shared<Workers>(1);
@@ -148,17 +171,17 @@ class RandomGraphs : public ::testing::Test {
 };
 
 TEST_F(RandomGraphs, AnswerAlikeOnAnyThreads) {
-  const int graphs = Setting("TENON_RANDOM_GRAPHS", 60);
-  const int runs = Setting("TENON_RANDOM_RUNS", 2);
-  const int first = Setting("TENON_RANDOM_FIRST", 0);
-  for (int seed = first; seed < first + graphs && !HasFatalFailure(); ++seed) {
-    SCOPED_TRACE(absl::StrCat("seed ", seed));
-    const testing::Watchdog watchdog(std::chrono::seconds(120), absl::StrCat("seed ", seed));
-    Check(static_cast<uint32_t>(seed), runs);
-  }
-  RecordProperty("failing_graphs", failed_);
+  CheckAll(50);
   EXPECT_GT(filled_.before, 0);
   EXPECT_GT(filled_.after, 0);
+}
+
+TEST_F(RandomGraphs, AnswerAlikeWithADevice) {
+  ASSERT_TRUE(LoadPlugin(testing::Built("lib/plugins/libapu.so")).ok());
+  absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  devices_ = *devices;
+  CheckAll(30);
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ std::string Scalar(std::string_view name, std::string_view type, std::string_vie
 
 class Maker {
  public:
-  explicit Maker(uint32_t seed) : random_(seed), rows_(seed % 8 == 7 ? 48 : 4) {}
+  Maker(uint32_t seed, bool for_apu)
+      : random_(seed), rows_(seed % 8 == 7 ? 48 : 4), for_apu_(for_apu) {}
 
   RandomGraph Run() {
     const std::string size = absl::StrCat("dim { size: ", rows_, " } ");
@@ -124,6 +125,10 @@ class Maker {
                                       "Identity", "ZerosLike", "Softmax", "Floor", "Softsign"};
     constexpr const char* kBinary[] = {"AddV2",   "Mul",     "Sub",
                                        "Maximum", "Minimum", "SquaredDifference"};
+    if (for_apu_ && Random(3) == 0) {
+      s.own.push_back(Add("Relu", {Own(s)}));
+      return;
+    }
     switch (Random(7)) {
       case 0:
       case 1:
@@ -552,6 +557,7 @@ class Maker {
 
   std::mt19937 random_;
   const int rows_;
+  const bool for_apu_;
   std::string text_, control_;
   Names stateful_, library_;
   int names_ = 0;
@@ -560,6 +566,6 @@ class Maker {
 
 }  // namespace
 
-RandomGraph MakeRandomGraph(uint32_t seed) { return Maker(seed).Run(); }
+RandomGraph MakeRandomGraph(uint32_t seed, bool for_apu) { return Maker(seed, for_apu).Run(); }
 
 }  // namespace tenon::testing

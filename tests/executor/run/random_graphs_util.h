@@ -20,7 +20,7 @@ struct RandomGraph {
   bool has_state = false;
 };
 
-// Of one seed always the same.
-RandomGraph MakeRandomGraph(uint32_t seed);
+// Of one seed always the same. `for_apu`: with many nodes of which the APU plug-in has kernels.
+RandomGraph MakeRandomGraph(uint32_t seed, bool for_apu = false);
 
 }  // namespace tenon::testing

@@ -13,9 +13,13 @@ namespace {
 constexpr int kFill = 0xff;
 constexpr int64_t kMostRuns = 64;  // that are remembered; older ones have ended
 
-bool IsDead(const Frame& frame, const Step& step) {
-  if (step.fn != RunSlowStep) return false;
-  return !frame.alive(static_cast<const SlowStep*>(step.state)->guard);
+// Whether the step is sure to make its outputs now: it is not skipped, is no Merge, which makes
+// none if all of its inputs are dead, and does not only wait for what another step lets a device
+// write.
+bool Writes(const Frame& frame, const Step& step) {
+  if (step.fn != RunSlowStep) return true;
+  const SlowStep& slow = *static_cast<const SlowStep*>(step.state);
+  return frame.alive(slow.guard) && !slow.Waits() && slow.Describe() != "merge";
 }
 
 absl::Span<const int32_t> ArgsOf(const Plan& plan, size_t step) {
@@ -66,7 +70,7 @@ void RoughWatch::BeforeStep(Frame& frame, size_t k) {
   Delay();
   const Plan& plan = frame.plan();
   const Step& step = plan.steps[k];
-  if (IsDead(frame, step)) return;
+  if (!Writes(frame, step)) return;
   for (size_t a = step.first_arg + step.num_inputs; a < plan.ArgsEnd(k); ++a) {
     const int32_t s = plan.args[a];
     if (s < 0 || plan.storages[s].where != Where::kArena) continue;
@@ -80,7 +84,7 @@ void RoughWatch::BeforeStep(Frame& frame, size_t k) {
 
 void RoughWatch::AfterStep(Frame& frame, size_t k) {
   const Plan& plan = frame.plan();
-  if (k < plan.main_steps) {
+  if (k < plan.main_steps && plan.devices.empty()) {
     const Left left = LeftOf(frame);
     std::vector<int32_t> args(ArgsOf(plan, k).begin(), ArgsOf(plan, k).end());
     std::ranges::sort(args);

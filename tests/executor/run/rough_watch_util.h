@@ -15,7 +15,8 @@ namespace tenon::testing {
 
 // Fills planned memory with bytes 0xff, which are NaN in each float: what a step will write, unless
 // it may write over an input, before the step; and what no step of the run uses any more. Delays
-// some steps, others in each run. For one session, whose plans have no devices. Thread-safe.
+// some steps, others in each run. Where there are devices, which work on memory beside steps,
+// memory is filled before steps alone. For one session. Thread-safe.
 class RoughWatch : public StepWatch {
  public:
   // How often memory was filled before and after steps.
