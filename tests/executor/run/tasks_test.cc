@@ -221,5 +221,55 @@ TEST(Tasks, ALateRunEnds) {
   EXPECT_TRUE(session->Run(executable, {Floats({1, 2, 3, 4}, {4})}).ok());
 }
 
+// A queue, "put" and "get", each beside chains of ops, so that there are tasks.
+std::string Queue() {
+  const std::string type = testing::Types("component_types", {"DT_FLOAT"});
+  return Chains(3, 3) + testing::Op("queue", "FIFOQueueV2", {}, type) +
+         testing::Op("put", "QueueEnqueueV2", {"queue", "n0_2"},
+                     testing::Types("Tcomponents", {"DT_FLOAT"})) +
+         testing::Op("get", "QueueDequeueV2", {"queue"}, type) +
+         Node("twice", "AddV2", {"get", "get"});
+}
+
+// More runs wait for others than the pool has threads; those for which they wait go on.
+TEST(Tasks, RunsThatWaitHoldNoOtherRun) {
+  const testing::Watchdog watchdog(std::chrono::seconds(60), "runs that wait for others");
+  const auto session = testing::MakeSession(Queue(), Always(3));
+  Executable* const get = *session->Prepare({"x"}, {"twice", "n1_2", "n2_2"});
+  Executable* const put = *session->Prepare({"x"}, {"^put", "n1_2", "n2_2"});
+  constexpr int kRuns = 8, kRounds = 10;
+  std::atomic<int> begun{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < kRuns; ++t) {
+    callers.emplace_back([&] {
+      begun.fetch_add(1);
+      for (int i = 0; i < kRounds; ++i) {
+        const auto out = session->Run(get, {Floats({1, 2, 3, 4}, {4})});
+        EXPECT_TRUE(out.ok()) << out.status();
+        if (out.ok()) EXPECT_THAT(testing::Values((*out)[0]), ElementsAre(-2, -8, -18, -32));
+      }
+    });
+  }
+  while (begun.load() < kRuns) std::this_thread::yield();
+  for (int i = 0; i < kRuns * kRounds; ++i)
+    EXPECT_TRUE(session->Run(put, {Floats({1, 2, 3, 4}, {4})}).ok());
+  for (std::thread& caller : callers) caller.join();
+}
+
+TEST(Tasks, ARunThatWaitsCanBeCancelled) {
+  const testing::Watchdog watchdog(std::chrono::seconds(60), "a cancelled run");
+  const auto session = testing::MakeSession(Queue(), Always(3));
+  Executable* const get = *session->Prepare({"x"}, {"twice", "n1_2", "n2_2"});
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> cancelled{false};
+    RunLimits limits;
+    limits.cancelled = &cancelled;
+    std::thread other([&] { cancelled.store(true); });
+    const auto out = session->Run(get, {Floats({1, 2, 3, 4}, {4})}, /*recorder=*/nullptr, &limits);
+    other.join();
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kCancelled) << out.status();
+  }
+}
+
 }  // namespace
 }  // namespace tenon::tasks_test
