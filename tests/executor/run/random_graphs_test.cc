@@ -29,8 +29,8 @@ using testing::RoughWatch;
 
 using Answer = absl::StatusOr<std::vector<Tensor>>;
 
-// TENON_RANDOM_GRAPHS, TENON_RANDOM_RUNS and TENON_RANDOM_FIRST ask for more than the tests do by
-// default, or for other seeds. TENON_RANDOM_PRINT=1 prints the graphs.
+// TENON_RANDOM_GRAPHS, TENON_RANDOM_RUNS and TENON_RANDOM_CALLERS ask for more than the tests do by
+// default, TENON_RANDOM_FIRST for other seeds. TENON_RANDOM_PRINT=1 prints the graphs.
 int Setting(const char* name, int otherwise) {
   const char* const text = std::getenv(name);
   int value = 0;
@@ -98,6 +98,8 @@ class RandomGraphs : public ::testing::Test {
     Ready ready = Make(graph, form, opt_level);
     for (int i = 0; i < runs && ready.executable != nullptr; ++i) {
       answers.push_back(ready.Run(graph));
+      if (i == 0 && PlanText(*ready.executable).find("\ntask 1:") != std::string::npos)
+        ++(form.inter_op == InterOp::kOn ? on_ : always_);
       if (!answers.back().ok() && graph.has_state) ready = Make(graph, form, opt_level);
     }
     return answers;
@@ -112,6 +114,11 @@ class RandomGraphs : public ::testing::Test {
       Check(static_cast<uint32_t>(seed), runs);
     }
     RecordProperty("failing_graphs", failed_);
+    RecordProperty("tasks_on", on_);
+    RecordProperty("tasks_always", always_);
+    if (graphs < 20) return;
+    EXPECT_GT(on_, graphs / 20);
+    EXPECT_GT(always_, 3 * graphs);
   }
 
   void Check(uint32_t seed, int runs) {
@@ -137,11 +144,11 @@ class RandomGraphs : public ::testing::Test {
     CheckTogether(graph, expected[0], opt_level, runs);
   }
 
-  // Four runs at once, of one session. With state they only have to end.
+  // Several runs at once, of one session. With state they only have to end.
   void CheckTogether(const RandomGraph& graph, const Answer& expected, int opt_level, int runs) {
     const Ready ready = Make(graph, {3, InterOp::kAlways, true}, opt_level);
     ASSERT_NE(ready.executable, nullptr);
-    std::vector<std::string> wrong(4);
+    std::vector<std::string> wrong(Setting("TENON_RANDOM_CALLERS", 4));
     std::vector<std::thread> callers;
     for (std::string& of_one : wrong) {
       callers.emplace_back([&graph, &ready, &expected, &of_one, runs] {
@@ -152,7 +159,7 @@ class RandomGraphs : public ::testing::Test {
       });
     }
     for (std::thread& caller : callers) caller.join();
-    for (const std::string& of_one : wrong) EXPECT_EQ(of_one, "") << "four at once";
+    for (const std::string& of_one : wrong) EXPECT_EQ(of_one, "") << "several at once";
   }
 
   static constexpr Form kForms[] = {{2, InterOp::kOn, false},     {3, InterOp::kOn, false},
@@ -167,7 +174,8 @@ class RandomGraphs : public ::testing::Test {
   const std::shared_ptr<Workers> two_ = std::make_shared<Workers>(2);
   const std::shared_ptr<Workers> three_ = std::make_shared<Workers>(3);
   const std::shared_ptr<Workers> five_ = std::make_shared<Workers>(5);
-  int failed_ = 0;  // graphs of which each run fails
+  int failed_ = 0;           // graphs of which each run fails
+  int on_ = 0, always_ = 0;  // sessions whose plans have tasks, by InterOp
 };
 
 TEST_F(RandomGraphs, AnswerAlikeOnAnyThreads) {
