@@ -9,7 +9,7 @@ namespace tenon::cpu {
 namespace {
 
 constexpr int64_t kMostTiles = 64;  // ranges of Workers::ParallelFor
-constexpr size_t kBest = 2;
+constexpr size_t kBest = 6;
 
 int64_t Ceil(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
@@ -113,7 +113,15 @@ int64_t ChannelBlock(const MemoryDesc& filter) {
   return b.strides[0] * (d.padded_dims[0] / block) == elements ? block : 0;
 }
 
-MemoryDesc ChannelsOf(const MemoryDesc& filter, int64_t channels) {
+int64_t BlockToCutAt(int64_t channels, int64_t whole) {
+  if (whole == 0 || channels % whole == 0) return whole;
+  for (const int64_t block : {64, 48, 32, 16}) {
+    if (channels % block == 0) return block;
+  }
+  return whole;
+}
+
+MemoryDesc WithChannels(const MemoryDesc& filter, int64_t channels) {
   MemoryDesc slice = filter;
   const int64_t block = ChannelBlock(filter);
   slice.data.dims[0] = channels;

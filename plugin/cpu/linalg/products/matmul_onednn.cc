@@ -162,7 +162,7 @@ class Builder {
                           static_cast<double>(q_.m * q_.k * element_),
                           static_cast<double>(q_.n * q_.k * element_),
                           RowCuts(),
-                          ChannelBlock(whole_.weights_desc())};
+                          BlockToCutAt(q_.n, ChannelBlock(whole_.weights_desc()))};
     if (CopiesWindows(whole_.impl_info_str())) return AddConvolutionsByShape(problem);
     absl::Status added;
     for (const Cut& cut : BestCuts(problem)) {
@@ -264,30 +264,33 @@ class Builder {
   MemoryDesc ChannelsLast(Dim channels, Dim places) const {
     return MemoryDesc({1, channels, places, 1}, type_, dnnl::memory::format_tag::nhwc);
   }
-  MemoryDesc AnyFilter() const {
-    return MemoryDesc({q_.n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any);
+  MemoryDesc AnyFilter(Dim n) const {
+    return MemoryDesc({n, q_.k, 1, 1}, type_, dnnl::memory::format_tag::any);
   }
 
   bool FastConvolution() {
-    whole_ = DescribeConvolution(q_.m, q_.n, AnyFilter());
+    whole_ = DescribeConvolution(q_.m, q_.n, AnyFilter(q_.n));
     return !IsReference(whole_.impl_info_str());
   }
 
+  // The filter's layout for another number of columns.
+  MemoryDesc WithColumns(Dim n) const {
+    return filter_->dims()[0] == n ? *filter_ : WithChannels(*filter_, n);
+  }
+
+  // All tiles share the layout that the first one likes.
   absl::StatusOr<Piece> MakeConvolution(const TileSize& s) {
-    // All tiles share the layout that the whole rows of the first one like.
-    auto pd =
-        s.m == q_.m ? whole_ : DescribeConvolution(s.m, q_.n, filter_ ? *filter_ : AnyFilter());
-    filter_ = pd.weights_desc();
+    const MemoryDesc wanted = filter_ ? WithColumns(s.n) : AnyFilter(s.n);
+    const bool all = s.m == q_.m && s.n == q_.n;
+    const auto pd = all ? whole_ : DescribeConvolution(s.m, s.n, wanted);
     // Another implementation may order its sums in another way.
-    const std::string_view whole = whole_.impl_info_str();
-    if (pd.impl_info_str() != whole)
-      return absl::UnimplementedError("some rows alone are computed in another way");
-    if (s.n < q_.n) {
-      if (ChannelBlock(*filter_) == 0) return absl::UnimplementedError("columns do not lie apart");
-      auto part = DescribeConvolution(s.m, s.n, ChannelsOf(*filter_, s.n));
-      if (part.impl_info_str() != whole)
-        return absl::UnimplementedError("some columns alone are computed in another way");
-      pd = std::move(part);
+    if (std::string_view(pd.impl_info_str()) != whole_.impl_info_str())
+      return absl::UnimplementedError("oneDNN computes a tile in another way than the whole");
+    if (!filter_) {
+      filter_ = pd.weights_desc();
+      if (s.n < q_.n && ChannelBlock(*filter_) == 0)
+        return absl::UnimplementedError("columns do not lie apart");
+      filter_ = WithColumns(q_.n);
     }
     std::vector<OneDnnRunner::Arg> args = {{DNNL_ARG_SRC, pd.src_desc()},
                                            {DNNL_ARG_WEIGHTS, pd.weights_desc()},
@@ -366,6 +369,8 @@ class Builder {
       filter_at_ = TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
     }
     TiledPrimitive::Pointer at = *filter_at_;
+    if (first > 0 && first % ChannelBlock(*filter_) != 0)
+      return absl::UnimplementedError("a tile does not begin with a block");
     if (first > 0) at.offset += ChannelOffset(*filter_, first);
     return at;
   }

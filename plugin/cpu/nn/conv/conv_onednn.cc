@@ -150,7 +150,9 @@ class Builder {
                           in_bytes,
                           filter_bytes,
                           {},
-                          q_.groups > 1 || AffineAtRun() ? 0 : ChannelBlock(whole_.weights_desc())};
+                          0};
+    if (q_.groups == 1 && !AffineAtRun())
+      problem.block = BlockToCutAt(q_.out_channels, ChannelBlock(whole_.weights_desc()));
     std::vector<Tile> rows;
     const auto add = [&](Dim images, Dim outer) {
       if (!rows.empty() && rows.back().batch == images && rows.back().outer == outer) return;
@@ -259,12 +261,16 @@ class Builder {
     return describe();
   }
 
-  MemoryDesc AnyFilter() const {
-    return MemoryDesc(FilterDims(q_), type_, Memory::format_tag::any);
+  // Of all output channels of a group, or of some if there is one group.
+  MemoryDesc AnyFilter(Dim channels) const {
+    Memory::dims dims = FilterDims(q_);
+    if (q_.groups == 1) dims[0] = channels;
+    return MemoryDesc(dims, type_, Memory::format_tag::any);
   }
   Conv::primitive_desc DescribeWhole() const {
     return Describe({q_.batch, 0, 0, {0, q_.outer()}, 0, q_.out_channels},
-                    InputDesc(q_, q_.batch, type_), OutputDesc(q_, q_.batch, type_), AnyFilter());
+                    InputDesc(q_, q_.batch, type_), OutputDesc(q_, q_.batch, type_),
+                    AnyFilter(q_.out_channels));
   }
 
   // Returns whether our sums over windows are faster, by measurements (DESIGN.md): faster than
@@ -282,44 +288,33 @@ class Builder {
            (q_.volume && q_.out_channels == many && CpuIsa() == Isa::kAvx2);
   }
 
-  // Some channels of what `all` computes. UNIMPLEMENTED if they are computed in another way.
-  absl::StatusOr<Conv::primitive_desc> DescribePart(const Placed& t, Windows w,
-                                                    const MemoryDesc& in,
-                                                    const Conv::primitive_desc& all) const {
-    const MemoryDesc filter = all.weights_desc();
-    if (ChannelBlock(filter) != ChannelBlock(whole_.weights_desc()))
-      return absl::UnimplementedError("channels do not lie apart in blocks of one size");
-    w.out_channels = t.channels;
-    Conv::primitive_desc pd =
-        Describe(t, in, OutputDesc(w, t.batch, type_), ChannelsOf(filter, t.channels));
-    if (std::string_view(pd.impl_info_str()) != all.impl_info_str()) return OtherWay();
-    return pd;
-  }
-
   absl::StatusOr<Piece> MakePiece(const Placed& t) {
-    const Windows w = WindowsOf(t);
+    Windows w = WindowsOf(t);
+    w.out_channels = t.channels;
+    const bool part = t.channels < q_.out_channels;
     const MemoryDesc in = InputDesc(w, t.batch, type_), out = OutputDesc(w, t.batch, type_);
     // Pieces share the layout that the first one likes, but for those that have no kernel for it.
-    const bool all = t.batch == q_.batch && t.outer.axis.out == q_.outer().out;
-    Placed rows = t;
-    rows.channels = q_.out_channels;
-    Conv::primitive_desc pd =
-        all ? whole_ : Describe(rows, in, out, filter_ ? *filter_ : AnyFilter());
+    const bool all = !part && t.batch == q_.batch && t.outer.axis.out == q_.outer().out;
+    Conv::primitive_desc pd = all ? whole_
+                                  : Describe(t, in, out,
+                                             !filter_ ? AnyFilter(t.channels)
+                                             : part   ? WithChannels(*filter_, t.channels)
+                                                      : *filter_);
     // A constant can be packed in a second layout; a filter of the run is packed once, in one.
-    if (filter_ && IsSlow(pd) && constant_filter_) pd = Describe(rows, in, out, AnyFilter());
+    if (filter_ && !part && IsSlow(pd) && constant_filter_)
+      pd = Describe(t, in, out, AnyFilter(t.channels));
     if (IsSlow(pd)) return SlowStatus();
     if (!CopiesWindows(whole_.impl_info_str()) &&
         std::string_view(pd.impl_info_str()) != whole_.impl_info_str())
       return OtherWay();
-    const MemoryDesc filter = pd.weights_desc();
-    if (!filter_) filter_ = filter;
-    MemoryDesc out_part = out;
-    if (t.channels < q_.out_channels) {
-      TENON_ASSIGN_OR_RETURN(pd, DescribePart(t, w, in, pd));
-      out_part = pd.dst_desc();
+    MemoryDesc filter = pd.weights_desc();
+    if (part) {
+      if (ChannelBlock(filter) == 0) return OtherWay();
+      filter = WithChannels(filter, q_.out_channels);
     }
+    if (!filter_) filter_ = filter;
     std::vector<OneDnnRunner::Arg> args = {
-        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, out_part}};
+        {DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, out}};
     if (HasBias()) args.push_back({DNNL_ARG_BIAS, BiasDesc(t.channels)});
     if (AffineAtRun()) {
       args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, ChannelDesc()});
@@ -343,6 +338,7 @@ class Builder {
     const Dim out_at = (t.first_image * q_.outer().out + t.first_outer) * out_slice;
     TENON_ASSIGN_OR_RETURN(TiledPrimitive::Pointer filter, Filter(piece.filter));
     const Dim first = t.first_channel;
+    if (first > 0 && first % ChannelBlock(piece.filter) != 0) return OtherWay();
     if (first > 0) filter.offset += ChannelOffset(piece.filter, first);
     TiledPrimitive::Part part;
     if (t.channels < q_.out_channels) {

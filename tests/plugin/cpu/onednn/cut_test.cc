@@ -67,6 +67,14 @@ TEST(BestCuts, CutsNoColumnsWithoutBlocks) {
   for (const Cut& cut : BestCuts(q)) EXPECT_EQ(cut.columns, 1000);
 }
 
+TEST(BlockToCutAt, LeavesNothingOverIfItCan) {
+  EXPECT_EQ(BlockToCutAt(768, 48), 48);
+  EXPECT_EQ(BlockToCutAt(2048, 48), 64);
+  EXPECT_EQ(BlockToCutAt(720, 64), 48);
+  EXPECT_EQ(BlockToCutAt(1000, 48), 48);
+  EXPECT_EQ(BlockToCutAt(1000, 0), 0);
+}
+
 TEST(ColumnsAt, TheLastTileTakesWhatIsLeft) {
   const CutProblem q = Product(4, 64, 500, 100, 32);
   const Cut cut = {0, 96};
@@ -80,7 +88,8 @@ TEST(CutsOfProducts, KeepTheBits) {
        {std::array{64, 768, 768}, std::array{64, 1000, 333}, std::array{128, 3072, 100},
         std::array{2, 2000, 500}, std::array{33, 500, 100}, std::array{49, 512, 2048},
         std::array{100, 70, 700}, std::array{17, 5000, 65}, std::array{512, 129, 256},
-        std::array{7, 769, 1023}, std::array{300, 300, 300}, std::array{1000, 24, 200}}) {
+        std::array{7, 769, 1023}, std::array{300, 300, 300}, std::array{1000, 24, 200},
+        std::array{20, 6001, 96}, std::array{50, 2048, 512}}) {
     for (const bool transposed : {false, true}) {
       const std::vector<Tensor> inputs = {Noise(Shape({m, k}), 1),
                                           Noise(transposed ? Shape({n, k}) : Shape({k, n}), 2),
