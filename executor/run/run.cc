@@ -36,20 +36,27 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   char* const arena = frame.arena();
   StepArgs args{nullptr, nullptr, nullptr, frame.context().workers, &frame};
   const Step* const steps = frame.plan().steps.data();
-  for (const Step* step = steps + begin; step != steps + end; ++step) {
-    frame.set_node(step->node);
-    args.in = table + step->first_arg;
-    args.out = args.in + step->num_inputs;
-    args.scratch = arena + step->scratch * kLine;
-    if constexpr (kWatched) {
-      if (frame.context().watch != nullptr) frame.context().watch->BeforeStep(frame, step - steps);
+  const Step* step = steps + begin;
+  try {
+    for (; step != steps + end; ++step) {
+      frame.set_node(step->node);
+      args.in = table + step->first_arg;
+      args.out = args.in + step->num_inputs;
+      args.scratch = arena + step->scratch * kLine;
+      if constexpr (kWatched) {
+        if (frame.context().watch != nullptr)
+          frame.context().watch->BeforeStep(frame, step - steps);
+      }
+      absl::Status status = step->fn(step->state, args);
+      if constexpr (kWatched) status = AfterStep(frame, step - steps, std::move(status));
+      if (!status.ok()) [[unlikely]] {
+        frame.set_failed_step(static_cast<uint32_t>(step - steps));
+        return status;
+      }
     }
-    absl::Status status = step->fn(step->state, args);
-    if constexpr (kWatched) status = AfterStep(frame, step - steps, std::move(status));
-    if (!status.ok()) [[unlikely]] {
-      frame.set_failed_step(static_cast<uint32_t>(step - steps));
-      return status;
-    }
+  } catch (...) {  // no memory: WithinMemory makes it a status
+    frame.set_failed_step(static_cast<uint32_t>(step - steps));
+    throw;
   }
   return absl::OkStatus();
 }

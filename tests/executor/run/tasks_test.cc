@@ -209,6 +209,59 @@ TEST(Tasks, TheFirstErrorInTheOrderOfTheGraphIsReported) {
   }
 }
 
+// A step that finds no memory.
+class NoMemory : public StepWatch {
+ public:
+  explicit NoMemory(std::string node) : node_(std::move(node)) {}
+  void BeforeStep(Frame& frame, size_t step) override {
+    const Plan& plan = frame.plan();
+    if (plan.steps[step].node != kNoNode && plan.graph->name(plan.steps[step].node) == node_)
+      throw std::bad_alloc();
+  }
+  void AfterStep(Frame&, size_t) override {}
+
+ private:
+  const std::string node_;
+};
+
+// A step without memory has its own place, not that of the task in which it is.
+TEST(Tasks, AStepWithoutMemoryFailsAtItsPlace) {
+  const testing::Watchdog watchdog(std::chrono::seconds(60), "no memory");
+  constexpr int kSize = 128;
+  const std::string size = absl::StrCat("dim { size: ", kSize, " } ");
+  std::string text = Placeholder("x", size + size);
+  for (int i = 0; i < 5; ++i) {
+    for (const std::string chain : {"a", "b"}) {
+      const std::string from = i == 0 ? "x" : absl::StrCat(chain, i - 1);
+      text += Node(absl::StrCat(chain, i), "MatMul", {from, from});
+    }
+    if (i == 2)
+      text += Node("check", "CheckNumerics", {"b2"}, "attr { key: 'message' value { s: 'bad' } }");
+  }
+  const Tensor bad = Floats(
+      std::vector<float>(kSize * kSize, std::numeric_limits<float>::quiet_NaN()), {kSize, kSize});
+  for (const std::string node : {"a0", "a4"}) {
+    absl::Status expected;
+    for (const int threads : {1, 2, 4}) {
+      NoMemory watch(node);
+      SessionOptions options = Always(threads);
+      options.inter_op = InterOp::kOn;
+      options.watch = &watch;
+      const auto session = testing::MakeSession(text, options);
+      Executable* const executable = *session->Prepare({"x"}, {"a4", "b4", "check"});
+      for (int i = 0; i < 10; ++i) {
+        const absl::Status status = session->Run(executable, {bad}).status();
+        EXPECT_FALSE(status.ok());
+        if (threads == 1) expected = status;
+        EXPECT_EQ(status, expected) << node << " with " << threads << " threads";
+      }
+      if (threads > 1) EXPECT_THAT(PlanText(*executable), HasSubstr("task 1:"));
+    }
+    EXPECT_EQ(expected.code(), node == "a0" ? absl::StatusCode::kResourceExhausted
+                                            : absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(Tasks, ALateRunEnds) {
   const testing::Watchdog watchdog(std::chrono::seconds(60), "a deadline");
   const auto session = testing::MakeSession(Chains(6, 20), Always(3));
