@@ -79,16 +79,26 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
   return slot_bytes * SlotsFor(workers.threads(), std::max<int64_t>(tiles, 1));
 }
 
+namespace {
+
+int64_t TilesOf(double flops, double tile_flops, int64_t most) {
+  // The inner minimum keeps the conversion to int64 defined for any number of operations.
+  return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / tile_flops, 1e6)), 1, most);
+}
+
+}  // namespace
+
 int64_t TilesFor(double flops) {
   constexpr double kTileFlops = 8e6;  // some 40 us of one core
   constexpr int64_t kMostTiles = 16;
-  // The inner minimum keeps the conversion to int64 defined for any number of operations.
-  return std::clamp<int64_t>(static_cast<int64_t>(std::min(flops / kTileFlops, 1e6)), 1,
-                             kMostTiles);
+  return TilesOf(flops, kTileFlops, kMostTiles);
 }
 
 int64_t TilesFor(const Workers& workers, double flops) {
-  return workers.threads() == 1 ? 1 : TilesFor(flops);
+  constexpr double kTileFlops = 5e5;
+  constexpr int64_t kMostTiles = 64, kTilesOfThread = 4;
+  if (workers.threads() == 1) return 1;
+  return TilesOf(flops, kTileFlops, std::min(kMostTiles, kTilesOfThread * workers.threads()));
 }
 
 }  // namespace tenon::cpu

@@ -27,9 +27,9 @@ size_t TileScratchBytes(const Workers& workers, int64_t tiles, size_t slot_bytes
 // number of threads, because a oneDNN primitive may order its sums by the size of its tile: equal
 // tiles give equal bits.
 int64_t TilesFor(double flops);
-// The same, but 1 if `workers` has one thread: the tiles then depend on the number of threads. Only
-// for primitives of which tests have shown that the order of a sum does not depend on the tile's
-// size.
+// The same for primitives of which tests have shown that the order of a sum does not depend on the
+// tile's size: 1 tile for one thread, else up to 4 for each thread and up to 64 in all, each of
+// half a million operations or more.
 int64_t TilesFor(const Workers& workers, double flops);
 
 }  // namespace tenon::cpu

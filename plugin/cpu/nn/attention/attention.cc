@@ -131,11 +131,17 @@ absl::StatusOr<int64_t> CommonDim(const Prepare& p, std::string_view what,
 }
 
 // Returns the rows of queries that a tile takes. Their scores, 256 KB of floats, should stay in the
-// second cache; at least 32 rows, since each tile transposes all keys.
-int64_t RowsOfTile(int64_t rows, int64_t keys) {
+// second cache; at least 32 rows, since each tile transposes all keys. Several threads want some
+// tiles each, of which the heads of the batch make one at least. No bit depends on the rows.
+int64_t RowsOfTile(int64_t rows, int64_t keys, int64_t heads, int64_t threads) {
   constexpr int64_t kScores = 64 << 10;
-  constexpr int64_t kLeast = 32, kMost = 256;
-  return std::min(rows, std::clamp(kScores / std::max<int64_t>(keys, 1), kLeast, kMost));
+  constexpr int64_t kLeast = 32, kMost = 256, kTilesOfThread = 3;
+  int64_t most = std::min(rows, std::clamp(kScores / std::max<int64_t>(keys, 1), kLeast, kMost));
+  if (threads > 1) {
+    const int64_t blocks = (kTilesOfThread * threads + heads - 1) / heads;
+    most = std::min(most, std::max((rows + blocks - 1) / blocks, kLeast));
+  }
+  return most;
 }
 
 absl::Status PrepareAttention(Prepare& p) {
@@ -182,7 +188,7 @@ absl::Status PrepareAttention(Prepare& p) {
   s->mask.dims[kColumn] = keys;
   p.set_output_shape(0, shape);
   if (shape.num_elements() == 0) return absl::OkStatus();
-  s->rows = RowsOfTile(out[kRow], keys);
+  s->rows = RowsOfTile(out[kRow], keys, out[kBatch] * out[kHead], p.workers().threads());
   s->blocks = (out[kRow] + s->rows - 1) / s->rows;
   s->multiply = ChooseSmallGemm();
   s->transpose = FindTransposeTile(sizeof(float));

@@ -356,5 +356,18 @@ TEST(Softmaxes, SumToOneWhateverTheThreads) {
   }
 }
 
+// Few heads, so that several threads share the rows of one.
+TEST(Attention, HasTheSameBitsWhateverTheThreads) {
+  for (const auto& [batch, heads, rows, keys, depth] :
+       {std::array{1, 12, 128, 128, 64}, std::array{2, 1, 301, 77, 40},
+        std::array{1, 3, 5, 200, 16}, std::array{1, 1, 1000, 33, 7}}) {
+    const std::vector<Tensor> inputs = {
+        Noise(Shape({batch, heads, rows, depth}), 1), Noise(Shape({batch, heads, keys, depth}), 2),
+        Noise(Shape({batch, heads, keys, depth}), 3), Noise(Shape({batch, 1, rows, keys}), 4)};
+    RunEveryWay("_TenonAttention",
+                {{"scale", attr::Float(0.3F)}, {"heads_first", attr::Bool(true)}}, inputs);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::testing
