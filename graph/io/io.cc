@@ -40,7 +40,7 @@ absl::StatusOr<Imported> Import(FileBytes file, const std::string& name,
   TENON_ASSIGN_OR_RETURN(file, Unpack(std::move(file), name, MaxFileBytes(limits)));
   if (!file.bytes.empty() && file.bytes.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos)
     return absl::InvalidArgumentError(
-        absl::StrCat(name, ": holds nothing but white space: there is no graph in it"));
+        absl::StrCat(name, ":1: holds nothing but white space: there is no graph in it"));
   if (const std::string_view other = WhatItIsInstead(file.bytes); !other.empty())
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", other));
   absl::StatusOr<ReadSource> source = ToSource(std::move(file), name, limits);

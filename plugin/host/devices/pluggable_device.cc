@@ -273,6 +273,11 @@ absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
   TENON_RETURN_IF_ERROR(CallWithStatus(
       "create_event", [&](TF_Status* s) { se().create_event(&device_, &event->handle, s); }));
   absl::MutexLock lock(&events_mutex_);
+  // A plug-in that gives one handle twice would be asked to destroy it twice.
+  event->is_twin = event->handle != nullptr &&
+                   std::ranges::any_of(events_, [&](const std::unique_ptr<Event>& other) {
+                     return other->handle == event->handle;
+                   });
   events_.push_back(std::move(event));
   // So that ReleaseEvent never allocates.
   idle_events_.reserve(events_.size());
@@ -289,6 +294,7 @@ void PluggableDevice::ReleaseEvent(EventHandle handle) {
 }
 
 void PluggableDevice::DestroyEvent(Event* event) {
+  if (event->is_twin) return;
   WarnOf(Call("destroy_event", [&] { se().destroy_event(&device_, event->handle); }));
 }
 

@@ -106,6 +106,7 @@ class PluggableDevice final : public Device, public RegionSource {
   };
   struct Event {
     SP_Event handle = nullptr;
+    bool is_twin = false;  // another event has the handle, and it is destroyed with that one
     std::atomic<bool> pending{false};  // recorded and not yet seen complete
     std::atomic<bool> broken{false};   // the answer was ERROR, UNKNOWN or thrown: never used again
   };

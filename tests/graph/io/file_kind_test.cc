@@ -148,7 +148,7 @@ TEST(FileKind, WhiteSpaceHoldsNoGraph) {
     const absl::StatusOr<Imported> imported = ImportBytes(bytes, "blank.pb");
     EXPECT_EQ(imported.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(imported.status().message()),
-                HasSubstr("blank.pb: holds nothing but white space"));
+                HasSubstr("blank.pb:1: holds nothing but white space"));
   }
   EXPECT_TRUE(ImportBytes("# a graph of no nodes\n", "none.pbtxt").ok());
 }
