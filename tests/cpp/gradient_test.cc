@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -478,6 +479,66 @@ TEST(CppCustomGradient, HoldsForVariablesOfCalledFunctions) {
   EXPECT_EQ(found[1].item<float>(), 7 * 5 + 1);
   EXPECT_EQ(found[2].item<float>(), 2 * 15 + 3);
   EXPECT_EQ(v.Read().item<float>(), 3);
+}
+
+// What a gradient of the program's own takes from outside.
+TEST(CppCustomGradient, MayUseVariablesAndLargeTensorsBehindCalls) {
+  Variable w(Tensor::Of<float>({1, 2}));
+  const auto same =
+      CustomGradient([](Tensor x) { return ops::Identity(x); }, [](Tensor dy) { return dy * 10; });
+  Function f([&](Tensor x) { return same(x) * w; });
+  Function of_f([&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(f(x), {x, w});
+  });
+  const std::vector<Tensor> found = of_f(Tensor::Of<float>({3, 4}));
+  EXPECT_EQ(Floats(found[0]), (std::vector<float>{10, 20}));
+  EXPECT_EQ(Floats(found[1]), (std::vector<float>{3, 4}));
+
+  const Tensor large = ops::Fill(Tensor::Of<int32_t>({200}), Tensor(2.f));
+  const auto twice =
+      CustomGradient([](Tensor x) { return x * 2; }, [&](Tensor dy) { return dy * large; });
+  Function q([&](Tensor x) { return twice(x); });
+  Function q2([&](Tensor x) { return q(x) * 2; });
+  const Tensor ones = ops::Fill(Tensor::Of<int32_t>({200}), Tensor(1.f));
+  EXPECT_EQ(Floats(q2(ones))[7], 4);
+  for (const bool nested : {false, true}) {
+    GradientTape tape;
+    tape.Watch(ones);
+    EXPECT_EQ(Floats(tape.Gradient(nested ? q2(ones) : q(ones), {ones})[0])[7], nested ? 4 : 2);
+  }
+}
+
+// A call that nobody differentiates needs no gradient.
+TEST(CppCustomGradient, OnlyGradientsFailWhereThereIsNone) {
+  const auto square =
+      CustomGradient([](Tensor x) { return x * x; }, [](Tensor dy) { return dy * 100; });
+  Function branch([&](Tensor x) {
+    return Cond(
+        x > 0.f, [&] { return square(x); }, [&] { return x; });
+  });
+  Function f([&](Tensor x) { return branch(x) + 1; });
+  EXPECT_EQ(f(Tensor(2.f)).item<float>(), 5);
+  const auto bad =
+      CustomGradient([](Tensor x) { return x * x; },
+                     [](Tensor) -> Tensor { throw std::runtime_error("no way back"); });
+  Function g([&](Tensor x) { return bad(x); });
+  Function h([&](Tensor x) { return g(x) + 1; });
+  EXPECT_EQ(h(Tensor(2.f)).item<float>(), 5);
+  Function slope([&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(h(x), {x})[0];
+  });
+  EXPECT_THROW(slope(Tensor(2.f)), std::runtime_error);
+  Function first([&](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(Function([&](Tensor t) { return square(t); })(x), {x})[0];
+  });
+  Function outer([&](Tensor x) { return first(x) * x; });
+  EXPECT_EQ(outer(Tensor(1.5f)).item<float>(), 150);
 }
 
 TEST(CppCustomGradient, SecondDerivativesThroughCallsHoldOrAreRefused) {

@@ -2,6 +2,7 @@
 // inputs from those of its outputs, built once. Used by the library's own headers.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -148,6 +149,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   }
   if (xs.empty() || ys.empty()) return result;
   const size_t before = NodesOf(graph->graph()).size();
+  const size_t captured_before = graph->captures().size();
   const std::vector<Tensor> dxs = GradientsInGraph(*graph, ys, xs, dys, where);
   const BackwardSplit split(graph->graph(), before, dys);
 
@@ -156,11 +158,20 @@ inline std::shared_ptr<const Backward> BuildBackward(
   std::map<OutputKey, size_t> crossing_index;
   std::map<OutputKey, bool> is_dy;
   for (const TF_Output& dy : dys) is_dy[KeyOf(dy)] = true;
+  // A gradient that the program gives may use tensors from outside: the way back captures them.
+  const auto is_captured = [&](TF_Operation* node) {
+    for (size_t i = captured_before; i < graph->capture_inputs().size(); ++i) {
+      if (graph->capture_inputs()[i].oper == node) return true;
+    }
+    return false;
+  };
   const auto cross = [&](TF_Output output) {
+    if (is_captured(output.oper)) return;
     if (split.IsBackward(output.oper) || is_dy.contains(KeyOf(output))) return;
     if (crossing_index.emplace(KeyOf(output), crossing.size()).second) crossing.push_back(output);
   };
-  const std::vector<TF_Operation*> backward_nodes = split.backward();
+  std::vector<TF_Operation*> backward_nodes = split.backward();
+  std::erase_if(backward_nodes, is_captured);
   for (TF_Operation* const node : backward_nodes) BackwardSplit::ForInputs(node, cross);
   std::vector<TF_Output> results;
   for (size_t i = 0; i < dxs.size(); ++i) {
@@ -190,7 +201,8 @@ inline std::shared_ptr<const Backward> BuildBackward(
   }
   std::vector<TF_Output> backward_inputs = crossing;
   backward_inputs.insert(backward_inputs.end(), dys.begin(), dys.end());
-  const GraphCopy copy = CopyBehindInputs(*graph, backward_nodes, backward_inputs, where);
+  const GraphCopy copy =
+      CopyBehindInputs(*graph, backward_nodes, backward_inputs, where, captured_before);
   for (TF_Output& output : results) output = copy.Find(output);
   result->function = FunctionRep::Finish(name + "_backward_" + std::to_string(NextNumber()),
                                          copy.graph(), std::move(results), where);
@@ -244,13 +256,42 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
                            std::vector<bool>(outputs.size(), true), function->name(), true, where);
 }
 
+// The call of a function of which a gradient cannot be taken: `error` says why, once one comes.
+inline std::vector<Tensor> CallWithoutGradient(TraceGraph& graph,
+                                               const std::shared_ptr<FunctionRep>& function,
+                                               const std::vector<Tensor>& tensors, Where where,
+                                               std::exception_ptr error) {
+  CustomNode node;
+  for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
+  std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
+  for (Tensor& output : outputs) {
+    if (!IsDifferentiable(output.dtype()) || output.dtype() == DType::kResource) continue;
+    output = Op("StopGradient", where).Input(output).RunOne();
+    node.outputs.push_back(output.output());
+  }
+  node.backward = [error](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                          const std::vector<Tensor>&) -> std::vector<Tensor> {
+    std::rethrow_exception(error);
+  };
+  if (!node.outputs.empty()) graph.custom_nodes().push_back(std::move(node));
+  return outputs;
+}
+
 // The graph of the called function alone knows of the gradients that the program gives. So the call
 // is a tensor with a given gradient too: the way back through the function.
 inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
                                                   const std::vector<Tensor>& tensors, Where where) {
-  const std::shared_ptr<const Backward> way =
-      BackwardOf(function, std::string(tensors.size(), 1), where);
+  std::shared_ptr<const Backward> way;
+#if defined(__cpp_exceptions)
+  try {
+    way = BackwardOf(function, std::string(tensors.size(), 1), where);
+  } catch (const std::exception&) {  // the call itself needs no way back
+    return CallWithoutGradient(graph, function, tensors, where, std::current_exception());
+  }
+#else
+  way = BackwardOf(function, std::string(tensors.size(), 1), where);
+#endif
   if (way->function == nullptr) return CallInTrace(graph, function, tensors, where);
   CustomNode node, saved;
   for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));

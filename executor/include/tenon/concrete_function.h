@@ -144,11 +144,14 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
                                                   const std::vector<Tensor>& tensors, Where where);
 
-// A node that calls a function. `function` gives the outputs.
+// A node that calls a function. `function` gives the outputs. `tensors` are its inputs, or these
+// and what it captures.
 inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
                                        const std::shared_ptr<FunctionRep>& function,
-                                       const std::vector<Tensor>& tensors, Where where) {
+                                       std::vector<Tensor> tensors, Where where) {
   graph.Use(function);
+  if (const TraceGraph& called = *function->graph(); tensors.size() == called.inputs().size())
+    tensors.insert(tensors.end(), called.captures().begin(), called.captures().end());
   const Effect effect = function->effect();
   std::vector<DType> types, results;
   for (const Tensor& tensor : tensors) types.push_back(tensor.dtype());

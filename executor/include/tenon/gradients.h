@@ -156,6 +156,15 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
     std::vector<TF_Output> from, by;
     for (size_t k = 0; k < given.size(); ++k) {
       if (!given[k].defined()) continue;
+      if (TF_OperationOutputType(node.inputs[k]) == TF_RESOURCE) {
+        // The gradient of a variable has the variable's shape, not that of the handle.
+        const TF_Output part = graph.Resolve(given[k], where);
+        for (size_t x = 0; x < xs.size(); ++x) {
+          if (xs[x].oper == node.inputs[k].oper && xs[x].index == node.inputs[k].index)
+            add(totals[x], part);
+        }
+        continue;
+      }
       from.push_back(node.inputs[k]);
       by.push_back(graph.Resolve(given[k], where));
     }

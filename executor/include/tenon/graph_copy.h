@@ -133,9 +133,11 @@ class GraphCopy {
   std::map<OutputKey, TF_Output> stand_ins_;
 };
 
-// The nodes in a graph of their own, which takes `inputs` of the original as its inputs.
+// The nodes in a graph of their own, which takes `inputs` of the original as its inputs, and
+// captures what the original captures from number `first_capture` on.
 inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
-                                  const std::vector<TF_Output>& inputs, Where where) {
+                                  const std::vector<TF_Output>& inputs, Where where,
+                                  size_t first_capture = static_cast<size_t>(-1)) {
   GraphCopy copy(from, std::make_shared<TraceGraph>(nullptr));
   size_t number = 0;
   for (const TF_Output& input : inputs) {
@@ -144,6 +146,10 @@ inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operati
                                                    "in_" + std::to_string(number++), where);
     copy.graph()->CopyHandleData(symbol, stand_in.output());
     copy.Replace(input, stand_in.output());
+  }
+  for (size_t i = first_capture; i < from.captures().size(); ++i) {
+    const size_t index = copy.graph()->CaptureIndex(from.captures()[i], where);
+    copy.Replace(from.capture_inputs()[i], copy.graph()->capture_inputs()[index]);
   }
   copy.Copy(nodes, where);
   return copy;
