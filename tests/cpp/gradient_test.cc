@@ -532,6 +532,14 @@ TEST(CppCustomGradient, OnlyGradientsFailWhereThereIsNone) {
     return tape.Gradient(h(x), {x})[0];
   });
   EXPECT_THROW(slope(Tensor(2.f)), std::runtime_error);
+  {
+    const Tensor x(2.f);
+    GradientTape tape;
+    tape.Watch(x);
+    const Tensor y = h(x);
+    EXPECT_EQ(y.item<float>(), 5);
+    EXPECT_THROW(tape.Gradient(y, {x}), std::runtime_error);
+  }
   Function first([&](Tensor x) {
     GradientTape tape;
     tape.Watch(x);

@@ -123,8 +123,8 @@ class BackwardSplit {
 };
 
 // Builds the way back through a graph whose inputs and outputs are given. `wanted` says of which
-// inputs the gradient is wanted, `reached` which outputs have one. `forward_name` is empty for an
-// op.
+// inputs the gradient is wanted (not of those behind its end), `reached` which outputs have one.
+// `forward_name` is empty for an op.
 inline std::shared_ptr<const Backward> BuildBackward(
     const std::shared_ptr<TraceGraph>& graph, const std::vector<TF_Output>& inputs,
     const std::vector<TF_Output>& outputs, const std::string& wanted,
@@ -134,7 +134,8 @@ inline std::shared_ptr<const Backward> BuildBackward(
   std::vector<TF_Output> xs, ys, dys;
   std::vector<size_t> x_inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (wanted[i] == 0 || !IsDifferentiable(static_cast<DType>(TF_OperationOutputType(inputs[i]))))
+    if (i >= wanted.size() || wanted[i] == 0 ||
+        !IsDifferentiable(static_cast<DType>(TF_OperationOutputType(inputs[i]))))
       continue;
     xs.push_back(inputs[i]);
     x_inputs.push_back(i);
@@ -256,6 +257,30 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
                            std::vector<bool>(outputs.size(), true), function->name(), true, where);
 }
 
+// The way back, or why there is none: a call without a gradient needs none.
+inline std::shared_ptr<const Backward> TryBackwardOf(const std::shared_ptr<FunctionRep>& function,
+                                                     const std::string& wanted, Where where,
+                                                     std::exception_ptr* error) {
+#if defined(__cpp_exceptions)
+  try {
+    return BackwardOf(function, wanted, where);
+  } catch (const std::exception&) {
+    *error = std::current_exception();
+    return nullptr;
+  }
+#else
+  *error = nullptr;
+  return BackwardOf(function, wanted, where);
+#endif
+}
+
+// Throws the error once a gradient comes.
+inline CustomBackward NoWayBack(std::exception_ptr error) {
+  return
+      [error](const std::vector<Tensor>&, const std::vector<Tensor>&,
+              const std::vector<Tensor>&) -> std::vector<Tensor> { std::rethrow_exception(error); };
+}
+
 // The call of a function of which a gradient cannot be taken: `error` says why, once one comes.
 inline std::vector<Tensor> CallWithoutGradient(TraceGraph& graph,
                                                const std::shared_ptr<FunctionRep>& function,
@@ -269,10 +294,7 @@ inline std::vector<Tensor> CallWithoutGradient(TraceGraph& graph,
     output = Op("StopGradient", where).Input(output).RunOne();
     node.outputs.push_back(output.output());
   }
-  node.backward = [error](const std::vector<Tensor>&, const std::vector<Tensor>&,
-                          const std::vector<Tensor>&) -> std::vector<Tensor> {
-    std::rethrow_exception(error);
-  };
+  node.backward = NoWayBack(error);
   if (!node.outputs.empty()) graph.custom_nodes().push_back(std::move(node));
   return outputs;
 }
@@ -282,16 +304,10 @@ inline std::vector<Tensor> CallWithoutGradient(TraceGraph& graph,
 inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
                                                   const std::vector<Tensor>& tensors, Where where) {
-  std::shared_ptr<const Backward> way;
-#if defined(__cpp_exceptions)
-  try {
-    way = BackwardOf(function, std::string(tensors.size(), 1), where);
-  } catch (const std::exception&) {  // the call itself needs no way back
-    return CallWithoutGradient(graph, function, tensors, where, std::current_exception());
-  }
-#else
-  way = BackwardOf(function, std::string(tensors.size(), 1), where);
-#endif
+  std::exception_ptr error;
+  const std::shared_ptr<const Backward> way =
+      TryBackwardOf(function, std::string(tensors.size(), 1), where, &error);
+  if (way == nullptr) return CallWithoutGradient(graph, function, tensors, where, error);
   if (way->function == nullptr) return CallInTrace(graph, function, tensors, where);
   CustomNode node, saved;
   for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));

@@ -37,18 +37,26 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
   struct Level {
     TapeRep* tape;
     std::shared_ptr<const Backward> way;
-    size_t outputs;  // of the function that the way goes back through
+    size_t outputs;             // of the function that the way goes back through
+    std::vector<Tensor> given;  // to that function, with what it captures
   };
   std::vector<Level> levels;
   std::shared_ptr<FunctionRep> forth = function;
+  std::exception_ptr error;
   for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) {
     if (!tape->recording ||
         !std::any_of(all.begin(), all.end(), [&](const Tensor& t) { return tape->Watches(t); }))
       continue;
-    std::shared_ptr<const Backward> way = BackwardOf(forth, wanted, where);
-    if (way->function == nullptr) break;
-    levels.push_back({tape, way, forth->outputs().size()});
-    forth = way->forward;
+    std::vector<Tensor> given = all;
+    if (forth != function) {
+      const std::vector<Tensor>& more = forth->graph()->captures();
+      given.insert(given.end(), more.begin(), more.end());
+    }
+    std::shared_ptr<const Backward> way;
+    if (error == nullptr) way = TryBackwardOf(forth, wanted, where, &error);
+    if (way != nullptr && way->function == nullptr) break;
+    levels.push_back({tape, way, forth->outputs().size(), std::move(given)});
+    if (way != nullptr) forth = way->forward;
   }
   if (levels.empty()) return RunPlain(function, std::move(inputs), where);
   const std::vector<Tensor> results = RunPlain(forth, all, where);
@@ -56,10 +64,15 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
   for (const Level& level : levels) {
     auto record = std::make_shared<TapeRecord>();
     record->outputs.assign(at(0), at(level.outputs));
-    record->extra.assign(at(level.outputs), at(level.way->forward->outputs().size()));
+    if (level.way != nullptr) {
+      record->extra.assign(at(level.outputs), at(level.way->forward->outputs().size()));
+    } else {
+      record->custom = NoWayBack(error);
+    }
     record->function = level.way;
-    record->given = all;
+    record->given = level.given;
     record->wanted = wanted;
+    record->wanted.resize(level.given.size(), 0);
     record->where = where;
     level.tape->Keep(record);
   }
