@@ -57,7 +57,7 @@ class RowEmitter {
   }
 
   void AddTask(const PlannedTask& task) {
-    PlanTask added;
+    PlanTask added = task;
     added.begin = static_cast<uint32_t>(plan_.steps.size());
     last_plugin_ = nullptr;  // another thread may have run the task before
     for (const int32_t entry : task.entries) {
@@ -66,10 +66,6 @@ class RowEmitter {
         plan_.step_places.push_back(PlaceOf(plan_.steps[plan_.step_places.size()], entry));
     }
     added.end = static_cast<uint32_t>(plan_.steps.size());
-    added.waits_for = task.waits_for;
-    added.followers = task.followers;
-    added.cost_us = static_cast<float>(task.cost_us);
-    added.path_us = static_cast<float>(task.path_us);
     plan_.tasks.push_back(std::move(added));
   }
 
@@ -78,10 +74,7 @@ class RowEmitter {
   // any error.
   uint32_t PlaceOf(const Step& step, int32_t entry) const {
     if (places_.empty()) return static_cast<uint32_t>(entry);
-    const bool is_node =
-        step.node != kNoNode &&
-        (step.fn != RunSlowStep || static_cast<const SlowStep*>(step.state)->IsNode());
-    return is_node ? places_[step.node] : 0;
+    return step.node == kNoNode || IsService(step) ? 0 : places_[step.node];
   }
 
   // Adds the step that runs row r, if it is a branch: a loop has its own step already, which stands

@@ -88,6 +88,11 @@ void Frame::Join(const Frame& frame) {
   pass_ = Pass();
 }
 
+std::string_view Frame::NameOfNode(const void* frame) {
+  const Frame& f = *static_cast<const Frame*>(frame);
+  return f.node_ == kNoNode ? "" : f.plan_.graph->name(f.node_);
+}
+
 bool Frame::TakePass() {
   // Loops of several lanes count together.
   const int64_t passes =

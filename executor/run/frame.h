@@ -116,6 +116,8 @@ class Frame : public RunState {
   // node of the step that failed; if a loop fails between two passes, that of its LoopStep.
   int32_t node() const { return node_; }
   void set_node(int32_t node) { node_ = node; }
+  // The name of node() of a Frame, for WorkScope; empty for kNoNode.
+  static std::string_view NameOfNode(const void* frame);
   // The step that failed, as an index into plan().steps. If a step within a branch or a loop has
   // failed: after RunSteps of the graph's steps, the step that runs the branch or loop.
   uint32_t failed_step() const { return failed_step_; }

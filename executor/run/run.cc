@@ -61,17 +61,6 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
   return absl::OkStatus();
 }
 
-// The name of the node that runs, for calls into plug-ins (WorkScope).
-std::string_view NodeOfStep(const void* context) {
-  const Frame& frame = *static_cast<const Frame*>(context);
-  return frame.node() == kNoNode ? "" : frame.plan().graph->name(frame.node());
-}
-
-// Whether the step is a copy, a wait or the like, on which steps of several nodes may rely.
-bool IsService(const Step& step) {
-  return step.fn == RunSlowStep && !static_cast<const SlowStep*>(step.state)->IsNode();
-}
-
 // If steps run in another order than the graph's, a node may fail before one that stands earlier in
 // the graph has run. Runs the earlier nodes that are left, and returns the error of the first node
 // in the graph's order: the same error in every order of steps.
@@ -92,7 +81,7 @@ absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status
 
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
-  const WorkScope work(NodeOfStep, &frame);
+  const WorkScope work(Frame::NameOfNode, &frame);
   const LimitsScope limits(frame.context().limits);
   absl::Status status = plan.tasks.empty()
                             ? WithinMemory([&] { return RunSteps(frame, 0, plan.main_steps); })

@@ -18,6 +18,12 @@ const SlowStep* SlowOf(const Step& step) {
 
 }  // namespace
 
+int RunSpan::last_lane() const {
+  int last = lane;
+  for (const Step& step : steps) last = std::max(last, step.lane);
+  return last;
+}
+
 size_t RunRecorder::Room() const {
   absl::MutexLock lock(&mutex_);
   return kMaxSteps - std::min(steps_, kMaxSteps);

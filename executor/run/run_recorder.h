@@ -48,6 +48,8 @@ struct RunSpan {
   int64_t stop_ns = 0;      // the run has ended
   std::vector<Step> steps;  // in the order in which they ended; a loop's steps once for each pass
   std::vector<Queued> queued;
+  // The largest lane of the run and of its steps.
+  int last_lane() const;
   bool whole = true;  // false if the run failed, or the recorder had no room for all its steps
 };
 

@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "executor/run/plan.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "plugin/kernels/kernel.h"
@@ -21,6 +22,10 @@ absl::Status RunSlowStep(const void* state, const StepArgs& args) {
   Frame& frame = static_cast<Frame&>(*args.run_state);
   if (step.guard != 0 && !frame.alive(step.guard)) return absl::OkStatus();
   return step.Run(frame, args);
+}
+
+bool IsService(const Step& step) {
+  return step.fn == RunSlowStep && !static_cast<const SlowStep*>(step.state)->IsNode();
 }
 
 KernelStep::KernelStep(Node node, std::vector<StepInput> inputs,

@@ -21,6 +21,7 @@ namespace tenon {
 struct CpuKernelSpec;   // plugin/kernels/kernel.h
 struct PreparedKernel;  // executor/run/prepared_kernel.h
 class SessionState;     // plugin/kernels/session_state.h
+struct Step;            // executor/run/plan.h
 
 // One step object serves all frames: const functions are thread-safe. Other functions of a step are
 // called only while planning. Errors do not name the node.
@@ -41,6 +42,9 @@ class SlowStep {
 
   int32_t guard = 0;  // RunSlowStep skips the step while this liveness flag is dead; 0: never
 };
+
+// Whether the step is a copy, a wait or the like, on which steps of several nodes may rely.
+bool IsService(const Step& step);
 
 // Runs a SlowStep. `state` is the SlowStep, args.run_state the Frame.
 absl::Status RunSlowStep(const void* state, const StepArgs& args);

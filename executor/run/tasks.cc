@@ -19,12 +19,6 @@ namespace {
 constexpr int kMostLanes = RunRecording::kMostLanes;
 static_assert(kMostLanes <= 64, "free lanes are bits of a word");
 
-// The name of the node that runs, for calls into plug-ins (WorkScope).
-std::string_view NodeOfStep(const void* context) {
-  const Frame& lane = *static_cast<const Frame*>(context);
-  return lane.node() == kNoNode ? "" : lane.plan().graph->name(lane.node());
-}
-
 }  // namespace
 
 absl::Status RunTasks(Frame& frame) { return frame.tasks()->Run(frame); }
@@ -103,7 +97,7 @@ bool TaskState::Help(Workers& workers) {
   const bool worked = task >= 0;
   Frame& lane = *lanes_[number];
   {
-    const WorkScope work(NodeOfStep, &lane);
+    const WorkScope work(Frame::NameOfNode, &lane);
     const LimitsScope limits(lane.context().limits);
     while (task >= 0) {
       RunTask(lane, task);

@@ -256,25 +256,37 @@ TEST(CppTapeRuns, TakeAnyGradientAndGiveThoseWithin) {
   }
 }
 
-// The ways back that two tapes build of one function meet among the functions of the process.
-TEST(CppTapes, OneAndTwoOverOneFunction) {
-  Function cube([](Tensor x) { return x * x * x; });
-  Function second([&](Tensor x) {
+// The derivative of f, as a function of tensors.
+template <typename F>
+auto SlopeOf(const F& f) {
+  return [&f](Tensor x) {
+    GradientTape tape;
+    tape.Watch(x);
+    return tape.Gradient(f(x), {x})[0];
+  };
+}
+
+// The second derivative, by two tapes around f.
+template <typename F>
+auto SecondOf(const F& f) {
+  return [&f](Tensor x) {
     GradientTape outside;
     outside.Watch(x);
     Tensor first;
     {
       GradientTape inside;
       inside.Watch(x);
-      first = inside.Gradient(cube(x), {x})[0];
+      first = inside.Gradient(f(x), {x})[0];
     }
     return outside.Gradient(first, {x})[0];
-  });
-  Function slope([&](Tensor x) {
-    GradientTape tape;
-    tape.Watch(x);
-    return tape.Gradient(cube(x), {x})[0];
-  });
+  };
+}
+
+// The ways back that two tapes build of one function meet among the functions of the process.
+TEST(CppTapes, OneAndTwoOverOneFunction) {
+  Function cube([](Tensor x) { return x * x * x; });
+  Function second(SecondOf(cube));
+  Function slope(SlopeOf(cube));
   const Tensor x(2.f);
   EXPECT_EQ(second(x).item<float>(), 12);
   GradientTape tape;
@@ -440,18 +452,13 @@ TEST(CppCustomGradient, HoldsThroughCallsOfFunctions) {
       CustomGradient([](Tensor x) { return x * x; }, [](Tensor dy) { return dy * 100; });
   Function inner([&](Tensor x) { return square(x * 3) * x; });
   Function outer([&](Tensor x) { return inner(x) + x; });
-  const auto gradient = [](const auto& f, const Tensor& x) {
-    GradientTape tape;
-    tape.Watch(x);
-    return tape.Gradient(f(x), {x})[0];
-  };
   // 9 x^3: 9 x^2 from the factor x, and 100 * 3 x through the square.
   const Tensor x(2.f);
   const float want = 9 * 4 + 100 * 3 * 2;
-  EXPECT_EQ(gradient(inner, x).item<float>(), want);
-  EXPECT_EQ(gradient(outer, x).item<float>(), want + 1);
-  Function traced_inner([&](Tensor t) { return gradient(inner, t); });
-  Function traced_outer([&](Tensor t) { return gradient(outer, t); });
+  EXPECT_EQ(SlopeOf(inner)(x).item<float>(), want);
+  EXPECT_EQ(SlopeOf(outer)(x).item<float>(), want + 1);
+  Function traced_inner(SlopeOf(inner));
+  Function traced_outer(SlopeOf(outer));
   EXPECT_EQ(traced_inner(x).item<float>(), want);
   EXPECT_EQ(traced_outer(x).item<float>(), want + 1);
   EXPECT_EQ(outer(x).item<float>(), 9 * 8 + 2);
@@ -526,11 +533,7 @@ TEST(CppCustomGradient, OnlyGradientsFailWhereThereIsNone) {
   Function g([&](Tensor x) { return bad(x); });
   Function h([&](Tensor x) { return g(x) + 1; });
   EXPECT_EQ(h(Tensor(2.f)).item<float>(), 5);
-  Function slope([&](Tensor x) {
-    GradientTape tape;
-    tape.Watch(x);
-    return tape.Gradient(h(x), {x})[0];
-  });
+  Function slope(SlopeOf(h));
   EXPECT_THROW(slope(Tensor(2.f)), std::runtime_error);
   {
     const Tensor x(2.f);
@@ -554,23 +557,10 @@ TEST(CppCustomGradient, SecondDerivativesThroughCallsHoldOrAreRefused) {
                                    [](Tensor dy, Tensor x) { return dy * x * x * 3; });
   Function inner([&](Tensor x) { return cube(x); });
   Function hidden([&](Tensor x) { return ops::Exp(cube(x)); });
-  const auto second = [](const auto& f) {
-    return [&f](Tensor x) {
-      GradientTape outside;
-      outside.Watch(x);
-      Tensor first;
-      {
-        GradientTape inside;
-        inside.Watch(x);
-        first = inside.Gradient(f(x), {x})[0];
-      }
-      return outside.Gradient(first, {x})[0];
-    };
-  };
-  Function of_inner(second(inner));
+  Function of_inner(SecondOf(inner));
   EXPECT_EQ(of_inner(Tensor(2.f)).item<float>(), 12);
   // exp(x^3): exp(x^3) (9 x^4 + 6 x).
-  Function of_hidden(second(hidden));
+  Function of_hidden(SecondOf(hidden));
   EXPECT_NEAR(of_hidden(Tensor(1.f)).item<float>(), 15 * std::exp(1.f), 1e-3);
 }
 

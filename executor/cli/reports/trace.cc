@@ -51,9 +51,7 @@ class Writer {
     file_.Add(TraceName("process_name", kProcess, 0, "graph_run"));
     int threads = 0;
     for (const RunSpan& run : watch.runs()) {
-      int last = run.lane;
-      for (const RunSpan::Step& step : run.steps) last = std::max(last, step.lane);
-      for (; threads <= last; ++threads)
+      for (const int last = run.last_lane(); threads <= last; ++threads)
         file_.Add(TraceName("thread_name", kProcess, threads + 1,
                             absl::StrCat("runs, thread ", threads)));
     }

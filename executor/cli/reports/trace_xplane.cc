@@ -86,9 +86,8 @@ void AddHost(const std::vector<RunSpan>& runs, pb::XSpace* space) {
   Plane host(kHostPlane, space);
   for (size_t i = 0; i < runs.size(); ++i) {
     const RunSpan& run = runs[i];
-    int last = run.lane;
-    for (const RunSpan::Step& step : run.steps) last = std::max(last, step.lane);
-    while (host.lines() <= last) host.AddLine(absl::StrCat("runs, thread ", host.lines()));
+    for (const int last = run.last_lane(); host.lines() <= last;)
+      host.AddLine(absl::StrCat("runs, thread ", host.lines()));
     pb::XLine* line = host.line(run.lane);
     host.AddEvent(absl::StrCat("run ", i), run.start_ns, run.stop_ns, line);
     host.AddEvent("plan", run.start_ns, run.planned_ns, line);

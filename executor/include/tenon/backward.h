@@ -281,24 +281,6 @@ inline CustomBackward NoWayBack(std::exception_ptr error) {
               const std::vector<Tensor>&) -> std::vector<Tensor> { std::rethrow_exception(error); };
 }
 
-// The call of a function of which a gradient cannot be taken: `error` says why, once one comes.
-inline std::vector<Tensor> CallWithoutGradient(TraceGraph& graph,
-                                               const std::shared_ptr<FunctionRep>& function,
-                                               const std::vector<Tensor>& tensors, Where where,
-                                               std::exception_ptr error) {
-  CustomNode node;
-  for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
-  std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
-  for (Tensor& output : outputs) {
-    if (!IsDifferentiable(output.dtype()) || output.dtype() == DType::kResource) continue;
-    output = Op("StopGradient", where).Input(output).RunOne();
-    node.outputs.push_back(output.output());
-  }
-  node.backward = NoWayBack(error);
-  if (!node.outputs.empty()) graph.custom_nodes().push_back(std::move(node));
-  return outputs;
-}
-
 // The graph of the called function alone knows of the gradients that the program gives. So the call
 // is a tensor with a given gradient too: the way back through the function.
 inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
@@ -307,12 +289,17 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
   std::exception_ptr error;
   const std::shared_ptr<const Backward> way =
       TryBackwardOf(function, std::string(tensors.size(), 1), where, &error);
-  if (way == nullptr) return CallWithoutGradient(graph, function, tensors, where, error);
+  if (way == nullptr) {
+    std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
+    GiveGradient(graph, tensors, outputs, NoWayBack(error), where);
+    return outputs;
+  }
   if (way->function == nullptr) return CallInTrace(graph, function, tensors, where);
   CustomNode node, saved;
   for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
   saved.inputs = node.inputs;
-  std::vector<Tensor> outputs = CallInTrace(graph, way->forward, tensors, where);
+  std::vector<Tensor> outputs =
+      CallInTrace(graph, way->forward, WithCaptures(*way->forward, tensors), where);
   const size_t count = function->outputs().size();
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
@@ -331,7 +318,8 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
       takes.push_back(is_input ? in[need.index] : out[extra + need.index]);
     }
     takes.insert(takes.end(), gradients.begin(), gradients.end());
-    const std::vector<Tensor> found = CallInTrace(*scopes.trace, way->function, takes, where);
+    const std::vector<Tensor> found =
+        CallInTrace(*scopes.trace, way->function, WithCaptures(*way->function, takes), where);
     for (const int number : way->results)
       gives.push_back(number < 0 ? Tensor() : found[static_cast<size_t>(number)]);
     return gives;

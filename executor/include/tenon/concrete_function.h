@@ -144,14 +144,19 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
                                                   const std::vector<Tensor>& tensors, Where where);
 
-// A node that calls a function. `function` gives the outputs. `tensors` are its inputs, or these
-// and what it captures.
+// What a node that calls the function takes: its inputs and what it captures.
+inline std::vector<Tensor> WithCaptures(const FunctionRep& function, std::vector<Tensor> inputs) {
+  const std::vector<Tensor>& captures = function.graph()->captures();
+  inputs.insert(inputs.end(), captures.begin(), captures.end());
+  return inputs;
+}
+
+// A node that calls a function. `function` gives the outputs. `tensors` are WithCaptures, as this
+// trace has them.
 inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
                                        const std::shared_ptr<FunctionRep>& function,
-                                       std::vector<Tensor> tensors, Where where) {
+                                       const std::vector<Tensor>& tensors, Where where) {
   graph.Use(function);
-  if (const TraceGraph& called = *function->graph(); tensors.size() == called.inputs().size())
-    tensors.insert(tensors.end(), called.captures().begin(), called.captures().end());
   const Effect effect = function->effect();
   std::vector<DType> types, results;
   for (const Tensor& tensor : tensors) types.push_back(tensor.dtype());
@@ -185,7 +190,7 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
                 name_, {}, where));
   }
   if (TraceGraph* const graph = scopes.trace) {
-    inputs.insert(inputs.end(), graph_->captures().begin(), graph_->captures().end());
+    inputs = WithCaptures(*this, std::move(inputs));
     return graph_->custom_nodes().empty()
                ? CallInTrace(*graph, shared_from_this(), inputs, where)
                : CallWithCustomGradient(*graph, shared_from_this(), inputs, where);

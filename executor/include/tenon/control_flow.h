@@ -64,18 +64,12 @@ inline void RefuseCustomGradients(TraceGraph& graph, const std::vector<Branch>& 
   bool any = false;
   for (const Branch& branch : branches) any = any || !branch.graph->custom_nodes().empty();
   if (!any) return;
-  CustomNode node;
-  for (const Tensor& input : inputs) node.inputs.push_back(graph.Resolve(input, where));
-  for (Tensor& output : outputs) {
-    output = StopGradient(output, where);
-    node.outputs.push_back(output.output());
-  }
-  node.backward = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
-                          const std::vector<Tensor>&) -> std::vector<Tensor> {
+  const auto refuse = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                              const std::vector<Tensor>&) -> std::vector<Tensor> {
     Throw(TF_UNIMPLEMENTED,
           "The gradient of a CustomGradient in a branch or a loop of a trace is not built", where);
   };
-  graph.custom_nodes().push_back(std::move(node));
+  GiveGradient(graph, inputs, outputs, refuse, where);
 }
 
 inline std::vector<DType> TypesOf(const std::vector<Tensor>& tensors) {

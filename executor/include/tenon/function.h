@@ -101,14 +101,7 @@ class Function {
           std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
       internal::CallArgs call =
           internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
-      return ConcreteFunction(core_->traces
-                                  .Find(
-                                      call,
-                                      [&](const internal::Signature& signature) {
-                                        return MakeTrace<Result>(signature, args...);
-                                      },
-                                      [&] { return internal::ArgDescriber(args...).parts; })
-                                  ->function);
+      return ConcreteFunction(FindTrace<Result>(call, args...)->function);
     }
   }
 
@@ -136,6 +129,14 @@ class Function {
     internal::TraceTable traces;
   };
 
+  template <typename Result, typename... Args>
+  std::shared_ptr<internal::Trace> FindTrace(internal::CallArgs& call, const Args&... args) const {
+    return core_->traces.Find(
+        call,
+        [&](const internal::Signature& signature) { return MakeTrace<Result>(signature, args...); },
+        [&] { return internal::ArgDescriber(args...).parts; });
+  }
+
   template <typename... Args>
   auto CallAt(Where where, const Args&... args) const {
     if constexpr (!internal::kTakes<F, Args...>) {
@@ -145,12 +146,7 @@ class Function {
           std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
       internal::CallArgs call =
           internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
-      const std::shared_ptr<internal::Trace> trace = core_->traces.Find(
-          call,
-          [&](const internal::Signature& signature) {
-            return MakeTrace<Result>(signature, args...);
-          },
-          [&] { return internal::ArgDescriber(args...).parts; });
+      const std::shared_ptr<internal::Trace> trace = FindTrace<Result>(call, args...);
       const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), where);
       if constexpr (!std::is_void_v<Result>) {
         Result result = *static_cast<const Result*>(trace->result.get());

@@ -29,9 +29,7 @@ inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function
 // through what the inner one keeps of the way forth too, for derivatives of derivatives.
 inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
                                        std::vector<Tensor> inputs, Where where) {
-  std::vector<Tensor> all = inputs;
-  const std::vector<Tensor>& captures = function->graph()->captures();
-  all.insert(all.end(), captures.begin(), captures.end());
+  const std::vector<Tensor> all = WithCaptures(*function, inputs);
   std::string wanted;
   if (!WantedBy(all, &wanted)) return RunPlain(function, std::move(inputs), where);
   struct Level {
@@ -47,11 +45,7 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
     if (!tape->recording ||
         !std::any_of(all.begin(), all.end(), [&](const Tensor& t) { return tape->Watches(t); }))
       continue;
-    std::vector<Tensor> given = all;
-    if (forth != function) {
-      const std::vector<Tensor>& more = forth->graph()->captures();
-      given.insert(given.end(), more.begin(), more.end());
-    }
+    std::vector<Tensor> given = forth == function ? all : WithCaptures(*forth, all);
     std::shared_ptr<const Backward> way;
     if (error == nullptr) way = TryBackwardOf(forth, wanted, where, &error);
     if (way != nullptr && way->function == nullptr) break;

@@ -38,6 +38,21 @@ class GradientSource {
 
 namespace internal {
 
+// Lets no gradient of the graph's own nodes come through `outputs`, which become other tensors:
+// `backward` says how it goes on to `inputs`.
+inline void GiveGradient(TraceGraph& graph, const std::vector<Tensor>& inputs,
+                         std::vector<Tensor>& outputs, CustomBackward backward, Where where) {
+  CustomNode node;
+  for (const Tensor& input : inputs) node.inputs.push_back(graph.Resolve(input, where));
+  for (Tensor& output : outputs) {
+    if (!IsDifferentiable(output.dtype()) || output.dtype() == DType::kResource) continue;
+    output = Op("StopGradient", where).Input(output).RunOne();
+    node.outputs.push_back(output.output());
+  }
+  node.backward = std::move(backward);
+  if (!node.outputs.empty()) graph.custom_nodes().push_back(std::move(node));
+}
+
 // TensorFlow's library makes nodes for the gradients of calls that it cannot run. UNIMPLEMENTED if
 // one is among those that begin with `prefix`.
 inline void CheckNoSymbolicGradient(TraceGraph& graph, const std::string& prefix, Where where) {

@@ -7,16 +7,9 @@
 #include <cstdint>
 
 #include "executor/plan/base/effects.h"
-#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
-
-// Whether the order must stay as it is. The nodes of a loop or a branch must stand together. A
-// reader of a reference sees the value at its own place in the order.
-bool KeepsOrder(const Graph& graph, NodeId n) {
-  return IsControlFlow(graph.facts(n)) || GivesReference(graph, n);
-}
 
 // By node id: the largest number of asynchronous kernels on a path to the node.
 std::vector<int32_t> FindDepths(const Graph& graph, absl::Span<const NodeId> calls,
@@ -42,8 +35,7 @@ void BeginCallsEarly(const Graph& graph, absl::Span<const NodeId> calls,
   std::vector<NodeId>& order = schedule.order;
   if (calls.empty()) return;
   if (std::ranges::any_of(order, [&](NodeId n) { return KeepsOrder(graph, n); })) return;
-  schedule.places.assign(graph.num_node_ids(), 0);
-  for (size_t i = 0; i < order.size(); ++i) schedule.places[order[i]] = static_cast<uint32_t>(i);
+  NotePlaces(graph, schedule);
   const std::vector<int32_t> depth = FindDepths(graph, calls, fed_only, order);
   std::ranges::stable_sort(order, {}, [&](NodeId n) { return depth[n]; });
 }

@@ -9,7 +9,6 @@
 #include <queue>
 
 #include "executor/plan/base/effects.h"
-#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -121,16 +120,13 @@ void QueueDevicesFirst(const Graph& graph, absl::Span<Device* const> devices, co
                        const std::vector<bool>& fed_only, Schedule& schedule) {
   std::vector<NodeId>& order = schedule.order;
   const auto on_device = [&](NodeId n) { return devices[n] != host; };
-  const auto keeps_order = [&](NodeId n) {
-    return IsControlFlow(graph.facts(n)) || GivesReference(graph, n);
-  };
+  const auto keeps_order = [&](NodeId n) { return KeepsOrder(graph, n); };
   if (!schedule.places.empty() || !std::ranges::any_of(order, on_device) ||
       std::ranges::any_of(order, keeps_order))
     return;
   std::vector<NodeId> sorted = DeviceOrder(graph, devices, host, fed_only, order).Run();
   if (sorted == order) return;
-  schedule.places.assign(graph.num_node_ids(), 0);
-  for (size_t i = 0; i < order.size(); ++i) schedule.places[order[i]] = static_cast<uint32_t>(i);
+  NotePlaces(graph, schedule);
   order = std::move(sorted);
 }
 

@@ -25,4 +25,8 @@ bool GivesReference(const Graph& graph, NodeId n) {
   return false;
 }
 
+bool KeepsOrder(const Graph& graph, NodeId n) {
+  return IsControlFlow(graph.facts(n)) || GivesReference(graph, n);
+}
+
 }  // namespace tenon

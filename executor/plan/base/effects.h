@@ -11,5 +11,8 @@ bool HasEffects(const Graph& graph, NodeId n);
 // Whether an output is a reference. A reader of it sees the value at the reader's own place in the
 // order.
 bool GivesReference(const Graph& graph, NodeId n);
+// Whether no node may be sorted to another place in a graph that has this one: the nodes of a loop
+// or a branch must stand together, and a reference is read in order.
+bool KeepsOrder(const Graph& graph, NodeId n);
 
 }  // namespace tenon

@@ -380,4 +380,10 @@ absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeI
   return schedule;
 }
 
+void NotePlaces(const Graph& graph, Schedule& schedule) {
+  schedule.places.assign(graph.num_node_ids(), 0);
+  for (size_t i = 0; i < schedule.order.size(); ++i)
+    schedule.places[schedule.order[i]] = static_cast<uint32_t>(i);
+}
+
 }  // namespace tenon

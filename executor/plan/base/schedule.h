@@ -34,8 +34,8 @@ struct Schedule {
   // By node id: the innermost loop of the node; -1: none. Enter and Exit nodes belong to the loop
   // that they enter or leave. Empty without loops.
   std::vector<int32_t> loop_of;
-  // By node id: the node's position in the order that MakeSchedule made, if BeginCallsEarly has
-  // sorted `order` (executor/plan/base/call_order.h). Else empty.
+  // By node id: the node's position in the order that MakeSchedule made, if BeginCallsEarly
+  // or QueueDevicesFirst has sorted `order` (call_order.h, device_order.h). Else empty.
   std::vector<uint32_t> places;
 };
 
@@ -53,5 +53,8 @@ struct Schedule {
 // * INTERNAL: `order` has a cycle.
 absl::StatusOr<Schedule> MakeSchedule(const Graph& graph, absl::Span<const NodeId> order,
                                       const std::vector<bool>& fed_only);
+
+// Sets Schedule::places to the order as it is, before it is sorted.
+void NotePlaces(const Graph& graph, Schedule& schedule);
 
 }  // namespace tenon

@@ -30,7 +30,7 @@ struct Layout {
   // scratch.
   std::vector<uint32_t> scratch_line;
   uint64_t arena_bytes = 0;
-  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound; 0 if there are tasks
+  uint64_t arena_lower_bound = 0;  // ArenaLayout::lower_bound
   // The node whose step is the first to need the largest part of the arena, a value or scratch
   // memory. For a value that lives through a whole loop that is an Enter of the loop. kNoNode for
   // an empty arena, or if the step has no node.

@@ -151,14 +151,14 @@ uint64_t PlaceBySweep(absl::Span<const BufferRequest> requests, const Sweep& swe
 // placed buffers that are in use together with it; without a gap it comes behind the last of these
 // buffers. Returns the end of the arena.
 template <typename Together>
-uint64_t PlaceBySize(absl::Span<const uint64_t> bytes, Ids ids, std::vector<uint64_t>& offsets,
-                     const Together& together) {
+uint64_t PlaceBySize(absl::Span<const BufferRequest> requests, Ids ids,
+                     std::vector<uint64_t>& offsets, const Together& together) {
   std::stable_sort(ids.begin(), ids.end(),
-                   [&](int32_t a, int32_t b) { return bytes[a] > bytes[b]; });
+                   [&](int32_t a, int32_t b) { return requests[a].bytes > requests[b].bytes; });
   Ids by_offset;
   uint64_t arena_end = 0;
   for (int32_t id : ids) {
-    const uint64_t size = RoundedSize(bytes[id]);
+    const uint64_t size = RoundedSize(requests[id].bytes);
     uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
     for (int32_t other : by_offset) {
       if (!together(id, other)) continue;
@@ -166,7 +166,7 @@ uint64_t PlaceBySize(absl::Span<const uint64_t> bytes, Ids ids, std::vector<uint
         best = end;
         best_gap = offsets[other] - end;
       }
-      end = std::max(end, offsets[other] + RoundedSize(bytes[other]));
+      end = std::max(end, offsets[other] + RoundedSize(requests[other].bytes));
     }
     offsets[id] = best == UINT64_MAX ? end : best;
     arena_end = std::max(arena_end, offsets[id] + size);
@@ -195,9 +195,7 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   uint64_t large_end = PlaceBySweep(requests, Sweep(requests, large), layout.offsets);
   if (large.size() <= kMaxForQuadratic) {
     std::vector<uint64_t> offsets(requests.size(), 0);
-    std::vector<uint64_t> bytes;
-    for (const BufferRequest& request : requests) bytes.push_back(request.bytes);
-    const uint64_t end = PlaceBySize(bytes, large, offsets, [&](int32_t a, int32_t b) {
+    const uint64_t end = PlaceBySize(requests, large, offsets, [&](int32_t a, int32_t b) {
       return requests[a].last >= requests[b].first && requests[b].last >= requests[a].first;
     });
     if (end < large_end) {
@@ -211,23 +209,26 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests) {
   return layout;
 }
 
-ArenaLayout PlanArena(absl::Span<const uint64_t> bytes,
+ArenaLayout PlanArena(absl::Span<const BufferRequest> requests,
                       absl::FunctionRef<bool(int32_t a, int32_t b)> together) {
   ArenaLayout layout;
-  layout.offsets.resize(bytes.size(), 0);
-  Ids large;
+  layout.offsets.resize(requests.size(), 0);
+  Ids all, large;
   uint64_t small_end = 0;
-  for (int32_t id = 0; id < static_cast<int32_t>(bytes.size()); ++id) {
-    if (bytes[id] == 0) continue;
-    if (bytes[id] >= kCacheLine) {
+  for (int32_t id = 0; id < static_cast<int32_t>(requests.size()); ++id) {
+    const uint64_t bytes = requests[id].bytes;
+    if (bytes == 0) continue;
+    all.push_back(id);
+    if (bytes >= kCacheLine) {
       large.push_back(id);
       continue;
     }
-    layout.offsets[id] = RoundUp(small_end, RoundedSize(bytes[id]));
-    small_end = layout.offsets[id] + RoundedSize(bytes[id]);
+    layout.offsets[id] = RoundUp(small_end, RoundedSize(bytes));
+    small_end = layout.offsets[id] + RoundedSize(bytes);
   }
+  layout.lower_bound = LowerBound(requests, Sweep(requests, all));
   small_end = RoundUp(small_end, kCacheLine);
-  layout.bytes = small_end + PlaceBySize(bytes, large, layout.offsets, together);
+  layout.bytes = small_end + PlaceBySize(requests, large, layout.offsets, together);
   for (int32_t id : large) layout.offsets[id] += small_end;
   return layout;
 }

@@ -17,13 +17,9 @@ class TaskArena {
 
   ArenaLayout Plan(absl::Span<const BufferRequest> buffers, absl::Span<const int32_t> owners) {
     FindUses();
-    std::vector<uint64_t> bytes;
     uses_.reserve(buffers.size());
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      bytes.push_back(buffers[i].bytes);
-      uses_.push_back(UseOf(buffers[i], owners[i]));
-    }
-    return PlanArena(bytes, [this](int32_t a, int32_t b) {
+    for (size_t i = 0; i < buffers.size(); ++i) uses_.push_back(UseOf(buffers[i], owners[i]));
+    return PlanArena(buffers, [this](int32_t a, int32_t b) {
       return !EndsBefore(uses_[a], uses_[b]) && !EndsBefore(uses_[b], uses_[a]);
     });
   }

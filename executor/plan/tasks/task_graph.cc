@@ -335,8 +335,8 @@ TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSc
   result.tasks.resize(tasks.size());
   for (size_t t = 0; t < tasks.size(); ++t) {
     PlannedTask& task = result.tasks[number[t]];
-    task.cost_us = tasks[t].cost_us;
-    task.path_us = paths[t];
+    task.cost_us = static_cast<float>(tasks[t].cost_us);
+    task.path_us = static_cast<float>(paths[t]);
     task.waits_for = static_cast<int32_t>(tasks[t].after.size());
     result.cost_us += task.cost_us;
     for (const int32_t before : tasks[t].after)

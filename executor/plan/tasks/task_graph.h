@@ -11,14 +11,10 @@
 
 namespace tenon {
 
-// A task runs its entries one after the other, in their order in the row.
-struct PlannedTask {
-  std::vector<int32_t> entries;    // indices into StepRow::entries of the graph's row, ascending
-  std::vector<int32_t> followers;  // the tasks that wait for this one itself
-  int32_t waits_for = 0;           // the number of tasks that have this one as a follower
-  double cost_us = 0;              // estimated, on one thread
-  double path_us = 0;  // of the longest path that begins with the task: the larger, the sooner it
-                       // is to begin
+// A task of the plan, before it has steps there. It runs its entries one after the other, in their
+// order in the row.
+struct PlannedTask : PlanTask {
+  std::vector<int32_t> entries;  // indices into StepRow::entries of the graph's row, ascending
 };
 
 // A partial order of steps. No tasks: the plan is one row, in which each step comes after those

@@ -97,9 +97,9 @@ std::vector<Cut> BestCuts(const CutProblem& q) {
   return best;
 }
 
-int64_t ColumnsAt(const CutProblem& q, const Cut& cut, int64_t begin) {
-  const int64_t left = q.columns - begin;
-  return left < cut.columns + std::max<int64_t>(q.block, 1) ? left : cut.columns;
+int64_t WidthAt(int64_t begin, int64_t columns, int64_t width, int64_t block) {
+  const int64_t left = columns - begin;
+  return left < width + std::max<int64_t>(block, 1) ? left : width;
 }
 
 int64_t ChannelBlock(const MemoryDesc& filter) {

@@ -35,14 +35,15 @@ struct Cut {
   int64_t columns;  // of a tile; the last tile may have more or fewer
 };
 
-// Returns up to four cuts, the best first by an estimate of the time that `threads` threads take.
-// Cuts of rows alone follow: the last cut is the best of these. There are at most 64 tiles. With
-// one thread the only cut is none. Never empty.
+// Returns some cuts to try one after the other: the best by an estimate of the time that `threads`
+// threads take, the best of rows alone, the best of columns alone, none. There are at most 64
+// tiles. With one thread the only cut is none. Never empty.
 std::vector<Cut> BestCuts(const CutProblem& problem);
 
-// Returns the width of the tile of columns that begins at `begin`. The last tile takes what is left
-// over behind the last whole block.
-int64_t ColumnsAt(const CutProblem& problem, const Cut& cut, int64_t begin);
+// Returns the width of the tile that begins at column `begin`, of `columns` that are cut into tiles
+// of `width` at multiples of `block`. The last tile takes what is left over behind the last whole
+// block.
+int64_t WidthAt(int64_t begin, int64_t columns, int64_t width, int64_t block);
 
 // Returns how many output channels a packed filter keeps together if every range of such blocks is
 // one piece of the filter's memory; 0 if there is none. `filter` has the output channels as its

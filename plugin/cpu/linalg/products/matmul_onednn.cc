@@ -188,7 +188,7 @@ class Builder {
     const Dim rows = problem.row_cuts[cut.row_cut].rows;
     for (Dim r = 0; r < q_.m; r += rows) {
       for (Dim c = 0, n; c < q_.n; c += n) {
-        n = ColumnsAt(problem, cut, c);
+        n = WidthAt(c, q_.n, cut.columns, problem.block);
         TENON_RETURN_IF_ERROR(AddTile({1, std::min(rows, q_.m - r), n}, 0, r, c));
       }
     }

@@ -107,8 +107,7 @@ class Builder {
     for (Dim n = 0; n < q_.batch; n += tile.batch) {
       for (Dim r = 0; r < q_.outer().out; r += tile.outer) {
         for (Dim c = 0, channels; c < q_.out_channels; c += channels) {
-          channels = q_.out_channels - c;
-          if (channels >= tile.channels + std::max<Dim>(tile.block, 1)) channels = tile.channels;
+          channels = WidthAt(c, q_.out_channels, tile.channels, tile.block);
           const Placed placed{std::min(tile.batch, q_.batch - n),
                               n,
                               r,

@@ -129,19 +129,26 @@ TEST(EagerAsyncTest, DeletingDoesNotDisturbQueuedOps) {
   EXPECT_THAT(Values<float>(last.get()), ElementsAre(-199));
 }
 
+// A dequeue from an empty queue, which ends only when it is cancelled. `queue` gets the queue.
+TFE_Op* NewWaitingOp(TFE_Context* context, std::vector<Handle>* queue, TF_Status* status) {
+  TFE_Op* op = TFE_NewOp(context, "FIFOQueueV2", status);
+  const TF_DataType type = TF_FLOAT;
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  *queue = Execute(op, 1);
+  TFE_DeleteOp(op);
+  EXPECT_EQ(queue->size(), 1u);
+  op = TFE_NewOp(context, "QueueDequeueV2", status);
+  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
+  TFE_OpAddInput(op, queue->front().get(), status);
+  return op;
+}
+
 // A queued op may end such a handle at any time, so a call must not look into it.
 TEST(EagerAsyncTest, AHandleThatOnlyAQueuedOpHoldsIsDeleted) {
   CheckedStatus status;
   const ContextPointer context = NewAsyncContext();
-  TFE_Op* op = TFE_NewOp(context.get(), "FIFOQueueV2", status);
-  const TF_DataType type = TF_FLOAT;
-  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
-  const std::vector<Handle> queue = Execute(op, 1);
-  TFE_DeleteOp(op);
-  ASSERT_EQ(queue.size(), 1u);
-  op = TFE_NewOp(context.get(), "QueueDequeueV2", status);
-  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
-  TFE_OpAddInput(op, queue[0].get(), status);
+  std::vector<Handle> queue;
+  TFE_Op* const op = NewWaitingOp(context.get(), &queue, status);
   TFE_CancellationManager* const manager = TFE_NewCancellationManager();
   TFE_OpSetCancellationManager(op, manager, status);
   TFE_TensorHandle* result = nullptr;
@@ -205,15 +212,8 @@ TEST(CancellationTest, CallbacksAreCalledOnce) {
 TEST(CancellationTest, EndsAnOpThatWaits) {
   CheckedStatus status;
   const ContextPointer context = NewContext();
-  TFE_Op* op = TFE_NewOp(context.get(), "FIFOQueueV2", status);
-  const TF_DataType type = TF_FLOAT;
-  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
-  const std::vector<Handle> queue = Execute(op, 1);
-  TFE_DeleteOp(op);
-  ASSERT_EQ(queue.size(), 1u);
-  op = TFE_NewOp(context.get(), "QueueDequeueV2", status);
-  TFE_OpSetAttrTypeList(op, "component_types", &type, 1);
-  TFE_OpAddInput(op, queue[0].get(), status);
+  std::vector<Handle> queue;
+  TFE_Op* const op = NewWaitingOp(context.get(), &queue, status);
   TFE_CancellationManager* const manager = TFE_NewCancellationManager();
   TFE_OpSetCancellationManager(op, manager, status);
   EXPECT_EQ(status.text(), "OK");

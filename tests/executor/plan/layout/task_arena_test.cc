@@ -131,6 +131,7 @@ TEST_F(TaskArenaTest, WhatSharesMemoryIsUsedOneAfterTheOther) {
     ++with_tasks;
     const Orders orders(steps.graph, layout->tasks);
     const std::vector<Tenant> tenants = FindTenants(steps.graph, *layout);
+    EXPECT_EQ(layout->arena_lower_bound > 0, layout->arena_bytes > 0);
     for (size_t a = 0; a < tenants.size(); ++a) {
       ASSERT_LE(tenants[a].end, layout->arena_bytes);
       for (size_t b = 0; b < a; ++b) {

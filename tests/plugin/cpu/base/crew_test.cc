@@ -34,6 +34,14 @@ struct Pieces {
     open.fetch_sub(1);
   }
   bool done() const { return open.load() == 0; }
+  // The help of a crew: takes and ends a piece.
+  bool Do(Workers& workers) {
+    const int piece = Take();
+    if (piece < 0) return false;
+    End(piece);
+    if (done()) workers.Call(0);
+    return true;
+  }
 
   std::atomic<int> left, open;
   std::vector<std::atomic<int>> hits;
@@ -45,13 +53,7 @@ TEST(Crew, DoesEachPieceOnceAndReturnsWhenAllAreDone) {
     Workers workers(threads);
     for (const int count : {0, 1, 100}) {
       Pieces pieces(count);
-      const auto help = [&] {
-        const int piece = pieces.Take();
-        if (piece < 0) return false;
-        pieces.End(piece);
-        if (pieces.done()) workers.Call(0);
-        return true;
-      };
+      const auto help = [&] { return pieces.Do(workers); };
       {
         Workers::Crew crew(workers, help);
         workers.Call(threads - 1);
@@ -214,13 +216,7 @@ TEST(Crew, RunsAloneWhereAllPlacesAreTaken) {
       EXPECT_EQ(sum, 1000);
     }
     Pieces pieces(50);
-    const auto help = [&] {
-      const int piece = pieces.Take();
-      if (piece < 0) return false;
-      pieces.End(piece);
-      if (pieces.done()) workers.Call(0);
-      return true;
-    };
+    const auto help = [&] { return pieces.Do(workers); };
     Workers::Crew crew(workers, help);
     crew.Work([&] { return pieces.done(); });
     for (const auto& hits : pieces.hits) EXPECT_EQ(hits.load(), 1);

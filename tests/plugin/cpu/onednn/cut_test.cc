@@ -31,7 +31,7 @@ CutProblem Product(int threads, int64_t m, int64_t n, int64_t k, int64_t block) 
 
 int64_t Tiles(const CutProblem& q, const Cut& cut) {
   int64_t columns = 0;
-  for (int64_t c = 0; c < q.columns; c += ColumnsAt(q, cut, c)) ++columns;
+  for (int64_t c = 0; c < q.columns; c += WidthAt(c, q.columns, cut.columns, q.block)) ++columns;
   return q.row_cuts[cut.row_cut].pieces * columns;
 }
 
@@ -75,11 +75,12 @@ TEST(BlockToCutAt, LeavesNothingOverIfItCan) {
   EXPECT_EQ(BlockToCutAt(1000, 0), 0);
 }
 
-TEST(ColumnsAt, TheLastTileTakesWhatIsLeft) {
+TEST(WidthAt, TheLastTileTakesWhatIsLeft) {
   const CutProblem q = Product(4, 64, 500, 100, 32);
   const Cut cut = {0, 96};
   std::vector<int64_t> widths;
-  for (int64_t c = 0; c < 500; c += widths.back()) widths.push_back(ColumnsAt(q, cut, c));
+  for (int64_t c = 0; c < 500; c += widths.back())
+    widths.push_back(WidthAt(c, q.columns, cut.columns, q.block));
   EXPECT_THAT(widths, ::testing::ElementsAre(96, 96, 96, 96, 116));
 }
 
