@@ -11,9 +11,12 @@ c++ -std=c++20 -O2 "$root/benchmarks/$bench.cc" -o "$work/program" -lbenchmark -
   "$tensorflow/libtensorflow_cc.so.2" "$tensorflow/libtensorflow_framework.so.2"
 for round in 1 2 3; do
   for libraries in "$build/lib/tenon" "$tensorflow"; do
-    LD_LIBRARY_PATH=$libraries TF_CPP_MIN_LOG_LEVEL=3 "$work/program" --benchmark_format=csv \
-      --benchmark_filter="$filter" 2>"$work/log" |
-      awk -F, -v p="$libraries" '$5 == "ms" { $4 *= 1e6 } NR > 1 && $4 > 0 { gsub("\"", "", $1); print p, $1, $4 }'
+    # Not as CSV: that form ends the program at the first row with a counter that the rows before it lack.
+    LD_LIBRARY_PATH=$libraries TF_CPP_MIN_LOG_LEVEL=3 "$work/program" --benchmark_color=false \
+      --benchmark_filter="$filter" >"$work/rows" 2>"$work/log" ||
+      { cat "$work/log" >&2; echo "$0: $bench ended with $? under $libraries" >&2; exit 1; }
+    awk -v p="$libraries" 'BEGIN { unit["ns"] = 1; unit["us"] = 1e3; unit["ms"] = 1e6; unit["s"] = 1e9 }
+      $4 > 0 && $5 in unit { print p, $1, $4 * unit[$5] }' "$work/rows"
   done
 done | awk -v tenon="$build/lib/tenon" -v tensorflow="$tensorflow" '
   !(($1, $2) in best) || $3 < best[$1, $2] { best[$1, $2] = $3 }
