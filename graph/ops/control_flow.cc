@@ -1,5 +1,6 @@
 // Branches and loops of the first kind, assertions, printing.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -58,7 +59,7 @@ constexpr OpSpec kControlFlowOps[] = {
      "T: type; U: list(type) >= 0; message: string = ''; first_n: int = -1; summarize: int = 3",
      UnchangedShape, kStateful},
     {"PrintV2", "input: string", "", "output_stream: string = 'stderr'; end: string = '\\n'",
-     nullptr, kStateful},
+     RankRule<"0 ->">, kStateful},
     {"RefEnter", "data: Ref(T)", "output: Ref(T)",
      "T: type; frame_name: string; is_constant: bool = false; parallel_iterations: int = 10",
      EnterShape, kPure,
@@ -72,8 +73,8 @@ constexpr OpSpec kControlFlowOps[] = {
              .renames = true,
              .flow = FlowRole::kNextIteration,
              .passes_memory = true}},
-    {"RefSelect", "index: int32; inputs: Ref(N * T)", "output: Ref(T)", "T: type; N: int", nullptr,
-     kPure, OpFacts{.passes_memory = true}},
+    {"RefSelect", "index: int32; inputs: Ref(N * T)", "output: Ref(T)", "T: type; N: int",
+     RankRule<"0 ->">, kPure, OpFacts{.passes_memory = true}},
     {"RefSwitch", "data: Ref(T); pred: bool", "output_false: Ref(T); output_true: Ref(T)",
      "T: type", SwitchShape, kUninitializedInput,
      OpFacts{.in_plan = true, .flow = FlowRole::kSwitch, .passes_memory = true}},

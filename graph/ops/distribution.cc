@@ -1,5 +1,6 @@
 // Sending between devices and workers, batching, sessions, debugging.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -31,17 +32,17 @@ constexpr OpSpec kDistributionOps[] = {
      "data: T",
      "T: {bfloat16, float, half, double, int32, int64}; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0; is_stateless: bool = false; Nordering_token: int >= 0 = 0",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"CollectiveAllToAllV3", "input: T; communicator: resource; group_assignment: int32", "data: T",
-     "T: {bfloat16, float, half, double, int32, int64}; timeout_seconds: float = 0", nullptr,
-     kStateful},
+     "T: {bfloat16, float, half, double, int32, int64}; timeout_seconds: float = 0",
+     RankRule<"-> =0">, kStateful},
     {"CollectiveAssignGroupV2", "group_assignment: int32; device_index: int32; base_key: int32",
-     "group_size: int32; group_key: int32", "", nullptr, kStateful},
+     "group_size: int32; group_key: int32", "", RankRule<"-> [] []">, kStateful},
     {"CollectiveBcastRecv", "", "data: T",
      "T: {bool, float, half, double, int32, int64}; group_size: int; group_key: int; "
      "instance_key: int; shape: shape; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0",
-     nullptr, kStateful},
+     ExplicitShape, kStateful},
     {"CollectiveBcastRecvV2",
      "group_size: int32; group_key: int32; instance_key: int32; shape: Tshape", "data: T",
      "T: {bool, float, half, double, int32, int64}; Tshape: {int32, int64} = DT_INT32; "
@@ -51,12 +52,12 @@ constexpr OpSpec kDistributionOps[] = {
      "T: {bool, float, half, double, int32, int64}; group_size: int; group_key: int; "
      "instance_key: int; shape: shape; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0",
-     nullptr, kStateful},
+     ExplicitShape, kStateful},
     {"CollectiveBcastSendV2", "input: T; group_size: int32; group_key: int32; instance_key: int32",
      "data: T",
      "T: {bool, float, half, double, int32, int64}; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"CollectiveGather", "input: T", "data: T",
      "T: {float, half, double, int32, int64}; group_size: int; group_key: int; instance_key: int; "
      "shape: shape; communication_hint: string = 'auto'; timeout_seconds: float = 0",
@@ -70,15 +71,15 @@ constexpr OpSpec kDistributionOps[] = {
      nullptr, kStateful},
     {"CollectiveInitializeCommunicator", "group_key: int32; rank: int32; group_size: int32",
      "communicator: resource", "communication_hint: string = 'auto'; timeout_seconds: float = 0",
-     nullptr, kStateful},
+     RankRule<"-> []">, kStateful},
     {"CollectivePermute", "input: T; source_target_pairs: int32", "output: T", "T: numbertype",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"CollectiveReduce", "input: T", "data: T",
      "T: {bfloat16, float, half, double, int32, int64}; group_size: int; group_key: int; "
      "instance_key: int; merge_op: {'Min', 'Max', 'Mul', 'Add'}; final_op: {'Id', 'Div'}; "
      "subdiv_offsets: list(int); wait_for: list(int) = []; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"CollectiveReduceScatterV2",
      "input: T; group_size: int32; group_key: int32; instance_key: int32; "
      "ordering_token: Nordering_token * resource",
@@ -94,11 +95,11 @@ constexpr OpSpec kDistributionOps[] = {
      "T: {bfloat16, float, half, double, int32, int64}; merge_op: {'Min', 'Max', 'Mul', 'Add'}; "
      "final_op: {'Id', 'Div'}; communication_hint: string = 'auto'; timeout_seconds: float = 0; "
      "is_stateless: bool = false; Nordering_token: int >= 0 = 0; max_subdivs_per_device: int = -1",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"CollectiveReduceV3", "input: T; communicator: resource; group_assignment: int32", "data: T",
      "T: {bfloat16, float, half, double, int32, int64}; reduction: {'Min', 'Max', 'Mul', 'Add'}; "
      "timeout_seconds: float = 0",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"DebugIdentity", "input: T", "output: T",
      "T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; "
      "gated_grpc: bool = false",
@@ -117,10 +118,11 @@ constexpr OpSpec kDistributionOps[] = {
      "T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; "
      "gated_grpc: bool = false",
      nullptr, kUninitializedInput},
-    {"DeleteSessionTensor", "handle: string", "", "", nullptr, kStateful},
-    {"GetSessionHandle", "value: T", "handle: string", "T: type", nullptr, kStateful},
-    {"GetSessionHandleV2", "value: T", "handle: resource", "T: type", nullptr, kStateful},
-    {"GetSessionTensor", "handle: string", "value: dtype", "dtype: type", nullptr, kStateful},
+    {"DeleteSessionTensor", "handle: string", "", "", RankRule<"0 ->">, kStateful},
+    {"GetSessionHandle", "value: T", "handle: string", "T: type", RankRule<"-> []">, kStateful},
+    {"GetSessionHandleV2", "value: T", "handle: resource", "T: type", RankRule<"-> []">, kStateful},
+    {"GetSessionTensor", "handle: string", "value: dtype", "dtype: type", RankRule<"0 ->">,
+     kStateful},
     {"_HostRecv", "", "tensor: tensor_type",
      "tensor_type: type; tensor_name: string; send_device: string; send_device_incarnation: int; "
      "recv_device: string; client_terminated: bool = false",
@@ -132,9 +134,9 @@ constexpr OpSpec kDistributionOps[] = {
     {"NcclAllReduce", "input: T", "data: T",
      "reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; "
      "num_devices: int; shared_name: string",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"NcclBroadcast", "input: T", "output: T",
-     "T: {half, float, double, int32, int64}; shape: shape", nullptr, kStateful},
+     "T: {half, float, double, int32, int64}; shape: shape", RankRule<"-> =0">, kStateful},
     {"_NcclBroadcastRecv", "shape: int32", "output: T",
      "T: {half, float, double, int32, int64}; num_devices: int; shared_name: string", nullptr,
      kStateful},
@@ -144,11 +146,11 @@ constexpr OpSpec kDistributionOps[] = {
     {"NcclReduce", "input: num_devices * T", "data: T",
      "reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; "
      "num_devices: int",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"_NcclReduceRecv", "input: T", "data: T",
      "reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; "
      "num_devices: int; shared_name: string",
-     nullptr, kStateful},
+     RankRule<"-> =0">, kStateful},
     {"_NcclReduceSend", "input: T", "",
      "reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; "
      "num_devices: int; shared_name: string",
@@ -169,10 +171,10 @@ constexpr OpSpec kDistributionOps[] = {
     {"_ScopedAllocator", "", "output: T",
      "shapes: list(shape); shape: shape; T: type; sa_name: string; id: int; "
      "expected_call_count: int",
-     nullptr, kStateful},
+     ExplicitShape, kStateful},
     {"_ScopedAllocatorConcat", "backing: T; inputs: N * T", "output: T",
-     "shape: shape; T: type; reshape: bool = false; sa_name: string; id: int; N: int >= 2", nullptr,
-     kStateful},
+     "shape: shape; T: type; reshape: bool = false; sa_name: string; id: int; N: int >= 2",
+     ExplicitShape, kStateful},
     {"_ScopedAllocatorSplit", "concat: T; split: N * T", "output: N * T",
      "T: type; sa_name: string; id: int; N: int >= 2; shapes: list(shape)", nullptr, kStateful},
     {"Send", "tensor: T", "",

@@ -16,7 +16,7 @@ constexpr OpSpec kFunctionsOps[] = {
     {"EagerPyFunc", "input: Tin", "output: Tout",
      "token: string; is_async: bool = false; Tin: list(type) >= 0; Tout: list(type) >= 0", nullptr,
      kStateful},
-    {"FakeParam", "", "output: dtype", "dtype: type; shape: shape", nullptr},
+    {"FakeParam", "", "output: dtype", "dtype: type; shape: shape", ExplicitShape},
     {"For", "start: int32; limit: int32; delta: int32; input: T", "output: T",
      "T: list(type) >= 0; body: func", nullptr, kPure, OpFacts{.calls = CallKind::kFor}},
     {"If", "cond: Tcond; input: Tin", "output: Tout",

@@ -1,5 +1,6 @@
 // Matrix products, decompositions, Fourier transforms.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -102,7 +103,7 @@ constexpr OpSpec kLinalgOps[] = {
      "Tcomplex: {complex64, complex128} = DT_COMPLEX64", Fft3DShape, kPure,
      OpFacts{.cost = {CostRule::kFourier, 3}}},
     {"FFTND", "input: Tcomplex; fft_length: int32; axes: int32", "output: Tcomplex",
-     "Tcomplex: {complex64, complex128} = DT_COMPLEX64", nullptr, kPure,
+     "Tcomplex: {complex64, complex128} = DT_COMPLEX64", RankRule<"1+ -> =0">, kPure,
      OpFacts{.cost = {CostRule::kFourier, 1}}},
     {"_FusedMatMul", "a: T; b: T; args: num_args * T", "product: T",
      "transpose_a: bool = false; transpose_b: bool = false; T: {bfloat16, half, float}; "
@@ -125,7 +126,7 @@ constexpr OpSpec kLinalgOps[] = {
      "Tcomplex: {complex64, complex128} = DT_COMPLEX64", Fft3DShape, kPure,
      OpFacts{.cost = {CostRule::kFourier, 3}}},
     {"IFFTND", "input: Tcomplex; fft_length: int32; axes: int32", "output: Tcomplex",
-     "Tcomplex: {complex64, complex128} = DT_COMPLEX64", nullptr, kPure,
+     "Tcomplex: {complex64, complex128} = DT_COMPLEX64", RankRule<"1+ -> =0">, kPure,
      OpFacts{.cost = {CostRule::kFourier, 1}}},
     {"IRFFT", "input: Tcomplex; fft_length: int32", "output: Treal",
      "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64",
@@ -137,8 +138,8 @@ constexpr OpSpec kLinalgOps[] = {
      "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64",
      Irfft3DShape, kPure, OpFacts{.cost = {CostRule::kFourier, 3}}},
     {"IRFFTND", "input: Tcomplex; fft_length: int32; axes: int32", "output: Treal",
-     "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64", nullptr,
-     kPure, OpFacts{.cost = {CostRule::kFourier, 1}}},
+     "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64",
+     RankRule<"1+ ->">, kPure, OpFacts{.cost = {CostRule::kFourier, 1}}},
     {"LogMatrixDeterminant", "input: T", "sign: T; log_abs_determinant: T",
      "T: {half, float, double, complex64, complex128}", DeterminantShape, kPure,
      OpFacts{.cost = {CostRule::kMatrix, 2}}},
@@ -193,8 +194,8 @@ constexpr OpSpec kLinalgOps[] = {
      "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64",
      Rfft3DShape, kPure, OpFacts{.cost = {CostRule::kFourier, 3}}},
     {"RFFTND", "input: Treal; fft_length: int32; axes: int32", "output: Tcomplex",
-     "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64", nullptr,
-     kPure, OpFacts{.cost = {CostRule::kFourier, 1}}},
+     "Treal: {float, double} = DT_FLOAT; Tcomplex: {complex64, complex128} = DT_COMPLEX64",
+     RankRule<"1+ ->">, kPure, OpFacts{.cost = {CostRule::kFourier, 1}}},
     {"SelfAdjointEig", "input: T", "output: T", "T: {double, float, half}", nullptr, kPure,
      OpFacts{.cost = {CostRule::kMatrix, 20}}, 11, "Use SelfAdjointEigV2 instead."},
     {"SelfAdjointEigV2", "input: T", "e: T; v: T",

@@ -1,5 +1,6 @@
 // Convolution, pooling, normalisation, losses, recurrent cells.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -193,7 +194,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"-> =0 =1 =2 =3">, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNBackpropV2",
      "input: T; input_h: T; input_c: T; params: T; output: T; output_h: T; output_c: T; "
      "output_backprop: T; output_h_backprop: T; output_c_backprop: T; reserve_space: T; "
@@ -204,7 +205,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"-> =0 =1 =2 =3">, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNBackpropV3",
      "input: T; input_h: T; input_c: T; params: T; sequence_lengths: int32; output: T; "
      "output_h: T; output_c: T; output_backprop: T; output_h_backprop: T; output_c_backprop: T; "
@@ -215,7 +216,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; num_proj: int = 0; time_major: bool = true",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"-> =0 =1 =2 =3">, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNCanonicalToParams",
      "num_layers: int32; num_units: int32; input_size: int32; weights: num_params * T; "
      "biases: num_params * T",
@@ -225,7 +226,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"-> [-1]">, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNCanonicalToParamsV2",
      "num_layers: int32; num_units: int32; input_size: int32; weights: num_params_weights * T; "
      "biases: num_params_biases * T",
@@ -235,7 +236,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; num_proj: int = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"-> [-1]">, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNParamsSize", "num_layers: int32; num_units: int32; input_size: int32",
      "params_size: S",
      "T: {bfloat16, half, float, double}; S: {int32, int64}; "
@@ -243,7 +244,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; num_proj: int = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"0 0 0 -> [1]">, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNParamsToCanonical",
      "num_layers: int32; num_units: int32; input_size: int32; params: T",
      "weights: num_params * T; biases: num_params * T",
@@ -437,7 +438,8 @@ constexpr OpSpec kNnOps[] = {
     {"InTopKV2", "predictions: float; targets: T; k: T", "precision: bool",
      "T: {int32, int64} = DT_INT32", InTopKShape},
     {"IsotonicRegression", "input: T", "output: output_dtype; segments: int32",
-     "T: realnumbertype; output_dtype: {half, bfloat16, float, double} = DT_FLOAT", nullptr},
+     "T: realnumbertype; output_dtype: {half, bfloat16, float, double} = DT_FLOAT",
+     RankRule<"-> =0 =0">},
     {"L2Loss", "t: T", "output: T", "T: {half, bfloat16, float, double}", ScalarShape, kPure,
      OpFacts{.precision = Precision::kDeny}},
     {"LRN", "input: T", "output: T",
@@ -463,7 +465,7 @@ constexpr OpSpec kNnOps[] = {
      OpFacts{.safe = Safe::kIfShapesKnown,
              .dims = DimRule::kLikeFirst,
              .precision = Precision::kInfer}},
-    {"MakeUnique", "input: float", "output: float", "", nullptr},
+    {"MakeUnique", "input: float", "output: float", "", RankRule<"2 -> =0">},
     {"MaxPool", "input: T", "output: T",
      "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, "
      "qint8} = DT_FLOAT; ksize: list(int) >= 4; strides: list(int) >= 4; "
@@ -545,8 +547,10 @@ constexpr OpSpec kNnOps[] = {
     {"TopK", "input: T", "values: T; indices: int32",
      "k: int >= 0; sorted: bool = true; T: realnumbertype", TopKV2Shape, kPure,
      OpFacts{.precision = Precision::kClear, .cost = {CostRule::kSort}}, 7, "Use TopKV2 instead"},
-    {"TopKUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
-    {"TopKWithUnique", "input: float", "topk: float; topk_indices: int32", "k: int", nullptr},
+    {"TopKUnique", "input: float", "topk: float; topk_indices: int32", "k: int",
+     RankRule<"2n -> [n,#k] [n,#k]">},
+    {"TopKWithUnique", "input: float", "topk: float; topk_indices: int32", "k: int",
+     RankRule<"2n -> [n,#k] [n,#k]">},
 };
 
 }  // namespace

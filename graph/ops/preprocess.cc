@@ -1,5 +1,6 @@
 // Decoding of files and records, sampling, in-place updates.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -24,7 +25,8 @@ constexpr OpSpec kPreprocessOps[] = {
      DecodeCSVShape},
     {"DecodeCompressed", "bytes: string", "output: string", "compression_type: string = ''",
      UnchangedShape},
-    {"DecodeJSONExample", "json_examples: string", "binary_examples: string", "", nullptr},
+    {"DecodeJSONExample", "json_examples: string", "binary_examples: string", "",
+     RankRule<"-> =0">},
     {"DecodePng", "contents: string", "image: dtype",
      "channels: int = 0; dtype: {uint8, uint16} = DT_UINT8", DecodeImageShape, kPure,
      OpFacts{.cost = {CostRule::kElements, 500}}},
@@ -71,7 +73,7 @@ constexpr OpSpec kPreprocessOps[] = {
     {"GenerateVocabRemapping", "new_vocab_file: string; old_vocab_file: string",
      "remapping: int64; num_present: int32",
      "new_vocab_offset: int >= 0; num_new_vocab: int >= 0; old_vocab_size: int >= -1 = -1",
-     nullptr},
+     RankRule<"0 0 -> [#num_new_vocab] []">},
     {"InplaceAdd", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
     {"InplaceSub", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
     {"InplaceUpdate", "x: T; i: int32; v: T", "y: T", "T: type", UnchangedShape},
@@ -83,7 +85,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "ckpt_path: string; old_tensor_name: string; row_remapping: int64; col_remapping: int64; "
      "initializing_values: float",
      "output_matrix: float", "num_rows: int >= 0; num_cols: int >= 1; max_rows_in_memory: int = -1",
-     nullptr, kStateful},
+     RankRule<"* 0 -> [#num_rows,#num_cols]">, kStateful},
     {"LogUniformCandidateSampler", "true_classes: int64",
      "sampled_candidates: int64; true_expected_count: float; sampled_expected_count: float",
      "num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; "
@@ -215,7 +217,7 @@ constexpr OpSpec kPreprocessOps[] = {
     {"ScatterNdNonAliasingAdd", "input: T; indices: Tindices; updates: T", "output: T",
      "T: {numbertype, bool}; Tindices: {int32, int64}; bad_indices_policy: string = ''",
      TensorScatterShape},
-    {"SdcaFprint", "input: string", "output: int64", "", nullptr},
+    {"SdcaFprint", "input: string", "output: int64", "", RankRule<"1n -> [n,2]">},
     {"SerializeTensor", "tensor: T", "serialized: string", "T: type", ScalarShape},
     {"SobolSample", "dim: int32; num_results: int32; skip: int32", "samples: dtype",
      "dtype: {float, double} = DT_FLOAT", SobolSampleShape},

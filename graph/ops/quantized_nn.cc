@@ -1,5 +1,6 @@
 // Quantized neural networks.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -266,7 +267,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
     {"QuantizedReluX",
      "features: Tinput; max_value: float; min_features: float; max_features: float",
      "activations: out_type; min_activations: float; max_activations: float",
-     "Tinput: quantizedtype; out_type: quantizedtype = DT_QUINT8", nullptr},
+     "Tinput: quantizedtype; out_type: quantizedtype = DT_QUINT8", RankRule<"* 0 0 0 -> =0 [] []">},
     {"QuantizedReshape", "tensor: T; shape: Tshape; input_min: float; input_max: float",
      "output: T; output_min: float; output_max: float",
      "T: type; Tshape: {int32, int64} = DT_INT32", QuantizedReshapeShape},

@@ -1,5 +1,6 @@
 // Random numbers.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -12,7 +13,7 @@ constexpr OpSpec kRandomOps[] = {
      CandidateSamplerShape, kStateful},
     {"ComputeAccidentalHits", "true_classes: int64; sampled_candidates: int64",
      "indices: int32; ids: int64; weights: float", "num_true: int; seed: int = 0; seed2: int = 0",
-     nullptr},
+     RankRule<"[-1,#num_true] 1 -> [-1] [-1] [-1]">},
     {"FixedUnigramCandidateSampler", "true_classes: int64",
      "sampled_candidates: int64; true_expected_count: float; sampled_expected_count: float",
      "num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; "

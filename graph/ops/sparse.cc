@@ -1,5 +1,6 @@
 // Sparse and ragged tensors, beyond those in selection.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -16,7 +17,7 @@ constexpr OpSpec kSparseOps[] = {
      "row_ptrs: int32; col_inds: int32; values: type",
      "type: {float, double, complex64, complex128}", CsrComponentsShape},
     {"CSRSparseMatrixToDense", "sparse_input: variant", "dense_output: type",
-     "type: {float, double, complex64, complex128}", nullptr},
+     "type: {float, double, complex64, complex128}", RankRule<"0 ->">},
     {"CSRSparseMatrixToSparseTensor", "sparse_matrix: variant",
      "indices: int64; values: type; dense_shape: int64",
      "type: {float, double, complex64, complex128}", DeserializeSparseShape},
@@ -67,11 +68,11 @@ constexpr OpSpec kSparseOps[] = {
     {"ScatterNdMax", "ref: Ref(T); indices: Tindices; updates: T", "output_ref: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "bad_indices_policy: string = ''",
-     UnchangedShape},
+     VariableScatterNdShape},
     {"ScatterNdMin", "ref: Ref(T); indices: Tindices; updates: T", "output_ref: Ref(T)",
      "T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; "
      "bad_indices_policy: string = ''",
-     UnchangedShape},
+     VariableScatterNdShape},
     {"SerializeManySparse", "sparse_indices: int64; sparse_values: T; sparse_shape: int64",
      "serialized_sparse: out_type", "T: type; out_type: {string, variant} = DT_STRING",
      SerializeManySparseShape},
@@ -108,28 +109,28 @@ constexpr OpSpec kSparseOps[] = {
     {"SparseFillEmptyRowsGrad", "reverse_index_map: int64; grad_values: T",
      "d_values: T; d_default_value: T", "T: type", SparseFillEmptyRowsGradShape},
     {"SparseMatrixAdd", "a: variant; b: variant; alpha: T; beta: T", "c: variant",
-     "T: {float, double, complex64, complex128}", ScalarShape},
+     "T: {float, double, complex64, complex128}", RankRule<"0 0 0 0 -> []">},
     {"SparseMatrixMatMul", "a: variant; b: T", "output: T",
      "T: type; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; "
      "adjoint_b: bool = false; transpose_output: bool = false; conjugate_output: bool = false",
      CsrMatMulShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
-    {"SparseMatrixMul", "a: variant; b: T", "output: variant", "T: type", ScalarShape},
-    {"SparseMatrixNNZ", "sparse_matrix: variant", "nnz: int32", "", nullptr},
-    {"SparseMatrixOrderingAMD", "input: variant", "output: int32", "", nullptr},
+    {"SparseMatrixMul", "a: variant; b: T", "output: variant", "T: type", RankRule<"0 -> []">},
+    {"SparseMatrixNNZ", "sparse_matrix: variant", "nnz: int32", "", RankRule<"0 ->">},
+    {"SparseMatrixOrderingAMD", "input: variant", "output: int32", "", RankRule<"0 ->">},
     {"SparseMatrixSoftmax", "logits: variant", "softmax: variant", "type: {float, double}",
-     ScalarShape},
+     RankRule<"0 -> []">},
     {"SparseMatrixSoftmaxGrad", "softmax: variant; grad_softmax: variant", "gradient: variant",
-     "type: {float, double}", ScalarShape},
+     "type: {float, double}", RankRule<"0 0 -> []">},
     {"SparseMatrixSparseCholesky", "input: variant; permutation: int32", "output: variant",
-     "type: {float, double, complex64, complex128}", ScalarShape},
+     "type: {float, double, complex64, complex128}", RankRule<"0 -> []">},
     {"SparseMatrixSparseMatMul", "a: variant; b: variant", "c: variant",
      "type: {float, double, complex64, complex128}; transpose_a: bool = false; "
      "transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false",
-     ScalarShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     RankRule<"0 0 -> []">, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"SparseMatrixTranspose", "input: variant", "output: variant",
-     "conjugate: bool = false; type: {float, double, complex64, complex128}", ScalarShape},
+     "conjugate: bool = false; type: {float, double, complex64, complex128}", RankRule<"0 -> []">},
     {"SparseMatrixZeros", "dense_shape: int64", "sparse_matrix: variant",
-     "type: {float, double, complex64, complex128}", ScalarShape},
+     "type: {float, double, complex64, complex128}", RankRule<"1 -> []">},
     {"SparseReduceMaxSparse",
      "input_indices: int64; input_values: T; input_shape: int64; reduction_axes: int32",
      "output_indices: int64; output_values: T; output_shape: int64",
@@ -152,7 +153,8 @@ constexpr OpSpec kSparseOps[] = {
      "output_shape: num_split * int64",
      "num_split: int; T: type", SparseSplitShape},
     {"SparseTensorToCSRSparseMatrix", "indices: int64; values: T; dense_shape: int64",
-     "sparse_matrix: variant", "T: {float, double, complex64, complex128}", ScalarShape},
+     "sparse_matrix: variant", "T: {float, double, complex64, complex128}",
+     RankRule<"2 1 1 -> []">},
     {"SparseToSparseSetOperation",
      "set1_indices: int64; set1_values: T; set1_shape: int64; set2_indices: int64; "
      "set2_values: T; set2_shape: int64",

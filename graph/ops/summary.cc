@@ -1,5 +1,6 @@
 // Summaries for TensorBoard.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -43,8 +44,8 @@ constexpr OpSpec kSummaryOps[] = {
      "output_dtype: {float, double} = DT_FLOAT; T: type; tensor_debug_mode: int = -1; "
      "tensor_id: int = -1",
      nullptr},
-    {"ExperimentalStatsAggregatorSummary", "iterator: resource", "summary: string", "", nullptr,
-     kStateful},
+    {"ExperimentalStatsAggregatorSummary", "iterator: resource", "summary: string", "",
+     RankRule<"-> []">, kStateful},
     {"FlushSummaryWriter", "writer: resource", "", "", nullptr, kStateful},
     {"HistogramSummary", "tag: string; values: T", "summary: string",
      "T: realnumbertype = DT_FLOAT", ScalarShape},
@@ -59,9 +60,10 @@ constexpr OpSpec kSummaryOps[] = {
      ScalarShape},
     {"StatsAggregatorSetSummaryWriter", "stats_aggregator: resource; summary: resource", "", "",
      nullptr, kStateful},
-    {"StatsAggregatorSummary", "iterator: resource", "summary: string", "", nullptr, kStateful},
+    {"StatsAggregatorSummary", "iterator: resource", "summary: string", "", RankRule<"-> []">,
+     kStateful},
     {"SummaryWriter", "", "writer: resource", "shared_name: string = ''; container: string = ''",
-     nullptr, kStateful},
+     RankRule<"-> []">, kStateful},
     {"TensorSummary", "tensor: T", "summary: string",
      "T: type; description: string = ''; labels: list(string) = []; display_name: string = ''",
      ScalarShape},

@@ -166,6 +166,32 @@ absl::Status TensorScatterShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// The shape of the variable that input 0 is, or is a handle of.
+PartialShape VariableOf(InferenceContext& c) {
+  if (c.input_type(0) != DataType::kResource) return c.input(0);
+  const auto& shape = c.input_info(0).handle_shape;
+  return shape ? *shape : PartialShape();
+}
+
+}  // namespace
+
+absl::Status VariableScatterNdShape(InferenceContext& c) {
+  PartialShape variable = VariableOf(c);
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(1), 1).status());
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(2), 1).status());
+  TENON_RETURN_IF_ERROR(CheckScatter(c, variable, 1, 2));
+  c.set_output(0, std::move(variable));
+  return absl::OkStatus();
+}
+
+absl::Status VariableGatherNdShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(PartialShape out, GatherNdOf(c, VariableOf(c), 1));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 // The indices' shape with `depth` put in before dimension `axis`; -1 puts it last.
 absl::Status OneHotShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t axis, c.AttrInt("axis"));

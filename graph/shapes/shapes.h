@@ -79,7 +79,8 @@ ShapeFunction ArgMaxShape, BincountShape, CumulativeShape, DenseBincountShape, H
 // selection_shapes.cc
 ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherShape, GatherV2Shape,
     InvertPermutationShape, ListDiffShape, OneHotShape, ScatterNdShape, SearchSortedShape,
-    TensorScatterShape, UniqueShape, UniqueV2Shape, UnravelIndexShape, WhereShape;
+    TensorScatterShape, UniqueShape, UniqueV2Shape, UnravelIndexShape, VariableGatherNdShape,
+    VariableScatterNdShape, WhereShape;
 
 // slice_shapes.cc
 ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, ParallelConcatShape,
@@ -99,11 +100,12 @@ ShapeFunction AddManySparseShape, AddSparseShape, CsrComponentsShape, CsrMatMulS
     SparseValuesShape, TakeManySparseShape;
 
 // state_shapes.cc
-ShapeFunction AssignShape, AssignUpdateShape, AssignVariableShape, EnterShape, MergeShape,
-    OutputShapesShape, PairHandleShape, PushBackBatchShape, ReadVariableShape, ResourceGatherShape,
-    SwitchShape, TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape,
-    TensorListGatherShape, TensorListGetItemShape, TensorListPopBackShape, TensorListStackShape,
-    VarHandleShape, VariableShapeShape;
+ShapeFunction AssignShape, AssignUpdateShape, AssignVariableShape, ComponentsShape, EnterShape,
+    MergeShape, NewTensorListShape, ScatterUpdateShape, TensorListFromTensorShape,
+    TensorListScatterShape, TensorListSplitShape, OutputShapesShape, PairHandleShape,
+    PushBackBatchShape, ReadVariableShape, ResourceGatherShape, SwitchShape, TensorArrayConcatShape,
+    TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape,
+    TensorListPopBackShape, TensorListStackShape, VarHandleShape, VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,

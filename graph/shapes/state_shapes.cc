@@ -62,6 +62,18 @@ absl::Status ResourceGatherShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// The updates are rows of the variable; a scalar does for all of them.
+absl::Status ScatterUpdateShape(InferenceContext& c) {
+  const bool is_handle = c.input_type(0) == DataType::kResource;
+  const auto& handle_shape = c.input_info(0).handle_shape;
+  PartialShape variable;
+  if (!is_handle) variable = c.input(0);
+  if (is_handle && handle_shape) variable = *handle_shape;
+  c.set_output(0, variable);
+  if (c.input(2).known_rank() && c.input(2).rank() == 0) return absl::OkStatus();
+  return MergeShapes(c.input(2), Concatenate(c.input(1), Subshape(variable, 1))).status();
+}
+
 // Assignments by reference give the variable, which takes the value's shape where that may change.
 absl::Status AssignShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const bool validate, c.AttrBool("validate_shape"));
@@ -79,7 +91,18 @@ absl::Status AssignUpdateShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// Input 0 is a vector of two elements.
+absl::Status CheckPairHandle(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape handle, c.WithRank(c.input(0), 1));
+  return c.WithSize(handle.dim(0), 2).status();
+}
+
+}  // namespace
+
 absl::Status TensorArrayGatherShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckPairHandle(c));
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
   TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
   c.set_output(0, Concatenate(Vector(indices.dim(0)), element));
@@ -87,6 +110,8 @@ absl::Status TensorArrayGatherShape(InferenceContext& c) {
 }
 
 absl::Status TensorArrayConcatShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(CheckPairHandle(c));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, 0}));
   c.set_output(1, Vector(kUnknownDim));
   return absl::OkStatus();
 }
@@ -140,6 +165,51 @@ absl::Status TensorListConcatShape(InferenceContext& c) {
     rest = Subshape(element, 1);
   }
   return SetOutputs(c, {Concatenate(Vector(kUnknownDim), rest), Vector(kUnknownDim)});
+}
+
+// Where an element's shape comes first, and a rank says no more of the other inputs.
+absl::Status NewTensorListShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.input_as_any_shape(0).status());
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+absl::Status TensorListScatterShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.input_as_any_shape(2).status());
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+// The elements are the rows of the tensor.
+absl::Status TensorListFromTensorShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_any_shape(1));
+  TENON_RETURN_IF_ERROR(MergeShapes(Subshape(c.input(0), 1), element).status());
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+// The elements are groups of rows, as many as there are lengths.
+absl::Status TensorListSplitShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), 1).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape element, c.input_as_any_shape(1));
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 1).status());
+  const PartialShape rows = ReplaceDim(c.input(0), 0, kUnknownDim);
+  TENON_RETURN_IF_ERROR(MergeShapes(rows, element).status());
+  c.set_output(0, Shape());
+  return absl::OkStatus();
+}
+
+// What an iterator or an optional holds.
+absl::Status ComponentsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0}));
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("output_shapes"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> shapes, attr.AsShapeList());
+  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
+    return Invalid("`output_shapes` must be the same length as `output_types` (", shapes.size(),
+                   " vs. ", c.num_outputs());
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, shapes[i]);
+  return absl::OkStatus();
 }
 
 // Functional branches and loops may state what comes out of them.

@@ -114,7 +114,8 @@ TEST_F(Files, RestoreSaysWhatIsWrong) {
     EXPECT_THAT(status.message(), AllOf(HasSubstr(c.message), HasSubstr("restore")));
   }
   const absl::Status names =
-      RunGraph(Restore(kGolden + "parts", {"m", "sc"}, {""}, {"DT_INT32"}), {"restore"}).status();
+      RunGraph(Restore(kGolden + "parts", {"m", "sc"}, {"", ""}, {"DT_INT32"}), {"restore"})
+          .status();
   EXPECT_THAT(names.message(), HasSubstr("tensor_names have shape [2]"));
 }
 
