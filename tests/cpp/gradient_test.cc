@@ -564,6 +564,75 @@ TEST(CppCustomGradient, SecondDerivativesThroughCallsHoldOrAreRefused) {
   EXPECT_NEAR(of_hidden(Tensor(1.f)).item<float>(), 15 * std::exp(1.f), 1e-3);
 }
 
+// What a gradient of the program's own does to state it does when the gradient is computed.
+TEST(CppCustomGradient, MayHaveSideEffects) {
+  Variable forth(Tensor(0.f), {.trainable = false}), back(Tensor(0.f), {.trainable = false});
+  Function count([&] { back.AssignAdd(1.f); });
+  for (const bool by_function : {false, true}) {
+    const auto twice = CustomGradient(
+        [&](Tensor x) {
+          forth.AssignAdd(1.f);
+          return x * 2;
+        },
+        [&](Tensor dy) {
+          if (by_function) {
+            count();
+          } else {
+            back.AssignAdd(1.f);
+          }
+          return dy * 7;
+        });
+    Function f([&](Tensor x) { return ops::Exp(twice(x)); });
+    Function outer([&](Tensor x) { return f(x) + x; });
+    Function slope(SlopeOf(f));
+    Function outer_slope(SlopeOf(outer));
+    const float want = 7 * std::exp(2.f);
+    const Tensor x(1.f);
+    forth.Assign(0.f);
+    back.Assign(0.f);
+    EXPECT_FLOAT_EQ(f(x).item<float>(), std::exp(2.f));
+    EXPECT_EQ(back.Read().item<float>(), 0);
+    EXPECT_EQ(forth.Read().item<float>(), 1);
+    int times = 0;
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_FLOAT_EQ(SlopeOf(f)(x).item<float>(), want);
+      EXPECT_FLOAT_EQ(SlopeOf(outer)(x).item<float>(), want + 1);
+      EXPECT_FLOAT_EQ(slope(x).item<float>(), want);
+      EXPECT_FLOAT_EQ(outer_slope(x).item<float>(), want + 1);
+      times += 4;
+      EXPECT_EQ(back.Read().item<float>(), static_cast<float>(times));
+      EXPECT_EQ(forth.Read().item<float>(), static_cast<float>(times + 1));
+    }
+    // Where nobody asks for the gradient, nothing is done.
+    GradientTape tape;
+    tape.Watch(x);
+    outer(x);
+    EXPECT_EQ(back.Read().item<float>(), static_cast<float>(times));
+  }
+}
+
+// Also where it gives no gradient.
+TEST(CppCustomGradient, MayHaveSideEffectsAndGiveNothing) {
+  Variable back(Tensor(0.f), {.trainable = false});
+  const auto stop = CustomGradient([](Tensor x) { return x * 2; },
+                                   [&](Tensor) {
+                                     back.AssignAdd(1.f);
+                                     return Tensor();
+                                   });
+  Function f([&](Tensor x) { return stop(x); });
+  Function outer([&](Tensor x) { return f(x) * 3; });
+  const Tensor x(1.f);
+  float times = 0;
+  for (Function<std::function<Tensor(Tensor)>> function :
+       {Function(std::function<Tensor(Tensor)>(f)),
+        Function(std::function<Tensor(Tensor)>(outer))}) {
+    GradientTape tape;
+    tape.Watch(x);
+    EXPECT_FALSE(tape.Gradient(function(x), {x})[0].defined());
+    EXPECT_EQ(back.Read().item<float>(), ++times);
+  }
+}
+
 TEST(CppCustomGradient, GetsTheInputs) {
   const auto product = CustomGradient(
       [](Tensor a, Tensor b) { return a * b; },

@@ -42,8 +42,8 @@ struct BackwardTable {
 class BackwardSplit {
  public:
   // `first_new` nodes were there before the gradients.
-  BackwardSplit(TF_Graph* graph, size_t first_new, const std::vector<TF_Output>& dys)
-      : nodes_(NodesOf(graph)), first_new_(first_new) {
+  BackwardSplit(const TraceGraph& graph, size_t first_new, const std::vector<TF_Output>& dys)
+      : nodes_(NodesOf(graph.graph())), first_new_(first_new) {
     for (const TF_Output& dy : dys) dys_.insert(KeyOf(dy));
     for (size_t i = first_new_; i < nodes_.size(); ++i) new_.insert(nodes_[i]);
     std::unordered_set<TF_Operation*> from_dy;
@@ -67,8 +67,12 @@ class BackwardSplit {
     for (size_t i = 0; i < first_new_; ++i)
       ForInputs(nodes_[i], [&](TF_Output input) { GoesForth(input.oper); });
     // A loop or a call that stands for one of the way forth, with more outputs, runs there alone.
+    // What a gradient of the program's own does to state belongs to the way back.
+    std::unordered_set<TF_Operation*> touches;
+    for (const Touch& touch : graph.touches()) touches.insert(touch.node);
     for (size_t i = first_new_; i < nodes_.size(); ++i) {
-      if (!from_dy.contains(nodes_[i]) && IsCall(TF_OperationOpType(nodes_[i])))
+      if (!from_dy.contains(nodes_[i]) && !touches.contains(nodes_[i]) &&
+          IsCall(TF_OperationOpType(nodes_[i])))
         GoesForth(nodes_[i]);
     }
   }
@@ -152,7 +156,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   const size_t before = NodesOf(graph->graph()).size();
   const size_t captured_before = graph->captures().size();
   const std::vector<Tensor> dxs = GradientsInGraph(*graph, ys, xs, dys, where);
-  const BackwardSplit split(graph->graph(), before, dys);
+  const BackwardSplit split(*graph, before, dys);
 
   // What crosses from forth to back.
   std::vector<TF_Output> crossing;
@@ -173,7 +177,17 @@ inline std::shared_ptr<const Backward> BuildBackward(
   };
   std::vector<TF_Operation*> backward_nodes = split.backward();
   std::erase_if(backward_nodes, is_captured);
+  bool has_effects = false;
+  for (const Touch& touch : graph->touches())
+    has_effects |= touch.effect == Effect::kWrite && split.IsBackward(touch.node);
   for (TF_Operation* const node : backward_nodes) BackwardSplit::ForInputs(node, cross);
+  std::vector<CustomNode> custom_nodes;
+  for (const CustomNode& node : graph->custom_nodes()) {
+    if (!split.IsBackward(node.outputs[0].oper)) continue;
+    for (const auto* const list : {&node.inputs, &node.outputs, &node.extra})
+      for (const TF_Output& output : *list) cross(output);
+    custom_nodes.push_back(node);
+  }
   std::vector<TF_Output> results;
   for (size_t i = 0; i < dxs.size(); ++i) {
     if (!dxs[i].defined()) continue;
@@ -181,7 +195,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
     result->results[x_inputs[i]] = static_cast<int>(results.size());
     results.push_back(dxs[i].output());
   }
-  if (results.empty()) return result;
+  if (results.empty() && !has_effects) return result;
 
   std::vector<TF_Output> forward_outputs = outputs;
   for (const TF_Output& output : crossing) {
@@ -202,8 +216,9 @@ inline std::shared_ptr<const Backward> BuildBackward(
   }
   std::vector<TF_Output> backward_inputs = crossing;
   backward_inputs.insert(backward_inputs.end(), dys.begin(), dys.end());
-  const GraphCopy copy =
+  GraphCopy copy =
       CopyBehindInputs(*graph, backward_nodes, backward_inputs, where, captured_before);
+  copy.CopyCustomNodes(custom_nodes);
   for (TF_Output& output : results) output = copy.Find(output);
   result->function = FunctionRep::Finish(name + "_backward_" + std::to_string(NextNumber()),
                                          copy.graph(), std::move(results), where);
@@ -233,24 +248,13 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
   // Gradients are added to a copy: the function stays what it is.
   std::vector<TF_Output> inputs = original.inputs();
   inputs.insert(inputs.end(), original.capture_inputs().begin(), original.capture_inputs().end());
-  std::unordered_set<TF_Operation*> input_nodes;
-  for (const TF_Output& input : inputs) input_nodes.insert(input.oper);
-  std::vector<TF_Operation*> nodes;
-  for (TF_Operation* const node : NodesOf(original.graph())) {
-    if (!input_nodes.contains(node)) nodes.push_back(node);
-  }
-  const GraphCopy copy = CopyBehindInputs(original, nodes, inputs, where);
-  TraceGraph& graph = *copy.graph();
-  graph.DoAs(original);
+  GraphCopy copy = CopyBehindInputs(original, function->nodes(), inputs, where);
+  copy.CopyCustomNodes(function->custom_nodes());
   const auto copies = [&](const std::vector<TF_Output>& outputs) {
     std::vector<TF_Output> found;
     for (const TF_Output& output : outputs) found.push_back(copy.Find(output));
     return found;
   };
-  for (const CustomNode& node : original.custom_nodes()) {
-    graph.custom_nodes().push_back(
-        {copies(node.inputs), copies(node.outputs), node.backward, copies(node.extra)});
-  }
   const std::vector<TF_Output> outputs = copies(function->outputs());
   return entry =
              BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
@@ -294,7 +298,13 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
     GiveGradient(graph, tensors, outputs, NoWayBack(error), where);
     return outputs;
   }
-  if (way->function == nullptr) return CallInTrace(graph, function, tensors, where);
+  if (way->function == nullptr) {
+    std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
+    const auto none = [](const std::vector<Tensor>& in, const std::vector<Tensor>&,
+                         const std::vector<Tensor>&) { return std::vector<Tensor>(in.size()); };
+    GiveGradient(graph, tensors, outputs, none, where);
+    return outputs;
+  }
   CustomNode node, saved;
   for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
   saved.inputs = node.inputs;
@@ -318,8 +328,7 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
       takes.push_back(is_input ? in[need.index] : out[extra + need.index]);
     }
     takes.insert(takes.end(), gradients.begin(), gradients.end());
-    const std::vector<Tensor> found =
-        CallInTrace(*scopes.trace, way->function, WithCaptures(*way->function, takes), where);
+    const std::vector<Tensor> found = way->function->Run(std::move(takes), where);
     for (const int number : way->results)
       gives.push_back(number < 0 ? Tensor() : found[static_cast<size_t>(number)]);
     return gives;

@@ -169,7 +169,7 @@ inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
       .Attr("f", FunctionName(function->name()));
   op.options().effect = effect;
   op.options().effect_is_known = true;
-  op.options().touches_world = function->graph()->touches_world();
+  op.options().touches_world = function->use().touches_world;
   std::vector<Tensor> outputs = op.Run();
   // The C API infers no shapes through calls on every library.
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -191,7 +191,7 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
   }
   if (TraceGraph* const graph = scopes.trace) {
     inputs = WithCaptures(*this, std::move(inputs));
-    return graph_->custom_nodes().empty()
+    return custom_nodes_.empty()
                ? CallInTrace(*graph, shared_from_this(), inputs, where)
                : CallWithCustomGradient(*graph, shared_from_this(), inputs, where);
   }

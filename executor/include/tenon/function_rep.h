@@ -50,6 +50,10 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   TF_Function* function() const { return function_; }
   const std::vector<TF_Output>& outputs() const { return outputs_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
+  // The nodes of the graph that are the function's, but for its inputs.
+  const std::vector<TF_Operation*>& nodes() const { return nodes_; }
+  // Those of the graph whose tensors are the function's.
+  const std::vector<CustomNode>& custom_nodes() const { return custom_nodes_; }
 
   // Makes the function of the graph's nodes. `outputs` are tensors of the graph.
   // Of all nodes, or of `nodes` alone if there are any.
@@ -97,8 +101,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // Runs the function, or makes a node that calls it. Under a tape what the tape needs is kept.
   std::vector<Tensor> Run(std::vector<Tensor> inputs, Where where);
 
-  // The attributes of a node that calls the function, and what it does to state.
-  Effect effect() const { return graph_->effect(); }
+  // What a node does to state that calls the function.
+  const StateUse& use() const { return use_; }
+  Effect effect() const { return use_.effect; }
 
   // The place of a node of the function or of those that it calls; and its op. A node of a function
   // whose call was put in the place of the node "call" is named "call/node".
@@ -218,8 +223,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     for (size_t i = 0; i < outputs.size(); ++i)
       output_names_.push_back("output_" + std::to_string(i));
     for (const std::string& name : output_names_) names.push_back(name.c_str());
+    NoteNodes(inputs, nodes);
     std::vector<std::string> control_texts;
-    for (size_t i = 0; i < graph_->must_run().size(); ++i)
+    for (size_t i = 0; i < use_.must_run.size(); ++i)
       control_texts.push_back("effect_" + std::to_string(i));
     std::vector<const char*> control_names;
     for (const std::string& name : control_texts) control_names.push_back(name.c_str());
@@ -228,10 +234,33 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
         graph, name_.c_str(), 0, nodes.empty() ? -1 : static_cast<int>(nodes.size()),
         nodes.empty() ? nullptr : nodes.data(), static_cast<int>(inputs.size()), inputs.data(),
         static_cast<int>(outputs.size()), outputs.data(), names.data(),
-        static_cast<int>(graph_->must_run().size()), graph_->must_run().data(),
-        control_names.data(), nullptr, nullptr, status);
+        static_cast<int>(use_.must_run.size()), use_.must_run.data(), control_names.data(), nullptr,
+        nullptr, status);
     Check(status, where);
     outputs_ = std::move(outputs);
+  }
+
+  // Keeps the nodes, all of the graph if there are none, and what they do.
+  void NoteNodes(const std::vector<TF_Output>& inputs, const std::vector<TF_Operation*>& nodes) {
+    std::unordered_map<const void*, size_t> numbers;
+    const auto add = [&](TF_Operation* node) {
+      const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                        [node](TF_Output input) { return input.oper == node; });
+      if (!is_input && numbers.emplace(node, nodes_.size()).second) nodes_.push_back(node);
+    };
+    for (TF_Operation* const node : nodes) add(node);
+    size_t position = 0;
+    while (nodes.empty()) {
+      TF_Operation* const node = TF_GraphNextOperation(graph_->graph(), &position);
+      if (node == nullptr) break;
+      add(node);
+    }
+    for (const Touch& touch : graph_->touches()) {
+      if (numbers.contains(touch.node)) use_.Add(touch);
+    }
+    for (const CustomNode& node : graph_->custom_nodes()) {
+      if (numbers.contains(node.outputs[0].oper)) custom_nodes_.push_back(node);
+    }
   }
 
   // Functions that the graph got by other ways than calls, such as those of gradients of loops.
@@ -265,6 +294,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   TF_Function* function_ = nullptr;
   std::vector<TF_Output> outputs_;
   std::vector<std::string> output_names_;
+  std::vector<TF_Operation*> nodes_;
+  std::vector<CustomNode> custom_nodes_;
+  StateUse use_;
   std::mutex mutex_;
   std::atomic<bool> registered_{false};
 };

@@ -175,7 +175,8 @@ class GradientTape {
   GradientTape& operator=(const GradientTape&) = delete;
   ~GradientTape() { Unlink(); }
 
-  void Watch(const Tensor& tensor) {
+  void Watch(const Tensor& tensor, Where where = Where::current()) {
+    tensor.rep(where);
     rep_.watched.Add(tensor.get(), 0);
     kept_.push_back(tensor);
   }
@@ -214,6 +215,8 @@ class GradientTape {
       for (const Tensor& dy : grad_ys) any = any || dy.defined();
       return Gradients(ys, xs, any ? grad_ys : std::vector<Tensor>(), where);
     }
+    for (const Tensor& y : ys) y.rep(where);
+    for (const GradientSource& x : xs) x.tensor().rep(where);
     internal::GradientSums sums;
     for (size_t i = 0; i < ys.size(); ++i) {
       const Tensor dy = i < grad_ys.size() && grad_ys[i].defined()
@@ -349,7 +352,7 @@ auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Wh
             node.outputs.push_back(outputs.back().output());
           }
           node.backward = std::move(way);
-          graph->custom_nodes().push_back(std::move(node));
+          if (!node.outputs.empty()) graph->custom_nodes().push_back(std::move(node));
           internal::ReplaceTensors replace(outputs);
           internal::Walk(result, replace);
           return result;

@@ -40,7 +40,8 @@ class GraphCopy {
 
   // Copies the nodes, and the functions that the graph knows. Each input of a node must come from
   // one of the nodes or be replaced. Nodes that they wait for and that are not copied have run. No
-  // node asks to be placed beside another any more: that one may not be copied.
+  // node asks to be placed beside another any more: that one may not be copied. The copy knows what
+  // they do to state.
   void Copy(const std::vector<TF_Operation*>& nodes, Where where) {
     for (const auto& callee : from_.callees()) to_->Use(callee);
     CopyLibrary();
@@ -56,7 +57,7 @@ class GraphCopy {
       wire::Message(graph_def, field, field == 1 ? WithoutClass(bytes) : std::string(bytes));
     };
     std::unordered_map<const void*, size_t> copied;
-    for (TF_Operation* const node : nodes) copied.emplace(node, 0);
+    for (TF_Operation* const node : nodes) copied.emplace(node, 1);
     const std::unique_ptr<TF_ImportGraphDefOptions, void (*)(TF_ImportGraphDefOptions*)> options(
         TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
     TF_Operation* before = nullptr;
@@ -81,16 +82,38 @@ class GraphCopy {
     TF_GraphImportGraphDef(to_->graph(), &bytes, options.get(), status);
     Check(status, where);
     for (TF_Operation* const node : nodes) to_->Reserve(TF_OperationName(node));
+    for (const Touch& touch : from_.touches()) {
+      const auto found = copied.find(touch.node);
+      if (found != copied.end() && found->second != 0)
+        to_->Note({NodeLike(touch.node), touch.effect, touch.touches_world});
+    }
+  }
+
+  // Gives the copy these tensors with gradients of the program's own. All that they name was copied
+  // or replaced.
+  void CopyCustomNodes(const std::vector<CustomNode>& custom_nodes) {
+    const auto copies = [this](const std::vector<TF_Output>& outputs) {
+      std::vector<TF_Output> found;
+      for (const TF_Output& output : outputs) found.push_back(Find(output));
+      return found;
+    };
+    for (const CustomNode& node : custom_nodes) {
+      to_->custom_nodes().push_back(
+          {copies(node.inputs), copies(node.outputs), node.backward, copies(node.extra)});
+    }
   }
 
   // What stands for an output of the original.
   TF_Output Find(TF_Output output) const {
     const auto found = stand_ins_.find(KeyOf(output));
     if (found != stand_ins_.end()) return found->second;
-    return {TF_GraphOperationByName(to_->graph(), TF_OperationName(output.oper)), output.index};
+    return {NodeLike(output.oper), output.index};
   }
 
  private:
+  TF_Operation* NodeLike(TF_Operation* node) const {
+    return TF_GraphOperationByName(to_->graph(), TF_OperationName(node));
+  }
   // A NodeDef without its attribute _class.
   static std::string WithoutClass(std::string_view node_def) {
     std::string out;
@@ -139,6 +162,7 @@ inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operati
                                   const std::vector<TF_Output>& inputs, Where where,
                                   size_t first_capture = static_cast<size_t>(-1)) {
   GraphCopy copy(from, std::make_shared<TraceGraph>(nullptr));
+  for (TF_Operation* const node : nodes) copy.graph()->Reserve(TF_OperationName(node));
   size_t number = 0;
   for (const TF_Output& input : inputs) {
     const Tensor symbol = from.Symbol(input, where);

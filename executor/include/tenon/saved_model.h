@@ -104,7 +104,7 @@ class SavedModelGraph {
   // drops effects that no result waits for where it loads a model as functions.
   std::shared_ptr<FunctionRep> WaitingForEffects(const std::shared_ptr<FunctionRep>& function) {
     TraceGraph& called = *function->graph();
-    if (!called.has_side_effects() || function->outputs().empty()) return function;
+    if (function->use().must_run.empty() || function->outputs().empty()) return function;
     const auto graph = std::make_shared<TraceGraph>(nullptr);
     const TraceScope scope(graph.get(), nullptr);
     std::vector<Tensor> tensors;

@@ -34,6 +34,28 @@ struct CustomNode {
   std::vector<TF_Output> extra = {};
 };
 
+// A node that touches state.
+struct Touch {
+  TF_Operation* node;
+  Effect effect;
+  bool touches_world;  // more than the resources that it takes
+};
+
+// What nodes do to state together.
+struct StateUse {
+  Effect effect = Effect::kNone;        // the strongest
+  bool draws = false;                   // one draws random numbers
+  bool touches_world = false;           // one writes to more than the resources that it takes
+  std::vector<TF_Operation*> must_run;  // those that write: they run although no result needs them
+
+  void Add(const Touch& touch) {
+    effect = effect < touch.effect ? touch.effect : effect;
+    draws = draws || touch.effect == Effect::kRandom;
+    touches_world = touches_world || touch.touches_world;
+    if (touch.effect == Effect::kWrite) must_run.push_back(touch.node);
+  }
+};
+
 // Values of at most this many elements that a function captures become constants of its graph.
 inline constexpr int64_t kMaxConstantElements = 128;
 
@@ -136,20 +158,18 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   }
 
   // Operations that run although no result needs them.
-  const std::vector<TF_Operation*>& must_run() const { return must_run_; }
+  const std::vector<TF_Operation*>& must_run() const { return use_.must_run; }
+  // The nodes that touch state, in the order in which they were made.
+  const std::vector<Touch>& touches() const { return touches_; }
+  const StateUse& use() const { return use_; }
   // The control edges that keep side effects in order: a node, and one that it waits for.
   const std::vector<std::pair<TF_Operation*, TF_Operation*>>& waits() const { return waits_; }
   // True if a node with an effect, other than to read or to draw, is in the graph.
-  bool has_side_effects() const { return !must_run_.empty(); }
-  bool is_stateful() const { return stateful_; }
+  bool has_side_effects() const { return !use_.must_run.empty(); }
   // True if one of these nodes touches more than the resources that it takes.
-  bool touches_world() const { return touches_world_; }
+  bool touches_world() const { return use_.touches_world; }
   // What a node does that calls a function of this graph.
-  Effect effect() const {
-    if (has_side_effects()) return Effect::kWrite;
-    if (reads_state_) return Effect::kRead;
-    return stateful_ ? Effect::kRandom : Effect::kNone;
-  }
+  Effect effect() const { return use_.effect; }
 
   // Where the program made the nodes.
   void NotePlace(TF_Operation* node, Where where) { places_.emplace_back(node, where); }
@@ -180,14 +200,10 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return Tensor(rep);
   }
 
-  // Takes over what another graph does to state, and the nodes that it must run. This graph is a
-  // copy of it, with nodes of the same names.
-  void DoAs(const TraceGraph& other) {
-    stateful_ = other.stateful_;
-    touches_world_ = other.touches_world_;
-    reads_state_ = other.reads_state_;
-    for (TF_Operation* const node : other.must_run_)
-      must_run_.push_back(TF_GraphOperationByName(graph_, TF_OperationName(node)));
+  // Notes a node that touches state.
+  void Note(const Touch& touch) {
+    touches_.push_back(touch);
+    use_.Add(touch);
   }
 
   // In the order in which they were made.
@@ -320,16 +336,14 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<State> states_;
   Numbers state_numbers_;
   TF_Operation* last_effect_ = nullptr;  // of the nodes that touch the world and no resource
-  std::vector<TF_Operation*> must_run_;
+  std::vector<Touch> touches_;
+  StateUse use_;  // of all of them
   std::vector<std::pair<TF_Operation*, Where>> places_;
   std::vector<std::shared_ptr<FunctionRep>> callees_;
   std::vector<CustomNode> custom_nodes_;
   std::vector<std::pair<TF_Operation*, TF_Operation*>> waits_;
   std::vector<TF_Operation*> waits_of_new_;  // of the node that is being made
   int64_t seeds_ = 0;
-  bool stateful_ = false;
-  bool touches_world_ = false;
-  bool reads_state_ = false;
   bool has_lost_captures_ = false;
 };
 
@@ -359,9 +373,11 @@ inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect
 inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touches_world,
                                    const std::vector<TF_Output>& inputs) {
   if (effect == Effect::kNone) return;
-  stateful_ = true;
   for (TF_Operation* const before : waits_of_new_) waits_.emplace_back(node, before);
-  if (effect == Effect::kRandom) return;
+  if (effect == Effect::kRandom) {
+    Note({node, effect, false});
+    return;
+  }
   bool has_resource = false;
   for (const TF_Output& input : inputs) {
     if (TF_OperationOutputType(input) != TF_RESOURCE) continue;
@@ -374,13 +390,9 @@ inline void TraceGraph::OrderAfter(TF_Operation* node, Effect effect, bool touch
       state.reads.clear();
     }
   }
-  reads_state_ = true;
-  if (effect == Effect::kRead) return;
-  if (touches_world || !has_resource) {
-    last_effect_ = node;
-    touches_world_ = true;
-  }
-  must_run_.push_back(node);
+  const bool is_of_world = effect == Effect::kWrite && (touches_world || !has_resource);
+  if (is_of_world) last_effect_ = node;
+  Note({node, effect, is_of_world});
 }
 
 }  // namespace tenon::inline v0::internal
