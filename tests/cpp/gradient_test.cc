@@ -633,6 +633,167 @@ TEST(CppCustomGradient, MayHaveSideEffectsAndGiveNothing) {
   }
 }
 
+// A call by hand of a function goes back as other calls do; where none is built, an error says so.
+TEST(CppCustomGradient, HoldsForFunctionsAsAttributes) {
+  const auto twice =
+      CustomGradient([](Tensor x) { return x * 2; }, [](Tensor dy) { return dy * 7; });
+  Function f([&](Tensor x) { return ops::Exp(twice(ops::Sin(x))); });
+  const ConcreteFunction concrete = f.Concrete(TensorSpec(DType::kFloat, {}));
+  const Tensor x(0.5f);
+  const float want = SlopeOf(f)(x).item<float>();
+  EXPECT_FLOAT_EQ(want, 7 * std::exp(2 * std::sin(0.5f)) * std::cos(0.5f));
+  for (const FunctionName& name : {FunctionName(concrete), FunctionName(concrete.name())}) {
+    const auto call = [&](Tensor t) {
+      return Op("PartitionedCall")
+          .Input(std::vector<Tensor>{t})
+          .Attr("Tin", std::vector<DType>{DType::kFloat})
+          .Attr("Tout", std::vector<DType>{DType::kFloat})
+          .Attr("f", name)
+          .RunOne();
+    };
+    EXPECT_FLOAT_EQ(SlopeOf(call)(x).item<float>(), want);
+    Function traced(SlopeOf(call));
+    EXPECT_FLOAT_EQ(traced(x).item<float>(), want);
+    Function outer(call);
+    EXPECT_FLOAT_EQ(SlopeOf(outer)(x).item<float>(), want);
+  }
+  const auto choose = [&](Tensor t) {
+    return Op("StatelessIf")
+        .Input(Tensor(true))
+        .Input(std::vector<Tensor>{t})
+        .Attr("Tout", std::vector<DType>{DType::kFloat})
+        .Attr("then_branch", concrete)
+        .Attr("else_branch", concrete)
+        .RunOne();
+  };
+  Function positive([](Tensor t) { return t < 1.f; });
+  const auto repeat = [&](Tensor t) {
+    return Op("StatelessWhile")
+        .Input(std::vector<Tensor>{t})
+        .Attr("cond", positive.Concrete(TensorSpec(DType::kFloat, {})))
+        .Attr("body", concrete)
+        .Run()[0];
+  };
+  for (const std::function<Tensor(Tensor)>& run :
+       {std::function<Tensor(Tensor)>(choose), std::function<Tensor(Tensor)>(repeat)}) {
+    Function traced(run);
+    Function slope(SlopeOf(run));
+    EXPECT_FLOAT_EQ(traced(x).item<float>(), f(x).item<float>());
+    for (const std::function<Tensor()>& ask :
+         {std::function<Tensor()>([&] { return SlopeOf(run)(x); }),
+          std::function<Tensor()>([&] { return SlopeOf(traced)(x); }),
+          std::function<Tensor()>([&] { return slope(x); })}) {
+      try {
+        ask();
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), TF_UNIMPLEMENTED) << error.what();
+      }
+    }
+  }
+}
+
+// Values from within a loop or a function that an op runs are computed again.
+TEST(CppGradientTape, GoesBackThroughOpsThatRunFunctions) {
+  Function below([](Tensor t, Tensor) { return t < 100.f; });
+  Function step([](Tensor t, Tensor a) { return std::make_tuple(t * t * a, a); });
+  const TensorSpec scalar(DType::kFloat, {});
+  const Tensor x(2.f), a(3.f);
+  GradientTape tape;
+  tape.Watch(x);
+  tape.Watch(a);
+  const Tensor y = Op("StatelessWhile")
+                       .Input(std::vector<Tensor>{x, a})
+                       .Attr("cond", below.Concrete(scalar, scalar))
+                       .Attr("body", step.Concrete(scalar, scalar))
+                       .Run()[0];
+  EXPECT_EQ(y.item<float>(), 432);  // a^3 x^4
+  const std::vector<Tensor> gradients = tape.Gradient(y, {x, a});
+  EXPECT_EQ(gradients[0].item<float>(), 4 * 8 * 27);
+  EXPECT_EQ(gradients[1].item<float>(), 3 * 9 * 16);
+}
+
+TEST(CppCustomGradient, RefusesVariablesThatItWouldLose) {
+  Variable w(Tensor(3.f), {.name = "weight"}), fixed(Tensor(2.f), {.trainable = false});
+  const auto same = [](Tensor dy) { return dy; };
+  Function read([&] { return w.Read(); });
+  const auto direct = CustomGradient([&](Tensor x) { return x * w; }, same);
+  const auto called = CustomGradient([&](Tensor x) { return x * read(); }, same);
+  const auto chosen = CustomGradient(
+      [&](Tensor x) {
+        return Cond(
+            x > 0.f, [&] { return x * w; }, [&] { return x; });
+      },
+      same);
+  const auto text_of = [](const auto& call) {
+    try {
+      call(Tensor(2.f));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+      EXPECT_TRUE(error.where().starts_with("gradient_test.cc:")) << error.what();
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  const std::string part = "uses the variable \"weight\"";
+  EXPECT_NE(text_of(direct).find(part), std::string::npos);
+  EXPECT_NE(text_of(called).find(part), std::string::npos);
+  EXPECT_NE(text_of(chosen).find(part), std::string::npos);
+  EXPECT_NE(text_of(Function([&](Tensor x) { return direct(x); })).find(part), std::string::npos);
+  EXPECT_NE(text_of(Function([&](Tensor x) { return called(x); })).find(part), std::string::npos);
+  EXPECT_NE(text_of(Function([&](Tensor x) { return chosen(x); })).find(part), std::string::npos);
+  // What is not trainable, assignments, and what is handed over.
+  const auto allowed = CustomGradient(
+      [&](Tensor x, Tensor v) {
+        w.AssignAdd(0.f);
+        return x * v * fixed;
+      },
+      [&](Tensor dy, Tensor x, Tensor v) {
+        return std::vector<Tensor>{dy * v * fixed, dy * x * fixed * w * 10};
+      });
+  Function traced([&](Tensor x) { return allowed(x, w); });
+  for (const bool in_function : {false, true}) {
+    const Tensor x(5.f);
+    GradientTape tape;
+    tape.Watch(x);
+    const Tensor y = in_function ? traced(x) : allowed(x, w);
+    const std::vector<Tensor> gradients = tape.Gradient(y, {x, w});
+    EXPECT_EQ(gradients[0].item<float>(), 6);
+    EXPECT_EQ(gradients[1].item<float>(), 5 * 2 * 3 * 10);
+  }
+  GradientTape tape;
+  tape.Watch(fixed);
+  const auto watched = CustomGradient([&](Tensor x) { return x * fixed; }, same);
+  EXPECT_NE(text_of(watched).find("uses the variable"), std::string::npos);
+}
+
+// A second derivative that needs a value from within the called function.
+TEST(CppCustomGradient, SecondAndThirdDerivativesRunTheFunctionAgain) {
+  const auto cube = CustomGradient([](Tensor x) { return x * x * x; },
+                                   [](Tensor dy, Tensor x) { return dy * x * x * 3; });
+  Variable w(Tensor(1.f));
+  Function inner([&](Tensor x) { return ops::Exp(ops::Sin(cube(x * w))) * x; });
+  Function outer([&](Tensor x) { return ops::Sin(inner(x) * x) * x; });
+  const auto plain_inner = [](Tensor x) { return ops::Exp(ops::Sin(x * x * x)) * x; };
+  const auto plain_outer = [&](Tensor x) { return ops::Sin(plain_inner(x) * x) * x; };
+  const Tensor x(0.7f);
+  const auto near = [](const Tensor& a, const Tensor& b) {
+    EXPECT_NEAR(a.item<float>(), b.item<float>(), 1e-4f * std::abs(b.item<float>()) + 1e-5f);
+  };
+  const auto second_inner = SecondOf(inner);
+  const auto second_outer = SecondOf(outer);
+  const auto plain_second_inner = SecondOf(plain_inner);
+  const auto plain_second_outer = SecondOf(plain_outer);
+  near(second_inner(x), plain_second_inner(x));
+  near(second_outer(x), plain_second_outer(x));
+  near(Function(second_inner)(x), plain_second_inner(x));
+  near(Function(second_outer)(x), plain_second_outer(x));
+  near(SlopeOf(second_inner)(x), SlopeOf(plain_second_inner)(x));
+  near(SlopeOf(second_outer)(x), SlopeOf(plain_second_outer)(x));
+  near(Function(SlopeOf(second_inner))(x), SlopeOf(plain_second_inner)(x));
+  near(Function(SlopeOf(second_outer))(x), SlopeOf(plain_second_outer)(x));
+}
+
 TEST(CppCustomGradient, GetsTheInputs) {
   const auto product = CustomGradient(
       [](Tensor a, Tensor b) { return a * b; },

@@ -85,13 +85,6 @@ class BackwardSplit {
     }
     return nodes;
   }
-  std::vector<TF_Operation*> backward() const {
-    std::vector<TF_Operation*> nodes;
-    for (TF_Operation* const node : nodes_) {
-      if (new_.contains(node)) nodes.push_back(node);
-    }
-    return nodes;
-  }
 
   template <typename Visit>
   static void ForInputs(TF_Operation* node, const Visit& visit) {
@@ -170,32 +163,71 @@ inline std::shared_ptr<const Backward> BuildBackward(
     }
     return false;
   };
+  // An op keeps nothing but its outputs: what else the way back needs it computes again.
+  bool recomputes = false;
+  const auto is_given = [&](TF_Operation* node) {
+    const auto is_of = [node](TF_Output output) { return output.oper == node; };
+    return std::any_of(inputs.begin(), inputs.end(), is_of) ||
+           std::any_of(dys.begin(), dys.end(), is_of) || is_captured(node);
+  };
+  const auto is_backward = [&](TF_Operation* node) {
+    return split.IsBackward(node) || (recomputes && !is_given(node));
+  };
   const auto cross = [&](TF_Output output) {
     if (is_captured(output.oper)) return;
-    if (split.IsBackward(output.oper) || is_dy.contains(KeyOf(output))) return;
+    if (is_backward(output.oper) || is_dy.contains(KeyOf(output))) return;
     if (crossing_index.emplace(KeyOf(output), crossing.size()).second) crossing.push_back(output);
   };
-  std::vector<TF_Operation*> backward_nodes = split.backward();
-  std::erase_if(backward_nodes, is_captured);
+  std::vector<TF_Output> results;
+  std::vector<CustomNode> custom_nodes;
+  std::vector<TF_Operation*> backward_nodes;
   bool has_effects = false;
   for (const Touch& touch : graph->touches())
     has_effects |= touch.effect == Effect::kWrite && split.IsBackward(touch.node);
-  for (TF_Operation* const node : backward_nodes) BackwardSplit::ForInputs(node, cross);
-  std::vector<CustomNode> custom_nodes;
-  for (const CustomNode& node : graph->custom_nodes()) {
-    if (!split.IsBackward(node.outputs[0].oper)) continue;
-    for (const auto* const list : {&node.inputs, &node.outputs, &node.extra})
-      for (const TF_Output& output : *list) cross(output);
-    custom_nodes.push_back(node);
-  }
-  std::vector<TF_Output> results;
-  for (size_t i = 0; i < dxs.size(); ++i) {
-    if (!dxs[i].defined()) continue;
-    cross(dxs[i].output());
-    result->results[x_inputs[i]] = static_cast<int>(results.size());
-    results.push_back(dxs[i].output());
-  }
+  const auto gather = [&] {
+    backward_nodes.clear();
+    for (TF_Operation* const node : NodesOf(graph->graph())) {
+      if (!is_backward(node) || is_captured(node)) continue;
+      backward_nodes.push_back(node);
+      BackwardSplit::ForInputs(node, cross);
+    }
+    custom_nodes.clear();
+    for (const CustomNode& node : graph->custom_nodes()) {
+      if (!is_backward(node.outputs[0].oper)) continue;
+      for (const auto* const list : {&node.inputs, &node.outputs, &node.extra}) {
+        for (const TF_Output& output : *list) cross(output);
+      }
+      custom_nodes.push_back(node);
+    }
+    results.clear();
+    for (size_t i = 0; i < dxs.size(); ++i) {
+      if (!dxs[i].defined()) continue;
+      cross(dxs[i].output());
+      result->results[x_inputs[i]] = static_cast<int>(results.size());
+      results.push_back(dxs[i].output());
+    }
+  };
+  gather();
   if (results.empty() && !has_effects) return result;
+  const auto is_kept = [&](TF_Output output) {
+    const auto is_same = [&](TF_Output other) { return KeyOf(other) == KeyOf(output); };
+    return std::any_of(inputs.begin(), inputs.end(), is_same) ||
+           std::any_of(outputs.begin(), outputs.end(), is_same);
+  };
+  if (!needs_forward && !std::all_of(crossing.begin(), crossing.end(), is_kept)) {
+    for (const Touch& touch : graph->touches()) {
+      if (split.IsBackward(touch.node)) continue;
+      Throw(Error(TF_UNIMPLEMENTED,
+                  "The gradient needs a value from within a function that the op runs, which has"
+                  " side effects, draws random numbers or reads a variable. Call the function"
+                  " itself",
+                  name, {}, where));
+    }
+    recomputes = true;
+    crossing.clear();
+    crossing_index.clear();
+    gather();
+  }
 
   std::vector<TF_Output> forward_outputs = outputs;
   for (const TF_Output& output : crossing) {
@@ -225,11 +257,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   if (needs_forward) {
     std::vector<TF_Operation*> nodes;
     for (TF_Operation* const node : split.forward()) {
-      const bool is_input =
-          std::any_of(inputs.begin(), inputs.end(),
-                      [&](TF_Output input) { return input.oper == node; }) ||
-          std::any_of(dys.begin(), dys.end(), [&](TF_Output dy) { return dy.oper == node; });
-      if (!is_input) nodes.push_back(node);
+      if (!is_given(node)) nodes.push_back(node);
     }
     result->forward = FunctionRep::Finish(name + "_forward_" + std::to_string(NextNumber()), graph,
                                           std::move(forward_outputs), where, nodes);
@@ -285,64 +313,159 @@ inline CustomBackward NoWayBack(std::exception_ptr error) {
               const std::vector<Tensor>&) -> std::vector<Tensor> { std::rethrow_exception(error); };
 }
 
+// A call that keeps what the way back needs.
+struct KeptCall {
+  std::shared_ptr<const Backward> way;
+  // Of the forward function of the way; of the function if the way has none.
+  std::vector<Tensor> outputs;
+};
+
+// Throws UNIMPLEMENTED unless the function, called with these tensors in the trace of the graph,
+// gives what it gave when it was called there before.
+inline void CheckMayRunAgain(TraceGraph& graph, const FunctionRep& function,
+                             const std::vector<Tensor>& tensors, Where where) {
+  const StateUse& use = function.use();
+  bool may = use.effect < Effect::kWrite && !use.draws;
+  for (const Tensor& tensor : tensors) {
+    if (!may || use.effect != Effect::kRead || tensor.dtype() != DType::kResource) continue;
+    const TF_Output resource = graph.Resolve(tensor, where);
+    for (TF_Operation* const node : graph.must_run()) {
+      BackwardSplit::ForInputs(node,
+                               [&](TF_Output input) { may &= KeyOf(input) != KeyOf(resource); });
+    }
+  }
+  if (may) return;
+  Throw(TF_UNIMPLEMENTED,
+        "The second derivative of a called function that has a CustomGradient needs a value from"
+        " within the function, which has side effects, draws random numbers or reads a variable"
+        " that is assigned. Let the function be a plain C++ function",
+        where);
+}
+
 // The graph of the called function alone knows of the gradients that the program gives. So the call
 // is a tensor with a given gradient too: the way back through the function.
-inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
-                                                  const std::shared_ptr<FunctionRep>& function,
-                                                  const std::vector<Tensor>& tensors, Where where) {
-  std::exception_ptr error;
-  const std::shared_ptr<const Backward> way =
-      TryBackwardOf(function, std::string(tensors.size(), 1), where, &error);
-  if (way == nullptr) {
-    std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
-    GiveGradient(graph, tensors, outputs, NoWayBack(error), where);
-    return outputs;
-  }
+inline KeptCall CallKeeping(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function,
+                            const std::vector<Tensor>& tensors, std::shared_ptr<const Backward> way,
+                            Where where, const std::string& name) {
   if (way->function == nullptr) {
-    std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where);
+    std::vector<Tensor> outputs = CallInTrace(graph, function, tensors, where, name);
     const auto none = [](const std::vector<Tensor>& in, const std::vector<Tensor>&,
                          const std::vector<Tensor>&) { return std::vector<Tensor>(in.size()); };
     GiveGradient(graph, tensors, outputs, none, where);
-    return outputs;
+    return {std::move(way), std::move(outputs)};
   }
   CustomNode node, saved;
   for (const Tensor& tensor : tensors) node.inputs.push_back(graph.Resolve(tensor, where));
   saved.inputs = node.inputs;
   std::vector<Tensor> outputs =
-      CallInTrace(graph, way->forward, WithCaptures(*way->forward, tensors), where);
+      CallInTrace(graph, way->forward, WithCaptures(*way->forward, tensors), where, name);
   const size_t count = function->outputs().size();
+  std::vector<size_t> saved_numbers;
   for (size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
     if (IsDifferentiable(output.dtype()) && output.dtype() != DType::kResource) {
       output = Op("StopGradient", where).Input(output).RunOne();
       (i < count ? node : saved).outputs.push_back(output.output());
+      if (i >= count) saved_numbers.push_back(i);
     }
     node.extra.push_back(output.output());
   }
-  node.backward = [way, where](const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+  // From inputs, outputs of the forward function and gradients those of the inputs.
+  const auto go_back = [where](const Backward& back, const std::vector<Tensor>& in,
+                               const std::vector<Tensor>& out,
                                const std::vector<Tensor>& gradients) {
-    const size_t extra = gradients.size();  // where it begins: each output has a gradient
     std::vector<Tensor> takes, gives;
-    for (const Backward::Need& need : way->needs) {
-      const bool is_input = need.kind == Backward::Need::Kind::kInput;
-      takes.push_back(is_input ? in[need.index] : out[extra + need.index]);
-    }
+    for (const Backward::Need& need : back.needs)
+      takes.push_back((need.kind == Backward::Need::Kind::kInput ? in : out)[need.index]);
     takes.insert(takes.end(), gradients.begin(), gradients.end());
-    const std::vector<Tensor> found = way->function->Run(std::move(takes), where);
-    for (const int number : way->results)
+    const std::vector<Tensor> found = back.function->Run(std::move(takes), where);
+    for (const int number : back.results)
       gives.push_back(number < 0 ? Tensor() : found[static_cast<size_t>(number)]);
     return gives;
   };
-  saved.backward = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
-                           const std::vector<Tensor>&) -> std::vector<Tensor> {
-    Throw(TF_UNIMPLEMENTED,
-          "The second derivative of a called function that has a CustomGradient is not built here: "
-          "it needs a value from within the function. Let the function be a plain C++ function",
-          where);
+  node.backward = [way, go_back](const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+                                 const std::vector<Tensor>& gradients) {
+    // The extra outputs stand behind those that have gradients.
+    return go_back(
+        *way, in,
+        std::vector<Tensor>(out.begin() + static_cast<ptrdiff_t>(gradients.size()), out.end()),
+        gradients);
+  };
+  // For derivatives of derivatives the function is run again, and keeps what this way back needs.
+  saved.backward = [way, go_back, saved_numbers, where](const std::vector<Tensor>& in,
+                                                        const std::vector<Tensor>&,
+                                                        const std::vector<Tensor>& gradients) {
+    TraceGraph& trace = *scopes.trace;
+    const std::vector<Tensor> all = WithCaptures(*way->forward, in);
+    CheckMayRunAgain(trace, *way->forward, all, where);
+    const KeptCall again =
+        CallKeeping(trace, way->forward, all,
+                    BackwardOf(way->forward, std::string(in.size(), 1), where), where, {});
+    if (again.way->function == nullptr) return std::vector<Tensor>(in.size());
+    std::vector<Tensor> dys;
+    for (const size_t i : again.way->dys) {
+      const auto found = std::find(saved_numbers.begin(), saved_numbers.end(), i);
+      dys.push_back(found == saved_numbers.end()
+                        ? Op("ZerosLike", where).Input(again.outputs[i]).RunOne()
+                        : gradients[static_cast<size_t>(found - saved_numbers.begin())]);
+    }
+    std::vector<Tensor> gives = go_back(*again.way, all, again.outputs, dys);
+    gives.resize(in.size());
+    return gives;
   };
   if (!saved.outputs.empty()) graph.custom_nodes().push_back(std::move(saved));
   graph.custom_nodes().push_back(std::move(node));
-  outputs.resize(count);
+  return {std::move(way), std::move(outputs)};
+}
+
+inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
+                                                  const std::shared_ptr<FunctionRep>& function,
+                                                  const std::vector<Tensor>& tensors, Where where,
+                                                  const std::string& name) {
+  std::exception_ptr error;
+  std::shared_ptr<const Backward> way =
+      TryBackwardOf(function, std::string(tensors.size(), 1), where, &error);
+  std::vector<Tensor> outputs;
+  if (way == nullptr) {
+    outputs = CallInTrace(graph, function, tensors, where, name);
+    GiveGradient(graph, tensors, outputs, NoWayBack(error), where);
+  } else {
+    outputs = CallKeeping(graph, function, tensors, std::move(way), where, name).outputs;
+  }
+  outputs.resize(function->outputs().size());
+  return outputs;
+}
+
+// A call that the program made by hand goes back as other calls of the function do. Of other ops
+// gradients stop with an error: a graph has no place for what the program gave.
+inline std::vector<Tensor> RunWithCustomGradient(OpCall& call, const NodeOptions& options) {
+  TraceGraph& graph = *scopes.trace;
+  if (call.type == "PartitionedCall" || call.type == "StatefulPartitionedCall") {
+    for (const NamedAttr& attr : call.attrs) {
+      if (attr.name != "f") continue;
+      const std::shared_ptr<FunctionRep> function = WithCustomGradient(attr.functions[0]);
+      std::vector<TF_Output> takes = function->graph()->inputs();
+      const std::vector<TF_Output>& captures = function->graph()->capture_inputs();
+      takes.insert(takes.end(), captures.begin(), captures.end());
+      const bool is_right =
+          std::equal(takes.begin(), takes.end(), call.tensors.begin(), call.tensors.end(),
+                     [&](TF_Output input, const Tensor& tensor) {
+                       return static_cast<DType>(TF_OperationOutputType(input)) ==
+                              tensor.rep(call.where).dtype;
+                     });
+      if (!is_right) return RunAsNode(call, options);  // which says what is wrong
+      return CallWithCustomGradient(graph, function, call.tensors, call.where, options.name);
+    }
+  }
+  std::vector<Tensor> outputs = RunAsNode(call, options);
+  const auto refuse = [type = call.type, where = call.where](
+                          const std::vector<Tensor>&, const std::vector<Tensor>&,
+                          const std::vector<Tensor>&) -> std::vector<Tensor> {
+    Throw(Error(TF_UNIMPLEMENTED,
+                "The gradient of a CustomGradient in a branch or a loop of a trace is not built",
+                type, {}, where));
+  };
+  GiveGradient(graph, call.tensors, outputs, refuse, call.where);
   return outputs;
 }
 
@@ -424,8 +547,7 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
       inputs.push_back(symbol.output());
       tensor = symbol;
     }
-    TF_Operation* const node = AddNode(*graph, copy, {});
-    for (int i = 0; i < TF_OperationNumOutputs(node); ++i) outputs.push_back({node, i});
+    for (const Tensor& output : RunInTrace(copy, {})) outputs.push_back(output.output());
   }
   std::shared_ptr<const Backward> way =
       BuildBackward(graph, inputs, outputs, wanted, reached, call.type, false, call.where);

@@ -142,7 +142,8 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
 // A call in a trace of a function whose trace has tensors with gradients of the program's own.
 inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
-                                                  const std::vector<Tensor>& tensors, Where where);
+                                                  const std::vector<Tensor>& tensors, Where where,
+                                                  const std::string& name = {});
 
 // What a node that calls the function takes: its inputs and what it captures.
 inline std::vector<Tensor> WithCaptures(const FunctionRep& function, std::vector<Tensor> inputs) {
@@ -152,10 +153,11 @@ inline std::vector<Tensor> WithCaptures(const FunctionRep& function, std::vector
 }
 
 // A node that calls a function. `function` gives the outputs. `tensors` are WithCaptures, as this
-// trace has them.
+// trace has them. Named after the op if `name` is empty.
 inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
                                        const std::shared_ptr<FunctionRep>& function,
-                                       const std::vector<Tensor>& tensors, Where where) {
+                                       const std::vector<Tensor>& tensors, Where where,
+                                       const std::string& name = {}) {
   graph.Use(function);
   const Effect effect = function->effect();
   std::vector<DType> types, results;
@@ -167,10 +169,11 @@ inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
       .Attr("Tin", types)
       .Attr("Tout", results)
       .Attr("f", FunctionName(function->name()));
+  op.options().name = name;
   op.options().effect = effect;
   op.options().effect_is_known = true;
   op.options().touches_world = function->use().touches_world;
-  std::vector<Tensor> outputs = op.Run();
+  std::vector<Tensor> outputs = RunAsNode(op.call(), op.options());
   // The C API infers no shapes through calls on every library.
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Shape shape = function->graph()->Symbol(function->outputs()[i], {}).shape();

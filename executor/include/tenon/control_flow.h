@@ -57,21 +57,6 @@ inline void SetEffect(Op& op, const std::vector<Branch>& branches) {
   op.options().touches_world = world;
 }
 
-// A tensor whose gradient stops with an error: a graph has no place for what the program gave.
-inline void RefuseCustomGradients(TraceGraph& graph, const std::vector<Branch>& branches,
-                                  const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
-                                  Where where) {
-  bool any = false;
-  for (const Branch& branch : branches) any = any || !branch.graph->custom_nodes().empty();
-  if (!any) return;
-  const auto refuse = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
-                              const std::vector<Tensor>&) -> std::vector<Tensor> {
-    Throw(TF_UNIMPLEMENTED,
-          "The gradient of a CustomGradient in a branch or a loop of a trace is not built", where);
-  };
-  GiveGradient(graph, inputs, outputs, refuse, where);
-}
-
 inline std::vector<DType> TypesOf(const std::vector<Tensor>& tensors) {
   std::vector<DType> types;
   for (const Tensor& tensor : tensors) types.push_back(tensor.dtype());
@@ -145,7 +130,6 @@ std::string FormOf(const T& result) {
 
 template <typename Result, typename Callables>
 Result Select(const char* type, const Tensor& selector, const Callables& callables, Where where) {
-  TraceGraph& graph = *scopes.trace;
   const std::lock_guard lock(TraceMutex());
   std::vector<Branch> branches;
   std::shared_ptr<Result> result, other;
@@ -184,7 +168,6 @@ Result Select(const char* type, const Tensor& selector, const Callables& callabl
   }
   SetEffect(op, branches);
   std::vector<Tensor> outputs = op.Run();
-  RefuseCustomGradients(graph, branches, captures, outputs, where);
   ReplaceTensors replace(outputs);
   Walk(*result, replace);
   return *result;
@@ -352,7 +335,6 @@ inline std::vector<Tensor> LoopInTrace(
   std::vector<Tensor> outputs = op.Run();
   for (size_t i = 0; i < outputs.size(); ++i) graph.CopyHandleData(inputs[i], outputs[i].output());
   outputs.resize(variables.size());
-  RefuseCustomGradients(graph, parts, inputs, outputs, where);
   return outputs;
 }
 

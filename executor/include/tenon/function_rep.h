@@ -35,6 +35,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   FunctionRep(const FunctionRep&) = delete;
   FunctionRep& operator=(const FunctionRep&) = delete;
   ~FunctionRep() {
+    if (!custom_nodes_.empty()) NoteCustomGradient(nullptr);
     if (registered_) {
       TF_Status* const status = TF_NewStatus();
       TFE_ContextRemoveFunction(Context(), name_.c_str(), status);
@@ -69,6 +70,14 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     auto rep = std::make_shared<FunctionRep>(TF_FunctionName(function), nullptr);
     rep->function_ = function;
     return rep;
+  }
+
+  // The function of this name, if it has gradients of the program's own and is still there.
+  static std::shared_ptr<FunctionRep> WithCustomGradient(const std::string& name) {
+    CustomGradients& known = KnownCustomGradients();
+    const std::lock_guard lock(known.mutex);
+    const auto found = known.by_name.find(name);
+    return found == known.by_name.end() ? nullptr : found->second.lock();
   }
 
   // Makes the function and those that it calls known to the eager context.
@@ -131,6 +140,23 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   std::shared_ptr<BackwardTable> backward;
 
  private:
+  struct CustomGradients {
+    std::mutex mutex;
+    std::unordered_map<std::string, std::weak_ptr<FunctionRep>> by_name;
+  };
+  static CustomGradients& KnownCustomGradients() {
+    static CustomGradients* const known = new CustomGradients;
+    return *known;
+  }
+  void NoteCustomGradient(const std::shared_ptr<FunctionRep>& self) {
+    CustomGradients& known = KnownCustomGradients();
+    const std::lock_guard lock(known.mutex);
+    if (self != nullptr) {
+      known.by_name.emplace(name_, self);
+    } else {
+      known.by_name.erase(name_);
+    }
+  }
   // The place of the node from which a node of the graph, such as one of a gradient, was made.
   Where PlaceOfOriginal(const std::string& node) const {
     TF_Operation* const operation = TF_GraphOperationByName(graph_->graph(), node.c_str());
@@ -261,6 +287,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     for (const CustomNode& node : graph_->custom_nodes()) {
       if (numbers.contains(node.outputs[0].oper)) custom_nodes_.push_back(node);
     }
+    if (!custom_nodes_.empty()) NoteCustomGradient(shared_from_this());
   }
 
   // Functions that the graph got by other ways than calls, such as those of gradients of loops.
@@ -307,6 +334,19 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
 }
 inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function) {
   graph.Use(function);
+}
+// The function, if it has gradients of the program's own; null if not.
+inline std::shared_ptr<FunctionRep> WithCustomGradient(const FunctionName& function) {
+  if (function.rep == nullptr) return FunctionRep::WithCustomGradient(function.name);
+  return function.rep->custom_nodes().empty() ? nullptr : function.rep;
+}
+inline bool NamesCustomGradient(const OpCall& call) {
+  for (const NamedAttr& attr : call.attrs) {
+    for (const FunctionName& function : attr.functions) {
+      if (WithCustomGradient(function) != nullptr) return true;
+    }
+  }
+  return false;
 }
 
 inline void TraceGraph::End() {

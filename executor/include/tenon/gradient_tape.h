@@ -158,7 +158,9 @@ inline void GoBackByOne(const TapeRecord& record, GradientSums& sums, Where wher
 
 // How a GradientTape records.
 struct GradientTapeOptions {
-  bool persistent = false;  // Gradient may be called more than once
+  // Gradient may be called more than once, and is recorded itself. So it goes back op by op, which
+  // takes longer than one function for all ops.
+  bool persistent = false;
 };
 
 // Records what this thread computes by eager ops and calls of functions from tensors that it
@@ -308,6 +310,46 @@ std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Ten
   }
 }
 
+// While it lives, this thread runs the forward function of a CustomGradient, and no tape records.
+struct VariableWatch {
+  VariableWatch(const std::vector<Tensor>& given, Where made)
+      : inputs(given), where(made), outer(std::exchange(scopes.watch, this)), tape(scopes.tape) {}
+  VariableWatch(const VariableWatch&) = delete;
+  VariableWatch& operator=(const VariableWatch&) = delete;
+  ~VariableWatch() { scopes.watch = outer; }
+
+  const std::vector<Tensor>& inputs;
+  const Where where;  // of the CustomGradient
+  const VariableWatch* const outer;
+  const TapeRep* const tape;
+  const PauseTapes pause;
+};
+
+[[gnu::used]] inline void CheckVariables(const VariableWatch& watch, const OpCall& call) {
+  for (const char* const prefix :
+       {"Assign", "ResourceApply", "ResourceScatter", "VarIsInitialized", "VariableShape"}) {
+    if (call.type.starts_with(prefix)) return;
+  }
+  for (const Tensor& tensor : call.tensors) {
+    if (!tensor.defined() || tensor.get()->variable == nullptr) continue;
+    bool is_asked_for = tensor.get()->is_trainable;
+    for (const VariableWatch* of = &watch; of != nullptr; of = of->outer) {
+      for (const TapeRep* tape = of->tape; tape != nullptr; tape = tape->outer)
+        is_asked_for = is_asked_for || (tape->recording && tape->Watches(tensor));
+    }
+    if (!is_asked_for || std::any_of(watch.inputs.begin(), watch.inputs.end(),
+                                     [&](const Tensor& t) { return t.get() == tensor.get(); }))
+      continue;
+    const std::string& name = tensor.get()->variable->name;
+    Throw(Error(TF_INVALID_ARGUMENT,
+                "The forward function of a CustomGradient uses the variable \"" + name +
+                    "\", to which its backward function gives no gradient. Hand the variable over"
+                    " as an argument, CustomGradient(forward, backward)(x, " +
+                    name + "), or make it with {.trainable = false}",
+                "CustomGradient", {}, watch.where));
+  }
+}
+
 inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
   if (given == inputs) return;
   Throw(TF_INVALID_ARGUMENT,
@@ -325,7 +367,9 @@ inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
 // called when a gradient comes to the result, and gives the gradients of the inputs, a Tensor or a
 // std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result;
 // or that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs,
-// gradients.
+// gradients. What `backward` does beside that, such as an assignment, it does when a gradient is
+// computed. INVALID_ARGUMENT if `forward` reads a trainable variable that is not among the
+// arguments: it would get no gradient. Other tensors that `forward` takes from outside get none.
 template <typename Forward, typename BackwardFunction>
 auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
   return
@@ -342,8 +386,11 @@ auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Wh
         const auto run = [&]<size_t... i>(std::index_sequence<i...>) {
           return forward(inputs[i]...);
         };
+        auto result = [&] {
+          const internal::VariableWatch watch(inputs, where);
+          return run(std::index_sequence_for<decltype(args)...>());
+        }();
         if (internal::TraceGraph* const graph = internal::scopes.trace) {
-          auto result = run(std::index_sequence_for<decltype(args)...>());
           internal::CustomNode node;
           for (const Tensor& input : inputs) node.inputs.push_back(graph->Resolve(input, {}));
           std::vector<Tensor> outputs;
@@ -357,10 +404,6 @@ auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Wh
           internal::Walk(result, replace);
           return result;
         }
-        auto result = [&] {
-          const internal::PauseTapes pause;
-          return run(std::index_sequence_for<decltype(args)...>());
-        }();
         if (internal::scopes.tape != nullptr) {
           auto record = std::make_shared<internal::TapeRecord>();
           record->custom = std::move(way);

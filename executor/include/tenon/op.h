@@ -118,6 +118,10 @@ std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 // Implemented in gradient_tape.h. Called if IsRecording().
 [[gnu::weak]] void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
 
+// Throws if the call reads a variable that a gradient may be asked for. Implemented in
+// gradient_tape.h. Called if scopes.watch is set.
+[[gnu::weak]] void CheckVariables(const VariableWatch& watch, const OpCall& call);
+
 // Whether a tape sees what this thread does. A tape without RecordOnTapes is one that nobody asks
 // for gradients.
 inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != nullptr; }
@@ -544,6 +548,8 @@ inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
 
 inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
   CheckAttrs(call);
+  if (scopes.watch != nullptr) [[unlikely]]
+    CheckVariables(*scopes.watch, call);
   TF_Status* const status = ThreadStatus();
   EagerOp op(call, status);
   const auto check = [&] {

@@ -23,6 +23,8 @@ struct ThreadScopes {
   const std::string* name = nullptr;            // "encoder/layer/", of the innermost NameScope
   const class ControlScope* control = nullptr;  // of the innermost ControlDependencies
   class TapeRep* tape = nullptr;                // the innermost tape that records; a chain
+  // Of the innermost CustomGradient whose forward function runs.
+  const struct VariableWatch* watch = nullptr;
 };
 inline thread_local constinit ThreadScopes scopes;
 

@@ -18,6 +18,10 @@ namespace tenon::inline v0::internal {
 
 // Implemented in function_rep.h.
 void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
+// Whether an attribute of the call is a function that has a gradient of the program's own.
+bool NamesCustomGradient(const OpCall& call);
+// Implemented in backward.h. Called for such a call.
+std::vector<Tensor> RunWithCustomGradient(OpCall& call, const NodeOptions& options);
 
 // What ops of this type do. Looked up once a type.
 inline Effect EffectOfOp(const std::string& type) {
@@ -130,6 +134,8 @@ inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const 
 
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
+  if (scopes.watch != nullptr) [[unlikely]]
+    CheckVariables(*scopes.watch, call);
   // Inputs first: a capture adds nodes of its own.
   std::vector<TF_Output> inputs;
   inputs.reserve(call.tensors.size());
@@ -184,7 +190,7 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   if (LacksSeeds(call)) AddSeeds(call, scopes.trace->next_seed());
   return AddNode(*scopes.trace, call, options);
 }
-[[gnu::used]] inline std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options) {
+inline std::vector<Tensor> RunAsNode(OpCall& call, const NodeOptions& options) {
   TF_Operation* const operation = AddToTrace(call, options);
   const int count = TF_OperationNumOutputs(operation);
   std::vector<Tensor> outputs;
@@ -192,6 +198,11 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   for (int i = 0; i < count; ++i)
     outputs.push_back(scopes.trace->Symbol({operation, i}, call.where));
   return outputs;
+}
+[[gnu::used]] inline std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options) {
+  if (NamesCustomGradient(call)) [[unlikely]]
+    return RunWithCustomGradient(call, options);
+  return RunAsNode(call, options);
 }
 
 }  // namespace tenon::inline v0::internal

@@ -176,6 +176,7 @@ class OutsideTraces {
     scopes.name = nullptr;
     scopes.control = nullptr;
     scopes.tape = nullptr;
+    scopes.watch = nullptr;
   }
   OutsideTraces(const OutsideTraces&) = delete;
   OutsideTraces& operator=(const OutsideTraces&) = delete;
