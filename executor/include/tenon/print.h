@@ -236,8 +236,33 @@ inline void AlignExponents(std::vector<std::string>& numbers) {
   }
 }
 
+// From which size on NumPy writes the numbers of an array as powers of ten: types of few digits do
+// so earlier.
+inline double GreatestOfArrays(DType dtype) {
+  if (dtype == DType::kHalf) return 1e3;
+  return dtype == DType::kFloat || dtype == DType::kComplex64 ? 1e6 : 1e8;
+}
+// The same of scalars.
+inline double GreatestOfScalars(DType dtype) {
+  return dtype == DType::kDouble || dtype == DType::kComplex128 ? 1e16 : GreatestOfArrays(dtype);
+}
+// The number as NumPy compares numbers of the type with it.
+inline double LeastOfArrays(DType dtype) {
+  if (dtype == DType::kHalf) return FromHalf(0x068e);  // 1e-4
+  return dtype == DType::kFloat || dtype == DType::kComplex64 ? static_cast<double>(1e-4f) : 1e-4;
+}
+// Whether the quotient, rounded to the type, is greater than 1000.
+inline bool IsThousandTimes(double greatest, double least, DType dtype) {
+  const double quotient = greatest / least;
+  if (dtype == DType::kHalf) return static_cast<float>(quotient) > 1000.25f;  // a tie goes to 1000
+  if (dtype == DType::kFloat || dtype == DType::kComplex64)
+    return static_cast<float>(quotient) > 1000.f;
+  return quotient > 1000;
+}
+
 // All numbers in one form, of equal length; with a plus sign if `signs`.
-inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool signs = false) {
+inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, DType dtype,
+                                            bool signs = false) {
   double least = 0, greatest = 0;
   for (const Real& real : reals) {
     const double size = real.value < 0 ? -real.value : real.value;
@@ -246,7 +271,8 @@ inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool
     if (size > greatest) greatest = size;
   }
   const bool scientific =
-      greatest != 0 && (greatest >= 1e8 || least < 1e-4 || greatest / least > 1000);
+      greatest != 0 && (greatest >= GreatestOfArrays(dtype) || least < LeastOfArrays(dtype) ||
+                        IsThousandTimes(greatest, least, dtype));
   int digits = 0;
   if (scientific) {
     for (const Real& real : reals) {
@@ -284,10 +310,10 @@ inline std::vector<std::string> FormatReals(const std::vector<Real>& reals, bool
 }
 
 // A number that stands alone.
-inline std::string FormatScalar(const Real& real) {
+inline std::string FormatScalar(const Real& real, DType dtype) {
   if (!IsFinite(real.value)) return NotFinite(real.value);
   const double size = real.value < 0 ? -real.value : real.value;
-  if (size != 0 && (size >= 1e16 || size < 1e-4)) {
+  if (size != 0 && (size >= GreatestOfScalars(dtype) || size < 1e-4)) {
     const std::string& digits = real.decimal.digits;
     std::string text = real.decimal.negative ? "-" : "";
     text += digits.substr(0, 1);
@@ -301,9 +327,9 @@ inline std::string FormatScalar(const Real& real) {
 }
 
 // "(1+2j)", or "2j" without a real part, as Python writes it.
-inline std::string FormatComplex(const Real& real, const Real& imaginary) {
-  const auto part = [](const Real& number) {
-    std::string text = FormatScalar(number);
+inline std::string FormatComplex(const Real& real, const Real& imaginary, DType dtype) {
+  const auto part = [dtype](const Real& number) {
+    std::string text = FormatScalar(number, dtype);
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text;
   };
@@ -386,11 +412,11 @@ inline std::vector<std::string> FormatElements(TF_Tensor* tensor, DType dtype,
       reals.push_back(RealAt(data, dtype, IsComplexType(dtype) ? 2 * i : i));
       if (IsComplexType(dtype)) imaginary.push_back(RealAt(data, dtype, 2 * i + 1));
     }
-    if (scalar && !IsComplexType(dtype)) return {FormatScalar(reals[0])};
-    texts = FormatReals(reals);
+    if (scalar && !IsComplexType(dtype)) return {FormatScalar(reals[0], dtype)};
+    texts = FormatReals(reals, dtype);
     if (!IsComplexType(dtype)) return texts;
-    if (scalar) return {FormatComplex(reals[0], imaginary[0])};
-    const std::vector<std::string> others = FormatReals(imaginary, true);
+    if (scalar) return {FormatComplex(reals[0], imaginary[0], dtype)};
+    const std::vector<std::string> others = FormatReals(imaginary, dtype, true);
     for (size_t i = 0; i < texts.size(); ++i) {
       std::string other = others[i];
       other.insert(other.find_last_not_of(' ') + 1, "j");
