@@ -1,6 +1,7 @@
 // What programs do wrong, and what the library says to it.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -99,6 +100,83 @@ TEST(CppMistake, MovedFromAdamAndTensorSaySo) {
 }
 
 // A gradient for another number of inputs.
+// Errors name the line of the program that made the mistake.
+TEST(CppMistake, IsShownAtItsLine) {
+  const auto expect = [](unsigned line, const auto& call) {
+    const Error error = ErrorOf(call);
+    EXPECT_NE(error.code(), TF_OK) << line;
+    EXPECT_EQ(error.where(), "mistake_test.cc:" + std::to_string(line)) << error.what();
+  };
+  const Tensor x(1.f), two = Tensor::Of<float>({1, 2});
+  const auto below = [](Tensor a, Tensor) { return a < 5.f; };
+  const auto short_body = [](Tensor a, Tensor) { return a + 1; };
+  expect(__LINE__, [&] { While(below, short_body, x, x); });
+  Function loop([&](Tensor t) { return std::get<0>(While(below, short_body, t, t)); });
+  expect(__LINE__ - 1, [&] { loop(x); });
+  expect(__LINE__, [&] { Tensor::Of<float>({{1, 2}, {3}}); });
+  expect(__LINE__, [&] { Tensor::Of<float>({{{1, 2}}, {{3}}}); });
+  expect(__LINE__, [&] { Tensor::Of<float>(Shape{3}, {1, 2}); });
+  expect(__LINE__, [&] { ops::Neg({{1, 2}, {3}}); });
+  const Tensor positive = two > 0.f;
+  expect(__LINE__ - 1, [&] { return positive ? 1 : 2; });
+  expect(__LINE__, [&] { return Tensor::Of<bool>({true, false}) ? 1 : 2; });
+
+  Tensor moved(1.f);
+  const Tensor kept = std::move(moved);
+  Variable v(x), gone(x);
+  const Variable taken = std::move(gone);
+  Function f([](Tensor t) { return t + 1; });
+  expect(__LINE__, [&] { moved.dtype(); });
+  expect(__LINE__, [&] { moved.shape(); });
+  expect(__LINE__, [&] { moved.device(); });
+  expect(__LINE__, [&] { x + moved; });
+  expect(__LINE__, [&] { moved&& Tensor(true); });
+  expect(__LINE__, [&] { moved.To("/CPU:0"); });
+  expect(__LINE__, [&] { f(moved); });
+  expect(__LINE__, [&] { v.Assign(moved); });
+  expect(__LINE__, [&] { Variable w(moved); });
+  const auto same = [&] { return x; };
+  expect(__LINE__, [&] { Cond(moved, same, same); });
+  expect(__LINE__, [&] { gone.Read(); });
+  expect(__LINE__, [&] { gone.name(); });
+  expect(__LINE__, [&] { x + gone; });
+}
+
+// What the standard library makes does not know where the program asked for it.
+TEST(CppMistake, IsNotShownInTheStandardLibrary) {
+  std::optional<Variable> v;
+  v.emplace(Tensor::Of<float>({1, 2}));
+  const auto other = std::make_unique<Variable>(Tensor(1.f), VariableOptions{}, Where::current());
+  for (const Variable& variable : {*v, *other}) {
+    const Error error = ErrorOf([&] { Op("MatMul").Input(variable).Input(variable).RunOne(); });
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+    EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.what();
+  }
+  const auto made = std::make_unique<Variable>(Tensor(1.f));
+  const Error error = ErrorOf([&] {
+    Function f([&](Tensor x) { return ops::Reshape(*made, {2, 2}) + x; });
+    f(Tensor(1.f));
+  });
+  EXPECT_TRUE(error.where().empty() || error.where().starts_with("mistake_test.cc:"))
+      << error.what();
+}
+
+TEST(CppMistake, EmptyTensorsHaveNoGradient) {
+  const Tensor x(2.f);
+  GradientTape tape({.persistent = true});
+  tape.Watch(x);
+  const Tensor y = x * x;
+  const auto expect = [](const Error& error, unsigned line) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+    EXPECT_EQ(error.source().line(), line) << error.what();
+  };
+  expect(ErrorOf([&] { tape.Gradient(y, {Tensor()}); }), __LINE__);
+  expect(ErrorOf([&] { tape.Gradient(Tensor(), {x}); }), __LINE__);
+  expect(ErrorOf([&] { tape.Gradient(Tensor(), {x}, Tensor(1.f)); }), __LINE__);
+  expect(ErrorOf([&] { tape.Watch(Tensor()); }), __LINE__);
+  EXPECT_EQ(tape.Gradient(y, {x})[0].item<float>(), 4);
+}
+
 TEST(CppMistake, CustomGradientOfAnotherCountSaysBoth) {
   const auto product =
       CustomGradient([](Tensor x, Tensor y) { return x * y; }, [](Tensor dy) { return dy; });

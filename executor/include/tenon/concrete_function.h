@@ -40,7 +40,7 @@ class ConcreteFunction {
   // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
   // INVALID_ARGUMENT for other numbers or types of tensors.
   Results operator()(const std::vector<Tensor>& inputs, Where where = Where::current()) const {
-    const size_t count = rep_->graph()->inputs().size();
+    const size_t count = rep_.At(where).graph()->inputs().size();
     if (inputs.size() != count) {
       internal::Throw(Error(TF_INVALID_ARGUMENT,
                             "The function takes " + std::to_string(count) + " tensors, not " +

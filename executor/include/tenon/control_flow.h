@@ -200,6 +200,7 @@ auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
   if constexpr (std::is_void_v<Result>) {
     Cond(pred, internal::GivingNothing(then_branch), internal::GivingNothing(else_branch), where);
   } else {
+    pred.rep(where);
     if (!pred.IsSymbolic()) {
       if (internal::Decide(pred)) return Result(then_branch());
       return Result(else_branch());
@@ -261,6 +262,15 @@ inline Where PlaceIn(TraceGraph& graph, TF_Output output, Where where) {
   return place.line() != 0 ? place : where;
 }
 
+inline void CheckLoopCount(size_t given, size_t variables, Where where) {
+  if (given == variables) return;
+  Throw(Error(TF_INVALID_ARGUMENT,
+              "The body gives " + std::to_string(given) + (given == 1 ? " tensor" : " tensors") +
+                  " for " + std::to_string(variables) +
+                  (variables == 1 ? " variable" : " variables"),
+              "While", {}, where));
+}
+
 // A loop as a node. The callables take the variables as a vector.
 inline std::vector<Tensor> LoopInTrace(
     const std::function<Tensor(const std::vector<Tensor>&)>& cond,
@@ -291,12 +301,7 @@ inline std::vector<Tensor> LoopInTrace(
     trace([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{cond(in)}; }, "var_");
     trace(body, "var_");
     const Branch& traced = parts[1];
-    if (traced.outputs.size() != variables.size()) {
-      Throw(TF_INVALID_ARGUMENT,
-            "The body of While gives " + std::to_string(traced.outputs.size()) + " tensors for " +
-                std::to_string(variables.size()) + " variables",
-            where);
-    }
+    CheckLoopCount(traced.outputs.size(), variables.size(), where);
     bool kept = true;
     for (size_t i = 0; i < variables.size(); ++i) {
       const Tensor result = traced.graph->Symbol(traced.outputs[i], where);
@@ -344,7 +349,11 @@ inline std::vector<Tensor> Loop(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
     std::vector<Tensor> variables, Where where) {
   if (scopes.trace != nullptr) return LoopInTrace(cond, body, variables, where);
-  while (Decide(cond(variables))) variables = body(variables);
+  const size_t count = variables.size();
+  while (Decide(cond(variables))) {
+    variables = body(variables);
+    CheckLoopCount(variables.size(), count, where);
+  }
   return variables;
 }
 
@@ -355,31 +364,71 @@ auto CallWith(const F& callable, const std::vector<Tensor>& tensors, std::index_
 
 }  // namespace internal
 
-// Runs `body` on the variables while `cond` of them is true, and gives what they are then: a Tensor
-// for one variable, else a std::tuple. Both callables take the variables as tensors; `cond` gives a
-// scalar of type kBool, `body` a Tensor or a std::tuple. The types stay; a shape that the body
-// changes is unknown in the loop. In a trace the loop is one node.
+namespace internal {
+
 template <typename Condition, typename Body, typename... Variables>
-requires(std::is_convertible_v<const Variables&, Tensor>&&...) auto While(
-    const Condition& cond, const Body& body, const Variables&... variables) {
-  static_assert(sizeof...(Variables) > 0, "While needs a variable");
+auto WhileAt(Where where, const Condition& cond, const Body& body, const Variables&... variables) {
   constexpr auto kNumbers = std::index_sequence_for<Variables...>();
-  const std::vector<Tensor> results = internal::Loop(
-      [&](const std::vector<Tensor>& in) -> Tensor {
-        return internal::CallWith(cond, in, kNumbers);
-      },
-      [&](const std::vector<Tensor>& in) {
-        const auto tuple = internal::AsTuple(internal::CallWith(body, in, kNumbers));
-        return std::apply([](const auto&... part) { return std::vector<Tensor>{Tensor(part)...}; },
-                          tuple);
-      },
-      {Tensor(variables)...}, Where());
+  const std::vector<Tensor> results =
+      Loop([&](const std::vector<Tensor>& in) -> Tensor { return CallWith(cond, in, kNumbers); },
+           [&](const std::vector<Tensor>& in) {
+             const auto tuple = AsTuple(CallWith(body, in, kNumbers));
+             return std::apply(
+                 [](const auto&... part) { return std::vector<Tensor>{Tensor(part)...}; }, tuple);
+           },
+           {Tensor(variables)...}, where);
   if constexpr (sizeof...(Variables) == 1) {
     return results[0];
   } else {
     return [&]<size_t... i>(std::index_sequence<i...>) { return std::make_tuple(results[i]...); }
     (kNumbers);
   }
+}
+
+}  // namespace internal
+
+// Runs `body` on the variables while `cond` of them is true, and gives what they are then: a Tensor
+// for one variable, else a std::tuple. Both callables take the variables as tensors; `cond` gives a
+// scalar of type kBool, `body` a Tensor or a std::tuple. The types stay; a shape that the body
+// changes is unknown in the loop. In a trace the loop is one node. Loops of up to six variables
+// know the place of the call.
+template <typename Condition, typename Body, internal::AsTensor A>
+auto While(const Condition& cond, const Body& body, const A& a, Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a);
+}
+template <typename Condition, typename Body, internal::AsTensor A, internal::AsTensor B>
+auto While(const Condition& cond, const Body& body, const A& a, const B& b,
+           Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a, b);
+}
+template <typename Condition, typename Body, internal::AsTensor A, internal::AsTensor B,
+          internal::AsTensor C>
+auto While(const Condition& cond, const Body& body, const A& a, const B& b, const C& c,
+           Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a, b, c);
+}
+template <typename Condition, typename Body, internal::AsTensor A, internal::AsTensor B,
+          internal::AsTensor C, internal::AsTensor D>
+auto While(const Condition& cond, const Body& body, const A& a, const B& b, const C& c, const D& d,
+           Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a, b, c, d);
+}
+template <typename Condition, typename Body, internal::AsTensor A, internal::AsTensor B,
+          internal::AsTensor C, internal::AsTensor D, internal::AsTensor E>
+auto While(const Condition& cond, const Body& body, const A& a, const B& b, const C& c, const D& d,
+           const E& e, Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a, b, c, d, e);
+}
+template <typename Condition, typename Body, internal::AsTensor A, internal::AsTensor B,
+          internal::AsTensor C, internal::AsTensor D, internal::AsTensor E, internal::AsTensor G>
+auto While(const Condition& cond, const Body& body, const A& a, const B& b, const C& c, const D& d,
+           const E& e, const G& g, Where where = Where::current()) {
+  return internal::WhileAt(where, cond, body, a, b, c, d, e, g);
+}
+template <typename Condition, typename Body, internal::AsTensor... Variables>
+requires(sizeof...(Variables) > 6) auto While(const Condition& cond, const Body& body,
+                                              const Variables&... variables) {
+  return internal::WhileAt(Where(), cond, body, variables...);
 }
 
 namespace internal {

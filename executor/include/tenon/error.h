@@ -27,6 +27,30 @@ inline std::string ToString(const Where& where) {
          std::to_string(where.line());
 }
 
+namespace internal {
+
+// A place as an argument that {} does not make.
+class Here {
+ public:
+  Here(Where where) : where_(where) {}       // NOLINT
+  operator Where() const { return where_; }  // NOLINT
+
+ private:
+  Where where_;
+};
+
+// No place, where the place is within the standard library or in these headers: what was made by
+// emplace or make_unique does not know where the program asked for it.
+inline Where OfProgram(Where where) {
+  constexpr std::string_view kThis = __FILE__;
+  const std::string_view file = where.file_name();
+  const bool is_of_library = file.find("/c++/") != std::string_view::npos ||
+                             file.starts_with(kThis.substr(0, kThis.rfind('/') + 1));
+  return is_of_library ? Where() : where;
+}
+
+}  // namespace internal
+
 // What a failed call throws. The codes are those of TensorFlow's statuses.
 class Error : public std::runtime_error {
  public:

@@ -99,25 +99,29 @@ class Function {
     } else {
       using Result = std::decay_t<
           std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
-      internal::CallArgs call =
-          internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
+      internal::CallArgs call = internal::ReadArgs(
+          internal::TypeTag<internal::TracedArg<Args>...>(), core_->where, args...);
       return ConcreteFunction(FindTrace<Result>(call, args...)->function);
     }
   }
 
   // How many traces were made.
-  int trace_count() const { return core_->traces.count(); }
+  int trace_count(Where where = Where::current()) const { return core_.At(where).traces.count(); }
   // Why each trace was made, what it captured and how large, which constants it holds and which ops
   // compute of constants alone, which control edges keep its side effects in order and what they
   // cost. For people. Graphs and SavedModels that are written of a trace say the same of it to
   // `graph_run explain`.
-  std::string TraceReport() const { return core_->traces.Report(); }
+  std::string TraceReport(Where where = Where::current()) const {
+    return core_.At(where).traces.Report();
+  }
 
  private:
   struct Core {
     Core(F function, FunctionOptions chosen, Where place)
-        : callable(std::move(function)), options(Named(std::move(chosen))), where(place) {
-      traces.Configure(options.name, options.input_signature, options.reduce_retracing, place);
+        : callable(std::move(function)),
+          options(Named(std::move(chosen))),
+          where(internal::OfProgram(place)) {
+      traces.Configure(options.name, options.input_signature, options.reduce_retracing, where);
     }
     static FunctionOptions Named(FunctionOptions options) {
       options.device = internal::DeviceName(options.device);
@@ -144,8 +148,9 @@ class Function {
     } else {
       using Result = std::decay_t<
           std::invoke_result_t<F&, std::add_lvalue_reference_t<internal::TracedArg<Args>>...>>;
+      core_.At(where);
       internal::CallArgs call =
-          internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), args...);
+          internal::ReadArgs(internal::TypeTag<internal::TracedArg<Args>...>(), where, args...);
       const std::shared_ptr<internal::Trace> trace = FindTrace<Result>(call, args...);
       const std::vector<Tensor> outputs = trace->function->Run(std::move(call.tensors), where);
       if constexpr (!std::is_void_v<Result>) {

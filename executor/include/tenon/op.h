@@ -228,7 +228,7 @@ class Op {
       internal::AddEagerSeeds(call_);
       TFE_TensorHandle* output = nullptr;
       if (internal::RunEagerly(call_, &output, 1) == 1) [[likely]] {
-        Tensor result = Tensor::FromHandle(output);
+        Tensor result = Tensor::FromHandle(output, call_.where);
         if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), {&result, 1});
         return result;
       }
@@ -595,7 +595,7 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
   const size_t count = RunEagerly(call, handles, max_outputs);
   std::vector<Tensor> outputs;
   outputs.reserve(count);
-  for (size_t i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i]));
+  for (size_t i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i], call.where));
   return outputs;
 }
 

@@ -24,21 +24,24 @@ class Input {
       Input(const T& value)  // NOLINT
       : own_(value), tensor_(&own_) {}
   template <typename T>
-  requires(internal::DTypeOf<T>() != DType::kInvalid) Input(std::initializer_list<T> values)
-      : own_(Tensor::Of<T>(values)), tensor_(&own_) {}
+  requires(internal::DTypeOf<T>() != DType::kInvalid)
+      Input(std::initializer_list<T> values, Where where = Where::current())
+      : own_(Tensor::Of<T>(values, where)), tensor_(&own_) {}
   template <typename T>
   requires(internal::DTypeOf<T>() != DType::kInvalid)
-      Input(std::initializer_list<std::initializer_list<T>> values)
-      : own_(Tensor::Of<T>(values)), tensor_(&own_) {}
+      Input(std::initializer_list<std::initializer_list<T>> values, Where where = Where::current())
+      : own_(Tensor::Of<T>(values, where)), tensor_(&own_) {}
   template <typename T>
   requires(internal::DTypeOf<T>() != DType::kInvalid)
-      Input(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values)
-      : own_(Tensor::Of<T>(values)), tensor_(&own_) {}
+      Input(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+            Where where = Where::current())
+      : own_(Tensor::Of<T>(values, where)), tensor_(&own_) {}
   template <typename T>
   requires(internal::DTypeOf<T>() != DType::kInvalid) Input(
       std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
-          values)
-      : own_(Tensor::Of<T>(values)), tensor_(&own_) {}
+          values,
+      Where where = Where::current())
+      : own_(Tensor::Of<T>(values, where)), tensor_(&own_) {}
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 

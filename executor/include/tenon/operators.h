@@ -229,11 +229,11 @@ inline Tensor operator!=(const Operand& a, const Operand& b) {
 }
 // Element by element, of tensors of type kBool: both sides are computed. The operands are tensors,
 // whose own operator bool would else fit as well.
-inline Tensor operator&&(const Tensor& a, const Tensor& b) {
-  return Op("LogicalAnd", b.rep().where).Input(a).Input(b).RunOne();
+inline Tensor operator&&(const Operand& a, const Tensor& b) {
+  return Op("LogicalAnd", a.where()).Input(a.AsTensor(b)).Input(b).RunOne();
 }
-inline Tensor operator||(const Tensor& a, const Tensor& b) {
-  return Op("LogicalOr", b.rep().where).Input(a).Input(b).RunOne();
+inline Tensor operator||(const Operand& a, const Tensor& b) {
+  return Op("LogicalOr", a.where()).Input(a.AsTensor(b)).Input(b).RunOne();
 }
 inline Tensor operator!(const Tensor& a) {
   return Op("LogicalNot", a.rep().where).Input(a).RunOne();
@@ -341,8 +341,8 @@ inline Tensor Tensor::operator()(std::initializer_list<Index> indices, Where whe
   return internal::SliceOf(*this, std::span<const Index>(indices.begin(), indices.size()), where);
 }
 
-inline Shape Tensor::shape() const {
-  internal::TensorRep& rep = this->rep();
+inline Shape Tensor::shape(Where where) const {
+  internal::TensorRep& rep = this->rep(where);
   TF_Status* const status = internal::ThreadStatus();
   if (rep.handle != nullptr) {
     const int rank = TFE_TensorHandleNumDims(rep.handle, status);
@@ -364,8 +364,8 @@ inline Shape Tensor::shape() const {
   return Shape(std::move(dims));
 }
 
-inline std::string Tensor::device() const {
-  internal::TensorRep& rep = this->rep();
+inline std::string Tensor::device(Where where) const {
+  internal::TensorRep& rep = this->rep(where);
   if (rep.handle == nullptr) return TF_OperationDevice(rep.output.oper);
   TF_Status* const status = internal::ThreadStatus();
   const char* const name = TFE_TensorHandleDeviceName(rep.handle, status);
@@ -373,8 +373,8 @@ inline std::string Tensor::device() const {
   return name;
 }
 
-inline std::string Tensor::name() const {
-  internal::TensorRep& rep = this->rep();
+inline std::string Tensor::name(Where where) const {
+  internal::TensorRep& rep = this->rep(where);
   if (rep.handle != nullptr) return {};
   return std::string(TF_OperationName(rep.output.oper)) + ":" + std::to_string(rep.output.index);
 }
@@ -386,7 +386,7 @@ inline Tensor Tensor::To(const std::string& device, Where where) const {
   }
   TF_Status* const status = internal::ThreadStatus();
   TFE_TensorHandle* const copy = TFE_TensorHandleCopyToDevice(
-      rep().handle, internal::Context(), internal::DeviceName(device).c_str(), status);
+      rep(where).handle, internal::Context(), internal::DeviceName(device).c_str(), status);
   internal::Check(status, where);
   return FromHandle(copy);
 }
@@ -401,9 +401,16 @@ inline Tensor::operator bool() const {
             " ops::SelectV2(pred, a, b), or branch by a C++ value",
         rep().where);
   }
-  const Where where;
+  const Where where = rep().where;
+  if (const Shape size = shape(where); size.num_elements() != 1) {
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "The program branches by a tensor of shape " + size.ToString() +
+                        ", which is made here: only a tensor of one element is true or false. Write"
+                        " ops::All(t, axes) or ops::Any(t, axes)",
+                    where);
+  }
   if (dtype() == DType::kBool) return item<bool>(where);
-  return Op("Cast").Input(*this).Attr("DstT", DType::kBool).RunOne().item<bool>(where);
+  return Op("Cast", where).Input(*this).Attr("DstT", DType::kBool).RunOne().item<bool>(where);
 }
 
 inline void Tensor::ThrowSymbolic(const char* what, Where where) const {

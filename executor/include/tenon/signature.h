@@ -79,10 +79,10 @@ inline void PutNumber(std::string& key, int64_t value) {
 
 class ArgReader {
  public:
-  explicit ArgReader(CallArgs& call) : call_(call) {}
+  ArgReader(CallArgs& call, Where where) : call_(call), where_(where) {}
 
   void OnTensor(const Tensor& tensor) {
-    TensorRep& rep = tensor.rep();
+    TensorRep& rep = tensor.rep(where_);
     std::string& key = call_.key;
     call_.constants += 'T';
     key += static_cast<char>(rep.dtype);
@@ -133,6 +133,7 @@ class ArgReader {
   void AddSpec(const Tensor& tensor);
 
   CallArgs& call_;
+  const Where where_;
 };
 
 // The spec of a tensor.
@@ -201,10 +202,10 @@ class ArgDescriber {
 };
 
 template <typename... Args>
-CallArgs ReadArgs(const void* type, const Args&... args) {
+CallArgs ReadArgs(const void* type, Where where, const Args&... args) {
   CallArgs call;
   PutNumber(call.constants, reinterpret_cast<intptr_t>(type));
-  ArgReader reader(call);
+  ArgReader reader(call, where);
   (Walk(args, reader), ...);
   call.key += call.constants;
   return call;

@@ -55,7 +55,7 @@ struct TensorRep {
   std::atomic<TF_Tensor*> host{nullptr};  // the value in the host's memory, once it was asked for
   std::shared_ptr<TraceGraph> graph;      // a symbol
   TF_Output output{nullptr, 0};
-  Where where;  // of the call that made the symbol
+  Where where;  // of the call that made it, if that is known
   // Of a resource the bytes of TF_SetHandleShapeAndType, if the types of its content are known.
   std::shared_ptr<const std::string> handle_data;
   std::shared_ptr<const VariableInfo> variable;  // of a variable's handle
@@ -76,13 +76,14 @@ struct TensorRep {
 };
 
 // A new tensor in the host's memory, whose elements are not set.
-inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank) {
+inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank, Where where = {}) {
   int64_t count = 1;
   for (int i = 0; i < rank; ++i) {
     if (dims[i] < 0)
-      Throw(TF_INVALID_ARGUMENT, "A tensor has no negative lengths: " + std::to_string(dims[i]));
+      Throw(TF_INVALID_ARGUMENT, "A tensor has no negative lengths: " + std::to_string(dims[i]),
+            where);
     if (__builtin_mul_overflow(count, dims[i], &count))
-      Throw(TF_INVALID_ARGUMENT, "A tensor of more than 2^63 elements");
+      Throw(TF_INVALID_ARGUMENT, "A tensor of more than 2^63 elements", where);
   }
   const auto size = static_cast<int64_t>(TF_DataTypeSize(static_cast<TF_DataType>(dtype)));
   int64_t bytes = 0;
@@ -92,8 +93,9 @@ inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank) {
                                      : TF_AllocateTensor(static_cast<TF_DataType>(dtype), dims,
                                                          rank, static_cast<size_t>(bytes));
   if (tensor == nullptr)
-    Throw(TF_RESOURCE_EXHAUSTED, "No memory for a tensor of " + std::to_string(count) +
-                                     " elements of type " + Name(dtype));
+    Throw(TF_RESOURCE_EXHAUSTED,
+          "No memory for a tensor of " + std::to_string(count) + " elements of type " + Name(dtype),
+          where);
   return tensor;
 }
 
@@ -169,83 +171,91 @@ class Tensor {
   // that of T: float is kFloat, int64_t kInt64, std::string kString. INVALID_ARGUMENT if there are
   // not as many elements as the shape has.
   template <typename T>
-  static Tensor Of(const Shape& shape, std::span<const T> values) {
+  static Tensor Of(const Shape& shape, std::span<const T> values, Where where = Where::current()) {
     static_assert(internal::DTypeOf<T>() != DType::kInvalid, "Tensors do not hold this type");
     if constexpr (internal::DTypeOf<T>() == DType::kString) {
-      TF_Tensor* const tensor = Allocate(DType::kString, shape, values.size());
+      TF_Tensor* const tensor = Allocate(DType::kString, shape, values.size(), where);
       auto* const strings = static_cast<TF_TString*>(TF_TensorData(tensor));
       for (size_t i = 0; i < values.size(); ++i) {
         const std::string_view text = values[i];
         TF_TString_Init(&strings[i]);
         TF_TString_Copy(&strings[i], text.data(), text.size());
       }
-      return FromHost(tensor);
+      return FromHost(tensor, where);
     } else {
       return OfBytes(internal::DTypeOf<T>(), shape, values.data(), values.size(),
-                     values.size_bytes());
+                     values.size_bytes(), where);
     }
   }
   template <typename T>
-  static Tensor Of(const Shape& shape, const std::vector<T>& values) {
+  static Tensor Of(const Shape& shape, const std::vector<T>& values,
+                   Where where = Where::current()) {
     if constexpr (std::is_same_v<T, bool>) {
       const std::unique_ptr<bool[]> copy(new bool[values.size()]);
       for (size_t i = 0; i < values.size(); ++i) copy[i] = values[i];
-      return Of<bool>(shape, std::span<const bool>(copy.get(), values.size()));
+      return Of<bool>(shape, std::span<const bool>(copy.get(), values.size()), where);
     } else {
-      return Of<T>(shape, std::span<const T>(values));
+      return Of<T>(shape, std::span<const T>(values), where);
     }
   }
   template <typename T>
-  static Tensor Of(const Shape& shape, std::initializer_list<T> values) {
-    return Of<T>(shape, std::span<const T>(values.begin(), values.size()));
+  static Tensor Of(const Shape& shape, std::initializer_list<T> values,
+                   Where where = Where::current()) {
+    return Of<T>(shape, std::span<const T>(values.begin(), values.size()), where);
   }
   // Vectors, matrices and tensors of three and four dimensions: Of<float>({{1, 2}, {3, 4}}).
   // For complex numbers a pair in braces is one number: Of<std::complex<float>>({{1, 2}, {3, 4}})
   // is the vector of 1+2i and 3+4i. INVALID_ARGUMENT if lists of one level differ in length.
   template <typename T>
-  static Tensor Of(std::initializer_list<T> values) {
+  static Tensor Of(std::initializer_list<T> values, internal::Here here = Where::current()) {
     return Of<T>(Shape{static_cast<int64_t>(values.size())},
-                 std::span<const T>(values.begin(), values.size()));
+                 std::span<const T>(values.begin(), values.size()), here);
   }
   template <typename T>
   requires(!internal::IsComplex<T>) static Tensor
-      Of(std::initializer_list<std::initializer_list<T>> values) {
-    return OfNested<T>(values);
+      Of(std::initializer_list<std::initializer_list<T>> values,
+         internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
   template <typename T>
   requires(!internal::IsComplex<T>) static Tensor
-      Of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values) {
-    return OfNested<T>(values);
+      Of(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+         internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
   template <typename T>
   requires(!internal::IsComplex<T>) static Tensor Of(
       std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>
-          values) {
-    return OfNested<T>(values);
+          values,
+      internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
   template <internal::IsComplex T>
-  static Tensor Of(
-      std::initializer_list<std::initializer_list<internal::ComplexElement<T>>> values) {
-    return OfNested<T>(values);
+  static Tensor Of(std::initializer_list<std::initializer_list<internal::ComplexElement<T>>> values,
+                   internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
   template <internal::IsComplex T>
   static Tensor Of(std::initializer_list<
-                   std::initializer_list<std::initializer_list<internal::ComplexElement<T>>>>
-                       values) {
-    return OfNested<T>(values);
+                       std::initializer_list<std::initializer_list<internal::ComplexElement<T>>>>
+                       values,
+                   internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
   template <internal::IsComplex T>
   static Tensor Of(std::initializer_list<std::initializer_list<
                        std::initializer_list<std::initializer_list<internal::ComplexElement<T>>>>>
-                       values) {
-    return OfNested<T>(values);
+                       values,
+                   internal::Here here = Where::current()) {
+    return OfNested<T>(values, here);
   }
 
   // A value in memory of the caller's, which holds elements of `dtype` in row-major order and must
   // not change while tensors use it: numbers or kBool, no strings. It is used where it lies if it
   // is aligned to 64 bytes, else copied. `release` is called once, on any thread, when no tensor
   // uses the memory any more; it may be empty.
-  static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release) {
+  static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release,
+                     Where where = Where::current()) {
     const size_t size = TF_DataTypeSize(static_cast<TF_DataType>(dtype));
     auto* const owner = new std::function<void()>(std::move(release));
     const auto free = [](void*, size_t, void* argument) {
@@ -255,7 +265,7 @@ class Tensor {
     };
     if (!shape.IsFullyDefined()) {
       free(data, 0, owner);
-      internal::Throw(TF_INVALID_ARGUMENT, "View: unknown lengths in " + shape.ToString());
+      internal::Throw(TF_INVALID_ARGUMENT, "View: unknown lengths in " + shape.ToString(), where);
     }
     const int64_t count = shape.num_elements();
     if (size == 0 || (data == nullptr && count != 0)) {
@@ -264,38 +274,43 @@ class Tensor {
                       size == 0
                           ? std::string("View: a tensor of type ") + Name(dtype) +
                                 " is no view: its elements are not plain memory"
-                          : "View: the memory of " + std::to_string(count) + " elements is null");
+                          : "View: the memory of " + std::to_string(count) + " elements is null",
+                      where);
     }
     if (count == 0) {
       free(data, 0, owner);
-      return FromHost(Allocate(dtype, shape, 0));
+      return FromHost(Allocate(dtype, shape, 0, where), where);
     }
     TF_Tensor* const tensor =
         TF_NewTensor(static_cast<TF_DataType>(dtype), shape.dims().data(), shape.rank(), data,
                      size * static_cast<size_t>(count), free, owner);
     if (tensor == nullptr) {
-      internal::Throw(TF_INVALID_ARGUMENT, std::string("View: not a tensor of type ") +
-                                               Name(dtype) + " and shape " + shape.ToString());
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      std::string("View: not a tensor of type ") + Name(dtype) + " and shape " +
+                          shape.ToString(),
+                      where);
     }
-    return FromHost(tensor);
+    return FromHost(tensor, where);
   }
 
   // A value of the C API. Takes what it is given, also where it throws.
-  static Tensor FromHost(TF_Tensor* tensor) {
+  static Tensor FromHost(TF_Tensor* tensor, Where where = {}) {
     TF_Status* const status = internal::ThreadStatus();
     TFE_Context* const context = internal::Context();
     (void)context;
     auto* const rep = new internal::TensorRep;
     rep->host.store(tensor, std::memory_order_relaxed);
+    rep->where = where;
     Tensor result(rep);
     rep->dtype = static_cast<DType>(TF_TensorType(tensor));
     rep->handle = TFE_NewTensorHandle(tensor, status);
-    internal::Check(status);
+    internal::Check(status, where);
     return result;
   }
-  static Tensor FromHandle(TFE_TensorHandle* handle) {
+  static Tensor FromHandle(TFE_TensorHandle* handle, Where where = {}) {
     auto* const rep = new internal::TensorRep;
     rep->handle = handle;
+    rep->where = where;
     rep->dtype = static_cast<DType>(TFE_TensorHandleDataType(handle));
     return Tensor(rep);
   }
@@ -303,13 +318,13 @@ class Tensor {
   bool defined() const { return rep_ != nullptr; }
   // True for a symbol: a tensor of a function that is being traced, which has no value yet.
   bool IsSymbolic() const { return rep_ != nullptr && rep_->handle == nullptr; }
-  DType dtype() const { return rep().dtype; }
+  DType dtype(Where where = Where::current()) const { return rep(where).dtype; }
   // Of a symbol as far as it is known.
-  Shape shape() const;
+  Shape shape(Where where = Where::current()) const;
   // The full name of the device that has the value; of a symbol what the program asked for.
-  std::string device() const;
+  std::string device(Where where = Where::current()) const;
   // Of a symbol the name of the output in its graph, "dense/MatMul:0"; of a value "".
-  std::string name() const;
+  std::string name(Where where = Where::current()) const;
 
   // The tensor on a device, "/GPU:0" or a full name. The same tensor if it is there already.
   Tensor To(const std::string& device, Where where = Where::current()) const;
@@ -362,8 +377,9 @@ class Tensor {
   // symbol its name, shape and type.
   std::string ToString() const;
 
-  // True if the only element is not zero. FAILED_PRECONDITION for a symbol: what a function does
-  // by a value is said with Cond or While.
+  // True if the only element is not zero. INVALID_ARGUMENT if there is not exactly one;
+  // FAILED_PRECONDITION for a symbol: what a function does by a value is said with Cond or While.
+  // The place of the error is that where the tensor was made.
   explicit operator bool() const;
 
   // A part, as NumPy gives it: t[0], t[Slice(1, 3)]. C++20's operator[] takes one index: several
@@ -373,24 +389,27 @@ class Tensor {
   Tensor operator()(std::initializer_list<Index> indices, Where where = Where::current()) const;
 
   // The C API's objects, which belong to the tensor. Null for a symbol, resp. an output of null.
-  TFE_TensorHandle* handle() const { return rep().handle; }
-  TF_Output output() const { return rep().output; }
+  TFE_TensorHandle* handle(Where where = Where::current()) const { return rep(where).handle; }
+  TF_Output output(Where where = Where::current()) const { return rep(where).output; }
 
   // --- Of this library's own headers.
   explicit Tensor(internal::TensorRep* rep) : rep_(rep) {}
   // A value of `count` elements, not strings, which are copied from `values`. One function for all
   // types: the compiler makes one for each otherwise, also for a program that calls none.
   static Tensor OfBytes(DType dtype, const Shape& shape, const void* values, size_t count,
-                        size_t bytes) {
-    TF_Tensor* const tensor = Allocate(dtype, shape, count);
+                        size_t bytes, Where where = {}) {
+    TF_Tensor* const tensor = Allocate(dtype, shape, count, where);
     if (bytes != 0) std::memcpy(TF_TensorData(tensor), values, bytes);
-    return FromHost(tensor);
+    return FromHost(tensor, where);
   }
   internal::TensorRep* get() const { return rep_; }
   internal::TensorRep& rep(Where where = {}) const {
     if (rep_ == nullptr) [[unlikely]]
-      internal::Throw(TF_INVALID_ARGUMENT,
-                      "This Tensor is empty: it holds neither a value nor a symbol", where);
+      internal::Throw(
+          TF_INVALID_ARGUMENT,
+          "This Tensor is empty: it holds neither a value nor a symbol. It was moved from, or is"
+          " a gradient that there is not",
+          internal::OfProgram(where));
     return *rep_;
   }
   // The value in the host's memory. The tensor owns it.
@@ -414,16 +433,17 @@ class Tensor {
   [[noreturn]] void ThrowSymbolic(const char* what, Where where) const;
 
  private:
-  static TF_Tensor* Allocate(DType dtype, const Shape& shape, size_t count) {
+  static TF_Tensor* Allocate(DType dtype, const Shape& shape, size_t count, Where where) {
     if (shape.num_elements() != static_cast<int64_t>(count)) {
-      internal::Throw(TF_INVALID_ARGUMENT, "A tensor of shape " + shape.ToString() +
-                                               " cannot have " + std::to_string(count) +
-                                               " elements");
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "A tensor of shape " + shape.ToString() + " cannot have " +
+                          std::to_string(count) + " elements",
+                      where);
     }
-    return internal::AllocateTensor(dtype, shape.dims().data(), shape.rank());
+    return internal::AllocateTensor(dtype, shape.dims().data(), shape.rank(), where);
   }
   template <typename T, typename List>
-  static Tensor OfNested(const List& list) {
+  static Tensor OfNested(const List& list, Where where) {
     std::vector<int64_t> dims;
     std::unique_ptr<T[]> values;
     MeasureNested<T>(list, dims);
@@ -431,9 +451,9 @@ class Tensor {
     for (const int64_t dim : dims) count *= dim;
     values.reset(new T[static_cast<size_t>(count)]);
     T* end = values.get();
-    CopyNested<T>(list, dims.data(), end);
+    CopyNested<T>(list, dims.data(), end, where);
     return Of<T>(Shape(std::move(dims)),
-                 std::span<const T>(values.get(), static_cast<size_t>(count)));
+                 std::span<const T>(values.get(), static_cast<size_t>(count)), where);
   }
   template <typename T, typename List>
   static void MeasureNested(const List& list, std::vector<int64_t>& dims) {
@@ -447,16 +467,18 @@ class Tensor {
     }
   }
   template <typename T, typename List>
-  static void CopyNested(const List& list, const int64_t* dims, T*& end) {
+  static void CopyNested(const List& list, const int64_t* dims, T*& end, Where where) {
     if (static_cast<int64_t>(list.size()) != *dims) {
-      internal::Throw(TF_INVALID_ARGUMENT, "Tensor::Of: a list of " + std::to_string(list.size()) +
-                                               " beside one of " + std::to_string(*dims));
+      internal::Throw(TF_INVALID_ARGUMENT,
+                      "Tensor::Of: a list of " + std::to_string(list.size()) + " beside one of " +
+                          std::to_string(*dims),
+                      where);
     }
     for (const auto& part : list) {
       if constexpr (std::is_same_v<List, std::initializer_list<internal::ListElement<T>>>) {
         *end++ = part;
       } else {
-        CopyNested<T>(part, dims + 1, end);
+        CopyNested<T>(part, dims + 1, end, where);
       }
     }
   }

@@ -166,7 +166,8 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   }
   for (const ControlScope* scope = scopes.control; scope != nullptr; scope = scope->outer) {
     for (const Tensor& tensor : scope->tensors) {
-      if (tensor.rep().graph.get() == &graph) TF_AddControlInput(node, tensor.output().oper);
+      if (tensor.rep(call.where).graph.get() == &graph)
+        TF_AddControlInput(node, tensor.output().oper);
     }
   }
   if (TENON_SetNodePlace != nullptr && call.where.line() != 0)

@@ -93,20 +93,21 @@ class Variable {
   // Made at once, also in a trace, with a value of a type and shape that it keeps. In a trace
   // `initial` must be a value, not a symbol, and as with tf.function variables are made once:
   // FAILED_PRECONDITION where the callable of a Function makes one in another trace than the first,
-  // or keeps no copy of it beyond the trace.
+  // or keeps no copy of it beyond the trace. Errors of it name `where`; what emplace and
+  // make_unique make has none, unless they are given one.
   explicit Variable(const Tensor& initial, VariableOptions options = {},
                     Where where = Where::current());
 
-  const std::string& name() const { return rep_->name; }
-  DType dtype() const { return rep_->dtype; }
-  const Shape& shape() const { return rep_->shape; }
-  bool trainable() const { return rep_->trainable; }
+  const std::string& name(Where where = Where::current()) const { return rep_.At(where).name; }
+  DType dtype(Where where = Where::current()) const { return rep_.At(where).dtype; }
+  const Shape& shape(Where where = Where::current()) const { return rep_.At(where).shape; }
+  bool trainable(Where where = Where::current()) const { return rep_.At(where).trainable; }
   // The tensor of type kResource that stands for the variable: for ops that take one.
-  const Tensor& handle() const { return rep_->handle; }
+  const Tensor& handle(Where where = Where::current()) const { return rep_.At(where).handle; }
 
   Tensor Read(Where where = Where::current()) const {
     return Op("ReadVariableOp", where)
-        .Input(rep_->handle)
+        .Input(handle(where))
         .Attr("dtype", rep_->dtype)
         .Name(rep_->name + "/Read")
         .RunOne();
@@ -130,13 +131,13 @@ class Variable {
   // A number takes the type of the variable. INVALID_ARGUMENT for a tensor of another type or
   // shape.
   const Variable& Assign(const Operand& value, Where where = Where::current()) const {
-    return Update("AssignVariableOp", value.AsTensor(dtype()), where);
+    return Update("AssignVariableOp", value.AsTensor(dtype(where)), where);
   }
   const Variable& AssignAdd(const Operand& value, Where where = Where::current()) const {
-    return Update("AssignAddVariableOp", value.AsTensor(dtype()), where);
+    return Update("AssignAddVariableOp", value.AsTensor(dtype(where)), where);
   }
   const Variable& AssignSub(const Operand& value, Where where = Where::current()) const {
-    return Update("AssignSubVariableOp", value.AsTensor(dtype()), where);
+    return Update("AssignSubVariableOp", value.AsTensor(dtype(where)), where);
   }
   friend bool operator==(const Variable& a, const Variable& b) { return a.rep_ == b.rep_; }
 
@@ -150,7 +151,7 @@ class Variable {
     Where where;
   };
   const Variable& Update(const char* op, const Tensor& value, Where where) const {
-    if (value.dtype() != rep_->dtype || !rep_->shape.Admits(value.shape())) {
+    if (value.dtype(where) != rep_->dtype || !rep_->shape.Admits(value.shape())) {
       if (value.dtype() != rep_->dtype || value.shape().IsFullyDefined()) {
         internal::Throw(Error(TF_INVALID_ARGUMENT,
                               "The variable \"" + rep_->name + "\" holds " + Name(rep_->dtype) +
@@ -188,8 +189,10 @@ class OutsideTraces {
 
 }  // namespace internal
 
-inline Variable::Variable(const Tensor& initial, VariableOptions options, Where where)
+inline Variable::Variable(const Tensor& initial, VariableOptions options, Where place)
     : rep_("Variable", std::make_shared<Rep>()) {
+  const Where where = internal::OfProgram(place);
+  initial.rep(where);
   if (initial.IsSymbolic()) {
     initial.ThrowSymbolic(
         "a variable needs a value to begin with; make the variable outside the"
