@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -660,6 +661,60 @@ TEST(CppFunction, UsesAGeneralTraceThatItHas) {
   EXPECT_EQ(f.trace_count(), 3);
   f(Tensor::Of<double>({1}));
   EXPECT_EQ(f.trace_count(), 4);
+}
+
+TEST(CppFunction, RelaxesRanks) {
+  Function f(
+      [](Tensor x) { return ops::Sum(x * 2.f, ops::Range(Tensor(0), ops::Rank(x), Tensor(1))); },
+      {.name = "any_rank", .reduce_retracing = true});
+  const auto ones = [](const Shape& shape) {
+    return Tensor::Of<float>(shape,
+                             std::vector<float>(static_cast<size_t>(shape.num_elements()), 1.f));
+  };
+  EXPECT_EQ(f(ones({2})).item<float>(), 4);
+  EXPECT_EQ(f(ones({2, 3})).item<float>(), 12);
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(f(ones({3, 3, 2})).item<float>(), 36);
+  EXPECT_EQ(f(ones({})).item<float>(), 2);
+  EXPECT_EQ(f(ones({2})).item<float>(), 4);
+  EXPECT_EQ(f.trace_count(), 2);
+  const Tensor x = ones({4, 1});
+  GradientTape tape;
+  tape.Watch(x);
+  EXPECT_EQ(tape.Gradient(f(x), {x})[0].ToVector<float>(), (std::vector<float>{2, 2, 2, 2}));
+}
+
+// A function as a member, and several of one type.
+class Scaler {
+ public:
+  explicit Scaler(float scale)
+      : scale_(Tensor(scale)),
+        forward_([this](Tensor x) { return Forward(x); }, {.name = "scaler"}) {}
+  Scaler(const Scaler&) = delete;  // forward_ knows this object
+  Scaler& operator=(const Scaler&) = delete;
+  Tensor operator()(const Tensor& x) const { return forward_(x); }
+  int trace_count() const { return forward_.trace_count(); }
+
+ private:
+  Tensor Forward(const Tensor& x) const { return x * scale_; }
+  Variable scale_;
+  Function<std::function<Tensor(Tensor)>> forward_;
+};
+
+TEST(CppFunction, MayBeAMemberAndStandInAVector) {
+  Scaler twice(2.f), thrice(3.f);
+  EXPECT_EQ(twice(Tensor(5.f)).item<float>(), 10);
+  EXPECT_EQ(thrice(Tensor(5.f)).item<float>(), 15);
+  EXPECT_EQ(twice(Tensor(6.f)).item<float>(), 12);
+  EXPECT_EQ(twice.trace_count(), 1);
+  using Step = Function<std::function<Tensor(Tensor, Tensor)>>;
+  std::vector<Step> steps;
+  steps.emplace_back([](Tensor a, Tensor b) { return a + b; });
+  steps.push_back(Step([](Tensor a, Tensor b) { return a * b; }, {.name = "product"}));
+  steps.emplace_back([](Tensor a, Tensor b) { return ops::Maximum(a, b); });
+  Tensor sum(0.f);
+  for (const Step& step : steps) sum += step(Tensor(3.f), Tensor(4.f));
+  EXPECT_EQ(sum.item<float>(), 7 + 12 + 4);
 }
 
 }  // namespace

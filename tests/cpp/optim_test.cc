@@ -108,5 +108,17 @@ TEST(CppOptimizer, LeavesVariablesWithoutAGradient) {
   EXPECT_THROW(sgd.Apply({Tensor(), Tensor()}, {&x, &y}), Error);
 }
 
+TEST(CppOptimizer, MayBeMadeOfEmptyBraces) {
+  Variable v(1.f);
+  optim::Sgd sgd({}), sgd_again;
+  optim::Momentum momentum({}), named({.momentum = 0.5f}), braced{};
+  optim::Adam adam({}), copy(adam);
+  optim::Momentum third = momentum;
+  optim::Momentum fourth{{}}, fifth({0.1f}), sixth{{.learning_rate = 0.2f}};
+  sgd.Apply({Tensor(1.f)}, {v});
+  momentum.Apply({Tensor(1.f)}, {v});
+  EXPECT_FLOAT_EQ(v.Read().item<float>(), 0.98f);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -29,11 +29,13 @@ struct FunctionOptions {
   // What calls must give, in order of the tensors among the arguments: one trace serves all calls
   // that it admits, and others are INVALID_ARGUMENT.
   std::vector<TensorSpec> input_signature = {};
-  // Lengths in which two calls differ become unknown, so that a third call needs no trace.
+  // Lengths in which two calls differ become unknown, so that a third call needs no trace. Where
+  // the ranks differ, the shape does.
   bool reduce_retracing = false;
   std::string device = {};  // of ops for which the function names none
-  bool jit =
-      false;  // asks for compilation of the whole function; ignored where there is no compiler
+  // For programs that set it for TensorFlow's compiler. It changes nothing here: each trace is
+  // optimized and planned as a whole anyway.
+  bool jit = false;
 };
 
 // A callable as a function of tensors. A call looks for a trace of its signature: types, shapes and
@@ -44,6 +46,9 @@ struct FunctionOptions {
 // Arguments and results are tensors, variables, C++ numbers, strings and enums, and std::tuple,
 // pair, vector, array, map and optional of them; a struct takes part if `auto Fields()` gives a
 // std::tie of its members. What is not a tensor among the results is that of the trace.
+//
+// A lambda has a type of its own. Where the type is written, as for a member of a class or the
+// elements of a vector, it is Function<std::function<Tensor(Tensor)>>.
 //
 // Calls from several threads at once are allowed; for a signature one of them traces. An exception
 // of the callable leaves no trace. Copies share their traces.

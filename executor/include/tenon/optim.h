@@ -14,6 +14,14 @@
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {
+namespace internal {
+
+// What nothing makes: a list of it is {}.
+struct Nothing {
+  Nothing(const Nothing&, const Nothing&) = delete;
+};
+
+}  // namespace internal
 namespace optim {
 
 // What optimizers share: state for each variable, which is made at the first step and kept with the
@@ -125,6 +133,7 @@ struct SgdOptions {
 class Sgd : public Optimizer {
  public:
   explicit Sgd(SgdOptions options = {}) : options_(options) {}
+  explicit Sgd(std::initializer_list<internal::Nothing>) : Sgd() {}  // of {}
 
  protected:
   void Step(const Variable& variable, const Tensor& gradient, Where where) override {
@@ -165,6 +174,7 @@ struct MomentumOptions {
 class Momentum : public Optimizer {
  public:
   explicit Momentum(MomentumOptions options = {}) : options_(options) {}
+  explicit Momentum(std::initializer_list<internal::Nothing>) : Momentum() {}  // of {}
 
  protected:
   void Step(const Variable& variable, const Tensor& gradient, Where where) override {
@@ -194,6 +204,7 @@ struct AdamOptions {
 class Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {}) : options_(options) {}
+  explicit Adam(std::initializer_list<internal::Nothing>) : Adam() {}  // of {}
 
  protected:
   void BeginStep(const std::vector<Variable*>& variables, Where where) override {

@@ -563,18 +563,11 @@ inline void TraceTable::Relax(Signature& signature) const {
     for (size_t i = 0; i < signature.tensors.size(); ++i) {
       const ArgSpec& a = other.tensors[i];
       const ArgSpec& b = signature.tensors[i];
-      alike =
-          alike && a.dtype == b.dtype && a.device == b.device && a.shape.rank() == b.shape.rank();
+      alike = alike && a.dtype == b.dtype && a.device == b.device;
     }
     if (!alike) continue;
-    for (size_t i = 0; i < signature.tensors.size(); ++i) {
-      std::vector<int64_t> dims = signature.tensors[i].shape.dims();
-      if (!signature.tensors[i].shape.has_rank()) continue;
-      for (size_t d = 0; d < dims.size(); ++d) {
-        if (dims[d] != other.tensors[i].shape.dims()[d]) dims[d] = -1;
-      }
-      signature.tensors[i].shape = Shape(std::move(dims));
-    }
+    for (size_t i = 0; i < signature.tensors.size(); ++i)
+      signature.tensors[i].shape = Common(signature.tensors[i].shape, other.tensors[i].shape);
   }
 }
 
