@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/cpp/elements.h"
 
 namespace tenon {
 namespace {
@@ -792,6 +793,24 @@ TEST(CppCustomGradient, SecondAndThirdDerivativesRunTheFunctionAgain) {
   near(SlopeOf(second_outer)(x), SlopeOf(plain_second_outer)(x));
   near(Function(SlopeOf(second_inner))(x), SlopeOf(plain_second_inner)(x));
   near(Function(SlopeOf(second_outer))(x), SlopeOf(plain_second_outer)(x));
+}
+
+// What the way back captures, a tape that goes back through its own gradients hands over too.
+TEST(CppCustomGradient, HoldsForTapesThatGoBackThroughTheirOwnGradients) {
+  Variable count(0.f, {.trainable = false});
+  const auto twice = CustomGradient([](Tensor x) { return x * 2; },
+                                    [&](Tensor dy) {
+                                      count.AssignAdd(1.f);
+                                      return dy * 3;
+                                    });
+  Function f([&](Tensor x) { return twice(x) * x; });
+  const Tensor x(2.f);
+  GradientTape tape({.persistent = true});
+  tape.Watch(x);
+  const Tensor first = tape.Gradient(f(x), {x})[0];
+  EXPECT_EQ(first.item<float>(), 2 * 2 + 3 * 2);
+  EXPECT_EQ(count.Read().item<float>(), 1);
+  EXPECT_EQ(tape.Gradient(first, {x})[0].item<float>(), 3 + 3);
 }
 
 TEST(CppCustomGradient, GetsTheInputs) {

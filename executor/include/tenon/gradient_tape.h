@@ -94,7 +94,7 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
   }
   std::vector<Tensor> results(record.inputs().size());
   if (way->function == nullptr) return results;
-  std::vector<Tensor> outputs = record.outputs, extra = record.extra;
+  std::vector<Tensor> outputs = record.outputs, extra = record.extra, given = record.inputs();
   if (gradients.size() > outputs.size()) {
     // Something was derived by what the way back kept: the way goes back through that as well. Only
     // a tape that goes back through its own gradients comes here.
@@ -105,16 +105,18 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
             " random numbers: use two nested tapes",
             record.where);
     }
+    given = WithCaptures(*forward, std::move(given));
     way = BackwardOf(forward, record.wanted, record.where);
+    if (way->function == nullptr) return results;
     outputs.insert(outputs.end(), extra.begin(), extra.end());
-    const std::vector<Tensor> again = RunPlain(way->forward, record.inputs(), record.where);
+    const std::vector<Tensor> again = RunPlain(way->forward, given, record.where);
     extra.assign(again.begin() + static_cast<ptrdiff_t>(outputs.size()), again.end());
   }
   std::vector<Tensor> inputs;
   for (const Backward::Need& need : way->needs) {
     switch (need.kind) {
       case Backward::Need::Kind::kInput:
-        inputs.push_back(record.inputs()[need.index]);
+        inputs.push_back(given[need.index]);
         break;
       case Backward::Need::Kind::kOutput:
         inputs.push_back(outputs[need.index]);
@@ -126,9 +128,9 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
   }
   for (const size_t i : way->dys)
     inputs.push_back(gradients[i].defined() ? gradients[i] : zeros(i));
-  const std::vector<Tensor> given = way->function->Run(std::move(inputs), record.where);
+  const std::vector<Tensor> found = way->function->Run(std::move(inputs), record.where);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (way->results[i] >= 0) results[i] = given[static_cast<size_t>(way->results[i])];
+    if (way->results[i] >= 0) results[i] = found[static_cast<size_t>(way->results[i])];
   }
   return results;
 }
