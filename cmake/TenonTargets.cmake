@@ -74,15 +74,15 @@ function(tenon_set_isa_flags)
 endfunction()
 
 # tenon_unity_sources(LIST [BYTES n] [ALONE regex...]): replaces the sources in LIST by generated ones; each
-# includes sources of one folder, up to BYTES of text (32 kB unless told), which then share the work of
-# their headers and still compile in seconds. So a name in an anonymous namespace is unique within its
+# includes sources of one folder, up to BYTES of text (80 kB unless told), which then share the work of
+# their headers and templates, and still compile in seconds. So a name in an anonymous namespace is unique within its
 # folder. A source that matches an ALONE stays by itself: it has flags of its own, its speed is not to
 # depend on its neighbours, or it names things as its neighbours do. In the build type Dev all do, which
 # shows that each includes what it needs.
 function(tenon_unity_sources list)
   cmake_parse_arguments(arg "" "BYTES" "ALONE" ${ARGN})
   if(NOT arg_BYTES)
-    set(arg_BYTES 32000)
+    set(arg_BYTES 80000)
   endif()
   if(tenon_build_type STREQUAL dev)
     return()
@@ -116,19 +116,19 @@ function(tenon_unity_sources list)
   set(${list} ${result} ${unities} PARENT_SCOPE)
 endfunction()
 
-# tenon_folder(NAME [UNITY] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [SOURCES...]): object
+# tenon_folder(NAME [UNITY] [BYTES n] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [SOURCES...]): object
 # library tenon_NAME of every source below the current folder but those whose path from it matches an
 # EXCLUDE; with UNITY small ones are compiled together. Those of a folder that matches a COLD run once a
 # command, a model or a plug-in: in releases they are optimized little, which takes two thirds of the
 # compile time.
 function(tenon_folder name)
-  cmake_parse_arguments(arg "UNITY" "" "EXCLUDE;ALONE;COLD;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "UNITY" "BYTES" "EXCLUDE;ALONE;COLD;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
   foreach(pattern IN LISTS arg_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${pattern}")
   endforeach()
   if(arg_UNITY)
-    tenon_unity_sources(sources ALONE ${arg_ALONE})
+    tenon_unity_sources(sources BYTES ${arg_BYTES} ALONE ${arg_ALONE})
   endif()
   if(arg_COLD)
     cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}"

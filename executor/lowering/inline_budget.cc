@@ -25,7 +25,7 @@ const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name)
 }
 
 // A function that is being counted.
-struct Open {
+struct OpenBody {
   const FunctionEntry* function;
   std::vector<const FunctionEntry*> calls;  // in its body, that would be inlined
   size_t next = 0;
@@ -57,7 +57,7 @@ const InlineBudget::Size* InlineBudget::Find(std::string_view function) const {
 }
 
 const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const FunctionEntry& function) {
-  std::vector<Open> stack;
+  std::vector<OpenBody> stack;
   const auto open = [&](const FunctionEntry& f) {
     const FunctionBody body = ParseFunctionBody(graph, f);
     // The entry exists before the body is done. A call that leads here again finds the depth
@@ -71,7 +71,7 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
     size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;
     if (f.signature != nullptr) size.own += std::ssize(f.signature->inputs);
     counted_ += size.own;
-    Open next{&f, {}};
+    OpenBody next{&f, {}};
     for (const BodyNode& node : body.nodes) {
       const FunctionEntry* callee = Callee(graph, node.op_name, FindAttr(node.attrs, "f"));
       if (callee != nullptr && !IsMarkedForXla(AttrSet(node.attrs))) next.calls.push_back(callee);
@@ -80,7 +80,7 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
   };
   if (Find(function.name) == nullptr) open(function);
   while (!stack.empty()) {
-    Open& top = stack.back();
+    OpenBody& top = stack.back();
     if (top.next < top.calls.size()) {
       const FunctionEntry& callee = *top.calls[top.next++];
       if (Find(callee.name) == nullptr) open(callee);

@@ -12,7 +12,7 @@ namespace tenon {
 namespace {
 
 // A function that is being counted.
-struct Open {
+struct OpenCount {
   std::string_view name;
   std::vector<const FunctionEntry*> calls;
   size_t next = 0;
@@ -51,9 +51,9 @@ int64_t NodesWritten::Of(std::string_view op, const std::vector<Attr>& attrs) {
 }
 
 int64_t NodesWritten::Of(const FunctionEntry& function) {
-  std::vector<Open> stack;
+  std::vector<OpenCount> stack;
   const auto open = [&](const FunctionEntry& f) {
-    Open next{f.name, {}};
+    OpenCount next{f.name, {}};
     const FunctionBody body = ParseFunctionBody(graph_, f);
     next.count = std::ssize(body.nodes);
     for (const BodyNode& node : body.nodes) {
@@ -67,7 +67,7 @@ int64_t NodesWritten::Of(const FunctionEntry& function) {
   };
   if (!counts_.contains(function.name)) open(function);
   while (!stack.empty()) {
-    Open& top = stack.back();
+    OpenCount& top = stack.back();
     if (top.next == top.calls.size()) {
       counts_[top.name] = top.count;
       stack.pop_back();

@@ -91,7 +91,7 @@ void VariablesBesideReaders(Placing& p) {
   }
 }
 
-constexpr NeighbourRule kRules[] = {
+constexpr NeighbourRule kNeighbourRules[] = {
     {"a node that moves data, or asks for a shape, is where its first input is", &FollowProducers},
     {"a node without inputs goes where its only consumers are", &GeneratorsBesideConsumers},
     {"a group around a resource that only the host's kernels serve goes where its values are read, "
@@ -101,6 +101,6 @@ constexpr NeighbourRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const NeighbourRule> NeighbourRules() { return kRules; }
+absl::Span<const NeighbourRule> NeighbourRules() { return kNeighbourRules; }
 
 }  // namespace tenon

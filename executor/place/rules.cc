@@ -62,7 +62,7 @@ absl::StatusOr<bool> WhereItIsBest(Placing& p, NodeId n) {
 
 // The order matters: a conflict has no one request to look at, a request goes before priorities,
 // and the last rule always decides.
-constexpr GroupRule kRules[] = {
+constexpr GroupRule kGroupRules[] = {
     {"members that ask for different devices go to the host if it serves them", &MembersDisagree},
     {"a group goes where it asks to go", &AsAsked},
     {"soft placement gives up the ordinal of a request, then the type; never the task",
@@ -72,6 +72,6 @@ constexpr GroupRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const GroupRule> GroupRules() { return kRules; }
+absl::Span<const GroupRule> GroupRules() { return kGroupRules; }
 
 }  // namespace tenon
