@@ -2,7 +2,7 @@
 // that it finds, spins for a short time when there is none, then sleeps.
 #include "plugin/cpu/base/workers.h"
 
-#include <immintrin.h>
+#include <xmmintrin.h>
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,8 @@
 // TensorFlow. No other file includes Random123.
 #pragma once
 
+// Philox has no use for vectors, whose headers take long to compile.
+#define R123_USE_SSE 0
 #include <Random123/philox.h>
 
 #include <array>

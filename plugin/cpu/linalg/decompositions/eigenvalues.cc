@@ -1,7 +1,7 @@
 // Eigenvalues and eigenvectors by Eigen's solvers, of general and of self-adjoint matrices.
 #include "plugin/cpu/linalg/decompositions/eigenvalues.h"
 
-#include <immintrin.h>
+#include <xmmintrin.h>
 
 #include <Eigen/Eigenvalues>
 
