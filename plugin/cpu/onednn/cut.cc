@@ -102,7 +102,7 @@ int64_t WidthAt(int64_t begin, int64_t columns, int64_t width, int64_t block) {
   return left < width + std::max<int64_t>(block, 1) ? left : width;
 }
 
-int64_t ChannelBlock(const MemoryDesc& filter) {
+int64_t ChannelBlockOf(const MemoryDesc& filter) {
   const dnnl_memory_desc_t& d = filter.data;
   if (d.format_kind != dnnl_blocked || d.extra.flags != 0 || d.offset0 != 0) return 0;
   const dnnl_blocking_desc_t& b = d.format_desc.blocking;
@@ -123,7 +123,7 @@ int64_t BlockToCutAt(int64_t channels, int64_t whole) {
 
 MemoryDesc WithChannels(const MemoryDesc& filter, int64_t channels) {
   MemoryDesc slice = filter;
-  const int64_t block = ChannelBlock(filter);
+  const int64_t block = ChannelBlockOf(filter);
   slice.data.dims[0] = channels;
   slice.data.padded_dims[0] = Ceil(channels, block) * block;
   return slice;
@@ -131,7 +131,7 @@ MemoryDesc WithChannels(const MemoryDesc& filter, int64_t channels) {
 
 int64_t ChannelOffset(const MemoryDesc& filter, int64_t first) {
   const int64_t element = static_cast<int64_t>(dnnl::memory::data_type_size(filter.data_type()));
-  return first / ChannelBlock(filter) * filter.data.format_desc.blocking.strides[0] * element;
+  return first / ChannelBlockOf(filter) * filter.data.format_desc.blocking.strides[0] * element;
 }
 
 }  // namespace tenon::cpu

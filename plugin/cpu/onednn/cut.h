@@ -48,13 +48,13 @@ int64_t WidthAt(int64_t begin, int64_t columns, int64_t width, int64_t block);
 // Returns how many output channels a packed filter keeps together if every range of such blocks is
 // one piece of the filter's memory; 0 if there is none. `filter` has the output channels as its
 // first dimension. Only inside Guarded().
-int64_t ChannelBlock(const MemoryDesc& filter);
+int64_t ChannelBlockOf(const MemoryDesc& filter);
 // Returns the block to cut `channels` output channels at, where oneDNN likes to pack all of them in
 // blocks of `whole`: one that leaves nothing over, if there is one. 0 if `whole` is 0.
 int64_t BlockToCutAt(int64_t channels, int64_t whole);
 
 // Returns the layout of a filter of `channels` output channels that is packed as `filter`, whose
-// ChannelBlock() is not 0: more channels follow in its memory, or the last ones lack.
+// ChannelBlockOf() is not 0: more channels follow in its memory, or the last ones lack.
 MemoryDesc WithChannels(const MemoryDesc& filter, int64_t channels);
 // Returns where channel `first`, the first of a block, begins in the filter's memory, in bytes.
 int64_t ChannelOffset(const MemoryDesc& filter, int64_t first);

@@ -162,7 +162,7 @@ class Builder {
                           static_cast<double>(q_.m * q_.k * element_),
                           static_cast<double>(q_.n * q_.k * element_),
                           RowCuts(),
-                          BlockToCutAt(q_.n, ChannelBlock(whole_.weights_desc()))};
+                          BlockToCutAt(q_.n, ChannelBlockOf(whole_.weights_desc()))};
     if (CopiesWindows(whole_.impl_info_str())) return AddConvolutionsByShape(problem);
     absl::Status added;
     for (const Cut& cut : BestCuts(problem)) {
@@ -288,7 +288,7 @@ class Builder {
       return absl::UnimplementedError("oneDNN computes a tile in another way than the whole");
     if (!filter_) {
       filter_ = pd.weights_desc();
-      if (s.n < q_.n && ChannelBlock(*filter_) == 0)
+      if (s.n < q_.n && ChannelBlockOf(*filter_) == 0)
         return absl::UnimplementedError("columns do not lie apart");
       filter_ = WithColumns(q_.n);
     }
@@ -369,7 +369,7 @@ class Builder {
       filter_at_ = TiledPrimitive::Fixed(tiled_->Keep(std::move(packed)));
     }
     TiledPrimitive::Pointer at = *filter_at_;
-    if (first > 0 && first % ChannelBlock(*filter_) != 0)
+    if (first > 0 && first % ChannelBlockOf(*filter_) != 0)
       return absl::UnimplementedError("a tile does not begin with a block");
     if (first > 0) at.offset += ChannelOffset(*filter_, first);
     return at;

@@ -151,7 +151,7 @@ class Builder {
                           {},
                           0};
     if (q_.groups == 1 && !AffineAtRun())
-      problem.block = BlockToCutAt(q_.out_channels, ChannelBlock(whole_.weights_desc()));
+      problem.block = BlockToCutAt(q_.out_channels, ChannelBlockOf(whole_.weights_desc()));
     std::vector<Tile> rows;
     const auto add = [&](Dim images, Dim outer) {
       if (!rows.empty() && rows.back().batch == images && rows.back().outer == outer) return;
@@ -308,7 +308,7 @@ class Builder {
       return OtherWay();
     MemoryDesc filter = pd.weights_desc();
     if (part) {
-      if (ChannelBlock(filter) == 0) return OtherWay();
+      if (ChannelBlockOf(filter) == 0) return OtherWay();
       filter = WithChannels(filter, q_.out_channels);
     }
     if (!filter_) filter_ = filter;
@@ -337,7 +337,7 @@ class Builder {
     const Dim out_at = (t.first_image * q_.outer().out + t.first_outer) * out_slice;
     TENON_ASSIGN_OR_RETURN(TiledPrimitive::Pointer filter, Filter(piece.filter));
     const Dim first = t.first_channel;
-    if (first > 0 && first % ChannelBlock(piece.filter) != 0) return OtherWay();
+    if (first > 0 && first % ChannelBlockOf(piece.filter) != 0) return OtherWay();
     if (first > 0) filter.offset += ChannelOffset(piece.filter, first);
     TiledPrimitive::Part part;
     if (t.channels < q_.out_channels) {
