@@ -8,14 +8,13 @@
 #include "plugin/cpu/base/window.h"
 #include "plugin/cpu/quantize/fused_results.h"
 #include "plugin/cpu/quantize/quantized_range.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {
 
-constexpr uint64_t kQint8 = TypeBit(DataType::kQint8), kQuint8 = TypeBit(DataType::kQuint8);
-constexpr uint64_t kQint32 = TypeBit(DataType::kQint32), kFloat = TypeBit(DataType::kFloat);
-constexpr uint64_t kBytes = kQint8 | kQuint8;
+constexpr uint64_t kFloat = TypeBit(DataType::kFloat);
 constexpr uint64_t kWide = kFloat | TypeBit(DataType::kBfloat16);
 
 // Calls f(data) with the first factor, which is uint8 or int8.
@@ -27,7 +26,7 @@ void VisitBytes(DataType type, const void* data, F f) {
 
 // --- Convolutions.
 
-struct Conv {
+struct FusedConv {
   FusedResults results;
   DataType in_type;
   int64_t batch, in_channels, out_channels, multiplier;  // the multiplier of depthwise ones, or 0
@@ -36,7 +35,7 @@ struct Conv {
 
 // Adds what the pixel contributes to all channels. A product of bytes fits int32; sums wrap around.
 template <typename T>
-void AddPixel(const Conv& s, const T* pixel, const int8_t* weights, int32_t* sums) {
+void AddPixel(const FusedConv& s, const T* pixel, const int8_t* weights, int32_t* sums) {
   for (int64_t c = 0; c < s.in_channels; ++c) {
     const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
     int32_t* const to = s.multiplier > 0 ? sums + c * s.multiplier : sums;
@@ -48,8 +47,8 @@ void AddPixel(const Conv& s, const T* pixel, const int8_t* weights, int32_t* sum
 }
 
 template <typename T>
-void ConvPixel(const Conv& s, const T* image, const int8_t* filter, int64_t row, int64_t column,
-               int32_t* sums) {
+void FusedConvPixel(const FusedConv& s, const T* image, const int8_t* filter, int64_t row,
+                    int64_t column, int32_t* sums) {
   std::fill(sums, sums + s.out_channels, 0);
   const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
   // Places in the padding are passed over, so they count as byte 0, whatever number the range gives
@@ -64,8 +63,8 @@ void ConvPixel(const Conv& s, const T* image, const int8_t* filter, int64_t row,
   }
 }
 
-absl::Status RunConv(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Conv*>(state);
+absl::Status RunFusedConv(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FusedConv*>(state);
   TENON_ASSIGN_OR_RETURN(const FusedResults::Channel* const channels, s.results.Start(args));
   auto* const all_sums =
       reinterpret_cast<int32_t*>(static_cast<char*>(args.scratch) + s.results.ChannelBytes());
@@ -79,8 +78,8 @@ absl::Status RunConv(const void* state, const StepArgs& args) {
           int32_t* const sums = all_sums + begin * s.out_channels;
           for (int64_t t = begin; t < end; ++t) {
             for (int64_t column = 0; column < s.columns.out; ++column) {
-              ConvPixel(s, images + t / s.rows.out * image, static_cast<const int8_t*>(args.in[1]),
-                        t % s.rows.out, column, sums);
+              FusedConvPixel(s, images + t / s.rows.out * image,
+                             static_cast<const int8_t*>(args.in[1]), t % s.rows.out, column, sums);
               s.results.Store(args, channels, sums, s.out_channels,
                               (t * s.columns.out + column) * s.out_channels);
             }
@@ -118,9 +117,9 @@ absl::Status PrepareConv(Prepare& p, const Fusion& fusion, bool depthwise) {
   // A row of sums for each row of pixels, whoever computes it.
   p.set_scratch_bytes(results.ChannelBytes() +
                       out.dim(0) * rows.out * out_channels * sizeof(int32_t));
-  p.set_run(&RunConv, std::make_shared<Conv>(Conv{results, p.input_type(0), input.dim(0),
-                                                  input.dim(3), out_channels,
-                                                  depthwise ? filter.dim(3) : 0, rows, columns}));
+  p.set_run(&RunFusedConv, std::make_shared<FusedConv>(FusedConv{
+                               results, p.input_type(0), input.dim(0), input.dim(3), out_channels,
+                               depthwise ? filter.dim(3) : 0, rows, columns}));
   return absl::OkStatus();
 }
 
@@ -131,14 +130,14 @@ absl::Status PrepareConv(Prepare& p) {
 
 // --- Products of matrices.
 
-struct MatMul {
+struct FusedMatMul {
   FusedResults results;
   DataType in_type;
   int64_t m, k, n;
 };
 
-absl::Status RunMatMul(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const MatMul*>(state);
+absl::Status RunFusedMatMul(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FusedMatMul*>(state);
   TENON_ASSIGN_OR_RETURN(const FusedResults::Channel* const channels, s.results.Start(args));
   auto* const all_sums =
       reinterpret_cast<int32_t*>(static_cast<char*>(args.scratch) + s.results.ChannelBytes());
@@ -175,8 +174,8 @@ absl::Status PrepareMatMul(Prepare& p, const Fusion& fusion) {
   TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, fusion, out));
   if (out.num_elements() == 0) return absl::OkStatus();
   p.set_scratch_bytes(results.ChannelBytes() + out.num_elements() * sizeof(int32_t));
-  p.set_run(&RunMatMul, std::make_shared<MatMul>(
-                            MatMul{results, p.input_type(0), a.dim(0), a.dim(1), b.dim(1)}));
+  p.set_run(&RunFusedMatMul, std::make_shared<FusedMatMul>(FusedMatMul{
+                                 results, p.input_type(0), a.dim(0), a.dim(1), b.dim(1)}));
   return absl::OkStatus();
 }
 

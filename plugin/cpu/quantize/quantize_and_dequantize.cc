@@ -29,13 +29,13 @@ absl::Status CheckBits(int64_t num_bits, bool signed_input) {
 }
 
 template <typename T>
-struct SliceRange {
+struct SliceSteps {
   T min, max, scale, step;
 };
 
 // The range that keeps 0 where it is and one end of [min, max].
 template <typename T>
-SliceRange<T> RangeOf(const RoundTrip& s, int64_t num_bits, T min, T max) {
+SliceSteps<T> RangeOf(const RoundTrip& s, int64_t num_bits, T min, T max) {
   const int64_t lowest =
       s.signed_input ? -(int64_t{1} << (num_bits - 1)) + (s.narrow_range ? 1 : 0) : 0;
   const int64_t highest = (int64_t{1} << (s.signed_input ? num_bits - 1 : num_bits)) - 1;
@@ -89,7 +89,7 @@ absl::Status RunRoundTrip(const void* state, const StepArgs& args) {
   TENON_RETURN_IF_ERROR(CheckBits(num_bits, s.signed_input));
   const auto* const in = static_cast<const T*>(args.in[0]);
   auto* const out = static_cast<T*>(args.out[0]);
-  auto* const ranges = static_cast<SliceRange<T>*>(args.scratch);
+  auto* const ranges = static_cast<SliceSteps<T>*>(args.scratch);
   const auto given = [&](int input, int64_t slice) {
     return s.range_is_input ? static_cast<const T*>(args.in[input])[slice]
                             : static_cast<T>(s.given[input - 1]);
@@ -112,7 +112,7 @@ absl::Status RunRoundTrip(const void* state, const StepArgs& args) {
         }
       });
   ForEachPiece(s.slices, *args.workers, [&](int64_t slice, int64_t begin, int64_t end) {
-    const SliceRange<T> r = ranges[slice];
+    const SliceSteps<T> r = ranges[slice];
     for (int64_t i = begin; i < end; ++i) {
       // A measured range holds all values, so it needs no clamp.
       const T x = s.range_given ? std::max(std::min(in[i], r.max), r.min) : in[i];
@@ -181,7 +181,7 @@ absl::Status PrepareRoundTrip(Prepare& p) {
   p.AllowInPlace(0, 0);
   const bool wide = p.input_type(0) == DataType::kDouble;
   p.set_scratch_bytes(s->slices.count *
-                      (wide ? sizeof(SliceRange<double>) : sizeof(SliceRange<float>)));
+                      (wide ? sizeof(SliceSteps<double>) : sizeof(SliceSteps<float>)));
   p.set_run(wide ? &RunRoundTrip<double> : &RunRoundTrip<float>, std::move(s));
   return absl::OkStatus();
 }
@@ -200,14 +200,14 @@ absl::Status PrepareGradient(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kDouble);
+constexpr uint64_t kRoundTripTypes = TypeBits(DataType::kFloat, DataType::kDouble);
 
 const CpuKernelSpec kQuantizeAndDequantizeKernels[] = {
-    {"QuantizeAndDequantize", {{"T", kTypes}}, &PrepareRoundTrip},
-    {"QuantizeAndDequantizeV2", {{"T", kTypes}}, &PrepareRoundTrip},
-    {"QuantizeAndDequantizeV3", {{"T", kTypes}}, &PrepareRoundTrip},
-    {"QuantizeAndDequantizeV4", {{"T", kTypes}}, &PrepareRoundTrip},
-    {"QuantizeAndDequantizeV4Grad", {{"T", kTypes}}, &PrepareGradient},
+    {"QuantizeAndDequantize", {{"T", kRoundTripTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV2", {{"T", kRoundTripTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV3", {{"T", kRoundTripTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV4", {{"T", kRoundTripTypes}}, &PrepareRoundTrip},
+    {"QuantizeAndDequantizeV4Grad", {{"T", kRoundTripTypes}}, &PrepareGradient},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -203,9 +204,6 @@ absl::Status PreparePair(Prepare& p) {
             std::make_shared<Pair>(Pair{output.num_elements(), small, p.input_type(0), swapped}));
   return absl::OkStatus();
 }
-
-constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint8 = TypeBit(DataType::kQint8),
-                   kQint32 = TypeBit(DataType::kQint32);
 
 const CpuKernelSpec kQuantizedElementKernels[] = {
     {"QuantizedRelu", {{"Tinput", kQuint8}, {"out_type", kQuint8}}, &PrepareRelu},

@@ -3,6 +3,7 @@
 #include "plugin/cpu/nn/pool/pool.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -39,8 +40,6 @@ absl::Status PreparePool(Prepare& p) {
   p.set_run(&RunPool, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }
-
-constexpr uint64_t kBytes = TypeBits(DataType::kQuint8, DataType::kQint8);
 
 const CpuKernelSpec kQuantizedPoolKernels[] = {
     {"QuantizedMaxPool", {{"T", kBytes}}, &PreparePool<true>},

@@ -6,6 +6,7 @@
 #include "plugin/cpu/base/window.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -170,8 +171,6 @@ absl::Status PrepareConv(Prepare& p) {
   p.set_run(&RunConv, std::move(s));
   return absl::OkStatus();
 }
-
-constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
 
 const CpuKernelSpec kQuantizedProductKernels[] = {
     {"QuantizedMatMul", {{"T1", kQuint8}, {"T2", kQuint8}, {"Toutput", kQint32}}, &PrepareMatMul},

@@ -116,10 +116,10 @@ absl::Status PrepareQuantizedResize(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kTypes = TypeBits(DataType::kQuint8, DataType::kQint32, DataType::kFloat);
+constexpr uint64_t kResizeTypes = TypeBits(DataType::kQuint8, DataType::kQint32, DataType::kFloat);
 
 const CpuKernelSpec kQuantizedResizeKernels[] = {
-    {"QuantizedResizeBilinear", {{"T", kTypes}}, &PrepareQuantizedResize, 0b10},
+    {"QuantizedResizeBilinear", {{"T", kResizeTypes}}, &PrepareQuantizedResize, 0b10},
 };
 
 }  // namespace

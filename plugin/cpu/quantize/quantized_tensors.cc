@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -336,8 +337,6 @@ absl::Status PrepareInstanceNorm(Prepare& p) {
   p.set_run(&RunInstanceNorm, std::move(s));
   return absl::OkStatus();
 }
-
-constexpr uint64_t kQuint8 = TypeBit(DataType::kQuint8), kQint32 = TypeBit(DataType::kQint32);
 
 const CpuKernelSpec kQuantizedTensorKernels[] = {
     {"QuantizedConcat", {{"T", kQuint8 | kQint32}}, &PrepareConcat, 0b1},

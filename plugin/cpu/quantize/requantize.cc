@@ -7,6 +7,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -121,16 +122,13 @@ absl::Status PrepareRequantization(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kSums = TypeBit(DataType::kQint32);
-constexpr uint64_t kBytes = TypeBits(DataType::kQint8, DataType::kQuint8);
-
 const CpuKernelSpec kRequantizeKernels[] = {
     {"Requantize",
-     {{"Tinput", kSums}, {"out_type", kBytes}},
+     {{"Tinput", kQint32}, {"out_type", kBytes}},
      &PrepareRequantization<&RunRequantize>},
-    {"RequantizationRange", {{"Tinput", kSums}}, &PrepareRequantization<&RunRange>},
+    {"RequantizationRange", {{"Tinput", kQint32}}, &PrepareRequantization<&RunRange>},
     {"QuantizeDownAndShrinkRange",
-     {{"Tinput", kSums}, {"out_type", TypeBit(DataType::kQuint8)}},
+     {{"Tinput", kQint32}, {"out_type", TypeBit(DataType::kQuint8)}},
      &PrepareRequantization<&RunShrink>},
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
@@ -24,7 +25,7 @@ float GreatestOf(const StepArgs& args, int64_t channel) {
                   std::abs(static_cast<const float*>(args.in[2])[channel]));
 }
 
-absl::Status RunRequantize(const void* state, const StepArgs& args) {
+absl::Status RunRequantizePerChannel(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Channels*>(state);
   const ValueRange to = InputRange(args, 3);
   if (s.is_signed && !(to.min < 0)) {
@@ -57,7 +58,7 @@ absl::Status RunRequantize(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunRange(const void* state, const StepArgs& args) {
+absl::Status RunRangePerChannel(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Channels*>(state);
   const auto* const in = static_cast<const int32_t*>(args.in[0]);
   const int64_t n = s.rows * s.channels;
@@ -94,7 +95,7 @@ absl::Status PrepareRequantize(Prepare& p) {
   const int64_t channels = values.dim(3);
   SetQuantizedOutput(p, values);
   p.set_scratch_bytes(channels * sizeof(float));
-  p.set_run(&RunRequantize,
+  p.set_run(&RunRequantizePerChannel,
             std::make_shared<Channels>(Channels{DimProduct(values, 0, 3), channels,
                                                 p.output_type(0) == DataType::kQint8}));
   return absl::OkStatus();
@@ -107,18 +108,16 @@ absl::Status PrepareRange(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const float most, p.AttrFloat("clip_value_max"));
   p.set_output_shape(0, Shape());
   p.set_output_shape(1, Shape());
-  p.set_run(&RunRange, std::make_shared<Channels>(
-                           Channels{DimProduct(values, 0, 3), values.dim(3), true, most}));
+  p.set_run(&RunRangePerChannel, std::make_shared<Channels>(Channels{DimProduct(values, 0, 3),
+                                                                     values.dim(3), true, most}));
   return absl::OkStatus();
 }
 
-constexpr uint64_t kSums = TypeBit(DataType::kQint32);
-
 const CpuKernelSpec kPerChannelRequantizeKernels[] = {
     {"RequantizePerChannel",
-     {{"T", kSums}, {"out_type", TypeBits(DataType::kQint8, DataType::kQuint8)}},
+     {{"T", kQint32}, {"out_type", TypeBits(DataType::kQint8, DataType::kQuint8)}},
      &PrepareRequantize},
-    {"RequantizationRangePerChannel", {{"T", kSums}}, &PrepareRange},
+    {"RequantizationRangePerChannel", {{"T", kQint32}}, &PrepareRange},
 };
 
 }  // namespace

@@ -123,7 +123,7 @@ absl::Status RunCast(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareCast(Prepare& p) {
+absl::Status PrepareStochasticCast(Prepare& p) {
   if (!(p.input_shape(1) == Shape({1}))) return p.Invalid("'key' must hold one number");
   if (p.input_shape(2).rank() != 1 || p.input_shape(2).dim(0) < 1)
     return p.Invalid("'counter' must be a vector of numbers");
@@ -138,7 +138,7 @@ absl::Status PrepareCast(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> StochasticCastKernels() {
-  static const CpuKernelSpec specs[] = {{"StochasticCastToInt", {}, PrepareCast}};
+  static const CpuKernelSpec specs[] = {{"StochasticCastToInt", {}, PrepareStochasticCast}};
   return specs;
 }
 

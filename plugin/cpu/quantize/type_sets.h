@@ -1,0 +1,14 @@
+// Sets of quantized types, for the tables of kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/kernels/kernel.h"
+
+namespace tenon::cpu {
+
+constexpr uint64_t kQint8 = TypeBit(DataType::kQint8), kQuint8 = TypeBit(DataType::kQuint8),
+                   kQint32 = TypeBit(DataType::kQint32);
+constexpr uint64_t kBytes = kQint8 | kQuint8;
+
+}  // namespace tenon::cpu
