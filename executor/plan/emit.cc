@@ -120,11 +120,11 @@ class RowEmitter {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool last_use = layout_.last_uses.IsLast(k, i);
       if (last_use && step.kernel != nullptr) step.kernel->MayTake(i);
-      if (step.plugin == nullptr || inputs[i] < 0) continue;
+      if (inputs[i] < 0) continue;
       const Storage& storage = layout_.storages[inputs[i]];
-      step.plugin->Place(i, storage, last_use);
-      // A plug-in's step clears the slots that it may take. No release is needed behind it if it
-      // runs whenever its row runs.
+      if (step.plugin != nullptr) step.plugin->Place(i, storage, last_use);
+      // Both kinds of steps clear the slots that they may take. No release is needed behind a step
+      // that runs whenever its row runs.
       if (last_use && step.guard == RowOf(k).guard)
         std::erase(releases_.behind_step[k], storage.index);
     }

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "graph/tensor/large_block.h"
+
 namespace tenon {
 
 BufferRef ArenaPool::TakeIdle(uint64_t bytes, const void* before) {
@@ -32,8 +34,10 @@ BufferRef ArenaPool::Take(uint64_t bytes, const void* before) {
       fewest_idle_ = std::min(fewest_idle_, idle_.size());
     }
   }
-  Buffer* const fresh = Buffer::Allocate(bytes);
-  return fresh == nullptr ? BufferRef() : BufferRef::Adopt(fresh);
+  void* const fresh = AllocateLargeBlock(bytes);
+  if (fresh == nullptr) return BufferRef();
+  const auto free = [](void* data, size_t size, void*) { FreeLargeBlock(data, size); };
+  return BufferRef::Adopt(Buffer::Wrap(fresh, bytes, free, nullptr));
 }
 
 void ArenaPool::Return(BufferRef arena) {

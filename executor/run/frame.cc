@@ -266,6 +266,10 @@ void Frame::ReleaseView(const StepInput& input) {
   if (s.where == Where::kSlot) ReleaseSlot(s.index);
 }
 
+const Tensor& Frame::SlotOf(const StepInput& input) const {
+  return slots_[plan_.storages[input.storage].index];
+}
+
 Tensor Frame::TakeSlot(const StepInput& input) {
   Tensor taken = std::exchange(slots_[plan_.storages[input.storage].index], Tensor());
   Shape shape = input.shape.has_value() ? *input.shape : taken.shape();

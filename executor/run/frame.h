@@ -135,6 +135,8 @@ class Frame : public RunState {
   // nothing if the input is no slot. TakeSlot needs a slot, empties it and returns its tensor.
   void ReleaseView(const StepInput& input);
   Tensor TakeSlot(const StepInput& input);
+  // The tensor in the slot of an input that has one.
+  const Tensor& SlotOf(const StepInput& input) const;
   const Tensor& feed(int32_t i) const { return feeds_[i]; }
   const Tensor& fetch_buffer(int32_t i) const { return fetch_buffers_[i]; }
 

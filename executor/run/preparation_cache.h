@@ -54,7 +54,8 @@ class PreparationKey {
 // The preparation that one step of one frame used last. The next run of the step mostly needs the
 // same one, and then takes it without a lock.
 struct LastPreparation {
-  PreparationKey key;
+  std::vector<Shape> shapes;  // of the inputs with late shapes, if no values decide
+  PreparationKey key;         // if values decide
   std::shared_ptr<const PreparedKernel> prepared;  // null before the first use
 };
 

@@ -58,6 +58,12 @@ PreparedKernel PreparedKernel::From(const Prepare& p) {
   k.scratch_bytes = p.scratch_bytes();
   k.run = p.run();
   k.state = p.state();
+  k.is_plain = k.run != nullptr && k.scratch_bytes == 0;
+  for (size_t i = 0; i < k.outputs.size(); ++i) {
+    const Prepare::PreparedOutput& o = k.outputs[i];
+    k.is_plain &= !o.dynamic && !o.alias.has_value() && !o.value.has_value() &&
+                  IsMemcpyable(k.output_types[i]);
+  }
   return k;
 }
 

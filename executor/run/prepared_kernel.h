@@ -21,6 +21,9 @@ struct PreparedKernel {
   // The plan has given outputs that are an input under another shape the input's place:
   // ComputeOutputs leaves them out.
   bool aliases_planned = false;
+  // Whether `run` needs nothing but memory for its outputs, of the prepared shapes, unless it is a
+  // kernel of whole tensors.
+  bool is_plain = false;
   TypeVector output_types;   // without the mark of references
   size_t scratch_bytes = 0;  // that `run` needs
   RunFn run = nullptr;       // null: nothing to compute

@@ -54,6 +54,9 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
         return status;
       }
     }
+  } catch (const RunEnded& ended) {
+    frame.set_failed_step(static_cast<uint32_t>(step - steps));
+    return ended.status();
   } catch (...) {  // no memory: WithinMemory makes it a status
     frame.set_failed_step(static_cast<uint32_t>(step - steps));
     throw;
@@ -67,6 +70,7 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
 absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status) {
   NodeId failed = frame.node();
   for (uint32_t i = frame.failed_step() + 1; i < plan.main_steps; ++i) {
+    if (!frame.CheckLimits().ok()) break;
     const Step& step = plan.steps[i];
     if (!IsService(step) && plan.places[step.node] > plan.places[failed]) continue;
     absl::Status other = WithinMemory([&] { return RunSteps(frame, i, i + 1); });

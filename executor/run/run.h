@@ -19,11 +19,13 @@ namespace tenon {
 //
 // An error of a node names the node. If several nodes would fail, the error is that of the node
 // with the lowest position in Plan::places: after an error the steps of nodes at lower positions
-// still run. Without places no step runs after the first one that fails. Asynchronous calls that
-// have begun end in any case, and Frame::EndCalls says which error counts. CANCELLED and
+// still run. Without places the position is that in the plan, and no step behind the one that fails
+// runs, unless the plan has tasks: steps of other tasks may have run already. Asynchronous calls
+// that have begun end in any case, and Frame::EndCalls says which error counts. CANCELLED and
 // DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node that has run
-// last. They are asked for before each pass of a loop, while a kernel waits for another run and, if
-// context.is_watched, after each step. Other errors: RESOURCE_EXHAUSTED without memory for a frame,
+// last, and no step runs after them. They are asked for before each pass of a loop, between the
+// tiles of a kernel, while a kernel waits for another run and, if context.is_watched, after each
+// step. Other errors: RESOURCE_EXHAUSTED without memory for a frame,
 // a feed or a fetch; INVALID_ARGUMENT for a fetch in a branch that was not taken, with the fetch's
 // name; errors of devices, as their plug-ins return them.
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,

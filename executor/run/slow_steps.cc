@@ -40,8 +40,11 @@ KernelStep::KernelStep(Node node, std::vector<StepInput> inputs,
       session_(session),
       counts_(counts),
       may_take_(inputs_.size(), false) {
-  for (size_t i = 0; i < inputs_.size(); ++i)
+  for (size_t i = 0; i < inputs_.size(); ++i) {
     decides_.push_back(constants_[i] == nullptr && NeedsValue(*node_.spec, i));
+    values_decide_ |= decides_.back();
+    if (!inputs_[i].shape.has_value()) late_.push_back(inputs_[i]);
+  }
 }
 
 void KernelStep::set_prepared(PreparedKernel kernel) {
@@ -80,23 +83,76 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
   return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
 }
 
+// Shapes are compared where they lie: a key of their bytes would cost as much as a small kernel.
+bool KernelStep::IsFor(const Frame& frame, const LastPreparation& last) const {
+  for (size_t i = 0; i < late_.size(); ++i) {
+    if (frame.ShapeOf(late_[i]) != last.shapes[i]) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<const PreparedKernel*> KernelStep::Find(Frame& frame, const StepArgs& args) const {
   if (fixed_ != nullptr) return fixed_.get();
   LastPreparation& last = frame.last_preparation(number_);
-  PreparationKey key = KeyOf(frame, args);
-  if (last.prepared != nullptr && last.key.bytes() == key.bytes()) {
+  if (!values_decide_ && last.prepared != nullptr && IsFor(frame, last)) {
     frame.CountReuse();
-  } else {
-    TENON_ASSIGN_OR_RETURN(last.prepared,
-                           cache_.Get(
-                               key, [&] { return PrepareFor(frame, args); }, counts_));
-    last.key = std::move(key);
+    return last.prepared.get();
   }
+  PreparationKey key = KeyOf(frame, args);
+  if (values_decide_ && last.prepared != nullptr && last.key.bytes() == key.bytes()) {
+    frame.CountReuse();
+    return last.prepared.get();
+  }
+  TENON_ASSIGN_OR_RETURN(Prepared prepared,
+                         cache_.Get(
+                             key, [&] { return PrepareFor(frame, args); }, counts_));
+  if (values_decide_) {
+    last.key = std::move(key);
+  } else {
+    last.shapes.clear();
+    for (const StepInput& input : late_) last.shapes.push_back(frame.ShapeOf(input));
+  }
+  last.prepared = std::move(prepared);
   return last.prepared.get();
 }
 
-absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
-  TENON_ASSIGN_OR_RETURN(const PreparedKernel* const prepared, Find(frame, args));
+// Steps behind this one were planned for the promised shape: a fault of a built-in kernel must not
+// become a wrong read.
+absl::Status KernelStep::CheckPromise(size_t i, const Shape& shape) const {
+  if (!promised_[i].has_value() || shape == *promised_[i]) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("output ", i, " has shape ", shape.ToString(),
+                                          " where the plan says ", promised_[i]->ToString()));
+}
+
+absl::Status KernelStep::MakeOutput(Frame& frame, const PreparedKernel& kernel, size_t i) const {
+  const Prepare::PreparedOutput& o = kernel.outputs[i];
+  const DataType dtype = kernel.output_types[i];
+  Tensor& output = *frame.SlotToFill(outputs_[i]);
+  for (const int in : o.in_place) {
+    const StepInput& input = inputs_[static_cast<size_t>(in)];
+    if (!may_take_[static_cast<size_t>(in)] || !IsMemcpyable(input.dtype)) continue;
+    const Tensor& t = frame.SlotOf(input);
+    if (!t.initialized() || !t.buffer()->owned() || !t.buffer()->unique()) continue;
+    output = Tensor(dtype, o.shape, frame.TakeSlot(input).buffer());
+    return absl::OkStatus();
+  }
+  return output.Become(dtype, o.shape);
+}
+
+absl::Status KernelStep::RunPlain(Frame& frame, const PreparedKernel& kernel,
+                                  const StepArgs& args) const {
+  absl::InlinedVector<void*, 4> out(outputs_.size());
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    TENON_RETURN_IF_ERROR(CheckPromise(i, kernel.outputs[i].shape));
+    TENON_RETURN_IF_ERROR(MakeOutput(frame, kernel, i));
+    out[i] = frame.slot(outputs_[i]).data();
+    frame.SlotFilled(outputs_[i]);
+  }
+  return kernel.run(kernel.state.get(), {args.in, out.data(), nullptr, args.workers, &frame});
+}
+
+absl::Status KernelStep::RunOther(Frame& frame, const PreparedKernel& kernel,
+                                  const StepArgs& args) const {
   auto input = [&](int i, InputUse use) -> absl::StatusOr<Tensor> {
     if (use == InputUse::kView) return frame.View(inputs_[i]);
     if (use == InputUse::kTake && may_take_[i]) return frame.TakeSlot(inputs_[i]);
@@ -104,16 +160,21 @@ absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
   };
   absl::InlinedVector<Tensor, 2> outputs(outputs_.size());
   TENON_RETURN_IF_ERROR(
-      ComputeInto(absl::MakeSpan(outputs), *prepared, args.in, input, *args.workers, device_));
+      ComputeInto(absl::MakeSpan(outputs), kernel, args.in, input, *args.workers, device_));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    // Steps behind this one were planned for the promised shape: a fault of a built-in kernel must
-    // not become a wrong read.
-    if (promised_[i].has_value() && outputs[i].shape() != *promised_[i]) {
-      return absl::InternalError(absl::StrCat("output ", i, " has shape ",
-                                              outputs[i].shape().ToString(),
-                                              " where the plan says ", promised_[i]->ToString()));
-    }
+    TENON_RETURN_IF_ERROR(CheckPromise(i, outputs[i].shape()));
     if (outputs_[i] >= 0) frame.SetSlot(outputs_[i], std::move(outputs[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelStep::Run(Frame& frame, const StepArgs& args) const {
+  TENON_ASSIGN_OR_RETURN(const PreparedKernel* const prepared, Find(frame, args));
+  const bool plain = prepared->is_plain && !node_.spec->whole_tensors;
+  TENON_RETURN_IF_ERROR(plain ? RunPlain(frame, *prepared, args)
+                              : RunOther(frame, *prepared, args));
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (may_take_[i]) frame.ReleaseView(inputs_[i]);
   }
   return absl::OkStatus();
 }

@@ -104,7 +104,7 @@ class KernelStep : public SlowStep {
   // in host memory.
   void set_device(Device* device) { device_ = device; }
   // Only while planning: the step is the last reader of input i, a slot, and reads it once. The
-  // kernel may then have the tensor itself.
+  // kernel may then have the tensor itself, and the step leaves the slot empty if it succeeds.
   void MayTake(size_t i) { may_take_[i] = true; }
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
@@ -115,8 +115,16 @@ class KernelStep : public SlowStep {
   // The shapes and the deciding values of the inputs.
   PreparationKey KeyOf(const Frame& frame, const StepArgs& args) const;
   absl::StatusOr<Prepared> PrepareFor(const Frame& frame, const StepArgs& args) const;
+  // Whether the inputs have the shapes for which `last` was prepared.
+  bool IsFor(const Frame& frame, const LastPreparation& last) const;
   // The result lives until the next run of the step in this frame.
   absl::StatusOr<const PreparedKernel*> Find(Frame& frame, const StepArgs& args) const;
+  // Runs a kernel that is plain straight into its slots.
+  absl::Status RunPlain(Frame& frame, const PreparedKernel& kernel, const StepArgs& args) const;
+  absl::Status RunOther(Frame& frame, const PreparedKernel& kernel, const StepArgs& args) const;
+  // Makes the tensor of an output, in the memory of an input if the kernel and the plan allow it.
+  absl::Status MakeOutput(Frame& frame, const PreparedKernel& kernel, size_t i) const;
+  absl::Status CheckPromise(size_t i, const Shape& shape) const;
 
   Node node_;
   std::vector<StepInput> inputs_;
@@ -127,6 +135,8 @@ class KernelStep : public SlowStep {
   LatePreparations& counts_;
   std::vector<bool> may_take_;
   std::vector<bool> decides_;  // by input: its value is part of the key
+  bool values_decide_ = false;
+  std::vector<StepInput> late_;  // the inputs whose shapes are not known before the run
   int32_t number_ = 0;
   Device* device_ = nullptr;
   Prepared fixed_;

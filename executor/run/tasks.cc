@@ -141,6 +141,7 @@ void TaskState::RunTask(Frame& lane, int32_t number) {
 void TaskState::RunEarlier(Frame& lane, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i) {
     if (plan_.step_places[i] >= failed_place_.load()) continue;
+    if (!lane.CheckLimits().ok()) return;
     lane.set_failed_step(i);
     absl::Status status = WithinMemory([&] { return RunSteps(lane, i, i + 1); });
     if (!status.ok()) Fail(lane, std::move(status));

@@ -9,6 +9,9 @@ namespace tenon {
 
 class Buffer;
 
+// The largest capacity that the pool keeps.
+inline constexpr size_t kMaxPooled = size_t{8} << 20;
+
 // Returns the capacity, in bytes, of a block for `bytes` bytes: rounded up to one of four sizes per
 // power of two. Blocks above 8 MiB are rounded up to a cache line only, since the pool does not
 // keep them.
@@ -19,10 +22,15 @@ size_t PooledCapacity(size_t bytes);
 // thread's part of the pool nor the part that all threads share has such a buffer.
 Buffer* TakeFromPool(size_t capacity);
 
+// Counts a new buffer with the capacity for which TakeFromPool has found none.
+void CountNewBuffer(size_t capacity);
+
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:
 // then the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to
-// 256 KiB for itself, without a lock, and frees them when it ends; all threads share up to 64 MiB
-// more. Under ASan and TSan nothing is kept, so that the sanitizer sees the end of each tensor.
+// 256 KiB for itself, without a lock, and frees them when it ends. All threads share as
+// many bytes as larger buffers had at once of late, but at least 4 MiB and at most 64 MiB; beyond
+// that the pool frees what it has kept longest. Under ASan and TSan nothing is kept, so that the
+// sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon

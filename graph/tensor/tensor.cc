@@ -11,6 +11,7 @@
 #include "graph/base/sanitizers.h"
 #include "graph/base/status_macros.h"
 #include "graph/tensor/buffer_pool.h"
+#include "graph/tensor/large_block.h"
 #include "graph/tensor/memory_bound.h"
 #include "tensorflow/c/tf_tstring.h"
 
@@ -28,6 +29,13 @@ constexpr size_t kMaxBytes = (size_t{1} << 40) - (size_t{1} << 24);
 // without std::aligned_alloc, which costs several times as much.
 constexpr size_t kMaxJoined = kSanitized ? 0 : 1024;
 
+// Whether a buffer of this capacity is a block of its own from the system. The pool keeps buffers
+// up to kMaxPooled, so that one is rarely asked for; larger ones come and go with each run, and the
+// C library may have room for them.
+bool IsLargeBlock(size_t capacity) {
+  return capacity >= (size_t{1} << 20) && capacity <= kMaxPooled;
+}
+
 }  // namespace
 
 Buffer* Buffer::Allocate(size_t bytes) {
@@ -40,6 +48,12 @@ Buffer* Buffer::Allocate(size_t bytes) {
     return kept;
   }
   if (capacity <= kMaxJoined) return AllocateJoined(bytes, capacity);
+  if (IsLargeBlock(capacity)) {
+    void* const block = AllocateLargeBlock(capacity);
+    if (block == nullptr) return nullptr;
+    CountNewBuffer(capacity);
+    return new Buffer(Kind::kOwned, block, bytes);
+  }
   const size_t alignment = capacity >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
   void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
   if (data == nullptr) return nullptr;
@@ -47,6 +61,7 @@ Buffer* Buffer::Allocate(size_t bytes) {
   // for.
   if (alignment == kHugePageBytes)
     madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  CountNewBuffer(capacity);
   return new Buffer(Kind::kOwned, data, bytes);
 }
 
@@ -66,7 +81,12 @@ void Buffer::Free(Buffer* buffer) {
     buffer->~Buffer();
     return std::free(block);
   }
-  std::free(buffer->data_);
+  const size_t capacity = PooledCapacity(buffer->bytes_);
+  if (IsLargeBlock(capacity)) {
+    FreeLargeBlock(buffer->data_, capacity);
+  } else {
+    std::free(buffer->data_);
+  }
   delete buffer;
 }
 

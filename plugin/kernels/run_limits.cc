@@ -26,6 +26,8 @@ LimitsScope::LimitsScope(const RunLimits* limits)
     : outer_(std::exchange(limits_of_thread, limits)) {}
 LimitsScope::~LimitsScope() { limits_of_thread = outer_; }
 
+const RunLimits* LimitsOfThread() { return limits_of_thread; }
+
 absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& condition,
                                    std::string_view action) {
   static const RunLimits defaults;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -22,6 +24,10 @@ struct RunLimits {
   bool has_deadline() const { return deadline != absl::InfiniteFuture(); }
   bool is_late() const { return has_deadline() && absl::Now() >= deadline; }
   bool is_cancelled() const { return cancelled != nullptr && cancelled->load(); }
+  // Whether the run may ever be ended.
+  bool may_end() const { return cancelled != nullptr || has_deadline(); }
+  // Whether the run is to end now.
+  bool is_over() const { return is_cancelled() || is_late(); }
   // OK as long as the run may go on; else CANCELLED, or DEADLINE_EXCEEDED with TensorFlow's
   // message.
   absl::Status Check() const;
@@ -38,6 +44,21 @@ class LimitsScope {
 
  private:
   const RunLimits* const outer_;
+};
+
+// The limits of the run on this thread; null: the defaults.
+const RunLimits* LimitsOfThread();
+
+// Thrown by Workers::ParallelFor, within a kernel, between two tiles of a run that is to end. Who
+// runs kernels within a LimitsScope catches it and returns the status, that of RunLimits::Check.
+class RunEnded : public std::exception {
+ public:
+  explicit RunEnded(absl::Status status) : status_(std::move(status)) {}
+  const absl::Status& status() const { return status_; }
+  const char* what() const noexcept override { return "the run is to end"; }
+
+ private:
+  absl::Status status_;
 };
 
 // Waits, in a kernel, until an action of another run makes `condition` true. The caller holds

@@ -31,7 +31,11 @@ absl::Status Compute(const CallContext& call, Callable& callable, Inputs inputs,
       return callable.Run(inputs, absl::MakeSpan(outputs), call);
     const RunLimits limits = call.cancellation->limits();
     const LimitsScope scope(&limits);
-    return callable.Run(inputs, absl::MakeSpan(outputs), call);
+    try {
+      return callable.Run(inputs, absl::MakeSpan(outputs), call);
+    } catch (const RunEnded& ended) {
+      return ended.status();
+    }
   });
   if (!status.ok()) [[unlikely]]
     return AsNoted(status);

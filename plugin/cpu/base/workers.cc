@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "graph/c_api/callback_scope.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon {
 namespace {
@@ -45,22 +46,25 @@ class Patience {
   int spins_ = 0;
 };
 
-// The tiles of one loop.
+// The tiles of one loop, and the limits of the run that it belongs to.
 class Loop {
  public:
-  Loop(int64_t n, int64_t tile, absl::FunctionRef<void(int64_t, int64_t)> body)
-      : n_(n), tile_(tile), body_(body) {}
+  Loop(int64_t n, int64_t tile, absl::FunctionRef<void(int64_t, int64_t)> body,
+       const RunLimits* limits)
+      : n_(n), tile_(tile), body_(body), limits_(limits) {}
 
   // Runs tiles until none is left. False if there was none.
   bool Work() {
     bool worked = false;
+    const LimitsScope scope(limits_);  // for loops and waits within a tile
     try {
       for (;; worked = true) {
         const int64_t begin = next_.fetch_add(tile_, std::memory_order_relaxed);
         if (begin >= n_) return worked;
+        if (limits_ != nullptr && limits_->is_over()) throw RunEnded(limits_->Check());
         body_(begin, std::min(begin + tile_, n_));
       }
-    } catch (...) {     // usually bad_alloc; Rethrow throws it again in the calling thread
+    } catch (...) {     // bad_alloc, RunEnded; Rethrow throws it again in the calling thread
       next_.store(n_);  // no thread takes another tile
       const std::lock_guard<std::mutex> lock(mutex_);
       thrown_ = std::current_exception();
@@ -77,6 +81,7 @@ class Loop {
   alignas(64) const int64_t n_;
   const int64_t tile_;
   const absl::FunctionRef<void(int64_t, int64_t)> body_;
+  const RunLimits* const limits_;
   std::mutex mutex_;
   std::exception_ptr thrown_;
 };
@@ -222,17 +227,20 @@ void Workers::ParallelFor(int64_t n, int64_t grain,
                           absl::FunctionRef<void(int64_t, int64_t)> body) {
   if (n <= 0) return;
   grain = std::max<int64_t>(grain, 1);
-  if (n <= grain || pool_ == nullptr) return body(0, n);
+  if (n <= grain) return body(0, n);
+  const RunLimits* const limits = LimitsOfThread();
+  const bool may_end = limits != nullptr && limits->may_end();
+  if (pool_ == nullptr && !may_end) return body(0, n);
   const int64_t tile = std::max(grain, (n + kMaxTiles - 1) / kMaxTiles);
-  Loop loop(n, tile, body);
+  Loop loop(n, tile, body, limits);
   const auto work = [&loop] { return loop.Work(); };
   const Pool::Help help(work);
-  const int place = pool_->Open(Pool::Kind::kLoop, help);
-  if (place < 0) return body(0, n);
-  pool_->Call(static_cast<int>(std::min<int64_t>((n + tile - 1) / tile - 1, kMaxTiles)));
+  const int place = pool_ == nullptr ? -1 : pool_->Open(Pool::Kind::kLoop, help);
+  if (place >= 0)
+    pool_->Call(static_cast<int>(std::min<int64_t>((n + tile - 1) / tile - 1, kMaxTiles)));
   loop.Work();
   // A thread that enters later must not find the loop, which dies with this call.
-  pool_->Close(Pool::Kind::kLoop, place);
+  if (place >= 0) pool_->Close(Pool::Kind::kLoop, place);
   loop.Rethrow();
 }
 

@@ -32,9 +32,12 @@ class Workers {
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
-  // alone determine their bounds. If n <= grain, or there is one thread, or 64 loops and crews are
-  // open, one call in the calling thread gets [0, n) instead. The result of `body` must therefore
-  // not depend on the split. Ranges may run at the same time and in any order.
+  // alone determine their bounds. If n <= grain, or if there is one thread and nothing may end the
+  // run (RunLimits), one call in the calling thread gets [0, n) instead. The result of `body` must
+  // therefore not depend on the split. Ranges may run at the same time and in any order; where 64
+  // loops and crews are open, all run in the calling thread.
+  //
+  // Once the run on the calling thread is to end, no range begins: ParallelFor throws RunEnded.
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
   // ranges that run, then throws that exception (one of them, if there are several) in the calling

@@ -324,5 +324,26 @@ TEST(Tasks, ARunThatWaitsCanBeCancelled) {
   }
 }
 
+// No step is waited for and no loop is run through: the tiles of a kernel see it.
+TEST(Tasks, ACancelledRunComputesNoTile) {
+  for (const int threads : {1, 3}) {
+    SessionOptions options = Always(threads);
+    if (threads == 1) options.inter_op = InterOp::kOff;
+    const auto session = testing::MakeSession(
+        Placeholder("x", "dim { size: 1048576 }") + Node("y", "Exp", {"x"}), options);
+    Executable* const executable = *session->Prepare({"x"}, {"y"});
+    const std::vector<float> values(1 << 20, 1.0f);
+    const Tensor x = Floats(values, {1 << 20});
+    std::atomic<bool> cancelled{true};
+    RunLimits limits;
+    limits.cancelled = &cancelled;
+    const auto out = session->Run(executable, {x}, /*recorder=*/nullptr, &limits);
+    EXPECT_EQ(out.status().code(), absl::StatusCode::kCancelled) << out.status();
+    EXPECT_THAT(out.status().message(), HasSubstr("'y'"));
+    cancelled.store(false);
+    EXPECT_TRUE(session->Run(executable, {x}, /*recorder=*/nullptr, &limits).ok());
+  }
+}
+
 }  // namespace
 }  // namespace tenon::tasks_test

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "plugin/kernels/run_limits.h"
+
 namespace tenon {
 namespace {
 
@@ -48,6 +50,49 @@ TEST(Workers, ConcurrentAndNestedCallersFinish) {
   }
   for (std::thread& t : callers) t.join();
   EXPECT_EQ(sum.load(), 3 * 200 * 64);
+}
+
+// Each thread is in one tile when the run is cancelled; no other tile begins.
+TEST(Workers, ACancelledRunEndsBetweenTiles) {
+  for (const int threads : {1, 2, 4}) {
+    Workers workers(threads);
+    std::atomic<bool> cancelled{false};
+    RunLimits limits;
+    limits.cancelled = &cancelled;
+    const LimitsScope scope(&limits);
+    std::atomic<int> begun{0};
+    const auto loop = [&] {
+      workers.ParallelFor(6400, 1, [&](int64_t, int64_t) {
+        if (begun.fetch_add(1) == 3) cancelled.store(true);
+        while (begun.load() > 3 && !cancelled.load()) std::this_thread::yield();
+      });
+    };
+    EXPECT_THROW(loop(), RunEnded);
+    EXPECT_GE(begun.load(), 4);
+    EXPECT_LE(begun.load(), 4 + threads);
+    EXPECT_THROW(loop(), RunEnded) << "it is over";
+    cancelled.store(false);
+    begun.store(100);
+    loop();
+    EXPECT_EQ(begun.load(), 164);
+  }
+}
+
+// The tiles belong to the run, on whatever thread they are.
+TEST(Workers, LoopsWithinTilesEndWithTheRun) {
+  Workers workers(3);
+  std::atomic<bool> cancelled{false};
+  RunLimits limits;
+  limits.cancelled = &cancelled;
+  const LimitsScope scope(&limits);
+  std::atomic<int> inner{0};
+  EXPECT_THROW(workers.ParallelFor(64, 1,
+                                   [&](int64_t, int64_t) {
+                                     cancelled.store(true);
+                                     workers.ParallelFor(64, 1, [&](int64_t, int64_t) { ++inner; });
+                                   }),
+               RunEnded);
+  EXPECT_EQ(inner.load(), 0);
 }
 
 TEST(Workers, WhatABodyThrowsReachesTheCaller) {

@@ -1,0 +1,17 @@
+// Memory of whole pages, straight from the system. In the C library's heap, blocks of ever new
+// sizes leave holes that the process keeps; these leave nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace tenon {
+
+// Allocates a block with undefined contents, aligned to a page at least. Blocks of 2 MiB or more
+// are aligned to huge pages and ask for them, which makes the first touch several times cheaper.
+// Returns null when memory is short, and from about 2^40 bytes on. Under ASan and TSan the block
+// comes from malloc, so that the sanitizer sees its bounds.
+void* AllocateLargeBlock(size_t bytes);
+// Gives a block of `bytes` bytes back to the system.
+void FreeLargeBlock(void* block, size_t bytes);
+
+}  // namespace tenon
