@@ -376,6 +376,8 @@ template <typename Forward, typename BackwardFunction>
 auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
   return
       [forward = std::move(forward), backward = std::move(backward), where](const auto&... args) {
+        internal::run_with_custom_gradient.store(internal::RunWithCustomGradient,
+                                                 std::memory_order_release);
         const std::vector<Tensor> inputs{Tensor(args)...};
         internal::CustomBackward way = [backward, where](const std::vector<Tensor>& in,
                                                          const std::vector<Tensor>& out,

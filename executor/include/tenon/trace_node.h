@@ -2,6 +2,7 @@
 // that traces nothing does without it, and its ops are traced where another one does.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -20,8 +21,9 @@ namespace tenon::inline v0::internal {
 void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function);
 // Whether an attribute of the call is a function that has a gradient of the program's own.
 bool NamesCustomGradient(const OpCall& call);
-// Implemented in backward.h. Called for such a call.
-std::vector<Tensor> RunWithCustomGradient(OpCall& call, const NodeOptions& options);
+// Runs such a call. A CustomGradient sets it: a program without one does not compile what it calls.
+inline std::atomic<std::vector<Tensor> (*)(OpCall& call, const NodeOptions& options)>
+    run_with_custom_gradient = nullptr;
 
 // What ops of this type do. Looked up once a type.
 inline Effect EffectOfOp(const std::string& type) {
@@ -201,8 +203,9 @@ inline std::vector<Tensor> RunAsNode(OpCall& call, const NodeOptions& options) {
   return outputs;
 }
 [[gnu::used]] inline std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options) {
-  if (NamesCustomGradient(call)) [[unlikely]]
-    return RunWithCustomGradient(call, options);
+  const auto run = run_with_custom_gradient.load(std::memory_order_acquire);
+  if (run != nullptr && NamesCustomGradient(call)) [[unlikely]]
+    return run(call, options);
   return RunAsNode(call, options);
 }
 
