@@ -14,9 +14,6 @@ namespace tenon {
 namespace {
 
 constexpr size_t kPage = 4096, kHugePage = size_t{2} << 20;
-// Nearly a tebibyte: more is a mistake in a shape, and sanitizers' allocators end the process over
-// it.
-constexpr size_t kMaxBytes = (size_t{1} << 40) - (size_t{1} << 24);
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -29,7 +26,7 @@ char* Map(size_t bytes) {
 }  // namespace
 
 void* AllocateLargeBlock(size_t bytes) {
-  if (bytes > kMaxBytes) return nullptr;
+  if (bytes > kMaxBlockBytes) return nullptr;
   const size_t size = RoundUp(bytes == 0 ? 1 : bytes, kPage);
   if (kSanitized) return std::aligned_alloc(kPage, size);
   if (size < kHugePage) return Map(size);

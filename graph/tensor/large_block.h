@@ -6,9 +6,13 @@
 
 namespace tenon {
 
+// The largest block, nearly a tebibyte: more is a mistake in a shape, and sanitizers' allocators
+// end the process over it.
+inline constexpr size_t kMaxBlockBytes = (size_t{1} << 40) - (size_t{1} << 24);
+
 // Allocates a block with undefined contents, aligned to a page at least. Blocks of 2 MiB or more
 // are aligned to huge pages and ask for them, which makes the first touch several times cheaper.
-// Returns null when memory is short, and from about 2^40 bytes on. Under ASan and TSan the block
+// Returns null when memory is short, and above kMaxBlockBytes. Under ASan and TSan the block
 // comes from malloc, so that the sanitizer sees its bounds.
 void* AllocateLargeBlock(size_t bytes);
 // Gives a block of `bytes` bytes back to the system.

@@ -21,9 +21,6 @@ namespace {
 // From this size on, buffers ask for transparent huge pages, which make the first touch several
 // times cheaper.
 constexpr size_t kHugePageBytes = size_t{2} << 20;
-// Nearly a tebibyte: more is a mistake in a shape, and sanitizers' allocators end the process over
-// it.
-constexpr size_t kMaxBytes = (size_t{1} << 40) - (size_t{1} << 24);
 
 // Up to this capacity the elements stand behind their Buffer in one block: one allocation, and one
 // without std::aligned_alloc, which costs several times as much.
@@ -39,7 +36,7 @@ bool IsLargeBlock(size_t capacity) {
 }  // namespace
 
 Buffer* Buffer::Allocate(size_t bytes) {
-  if (bytes > kMaxBytes || !MemoryBound::Take(bytes)) return nullptr;
+  if (bytes > kMaxBlockBytes || !MemoryBound::Take(bytes)) return nullptr;
   const size_t capacity = PooledCapacity(bytes);
   if (Buffer* const kept = TakeFromPool(capacity); kept != nullptr) {
     // Relaxed: no other thread knows the buffer yet.
