@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "executor/plan/settled_devices.h"
 #include "graph/c_api/abi_watch.h"
 
 namespace tenon {
@@ -228,6 +229,7 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->late = &input.late;
   plan->places = input.schedule.places;
   plan->devices = std::move(graph.devices);
+  plan->settled = SettledDevices(*plan);
   plan->is_watched = AbiWatch::Active() != nullptr;
   plan->copies = std::move(graph.copies);
   EmitPatches(*plan);

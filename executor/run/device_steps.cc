@@ -229,7 +229,10 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   // The slot is set first: it keeps the memory until the device is done, even if a call below
   // fails.
   if (slot_ >= 0) frame.SetSlot(slot_, to);
-  if (from.bytes() == 0) return absl::OkStatus();
+  if (from.bytes() == 0) {
+    frame.NoteEmptyCopy();
+    return absl::OkStatus();
+  }
   Frame::Event& event = frame.event(event_);
   if (event.handle != nullptr) {  // of an earlier pass, in which no step has waited for the copy
     TENON_RETURN_IF_ERROR(

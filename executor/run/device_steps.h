@@ -107,6 +107,7 @@ class AsyncStep final : public PluginStep {
   explicit AsyncStep(int32_t number, Args&&... args)
       : PluginStep(std::forward<Args>(args)...), number_(number) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
+  Device* MayQueueOn() const override { return Queues().device; }
   // Waits for the call and fills its output slots. For Frame::EndCall. Errors are those of
   // PluginKernel::End and of promised shapes.
   absl::Status End(Frame& frame, ContextPtr call) const;
@@ -158,6 +159,8 @@ class CopyStep : public SlowStep {
   std::string Describe() const override;
   bool IsNode() const override { return false; }
   StreamOf Queues() const override;
+  const std::vector<StreamWait>& waits() const { return waits_; }
+  int32_t event() const { return event_; }
 
  private:
   // The tensor to copy to: planned memory, or a new one.
@@ -202,6 +205,7 @@ class WaitStep : public SlowStep {
   std::string Describe() const override { return "wait for the copy"; }
   bool IsNode() const override { return false; }
   bool Waits() const override { return true; }
+  int32_t event() const { return event_; }
 
  private:
   int32_t event_;

@@ -137,6 +137,8 @@ void Frame::SlotFilled(int32_t i) {
 
 absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& context) {
   context_ = context;
+  for (Device* device : plan_.devices) device->BeginRun();
+  values_->has_empty_copy.store(false, std::memory_order_relaxed);
   pass_ = Pass();
   passes_ = 0;
   values_->passes.store(0, std::memory_order_relaxed);
@@ -173,6 +175,20 @@ absl::Status Frame::Synchronize() {
   absl::Status status;
   // All devices, whatever one of them says: each may still write to the run's memory.
   for (Device* device : plan_.devices) status.Update(device->SynchronizeAllActivity());
+  return status;
+}
+
+// As in TensorFlow a device is synchronized at the end of a run. Where other runs keep it busy,
+// that would make each run wait for the others.
+absl::Status Frame::SynchronizeAtEnd(const absl::Status& run) {
+  absl::Status status;
+  const bool may_be_settled =
+      run.ok() && context_.recording == nullptr && !values_->has_empty_copy.load();
+  for (size_t i = 0; i < plan_.devices.size(); ++i) {
+    Device& device = *plan_.devices[i];
+    if (may_be_settled && plan_.settled[i] && device.has_several_runs()) continue;
+    status.Update(device.SynchronizeAllActivity());
+  }
   return status;
 }
 
@@ -218,6 +234,7 @@ absl::Status Frame::EndCalls(absl::Status status) {
 }
 
 void Frame::End() {
+  for (Device* device : plan_.devices) device->EndRun();
   for (Event& e : values_->events) {
     if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);
     e = Event();

@@ -75,6 +75,11 @@ class Frame : public RunState {
   // Blocks until all devices of the plan have done all of their queued work, that of other runs
   // included. Waits for each of them; returns the first error.
   absl::Status Synchronize();
+  // Synchronize for a run that ends with `status`, but for devices that other runs use too, and
+  // that have done all work of this run.
+  absl::Status SynchronizeAtEnd(const absl::Status& status);
+  // A copy had no bytes: so no device has waited for what the copy was to come after.
+  void NoteEmptyCopy() { values_->has_empty_copy.store(true, std::memory_order_relaxed); }
   // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
   // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
   void End();
@@ -208,6 +213,7 @@ class Frame : public RunState {
     std::vector<Event> events;
     std::vector<LastPreparation> last_preparations;
     std::atomic<int64_t> passes{0};  // of all loops
+    std::atomic<bool> has_empty_copy{false};
   };
   Frame(const Plan& plan, std::shared_ptr<Values> values);
   int64_t PlaceOf(int32_t call, int32_t node) const;

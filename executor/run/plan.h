@@ -142,7 +142,10 @@ struct Plan {
   // devices let steps run in another order. Then the plan has no branches and no loops. Empty in
   // all other plans, whose steps run in the order of the graph.
   std::vector<uint32_t> places;
-  std::vector<Device*> devices;  // the devices that are synchronized at the end of a run
+  std::vector<Device*> devices;  // those that steps use, without the host
+  // By device: whether a run that succeeds, and in which no copy is empty, has waited for all that
+  // it queued there (SettledDevices).
+  std::vector<bool> settled;
   bool is_watched = false;       // the memory guards of plug-ins are checked when a run ends
   std::vector<PlanCopy> copies;  // for reports
 

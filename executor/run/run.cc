@@ -141,7 +141,7 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
   absl::Status status = Dispatch(plan, frame);
   // Comes after an error, too: queued work may still write to this run's memory.
-  if (!plan.devices.empty()) status.Update(frame.Synchronize());
+  if (!plan.devices.empty()) status.Update(frame.SynchronizeAtEnd(status));
   if (plan.is_watched) TensorGuards::Get().CheckAll();
   TENON_RETURN_IF_ERROR(status);
   return CollectFetches(plan, frame);

@@ -39,6 +39,8 @@ class SlowStep {
   virtual bool Waits() const { return false; }
   // The stream on which the step queues its work; without a device if it queues none.
   virtual StreamOf Queues() const { return {}; }
+  // A device on which the step may queue other work, whose end the plan cannot know; null: none.
+  virtual Device* MayQueueOn() const { return nullptr; }
 
   int32_t guard = 0;  // RunSlowStep skips the step while this liveness flag is dead; 0: never
 };
@@ -109,6 +111,7 @@ class KernelStep : public SlowStep {
 
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return fixed_ != nullptr ? "tensors" : "dynamic"; }
+  Device* MayQueueOn() const override { return device_; }
 
  private:
   using Prepared = PreparationCache::Prepared;
@@ -152,6 +155,7 @@ class ReadVariableStep : public SlowStep {
   ReadVariableStep(int32_t slot, Device* device) : slot_(slot), device_(device) {}
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override { return "read variable"; }
+  Device* MayQueueOn() const override { return device_; }
 
  private:
   int32_t slot_;

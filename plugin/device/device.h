@@ -3,6 +3,7 @@
 // methods are thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -87,6 +88,14 @@ class Device {
   // error leaves no call of `callback` pending.
   virtual absl::Status HostCallback(StreamHandle stream,
                                     std::function<absl::Status()> callback) = 0;
+
+  // --- Counts the runs under way that use the device, of all sessions.
+  void BeginRun() { runs_.fetch_add(1, std::memory_order_relaxed); }
+  void EndRun() { runs_.fetch_sub(1, std::memory_order_relaxed); }
+  bool has_several_runs() const { return runs_.load(std::memory_order_relaxed) > 1; }
+
+ private:
+  std::atomic<int> runs_{0};
 };
 
 // The host itself. A program may want several devices of it, which it tells apart by their

@@ -294,6 +294,36 @@ TEST_F(DeviceTest, WhatOnlyGetsAnotherShapeStaysThere) {
   EXPECT_THAT(result_, ElementsAre(4, 5)) << status_;
 }
 
+// A device that other runs use is not synchronized for a run that has waited for all that it has
+// queued. It is for work that no wait covers: of a kernel whose result nobody reads, behind a copy
+// of no bytes, in a loop, and after an error.
+TEST_F(DeviceTest, RunsDoNotWaitForEachOther) {
+  zero_.BeginRun();
+  const Session::NamedTensor x = {"x", Floats({1, 2}, {2})};
+  const auto syncs = [&](const std::vector<std::string>& fetches,
+                         const Session::NamedTensor& feed) {
+    return Run({feed}, fetches).find("sync 0") != std::string::npos;
+  };
+  const std::string on_host = Node("n", "Neg", {"a"}) + Node("b", "Relu", {"n"});
+  Make(Placeholder("x", "dim { size: 2 }") + Node("a", "Relu", {"x"}) + on_host +
+       "node { name: 'done' op: 'NoOp' input: '^b' }");
+  EXPECT_FALSE(syncs({"b"}, x));
+  EXPECT_THAT(result_, ElementsAre(-1, -2)) << status_;
+  EXPECT_FALSE(syncs({"n"}, x));
+  EXPECT_THAT(result_, ElementsAre(-2, -3)) << status_;
+  EXPECT_TRUE(syncs({"n", "done"}, x)) << "b is not fetched";
+  *FailAt() = "dtoh";
+  EXPECT_TRUE(syncs({"b"}, x)) << "an error";
+  EXPECT_FALSE(status_.ok());
+  FailAt()->clear();
+
+  Make(Placeholder("x", "dim { size: -1 }") + Node("a", "Relu", {"x"}) + on_host);
+  EXPECT_TRUE(syncs({"b"}, {"x", Floats({}, {0})})) << "copies of no bytes: " << status_;
+  EXPECT_FALSE(syncs({"b"}, x));
+  zero_.EndRun();
+  EXPECT_TRUE(syncs({"b"}, x)) << "the only run";
+}
+
 // All work goes out, each copy behind its kernel, before the host waits for the first copy.
 TEST_F(DeviceTest, WorkGoesOutBeforeTheHostWaits) {
   std::string graph = Placeholder("x", "dim { size: 2 }");
