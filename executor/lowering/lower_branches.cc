@@ -1,6 +1,7 @@
 // Lowers If and Case to a Switch for each argument, the branches, and a Merge for each result.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
@@ -64,16 +65,23 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
     TENON_ASSIGN_OR_RETURN(const Instance branch, Inline(n, absl::StrCat(name, "/branch_", b),
                                                          branches[b], args, pivot, demand));
     if (branch.results.size() != types.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("function '", branches[b].name, "' has ",
-                                                     branch.results.size(), " results, the node ",
-                                                     types.size(), " outputs"));
+      return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
+                            "function '", branches[b].name, "' has ", branch.results.size(),
+                            " results, the node ", types.size(), " outputs")),
+                        absl::StatusCode::kInternal,
+                        absl::StrCat("Expect to produce ", types.size(), " tensors, but only get ",
+                                     branch.results.size()));
     }
     for (size_t i = 0; i < types.size(); ++i) {
       if (TypeOf(branch.results[i]) != BaseType(types[i])) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("result ", i, " of function '", branches[b].name, "' is ",
-                         DataTypeName(TypeOf(branch.results[i])), ", output ", i, " is ",
-                         DataTypeName(types[i])));
+        return NoteAnswer(
+            absl::InvalidArgumentError(
+                absl::StrCat("result ", i, " of function '", branches[b].name, "' is ",
+                             DataTypeName(TypeOf(branch.results[i])), ", output ", i, " is ",
+                             DataTypeName(types[i]))),
+            absl::StatusCode::kInternal,
+            absl::StrCat("Expect ", i, "-th output is of type ", DataTypeSpecName(types[i]),
+                         " but get ", DataTypeSpecName(TypeOf(branch.results[i]))));
       }
       results[i].push_back(branch.results[i]);
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "executor/api/eager/cancellation.h"
 #include "graph/base/annotate.h"
 #include "graph/base/node_note.h"
@@ -70,18 +71,27 @@ absl::StatusOr<CallGraph> GraphOf(const Context& context, const CallNode& node,
   return call;
 }
 
+// The error of a plan in TensorFlow's words, which do not name the node where it is the call
+// itself.
+absl::Status OfTheCall(const absl::Status& status, std::string_view node) {
+  const absl::Status noted = AsNoted(status);
+  std::string_view words = noted.message();
+  if (!absl::ConsumeSuffix(&words, absl::StrCat("\n\t [[{{node ", node, "}}]]"))) return noted;
+  return absl::Status(noted.code(), words);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Callable>> PlanCall::Make(Context& context, CallNode node,
                                                          const std::string& device) {
   TENON_RETURN_IF_ERROR(CheckFunctions(context, node));
   TENON_ASSIGN_OR_RETURN(const CallGraph call, GraphOf(context, node, device));
-  TENON_ASSIGN_OR_RETURN(
-      std::unique_ptr<Executable> executable,
-      Executable::Make(call.graph, call.feeds, call.fetches, context.session_parts()));
-  context.graph_notes().Note(call.graph, OptimizedGraph(*executable));
+  absl::StatusOr<std::unique_ptr<Executable>> executable =
+      Executable::Make(call.graph, call.feeds, call.fetches, context.session_parts());
+  if (!executable.ok()) return OfTheCall(executable.status(), node.name);
+  context.graph_notes().Note(call.graph, OptimizedGraph(**executable));
   return std::shared_ptr<Callable>(new PlanCall(
-      context, node, IsFunction(*node.def) ? node.def->name : "", std::move(executable)));
+      context, node, IsFunction(*node.def) ? node.def->name : "", *std::move(executable)));
 }
 
 // With TensorFlow's words, in which nodes have the names that they have in the function.

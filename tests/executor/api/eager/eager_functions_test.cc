@@ -124,6 +124,30 @@ TEST_F(EagerFunctionsTest, ArgumentsAreChecked) {
             "arguments: input_devices length = 0 number of arguments = 1");
 }
 
+// With arguments and results that the function of a branch does not have.
+TEST_F(EagerFunctionsTest, BranchesAreChecked) {
+  ASSERT_EQ(Add(Square()), "OK");
+  const Handle yes = Of<float>({}, {1});
+  const auto call = [&](int args, const std::vector<TF_DataType>& results) {
+    CheckedStatus status;
+    const Op op = NewOp(ctx_, "If", {yes.get()});
+    std::vector<TFE_TensorHandle*> inputs(args, x_.get());
+    TFE_OpAddInputList(op.get(), inputs.data(), args, status);
+    const std::vector<TF_DataType> types(args, TF_FLOAT);
+    TFE_OpSetAttrTypeList(op.get(), "Tin", types.data(), args);
+    TFE_OpSetAttrTypeList(op.get(), "Tout", results.data(), static_cast<int>(results.size()));
+    TFE_OpSetAttrFunctionName(op.get(), "then_branch", "Squared", 7);
+    TFE_OpSetAttrFunctionName(op.get(), "else_branch", "Squared", 7);
+    Execute(op.get(), static_cast<int>(results.size()), status);
+    return status.text();
+  };
+  EXPECT_EQ(call(1, {TF_FLOAT}), "OK");
+  EXPECT_EQ(call(0, {TF_FLOAT}), "3 Expects 1 arguments, but 0 is provided");
+  EXPECT_EQ(call(2, {TF_FLOAT}), "3 Expects 1 arguments, but 2 is provided");
+  EXPECT_EQ(call(1, {TF_FLOAT, TF_FLOAT}), "13 Expect to produce 2 tensors, but only get 1");
+  EXPECT_EQ(call(1, {TF_INT32}), "13 Expect 0-th output is of type int32 but get float");
+}
+
 TEST_F(EagerFunctionsTest, ACallThatIsKnownIsPlacedAgainWithoutSoftPlacement) {
   CheckedStatus status;
   ASSERT_EQ(Add(Square()), "OK");
