@@ -17,7 +17,7 @@ class Workers;    // plugin/cpu/base/workers.h
 
 struct SessionOptions {
   // Neither of these may be negative.
-  int threads = 0;                  // CPU threads of the session; 0: as many as the machine has
+  int threads = 0;                  // CPU threads of the session; 0: DefaultThreads()
   InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <deque>
 #include <map>
-#include <thread>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -23,6 +22,7 @@
 #include "graph/c_api/plugin_hold.h"
 #include "graph/ir/nodes.h"
 #include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/usable_cores.h"
 #include "plugin/cpu/base/workers.h"
 
 namespace tenon {
@@ -89,10 +89,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
     return absl::InvalidArgumentError(
         absl::StrCat("the number of threads cannot be ", options.threads));
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
-  // hardware_concurrency() is 0 where the system does not tell.
   if (options.workers != nullptr) options.threads = options.workers->threads();
-  if (options.threads == 0)
-    options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (options.threads == 0) options.threads = DefaultThreads();
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));
   const auto host = std::find_if(impl->devices.begin(), impl->devices.end(),
                                  [](const Device* d) { return d->is_host(); });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "graph/base/status_macros.h"
+#include "plugin/cpu/base/usable_cores.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/host/loading/loader.h"
 
@@ -71,8 +71,7 @@ absl::StatusOr<std::vector<Device*>> ProcessDevices(const std::map<std::string, 
 }
 
 std::shared_ptr<Workers> ProcessWorkers(int threads) {
-  // hardware_concurrency() is 0 where the system does not tell.
-  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (threads <= 0) threads = DefaultThreads();
   Process& process = TheProcess();
   std::shared_ptr<Workers> former;  // joins its threads behind the lock
   absl::MutexLock lock(&process.mutex);

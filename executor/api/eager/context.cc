@@ -1,7 +1,6 @@
 #include "executor/api/eager/context.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/device_list.h"
@@ -9,14 +8,13 @@
 #include "executor/session/config_proto.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/isa.h"
+#include "plugin/cpu/base/usable_cores.h"
 
 namespace tenon::eager {
 namespace {
 
-// hardware_concurrency() is 0 where the system does not tell.
 int ThreadsFor(const ContextOptions& options) {
-  if (options.session.threads > 0) return options.session.threads;
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options.session.threads > 0 ? options.session.threads : DefaultThreads();
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include <memory>
 #include <new>
 #include <set>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/check/check_protocol.h"
@@ -28,6 +27,7 @@
 #include "executor/cli/faults/guard.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/abi_watch.h"
+#include "plugin/cpu/base/usable_cores.h"
 #include "plugin/host/loading/loader.h"
 
 namespace tenon::cli {
@@ -221,7 +221,7 @@ class Parent {
 
   absl::StatusOr<CheckedCases> Run() {
     TENON_ASSIGN_OR_RETURN(next_file_, MakeSharedCounter());
-    const size_t workers = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 16);
+    const size_t workers = std::clamp(DefaultThreads(), 2, 16);
     for (size_t i = 0; i < std::min(workers, files_.size()); ++i) TENON_RETURN_IF_ERROR(Fork({}));
     while (!children_.empty()) TENON_RETURN_IF_ERROR(Step());
     for (size_t lost = NextLostFile(); lost != SIZE_MAX; lost = NextLostFile()) {

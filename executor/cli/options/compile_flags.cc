@@ -24,7 +24,8 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
   d.Choice("--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
            [this](const std::string& v) { soft_placement = v == "on"; });
-  d.Integer("--threads", threads, "N", "CPU threads in all (default: the machine's)", 0, 4096);
+  d.Integer("--threads", threads, "N",
+            "CPU threads in all (default: the cores that this process may use)", 0, 4096);
   d.Choice("--inter-op", {"on", "off", "always"}, "on|off|always",
            "whether nodes run at the same time: on where it pays; always: also where it does not",
            [this](const std::string& v) {

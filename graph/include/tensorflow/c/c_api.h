@@ -66,7 +66,7 @@ TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* 
 
 // Replaces the settings by those of a serialized ConfigProto. TF_INVALID_ARGUMENT if the bytes do
 // not parse; the settings then stay. These fields count:
-// * intra_op_parallelism_threads: CPU threads inside of a kernel; 0: as many as the machine has.
+// * intra_op_parallelism_threads: CPU threads of a run; 0: the cores that this process may use.
 //   Sessions that ask for the same number share them, but for use_per_session_threads.
 // * device_count: by device type, the most devices. "CPU" may be up to 1,024.
 // * allow_soft_placement: an operation for a device that there is not runs elsewhere. Off at first.
