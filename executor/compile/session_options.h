@@ -19,6 +19,8 @@ struct SessionOptions {
   // Neither of these may be negative.
   int threads = 0;                  // CPU threads of the session; 0: DefaultThreads()
   InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
+  // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
+  bool keep_costs = false;
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
   PlacerOptions placer;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/plan/settled_devices.h"
+#include "executor/plan/tasks/step_cost.h"
 #include "graph/c_api/abi_watch.h"
 
 namespace tenon {
@@ -18,10 +19,11 @@ namespace {
 class RowEmitter {
  public:
   RowEmitter(const StepGraph& graph, const StepSchedule& schedule, const Layout& layout,
-             const std::vector<uint32_t>& places, Plan& plan)
-      : graph_(graph),
+             const PlanInput& input, Plan& plan)
+      : input_(input),
+        graph_(graph),
         schedule_(schedule),
-        places_(places),
+        places_(input.schedule.places),
         layout_(layout),
         plan_(plan),
         releases_(layout.last_uses.FindReleases()),
@@ -110,6 +112,7 @@ class RowEmitter {
     }
     plan_.steps.push_back(step);
     plan_.args_end.push_back(b.first_arg + b.num_inputs + b.num_outputs);
+    AddCost(input_.keep_costs ? StepCostUs(input_.graph, graph_, k) : 0);
     if (!releases_.behind_step.empty()) AddRelease(std::move(releases_.behind_step[k]));
   }
 
@@ -157,11 +160,17 @@ class RowEmitter {
   void AddPlain(std::unique_ptr<SlowStep> step) {
     plan_.steps.push_back({RunSlowStep, step.get(), 0, 0, 0, kNoNode});
     plan_.args_end.push_back(0);
+    AddCost(0);
     plan_.resources.slow_steps.push_back(std::move(step));
+  }
+
+  void AddCost(double us) {
+    if (input_.keep_costs) plan_.step_costs_us.push_back(static_cast<float>(us));
   }
 
   const StepRow& RowOf(int32_t k) const { return schedule_.rows[schedule_.row_of[k]]; }
 
+  const PlanInput& input_;
   const StepGraph& graph_;
   const StepSchedule& schedule_;
   const std::vector<uint32_t>& places_;  // Schedule::places
@@ -207,7 +216,7 @@ std::unique_ptr<Plan> Emit(const PlanInput& input, const StepSchedule& schedule,
   plan->graph = &input.graph;
   plan->calls = &input.calls;
   plan->resources = std::move(graph.resources);
-  RowEmitter(graph, schedule, layout, input.schedule.places, *plan).Run();
+  RowEmitter(graph, schedule, layout, input, *plan).Run();
   // Storages that share a place become one storage only now: LastUses knows the storages of before.
   plan->args = std::move(graph.args);
   for (int32_t& storage : plan->args) {

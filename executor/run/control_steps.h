@@ -82,6 +82,7 @@ class BranchStep : public SlowStep {
       : alive_(alive), first_flag_(first_flag), num_flags_(num_flags) {}
   // Only while planning, before the first run.
   void SetSteps(StepRange steps) { steps_ = steps; }
+  StepRange steps() const { return steps_; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   bool IsNode() const override { return false; }
@@ -114,6 +115,7 @@ class LoopStep : public SlowStep {
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
   std::vector<Variable>& variables() { return variables_; }
   void SetSteps(StepRange steps) { steps_ = steps; }
+  StepRange steps() const { return steps_; }
   void SetEnd(int32_t again, uint32_t next_args, bool synchronize) {
     again_ = again;
     next_args_ = next_args;

@@ -121,6 +121,9 @@ struct Plan {
   // By step of the graph, if there are tasks: its place in the order of the file, in which errors
   // are reported. 0 for copies and waits where `places` has the nodes' places.
   std::vector<uint32_t> step_places;
+  // By step: the microseconds that it is expected to take, once, on one thread or on its stream.
+  // Empty unless PlanInput::keep_costs.
+  std::vector<float> step_costs_us;
   std::vector<uint32_t> args_end;  // by step: the end of its outputs in `args`
   std::vector<int32_t> args;       // the storage of each entry of the pointer table; -1: none
   std::vector<Storage> storages;

@@ -159,9 +159,16 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .late = late_,
                         .workers = parts_.workers,
                         .inter_op = parts_.options.inter_op,
-                        .device_timeout_s = parts_.options.device_timeout_s};
+                        .device_timeout_s = parts_.options.device_timeout_s,
+                        .keep_costs = parts_.options.keep_costs};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
   return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+absl::Status Executable::MakePlan(absl::Span<const Tensor> feeds) {
+  TENON_RETURN_IF_ERROR(compiled_.runnable.status());
+  TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
+  return PlanFor(feeds).status();
 }
 
 absl::StatusOr<std::vector<Tensor>> Executable::Run(absl::Span<const Tensor> feeds,

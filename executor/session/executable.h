@@ -57,6 +57,10 @@ class Executable {
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                           const RunLimits* limits = nullptr);
 
+  // Makes the plan of a run with these feeds, or finds it, and runs nothing. It counts as the plan
+  // that was used last. Errors are those of Run before the run begins.
+  absl::Status MakePlan(absl::Span<const Tensor> feeds);
+
   // The reports of executor/session/reports.h, which says what they hold.
   const Optimized& optimized() const { return compiled_.optimized; }
   Times times() const;

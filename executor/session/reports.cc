@@ -40,6 +40,13 @@ std::string PlanText(const Executable& e) {
   return plan == nullptr ? "" : PlanToText(*plan);
 }
 
+absl::Status MakePlan(Executable& e, absl::Span<const Tensor> feeds) { return e.MakePlan(feeds); }
+
+LaneSchedule LanesOf(const Executable& e, int threads) {
+  const std::shared_ptr<const Plan> plan = e.last_plan();
+  return plan == nullptr ? LaneSchedule() : ScheduleOnLanes(plan, threads);
+}
+
 std::vector<PluginKernelReport> PluginKernelsThatRan(const Executable& e) {
   return e.plugin_kernels();
 }

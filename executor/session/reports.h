@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "executor/place/placer.h"
+#include "executor/session/lane_schedule.h"
 #include "graph/ir/graph.h"
 #include "grappler_lite/pipeline/pipeline.h"
 
@@ -71,6 +74,12 @@ PlanCacheReport PlanCacheOf(const Executable& e);
 // The plan that was used last, in the form of PlanToText: order, streams, offsets of buffers, reuse
 // in place. Empty while there is no plan (MemoryReport says when).
 std::string PlanText(const Executable& e);
+// Makes the plan of a run with these feeds, which are in the order of Session::Prepare, and runs
+// nothing: the reports are then about this plan. Errors are those of Session::Run.
+absl::Status MakePlan(Executable& e, absl::Span<const Tensor> feeds);
+// Where the steps of the plan that was used last would run on this number of threads, by their
+// estimates. Needs SessionOptions::keep_costs. Empty while there is no plan.
+LaneSchedule LanesOf(const Executable& e, int threads);
 // The copies of the plan that was used last. Empty while there is no plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);
 // In the order of node ids of the graph that runs, in which calls and loops are lowered: a node may

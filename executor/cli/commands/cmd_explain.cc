@@ -1,5 +1,7 @@
 // graph_run explain: shows where each node is placed, and why.
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/graphs/copies.h"
@@ -8,8 +10,9 @@
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/command.h"
-#include "executor/cli/options/compile_flags.h"
+#include "executor/cli/options/request_flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/schedule_report.h"
 #include "executor/state/fixed_variables.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
@@ -69,29 +72,69 @@ std::string CopiesText(const std::vector<EdgeCopy>& copies) {
   return text;
 }
 
-struct ExplainFlags : CompileFlags {
+struct ExplainFlags : RequestFlags {
+  bool schedule = false;
+
   void Declare(Declarer& d);
 };
 
 void ExplainFlags::Declare(Declarer& d) {
+  DeclareFeeds(d);
   DeclareOutputs(d);
   DeclareSignature(d);
   DeclareFileIo(d);
   DeclareCompiling(d);
+  d.Group(FlagGroup::kRuns);
+  d.Flag(
+      "--schedule", schedule,
+      "the plan of a run with these --input as lanes of threads and streams, by estimated times");
   DeclareTimeout(d);
   DeclareLimits(d);
   DeclareOutput(d);
 }
 
-absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
+constexpr size_t kSpansOfPage = 5000;  // a browser draws so many with ease
+
+// What is explained: the feeds and fetches, with values where a plan is asked for.
+absl::StatusOr<RunRequest> RequestOf(const Workbench& bench, const ExplainFlags& flags) {
+  if (flags.schedule) return ReadRequest(bench.names(), flags);
+  if (!flags.inputs.empty() || !flags.input_files.empty())
+    return UsageError("values are fed to a plan alone: --input and --inputs need --schedule");
+  TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  RunRequest request;
+  request.feed_names = std::move(ends.feeds);
+  request.fetches = std::move(ends.fetches);
+  return request;
+}
+
+absl::StatusOr<LaneSchedule> ScheduleOf(const Workbench& bench, Executable& executable,
+                                        const RunRequest& request) {
+  TENON_RETURN_IF_ERROR(HintAtInit(bench, MakePlan(executable, request.feeds)));
+  return LanesOf(executable, bench.session->threads());
+}
+
+absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
+  ExplainFlags flags = given;
+  flags.keep_costs = flags.schedule;
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
-  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  TENON_ASSIGN_OR_RETURN(const RunRequest request, RequestOf(bench, flags));
   // Variables that a run takes as constants are constants here too.
-  if (bench.saved.has_value()) TENON_RETURN_IF_ERROR(InitializeState(bench, flags, ends.fetches));
+  if (bench.saved.has_value())
+    TENON_RETURN_IF_ERROR(InitializeState(bench, flags, request.fetches));
   const FixedVariables* fixed = bench.session->fixed_variables();
   const size_t constants = fixed == nullptr ? 0 : fixed->constants().size();
-  TENON_ASSIGN_OR_RETURN(const Executable* executable,
-                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
+  std::optional<LaneSchedule> lanes;
+  const auto for_page = [&](Executable& prepared) -> absl::StatusOr<Json> {
+    TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, prepared, request));
+    return ScheduleJson(*lanes, kSpansOfPage);
+  };
+  TENON_ASSIGN_OR_RETURN(
+      Executable* const executable,
+      PrepareExecutable(bench, flags, request.feed_names, request.fetches,
+                        flags.schedule ? ScheduleOfPage(for_page) : ScheduleOfPage()));
+  if (flags.schedule && !lanes.has_value()) {
+    TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, *executable, request));
+  }
 
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
@@ -137,20 +180,27 @@ absl::Status Explain(const ExplainFlags& flags, Invocation& invocation) {
   invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);
   // A SavedModel has the traces of all its signatures.
   const std::vector<TraceNote> traces = TraceNotesOf(
-      bench.graph(), bench.saved.has_value() ? ends.fetches : std::vector<std::string>());
+      bench.graph(), bench.saved.has_value() ? request.fetches : std::vector<std::string>());
   if (!traces.empty()) invocation.doc.Set("traces", TraceNotesJson(traces));
   if (!invocation.json()) {
     std::string devices;
     for (const auto& [name, count] : NodesPerDevice(*executable))
       absl::StrAppend(&devices, ", ", name, " ", count);
     invocation.text = absl::StrCat(
-        table.Text(invocation.style), "\n", Plural(graph.num_nodes(), "node"), devices, "; ",
-        Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
-        unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
+        flags.schedule ? "" : table.Text(invocation.style) + "\n",
+        Plural(graph.num_nodes(), "node"), devices, "; ", Plural(copy_count, "copy"), ", ",
+        Bytes(copy_bytes), unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
         constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
   if (!invocation.json() && !traces.empty())
     absl::StrAppend(&invocation.text, "\n", TraceNotesText(traces));
+  if (lanes.has_value()) {
+    if (invocation.json()) {
+      invocation.doc.Set("schedule", ScheduleJson(*lanes, SIZE_MAX));
+    } else {
+      absl::StrAppend(&invocation.text, "\n", ScheduleText(*lanes, invocation.style));
+    }
+  }
   AddPasses(*executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), flags, invocation);
   return absl::OkStatus();
@@ -165,7 +215,8 @@ extern const Command kExplainCommand = {
     .most = 1,
     .what = "Where each node goes, why, why not elsewhere, and which copies that causes.",
     .examples = {"graph_run explain tests/golden/models/mlp/graph.pbtxt",
-                 "graph_run explain tests/golden/models/mlp/graph.pbtxt --opt-level 0 --json"},
+                 "graph_run explain tests/golden/models/mlp/graph.pbtxt --schedule "
+                 "--input x=4x20xf32=ones --threads 2"},
     .start = Start<ExplainFlags, Explain>,
 };
 

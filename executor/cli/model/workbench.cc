@@ -257,7 +257,8 @@ absl::Status CheckInitIsFed(const Graph& graph, const std::string& init,
 
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
-                                              const std::vector<std::string>& fetches) {
+                                              const std::vector<std::string>& fetches,
+                                              const ScheduleOfPage& schedule) {
   TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
   TENON_RETURN_IF_ERROR(bench.watchers->status());
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
@@ -269,9 +270,14 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFla
     TENON_RETURN_IF_ERROR(ExportFile(graph, flags.save_optimized));
   }
   if (!flags.report.empty()) {
-    TENON_RETURN_IF_ERROR(WriteHtmlReport(
-        flags.report, flags.paths.front(), bench.graph(), OptimizedGraph(*executable),
-        OptimizerReport(*executable), *bench.watchers->history(), *bench.watchers->provenance()));
+    Json lanes;
+    if (schedule != nullptr) {
+      TENON_ASSIGN_OR_RETURN(lanes, schedule(*executable));
+    }
+    TENON_RETURN_IF_ERROR(WriteHtmlReport(flags.report, flags.paths.front(), bench.graph(),
+                                          OptimizedGraph(*executable), OptimizerReport(*executable),
+                                          *bench.watchers->history(), *bench.watchers->provenance(),
+                                          std::move(lanes)));
   }
   return executable;
 }

@@ -1,6 +1,7 @@
 // Goes from a command line to an executable: opens devices, loads the model, makes the session.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -106,10 +107,13 @@ absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags
 // --save-optimized and --report. `feeds` and `fetches` are those of Session::Prepare. The session
 // owns the executable. With these two flags at most one call for a Workbench: the watchers observe
 // one optimization. Errors are those of these calls, of the files, and of --dump-dir. The caller
-// passes the error of a later run to HintAtInit.
+// passes the error of a later run to HintAtInit. `schedule`, if it is not null, gives the page of
+// --report its lanes (WriteHtmlReport); its error is one of this call.
+using ScheduleOfPage = std::function<absl::StatusOr<Json>(Executable&)>;
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
-                                              const std::vector<std::string>& fetches);
+                                              const std::vector<std::string>& fetches,
+                                              const ScheduleOfPage& schedule = nullptr);
 
 // The number of nodes on each device in the optimized graph, without bodies of functions. Sorted by
 // ShortName of the device; devices without nodes are left out.

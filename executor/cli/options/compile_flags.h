@@ -72,6 +72,7 @@ struct CompileDefaults {
 
 struct CompileFlags : ModelFlags, PlacementFlags, OptimizerFlags, WatchFlags {
   CompileDefaults defaults;
+  bool keep_costs = false;  // SessionOptions::keep_costs; set by no flag
 
   std::vector<std::string> outputs;  // NAME[=SINK]
   std::string cases;                 // a file that says what is fed and fetched; empty: none

@@ -95,7 +95,7 @@ void PassHistory::AfterPass(const PassRun& run, const Graph& after, const PassRe
 
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,
                              const Graph& after, const PipelineReport& report, PassHistory& history,
-                             const Provenance& provenance) {
+                             const Provenance& provenance, Json schedule) {
   Json changes = Json::Array();
   for (Json& pass : history.TakeChanges()) changes.Push(std::move(pass));
   Json data = Json::Object();
@@ -103,7 +103,8 @@ absl::Status WriteHtmlReport(const std::string& path, const std::string& title, 
       .Set("passes", PassesJson(report))
       .Set("changes", std::move(changes))
       .Set("before", GraphJson(before, nullptr))
-      .Set("after", GraphJson(after, &provenance));
+      .Set("after", GraphJson(after, &provenance))
+      .Set("schedule", std::move(schedule));
   // No text of the model may end the script or begin a comment in it.
   const std::string text = absl::StrReplaceAll(data.Dump(), {{"<", "\\u003c"}});
   const std::string page = absl::StrReplaceAll(ReportPage()[0].content, {{kReportData, text}});

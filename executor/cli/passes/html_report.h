@@ -41,9 +41,11 @@ class PassHistory : public PipelineObserver {
 // of the graph itself come first, then body after body. A body that FunctionGraph::Make refuses is
 // left out. The page says so if nodes are left out; the key "complete" of the graph is then false.
 //
+// `schedule`: a document of ScheduleJson, which the page draws as lanes; null: none.
+//
 // Leaves `history` empty, also after an error. Errors name --report and the file.
 absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,
                              const Graph& after, const PipelineReport& report, PassHistory& history,
-                             const Provenance& provenance);
+                             const Provenance& provenance, Json schedule);
 
 }  // namespace tenon::cli

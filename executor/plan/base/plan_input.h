@@ -39,6 +39,7 @@ struct PlanInput {
   Workers& workers;        // for kernels that are computed or packed while planning
   InterOp inter_op;
   double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
+  bool keep_costs = false;  // the plan tells what its steps are expected to take, for reports
 };
 
 }  // namespace tenon

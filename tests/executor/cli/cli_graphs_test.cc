@@ -227,7 +227,7 @@ class HtmlReport : public FolderTest {
   std::string PageOf(const Graph& before, const Graph& after) const {
     PassHistory history;
     const absl::Status written = WriteHtmlReport(Path("page.html"), "model", before, after,
-                                                 PipelineReport(), history, Provenance());
+                                                 PipelineReport(), history, Provenance(), Json());
     EXPECT_TRUE(written.ok()) << written;
     const auto file = ReadFile(Path("page.html"), size_t{1} << 28);
     return file.ok() ? std::string(file->bytes) : std::string();

@@ -1,0 +1,58 @@
+// Where and when the steps of a plan would run, by their estimated times.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/run/plan.h"
+
+namespace tenon {
+
+// A thread of the host, or a stream of a device. Times are estimated microseconds from the
+// beginning of the run.
+struct Lane {
+  std::string name;  // "host 0", "APU:0 compute"
+  bool is_host = false;
+  double work_us = 0;  // it works
+  double wait_us = 0;  // it waits for a device within a task
+};
+
+struct LaneSpan {
+  uint32_t step;  // of Plan::steps. A branch or a loop is one span, with all that it runs
+  int32_t lane;   // of LaneSchedule::lanes
+  double start_us, stop_us;
+  bool waits = false;  // the lane does nothing but wait for a device
+  // A host's lane queues the step's work on a device's stream, where the work has another span.
+  bool queues = false;
+};
+
+struct LaneTask {
+  int32_t lane;
+  double start_us, stop_us;
+};
+
+// A simulated run. The ready task with the longest path to the end goes to the thread that is free
+// first; a plan without tasks is one row on the first thread. Work on a stream begins when it is
+// queued, the work before it is done and its inputs are there. Not simulated: kernels whose inside
+// several threads share, other runs, and what streams wait for beside inputs. A loop counts as ten
+// passes, and each branch runs.
+struct LaneSchedule {
+  std::shared_ptr<const Plan> plan;  // null: there is none
+  int threads = 0;
+  std::vector<Lane> lanes;      // those of the host first
+  std::vector<LaneSpan> spans;  // in the order of their starts
+  std::vector<LaneTask> tasks;  // by task of the plan
+  double makespan_us = 0;       // all lanes are done
+  double work_us = 0;           // of all lanes together
+  // The longest chain: of tasks that wait for each other if the plan has tasks, else of steps that
+  // read each other's results. In order; no number of threads makes the run shorter.
+  std::vector<uint32_t> critical;
+  double critical_us = 0;
+};
+
+// `plan` must have step_costs_us. `threads`: of the host, at least 1. O(n log n).
+LaneSchedule ScheduleOnLanes(std::shared_ptr<const Plan> plan, int threads);
+
+}  // namespace tenon

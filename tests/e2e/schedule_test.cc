@@ -1,0 +1,131 @@
+// explain --schedule: a plan as lanes.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/document_util.h"
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::schedule_test {
+namespace {
+
+using nlohmann::json;
+using testing::Built;
+using testing::Document;
+using testing::Finished;
+using testing::GraphRun;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ReadFile;
+using testing::TempFile;
+using testing::TempPath;
+
+constexpr const char* kModel = testing::kMlp;
+constexpr char kInput[] = "x=4x20xf32=ones";
+
+// Chains of products that do not need each other, whose results are added.
+std::string Chains(const std::string& name, int chains, int length) {
+  std::ostringstream text;
+  const std::string type = "attr { key: 'T' value { type: DT_FLOAT } }";
+  text << "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } "
+          "attr { key: 'shape' value { shape { dim { size: 256 } dim { size: 256 } } } } }\n";
+  std::string ends;
+  for (int c = 0; c < chains; ++c) {
+    std::string value = "x";
+    for (int i = 0; i < length; ++i) {
+      const std::string next = "c" + std::to_string(c) + "_" + std::to_string(i);
+      text << "node { name: '" << next << "' op: 'MatMul' input: ['" << value << "', 'x'] " << type
+           << " }\n";
+      value = next;
+    }
+    ends += (c == 0 ? "'" : ", '") + value + "'";
+  }
+  text << "node { name: 'y' op: 'AddN' input: [" << ends << "] " << type
+       << " attr { key: 'N' value { i: " << chains << " } } }\n";
+  return TempFile(name, text.str());
+}
+
+TEST(Schedule, DrawsARowAndSaysThatItEstimates) {
+  const Finished text =
+      GraphRun({"explain", kModel, "--schedule", "--input", kInput, "--threads", "2"});
+  EXPECT_EQ(text.exit, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("all times are estimates, not measured"));
+  EXPECT_THAT(text.out, HasSubstr("host 0"));
+  EXPECT_THAT(text.out, HasSubstr("critical path"));
+  EXPECT_THAT(text.out, HasSubstr("_FusedMatMul"));
+}
+
+TEST(Schedule, TasksGoToTwoLanes) {
+  const std::string model = Chains("chains.pbtxt", 4, 5);
+  const json doc = Document({"explain", model, "--schedule", "--input", "x=256x256xf32=0.01",
+                             "--threads", "2", "--opt-level", "0"});
+  const json& schedule = doc["schedule"];
+  EXPECT_EQ(schedule["estimated"], true);
+  EXPECT_EQ(schedule["threads"], 2);
+  ASSERT_EQ(schedule["lanes"].size(), 2u);
+  ASSERT_GE(schedule["tasks"].size(), 5u);
+  const double work = schedule["work_us"], makespan = schedule["makespan_us"];
+  EXPECT_LT(makespan, 0.6 * work);
+  EXPECT_GE(makespan, 0.5 * work - 1e-6);
+  EXPECT_GE(makespan + 1, schedule["critical_path_us"].get<double>());
+  for (const json& lane : schedule["lanes"]) EXPECT_LT(lane["idle_share"].get<double>(), 0.2);
+  // No lane does two things at once, and no task begins before those that it waits for.
+  std::vector<double> stop(2, 0);
+  for (const json& span : schedule["spans"]) {
+    const int lane = span["lane"];
+    EXPECT_GE(span["start_us"].get<double>(), stop[lane] - 1e-6) << span;
+    stop[lane] = span["stop_us"];
+  }
+  for (const json& task : schedule["tasks"]) {
+    for (const int then : task["then"])
+      EXPECT_GE(schedule["tasks"][then]["start_us"].get<double>(),
+                task["stop_us"].get<double>() - 1e-6);
+  }
+}
+
+TEST(Schedule, FoldsLongListsForPeople) {
+  const std::string model = Chains("long.pbtxt", 10, 100);
+  const Finished text = GraphRun({"explain", model, "--schedule", "--input", "x=256x256xf32=0.01",
+                                  "--threads", "2", "--opt-level", "0"});
+  ASSERT_EQ(text.exit, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("--json has them"));
+  EXPECT_LT(std::count(text.out.begin(), text.out.end(), '\n'), 120);
+}
+
+TEST(Schedule, DevicesHaveLanesOfTheirOwn) {
+  const std::string apu = Built("lib/plugins/libapu.so");
+  const json schedule = Document({"explain", kModel, "--schedule", "--input", kInput, "--plugin",
+                                  apu, "--threads", "1"})["schedule"];
+  std::vector<std::string> streams;
+  for (const json& lane : schedule["lanes"]) {
+    if (lane["kind"] == "stream") streams.push_back(lane["name"]);
+  }
+  EXPECT_THAT(streams, ::testing::IsSupersetOf({HasSubstr("compute"), HasSubstr("host to device"),
+                                                HasSubstr("device to host")}));
+}
+
+TEST(Schedule, ThePageHasLanes) {
+  const std::string page = TempPath("lanes.html");
+  const Finished run =
+      GraphRun({"explain", kModel, "--schedule", "--input", kInput, "--report", page});
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(ReadFile(page), HasSubstr("\"schedule\":{\"estimated\":true"));
+  EXPECT_EQ(GraphRun({"explain", kModel, "--report", page}).exit, 0);
+  EXPECT_THAT(ReadFile(page), HasSubstr("\"schedule\":null"));
+}
+
+TEST(Schedule, ValuesNeedIt) {
+  const Finished run = GraphRun({"explain", kModel, "--input", kInput});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("need --schedule"));
+  EXPECT_EQ(GraphRun({"explain", kModel, "--schedule"}).exit, 2);  // x is not fed
+  EXPECT_THAT(GraphRun({"explain", kModel}).out, Not(HasSubstr("critical path")));
+}
+
+}  // namespace
+}  // namespace tenon::schedule_test
