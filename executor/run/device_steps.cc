@@ -10,6 +10,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_guards.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon {
 namespace {
@@ -289,6 +290,7 @@ absl::Status WaitStep::Run(Frame& frame, const StepArgs&) const {
   if (event.handle == nullptr) return absl::OkStatus();  // nothing was copied: no bytes
   Device* const device = event.device;
   const CallbackScope waiting(plugin_.c_str(), "get_event_status", node_);
+  const Pause pause;
   absl::Status status = device->BlockUntilComplete(event.handle, frame.context().device_timeout_s);
   if (status.ok()) {
     device->ReleaseEvent(event.handle);

@@ -85,6 +85,7 @@ absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status
 
 absl::Status Dispatch(const Plan& plan, Frame& frame) {
   DenormalGuard denormals;
+  const Workers::Runner runner(*frame.context().workers);
   const WorkScope work(Frame::NameOfNode, &frame);
   const LimitsScope limits(frame.context().limits);
   absl::Status status = plan.tasks.empty()

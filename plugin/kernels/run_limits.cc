@@ -14,7 +14,23 @@ constexpr absl::Duration kSlice = absl::Milliseconds(10);
 // A variable of the thread that costs no call to reach: each run sets it.
 __thread const RunLimits* limits_of_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
+// The count in which the thread is one.
+__thread std::atomic<int>* computing __attribute__((tls_model("initial-exec"))) = nullptr;
+
 }  // namespace
+
+void CountComputing(std::atomic<int>* threads) {
+  if (computing != nullptr) computing->fetch_sub(1, std::memory_order_relaxed);
+  computing = threads;
+  if (computing != nullptr) computing->fetch_add(1, std::memory_order_relaxed);
+}
+
+Pause::Pause() {
+  if (computing != nullptr) computing->fetch_sub(1, std::memory_order_relaxed);
+}
+Pause::~Pause() {
+  if (computing != nullptr) computing->fetch_add(1, std::memory_order_relaxed);
+}
 
 absl::Status RunLimits::Check() const {
   if (is_cancelled()) return absl::CancelledError("the run was cancelled");
@@ -35,6 +51,7 @@ absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& co
   // Where nobody can cancel the run, the wait is one slice.
   const absl::Duration slice = limits.cancelled == nullptr ? absl::InfiniteDuration() : kSlice;
   const absl::Time end = absl::Now() + limits.patience;
+  const Pause pause;
   while (true) {
     const absl::Time until = std::min({end, limits.deadline, absl::Now() + slice});
     if (mutex.AwaitWithDeadline(condition, until)) return true;

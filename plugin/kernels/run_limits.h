@@ -61,6 +61,20 @@ class RunEnded : public std::exception {
   absl::Status status_;
 };
 
+// Counts this thread in `threads`, the number of those that compute, instead of where it was
+// counted before. Null: it is counted nowhere.
+void CountComputing(std::atomic<int>* threads);
+
+// The thread waits, and is not counted among those that compute, for the life of the object. Create
+// and destroy it in the same thread.
+class Pause {
+ public:
+  Pause();
+  ~Pause();
+  Pause(const Pause&) = delete;
+  Pause& operator=(const Pause&) = delete;
+};
+
 // Waits, in a kernel, until an action of another run makes `condition` true. The caller holds
 // `mutex`, which guards what the condition reads. Returns true then, and false once the patience of
 // the run on this thread is used up. CANCELLED "`action` operation was cancelled" or

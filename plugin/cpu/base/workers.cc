@@ -88,6 +88,11 @@ class Loop {
 
 }  // namespace
 
+namespace {
+// Whether the thread has a place among those that compute.
+thread_local bool has_place = false;
+}  // namespace
+
 // Threads look whether a job is open and announce themselves in `inside` before they touch it; its
 // owner closes the job and waits for `inside` to drop to zero. Both sides use sequentially
 // consistent atomics: either the thread sees the job closed or the owner sees the thread.
@@ -113,6 +118,14 @@ class Workers::Pool {
   }
 
   int threads() const { return static_cast<int>(threads_.size()); }
+
+  // Counts this thread, until CountComputing(nullptr).
+  void Count() { CountComputing(&runners_); }
+  // How many threads of the pool may work beside the runners, of which the caller is one whether it
+  // is counted or not.
+  int helpers() const {
+    return threads() + 1 - std::max(runners_.load(std::memory_order_relaxed), 1);
+  }
 
   // Opens a job, which `help` works on; returns its place, or -1 if all places are taken.
   int Open(Kind kind, const Help& help) {
@@ -141,7 +154,8 @@ class Workers::Pool {
     // asleep.
     { const std::lock_guard<std::mutex> lock(mutex_); }
     owners_.wake.notify_all();
-    for (int i = std::min(count, sleepers_.waiting.load()); i > 0; --i) sleepers_.wake.notify_one();
+    for (int i = std::min({count, sleepers_.waiting.load(), helpers()}); i > 0; --i)
+      sleepers_.wake.notify_one();
   }
 
   // Takes part in the open jobs of a kind. `first`: where to begin, so that threads spread. Returns
@@ -193,14 +207,26 @@ class Workers::Pool {
     const Help* help = nullptr;
   };
 
+  // Whether a thread of the pool may look for work now. To be followed by a decrement of helping_.
+  bool Enter() {
+    if (helping_.fetch_add(1) < helpers()) return true;
+    helping_.fetch_sub(1);
+    return false;
+  }
+
   void Serve(int number) {
     MarkHostThread();
+    has_place = true;
     DenormalGuard flush;
     const auto quits = [this] { return quit_.load(); };
     while (!quits()) {
       const uint64_t seen = round_.load();
       // A run's tasks come before tiles: they need no other thread to end.
-      if (Join(Kind::kCrew, number) || Join(Kind::kLoop, number)) continue;
+      if (Enter()) {
+        const bool worked = Join(Kind::kCrew, number) || Join(Kind::kLoop, number);
+        helping_.fetch_sub(1);
+        if (worked) continue;
+      }
       Await(seen, quits, sleepers_);
     }
   }
@@ -212,6 +238,8 @@ class Workers::Pool {
   std::mutex mutex_;
   Bed sleepers_, owners_;  // threads of the pool, and callers of Crew::Work
   alignas(64) std::atomic<uint64_t> round_{0};
+  alignas(64) std::atomic<int> runners_{0};
+  std::atomic<int> helping_{0};
   std::array<Job, kMaxJobs> jobs_;
 };
 
@@ -230,18 +258,31 @@ void Workers::ParallelFor(int64_t n, int64_t grain,
   if (n <= grain) return body(0, n);
   const RunLimits* const limits = LimitsOfThread();
   const bool may_end = limits != nullptr && limits->may_end();
-  if (pool_ == nullptr && !may_end) return body(0, n);
+  const bool alone = pool_ == nullptr || pool_->helpers() <= 0;
+  if (alone && !may_end) return body(0, n);
   const int64_t tile = std::max(grain, (n + kMaxTiles - 1) / kMaxTiles);
   Loop loop(n, tile, body, limits);
   const auto work = [&loop] { return loop.Work(); };
   const Pool::Help help(work);
-  const int place = pool_ == nullptr ? -1 : pool_->Open(Pool::Kind::kLoop, help);
+  const int place = alone ? -1 : pool_->Open(Pool::Kind::kLoop, help);
   if (place >= 0)
     pool_->Call(static_cast<int>(std::min<int64_t>((n + tile - 1) / tile - 1, kMaxTiles)));
   loop.Work();
   // A thread that enters later must not find the loop, which dies with this call.
   if (place >= 0) pool_->Close(Pool::Kind::kLoop, place);
   loop.Rethrow();
+}
+
+Workers::Runner::Runner(Workers& workers) : counts_(!has_place && workers.pool_ != nullptr) {
+  if (!counts_) return;
+  has_place = true;
+  workers.pool_->Count();
+}
+
+Workers::Runner::~Runner() {
+  if (!counts_) return;
+  CountComputing(nullptr);
+  has_place = false;
 }
 
 Workers::Crew::Crew(Workers& workers, absl::FunctionRef<bool()> help)

@@ -15,10 +15,15 @@ namespace tenon {
 // threads have FTZ and DAZ set, as TensorFlow's threads have. The calling thread needs a
 // DenormalGuard for the same results; the executor's runs have one.
 //
+// No more than threads() threads compute at once, as long as there are no more runs: each thread
+// that runs a graph (Runner) takes the place of one of the pool's.
+//
 // Thread-safe. Loops of several callers, and loops inside of loops and tasks, share the threads. A
 // caller whose loop has no tile left waits only for the tiles that run.
 class Workers {
  public:
+  class Pool;  // private to workers.cc
+
   // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
   // Where the system gives fewer threads, the pool works with fewer.
   explicit Workers(int threads);
@@ -44,6 +49,20 @@ class Workers {
   // thread; some ranges may not have run. `body` is not called for n <= 0.
   void ParallelFor(int64_t n, int64_t grain,
                    absl::FunctionRef<void(int64_t begin, int64_t end)> body);
+
+  // Marks the calling thread as one that computes, for the life of the object, but for the time of
+  // a Pause (run_limits.h). Objects may be nested, on threads of the pool too; only the outermost
+  // counts. Create and destroy it in the same thread.
+  class Runner {
+   public:
+    explicit Runner(Workers& workers);
+    ~Runner();
+    Runner(const Runner&) = delete;
+    Runner& operator=(const Runner&) = delete;
+
+   private:
+    const bool counts_;
+  };
 
   // A crew has new work for up to `threads` more threads, or is done: threads that sleep look
   // again.
@@ -73,7 +92,6 @@ class Workers {
   };
 
  private:
-  class Pool;
   int threads_;
   std::unique_ptr<Pool> pool_;
 };

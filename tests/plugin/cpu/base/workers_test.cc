@@ -61,20 +61,24 @@ TEST(Workers, ACancelledRunEndsBetweenTiles) {
     limits.cancelled = &cancelled;
     const LimitsScope scope(&limits);
     std::atomic<int> begun{0};
-    const auto loop = [&] {
+    const auto cancel_in_fourth = [&] {
       workers.ParallelFor(6400, 1, [&](int64_t, int64_t) {
         if (begun.fetch_add(1) == 3) cancelled.store(true);
         while (begun.load() > 3 && !cancelled.load()) std::this_thread::yield();
       });
     };
-    EXPECT_THROW(loop(), RunEnded);
+    EXPECT_THROW(cancel_in_fourth(), RunEnded);
     EXPECT_GE(begun.load(), 4);
     EXPECT_LE(begun.load(), 4 + threads);
-    EXPECT_THROW(loop(), RunEnded) << "it is over";
+    const int before = begun.load();
+    const auto count = [&] {
+      workers.ParallelFor(6400, 1, [&](int64_t, int64_t) { begun.fetch_add(1); });
+    };
+    EXPECT_THROW(count(), RunEnded) << "it is over";
+    EXPECT_EQ(begun.load(), before);
     cancelled.store(false);
-    begun.store(100);
-    loop();
-    EXPECT_EQ(begun.load(), 164);
+    count();
+    EXPECT_EQ(begun.load(), before + 64);
   }
 }
 
@@ -93,6 +97,52 @@ TEST(Workers, LoopsWithinTilesEndWithTheRun) {
                                    }),
                RunEnded);
   EXPECT_EQ(inner.load(), 0);
+}
+
+// As many runs as threads leave no place for the pool's: each run keeps to its own thread.
+TEST(Workers, RunsTakeThePlacesOfThePoolsThreads) {
+  constexpr int kThreads = 3;
+  Workers workers(kThreads);
+  std::atomic<int> running{0}, others{0}, waiting{0}, met{0};
+  std::atomic<bool> over{false};
+  std::vector<std::thread> runs;
+  for (int t = 0; t < kThreads; ++t) {
+    runs.emplace_back([&] {
+      const Workers::Runner runner(workers);
+      const Workers::Runner nested(workers);
+      running.fetch_add(1);
+      while (running.load() < kThreads) std::this_thread::yield();
+      const std::thread::id here = std::this_thread::get_id();
+      for (int round = 0; round < 50; ++round) {
+        workers.ParallelFor(64, 1, [&](int64_t, int64_t) {
+          if (std::this_thread::get_id() != here) others.fetch_add(1);
+        });
+      }
+      running.fetch_add(1);
+      while (running.load() < 2 * kThreads) std::this_thread::yield();
+    });
+  }
+  for (std::thread& t : runs) t.join();
+  EXPECT_EQ(others.load(), 0);
+
+  // Runs that wait for something else lend their places: two tiles meet.
+  runs.clear();
+  for (int t = 0; t < kThreads - 1; ++t) {
+    runs.emplace_back([&] {
+      const Workers::Runner runner(workers);
+      const Pause pause;
+      waiting.fetch_add(1);
+      while (!over.load()) std::this_thread::yield();
+    });
+  }
+  while (waiting.load() < kThreads - 1) std::this_thread::yield();
+  const Workers::Runner runner(workers);
+  workers.ParallelFor(2, 1, [&](int64_t, int64_t) {
+    met.fetch_add(1);
+    while (met.load() < 2) std::this_thread::yield();
+  });
+  over.store(true);
+  for (std::thread& t : runs) t.join();
 }
 
 TEST(Workers, WhatABodyThrowsReachesTheCaller) {
