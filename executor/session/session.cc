@@ -128,6 +128,7 @@ void Session::SetGraph(Graph graph) {
 }
 
 const Graph& Session::graph() const { return impl_->graph; }
+std::shared_ptr<Workers> Session::workers() const { return impl_->workers; }
 int Session::threads() const { return impl_->workers->threads(); }
 const FileAccess& Session::files() const { return impl_->options.files; }
 ResourceManager& Session::resources() { return impl_->states.resources(); }

@@ -94,6 +94,8 @@ class Session {
   const Graph& graph() const;
   // The threads of the CPU, which all runs of the session share; at least 1.
   int threads() const;
+  // The threads of the session, for SessionOptions::workers of others. Never null.
+  std::shared_ptr<Workers> workers() const;
   // The files that kernels may read and write.
   const FileAccess& files() const;
   // The variables, tables and queues that runs keep by name.

@@ -77,7 +77,9 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Make(const TF_SessionO
   TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, ProcessDevices(options.config.device_count));
   auto core = std::unique_ptr<SessionCore>(new SessionCore(options.config, std::move(devices)));
   SessionOptions session = core->config_.options;
-  if (!core->config_.own_threads) session.workers = ProcessWorkers(session.threads);
+  session.workers = options.workers;
+  if (session.workers == nullptr && !core->config_.own_threads)
+    session.workers = ProcessWorkers(session.threads);
   TENON_ASSIGN_OR_RETURN(core->session_,
                          Session::Create(Graph(), core->devices_, std::move(session)));
   for (const std::string& sentence : core->config_.without_effect)

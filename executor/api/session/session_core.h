@@ -17,6 +17,8 @@ struct TF_SessionOptions {
   using Pool = tenon::Handles<TF_SessionOptions>;
   std::string target;  // "" for this process
   tenon::api::SessionConfig config;
+  // Of TENON_SetThreadPool; null: those that `config` asks for.
+  std::shared_ptr<tenon::Workers> workers;
 };
 
 namespace tenon::api {

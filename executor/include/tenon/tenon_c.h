@@ -66,6 +66,31 @@ TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_
 TENON_CAPI_EXPORT extern void TENON_WriteTrace(const void* run_metadata, size_t length,
                                                const char* path, TF_Status* status);
 
+// CPU threads that sessions share: their runs, the nodes of a run and the tiles of large kernels.
+// Without a pool, sessions that ask for the same number of threads share those of the process.
+typedef struct TENON_ThreadPool TENON_ThreadPool;
+
+// A pool of this number of threads, that of the caller of a run among them; 0: as many as cores
+// that the process may use. TF_INVALID_ARGUMENT and NULL for a number below 0 or above 4096.
+TENON_CAPI_EXPORT extern TENON_ThreadPool* TENON_NewThreadPool(int threads, TF_Status* status);
+
+// The pool of a session, for others that shall share it. NULL on an error.
+TENON_CAPI_EXPORT extern TENON_ThreadPool* TENON_ThreadPoolOfSession(TF_Session* session,
+                                                                     TF_Status* status);
+
+// The number of threads, with that of the caller of a run; 0 for NULL. Where the system gives fewer
+// threads than were asked for, those that there are.
+TENON_CAPI_EXPORT extern int TENON_ThreadPoolSize(const TENON_ThreadPool* pool);
+
+// Sessions that are made with these options use the pool, whatever their ConfigProto says of
+// threads, also if TF_SetConfig comes later. A NULL takes the pool out of the options.
+TENON_CAPI_EXPORT extern void TENON_SetThreadPool(TF_SessionOptions* options,
+                                                  const TENON_ThreadPool* pool, TF_Status* status);
+
+// Gives the caller's hold of the pool back. Its threads end with the last session, options object
+// and TENON_ThreadPool that has it. Does nothing for NULL.
+TENON_CAPI_EXPORT extern void TENON_DeleteThreadPool(TENON_ThreadPool* pool);
+
 // Notes where the program makes a node: "train.cc:42". The place stands in the node's
 // experimental_debug_info, as the name of the function that the node comes from, goes with the node
 // into functions and files, and is shown by TENON_ExplainGraph and by traces. Must come before
