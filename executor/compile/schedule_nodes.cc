@@ -55,8 +55,10 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
     if (kernel != nullptr && kernel->fns.compute_async != nullptr) calls.push_back(n);
   }
   BeginCallsEarly(graph, calls, runnable.run.fed_only, runnable.schedule);
-  QueueDevicesFirst(graph, runnable.devices, context.host, runnable.run.fed_only,
-                    runnable.schedule);
+  if (context.options.order == NodeOrder::kAuto) {
+    QueueDevicesFirst(graph, runnable.devices, context.host, runnable.run.fed_only,
+                      runnable.schedule);
+  }
   TENON_ASSIGN_OR_RETURN(runnable.feeds, DescribeFeeds(graph, runnable.calls, runnable.request));
   return runnable;
 }

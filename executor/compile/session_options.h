@@ -7,6 +7,7 @@
 
 #include "executor/place/placer.h"
 #include "executor/plan/base/inter_op.h"
+#include "executor/plan/base/node_order.h"
 #include "grappler_lite/pipeline/pipeline.h"
 #include "plugin/kernels/file_access.h"
 
@@ -19,6 +20,7 @@ struct SessionOptions {
   // Neither of these may be negative.
   int threads = 0;                  // CPU threads of the session; 0: DefaultThreads()
   InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
+  NodeOrder order = NodeOrder::kAuto;  // answers do not depend on it
   // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
   bool keep_costs = false;
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run

@@ -160,6 +160,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .workers = parts_.workers,
                         .inter_op = parts_.options.inter_op,
                         .device_timeout_s = parts_.options.device_timeout_s,
+                        .order = parts_.options.order,
                         .keep_costs = parts_.options.keep_costs};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
   return std::shared_ptr<const Plan>(std::move(plan));

@@ -22,6 +22,69 @@ const SlowStep* SlowStepOf(const Step& step) {
   return step.fn == RunSlowStep ? static_cast<const SlowStep*>(step.state) : nullptr;
 }
 
+absl::Span<const int32_t> InputsOf(const Plan& plan, uint32_t i) {
+  const Step& step = plan.steps[i];
+  return absl::MakeConstSpan(plan.args).subspan(step.first_arg, step.num_inputs);
+}
+absl::Span<const int32_t> OutputsOf(const Plan& plan, uint32_t i) {
+  const Step& step = plan.steps[i];
+  const size_t first = step.first_arg + step.num_inputs;
+  const size_t end = plan.ArgsEnd(i);
+  // A step without arguments may have an end of 0.
+  return end <= first ? absl::Span<const int32_t>()
+                      : absl::MakeConstSpan(plan.args).subspan(first, end - first);
+}
+
+// By item: the time of the longest chain that ends with it, and the item before it there; -1: none.
+struct Paths {
+  explicit Paths(size_t items) : us(items, 0), before(items, -1) {}
+  void Follow(size_t item, int32_t other) {
+    if (us[other] <= us[item]) return;
+    us[item] = us[other];
+    before[item] = other;
+  }
+  Chain Longest() const {
+    Chain chain;
+    int32_t last = -1;
+    for (size_t i = 0; i < us.size(); ++i) {
+      if (last < 0 || us[i] > us[last]) last = static_cast<int32_t>(i);
+    }
+    if (last >= 0) chain.us = us[last];
+    for (; last >= 0; last = before[last]) chain.links.push_back(static_cast<uint32_t>(last));
+    std::ranges::reverse(chain.links);
+    return chain;
+  }
+
+  std::vector<double> us;
+  std::vector<int32_t> before;
+};
+
+// A task stands before its followers.
+Chain ChainOfTasks(const Plan& plan, absl::Span<const double> step_us) {
+  Paths paths(plan.tasks.size());
+  for (size_t t = 0; t < plan.tasks.size(); ++t) {
+    const PlanTask& task = plan.tasks[t];
+    for (uint32_t i = task.begin; i < task.end; ++i) paths.us[t] += step_us[i];
+    for (const int32_t follower : task.followers) paths.Follow(follower, static_cast<int32_t>(t));
+  }
+  return paths.Longest();
+}
+
+Chain ChainOfSteps(const Plan& plan, absl::Span<const double> step_us) {
+  Paths paths(plan.main_steps);
+  std::vector<int32_t> writer(plan.storages.size(), -1);
+  for (uint32_t i = 0; i < plan.main_steps; ++i) {
+    for (const int32_t s : InputsOf(plan, i)) {
+      if (s >= 0 && writer[s] >= 0) paths.Follow(i, writer[s]);
+    }
+    paths.us[i] += step_us[i];
+    for (const int32_t s : OutputsOf(plan, i)) {
+      if (s >= 0) writer[s] = static_cast<int32_t>(i);
+    }
+  }
+  return paths.Longest();
+}
+
 class LaneSimulation {
  public:
   LaneSimulation(std::shared_ptr<const Plan> plan, int threads)
@@ -37,11 +100,10 @@ class LaneSimulation {
     FindCosts();
     if (plan_.tasks.empty()) {
       RunSteps(0, 0, plan_.main_steps, 0);
-      FindChainOfSteps();
     } else {
       RunTasks();
-      FindChainOfTasks();
     }
+    result_.critical = LongestChain(plan_, cost_us_);
     for (const double free : free_us_) result_.makespan_us = std::max(result_.makespan_us, free);
     for (const Lane& lane : result_.lanes) result_.work_us += lane.work_us;
     std::ranges::stable_sort(result_.spans, {}, &LaneSpan::start_us);
@@ -69,17 +131,6 @@ class LaneSimulation {
     return cost;
   }
 
-  absl::Span<const int32_t> InputsOf(uint32_t i) const {
-    const Step& step = plan_.steps[i];
-    return absl::MakeConstSpan(plan_.args).subspan(step.first_arg, step.num_inputs);
-  }
-  absl::Span<const int32_t> OutputsOf(uint32_t i) const {
-    const Step& step = plan_.steps[i];
-    const size_t first = step.first_arg + step.num_inputs;
-    const size_t end = plan_.ArgsEnd(i);
-    return end <= first ? absl::Span<const int32_t>()
-                        : absl::MakeConstSpan(plan_.args).subspan(first, end - first);
-  }
   double ThereUs(absl::Span<const int32_t> storages) const {
     double there = 0;
     for (const int32_t s : storages) {
@@ -114,15 +165,15 @@ class LaneSimulation {
     if (stream.device != nullptr) {
       now = Work(i, lane, now, kQueueUs, true);
       const int32_t other = LaneOf(stream);
-      const double begin = std::max({now, free_us_[other], ThereUs(InputsOf(i))});
+      const double begin = std::max({now, free_us_[other], ThereUs(InputsOf(plan_, i))});
       const double end = Work(i, other, begin, cost_us_[i]);
-      for (const int32_t s : OutputsOf(i)) {
+      for (const int32_t s : OutputsOf(plan_, i)) {
         if (s >= 0) there_us_[s] = end;
       }
       return now;
     }
     if (slow != nullptr && slow->Waits()) {
-      const double there = ThereUs(OutputsOf(i));
+      const double there = ThereUs(OutputsOf(plan_, i));
       if (there > now) {
         result_.spans.push_back({i, lane, now, there, true, false});
         result_.lanes[lane].wait_us += there - now;
@@ -168,40 +219,6 @@ class LaneSimulation {
     }
   }
 
-  void FindChainOfTasks() {
-    int32_t t = 0;  // the longest path begins with the first task
-    result_.critical_us = plan_.tasks[0].path_us;
-    while (t >= 0) {
-      result_.critical.push_back(static_cast<uint32_t>(t));
-      int32_t next = -1;
-      for (const int32_t f : plan_.tasks[t].followers) {
-        if (next < 0 || plan_.tasks[f].path_us > plan_.tasks[next].path_us) next = f;
-      }
-      t = next;
-    }
-  }
-
-  void FindChainOfSteps() {
-    std::vector<int32_t> writer(plan_.storages.size(), -1), before(plan_.main_steps, -1);
-    std::vector<double> path(plan_.main_steps, 0);
-    int32_t last = -1;
-    for (uint32_t i = 0; i < plan_.main_steps; ++i) {
-      for (const int32_t s : InputsOf(i)) {
-        if (s < 0 || writer[s] < 0 || path[writer[s]] <= path[i]) continue;
-        path[i] = path[writer[s]];
-        before[i] = writer[s];
-      }
-      path[i] += cost_us_[i];
-      for (const int32_t s : OutputsOf(i)) {
-        if (s >= 0) writer[s] = static_cast<int32_t>(i);
-      }
-      if (last < 0 || path[i] > path[last]) last = static_cast<int32_t>(i);
-    }
-    if (last >= 0) result_.critical_us = path[last];
-    for (; last >= 0; last = before[last]) result_.critical.push_back(static_cast<uint32_t>(last));
-    std::ranges::reverse(result_.critical);
-  }
-
   template <typename T>
   using Queue = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
@@ -214,6 +231,10 @@ class LaneSimulation {
 };
 
 }  // namespace
+
+Chain LongestChain(const Plan& plan, absl::Span<const double> step_us) {
+  return plan.tasks.empty() ? ChainOfSteps(plan, step_us) : ChainOfTasks(plan, step_us);
+}
 
 LaneSchedule ScheduleOnLanes(std::shared_ptr<const Plan> plan, int threads) {
   return LaneSimulation(std::move(plan), threads).Run();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "executor/run/plan.h"
 
 namespace tenon {
@@ -28,6 +29,15 @@ struct LaneSpan {
   bool queues = false;
 };
 
+// The longest chain of a plan: of tasks that wait for each other if the plan has tasks, else of
+// steps that read each other's results. No number of threads makes a run shorter.
+struct Chain {
+  std::vector<uint32_t> links;  // tasks or steps, in order
+  double us = 0;
+};
+// `step_us`: by step of the graph (Plan::main_steps), what it takes, with all that it runs. O(n).
+Chain LongestChain(const Plan& plan, absl::Span<const double> step_us);
+
 struct LaneTask {
   int32_t lane;
   double start_us, stop_us;
@@ -46,10 +56,7 @@ struct LaneSchedule {
   std::vector<LaneTask> tasks;  // by task of the plan
   double makespan_us = 0;       // all lanes are done
   double work_us = 0;           // of all lanes together
-  // The longest chain: of tasks that wait for each other if the plan has tasks, else of steps that
-  // read each other's results. In order; no number of threads makes the run shorter.
-  std::vector<uint32_t> critical;
-  double critical_us = 0;
+  Chain critical;
 };
 
 // `plan` must have step_costs_us. `threads`: of the host, at least 1. O(n log n).

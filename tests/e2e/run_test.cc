@@ -116,10 +116,10 @@ TEST(Run, OpTableAsText) {
   std::istringstream lines(GraphRun(csv).out);
   std::string line;
   std::getline(lines, line);
-  EXPECT_EQ(line, "op,device,count,total_us,mean_us,max_us,share,p50_us");
+  EXPECT_EQ(line, "op,device,count,total_us,mean_us,max_us,share,p50_us,estimate_us");
   int rows = 0;
   for (; std::getline(lines, line); ++rows)
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 7) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 8) << line;
   EXPECT_GT(rows, 0);
   EXPECT_THAT(GraphRun(text).out, HasSubstr("of 1 run"));
 }

@@ -127,5 +127,74 @@ TEST(Schedule, ValuesNeedIt) {
   EXPECT_THAT(GraphRun({"explain", kModel}).out, Not(HasSubstr("critical path")));
 }
 
+TEST(Schedule, TheOrderOfTheFileGivesTheSameBits) {
+  const std::string model = Chains("order.pbtxt", 3, 4);
+  const auto values = [&](const std::string& order) {
+    const std::string out = TempPath("order_" + order + ".bin");
+    const Finished run = GraphRun({"run", model, "--input", "x=256x256xf32=random(seed=3)",
+                                   "--threads", "3", "--schedule", order, "--output", "y=@" + out});
+    EXPECT_EQ(run.exit, 0) << run.err;
+    return ReadFile(out);
+  };
+  const std::string by_file = values("file");
+  EXPECT_EQ(by_file.size(), 256u * 256 * 4);
+  EXPECT_TRUE(by_file == values("auto"));
+  const Finished wrong = GraphRun({"run", model, "--schedule", "fast"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("auto"));
+  EXPECT_EQ(GraphRun({"explain", kModel, "--schedule=fast", "--input", kInput}).exit, 2);
+  EXPECT_EQ(GraphRun({"explain", kModel, "--schedule=file", "--input", kInput}).exit, 0);
+  EXPECT_EQ(
+      GraphRun({"bench", kModel, "--input", kInput, "--runs", "48", "--ab", "--schedule file"})
+          .exit,
+      0);
+}
+
+// What is measured stands beside what explain --schedule estimates.
+TEST(OpTable, TellsOfThreadsAndTheCriticalPath) {
+  const std::string model = Chains("measured.pbtxt", 4, 5);
+  const std::vector<std::string> args = {"run",         model, "--input", "x=256x256xf32=0.01",
+                                         "--threads",   "2",   "--runs",  "3",
+                                         "--opt-level", "0"};
+  const auto with = [&](const std::string& form) {
+    std::vector<std::string> all = args;
+    all.push_back(form);
+    return all;
+  };
+  const json doc = Document(with("--op-table"));
+  double estimate = 0;
+  for (const json& row : doc["op_table"]) {
+    EXPECT_GT(row["estimate_us"], 0) << row;
+    estimate += row["estimate_us"].get<double>();
+  }
+  const std::vector<std::string> explain = {
+      "explain",   model, "--schedule",  "--input", "x=256x256xf32=0.01",
+      "--threads", "2",   "--opt-level", "0"};
+  EXPECT_NEAR(estimate, Document(explain)["schedule"]["work_us"].get<double>(), 0.01);
+  ASSERT_FALSE(doc["lanes"].empty());
+  EXPECT_LE(doc["lanes"].size(), 2u);
+  double critical = 0;
+  int64_t steps = 0;
+  for (const json& lane : doc["lanes"]) {
+    EXPECT_GE(lane["idle_share"], 0);
+    EXPECT_LE(lane["idle_share"], 1);
+    critical += lane["critical_us"].get<double>();
+    steps += lane["steps"].get<int64_t>();
+  }
+  EXPECT_EQ(steps % 3, 0);
+  const json& path = doc["critical_path"];
+  EXPECT_EQ(path["of"], "tasks");
+  EXPECT_NEAR(path["us"].get<double>(), critical, 1e-6);
+  EXPECT_LE(path["us"].get<double>(), path["run_us"].get<double>() * 1.001);
+  ASSERT_GE(path["links"].size(), 2u);
+  const Finished text = GraphRun(with("--op-table"));
+  EXPECT_THAT(text.out, HasSubstr("estimate us"));
+  EXPECT_THAT(text.out, HasSubstr("tasks that wait for each other"));
+  const std::string csv = GraphRun(with("--op-table=lanes-csv")).out;
+  EXPECT_THAT(csv, ::testing::StartsWith("thread,steps,work_us,wait_us,idle_share,critical_us\n"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'),
+            1 + static_cast<int64_t>(doc["lanes"].size()));
+}
+
 }  // namespace
 }  // namespace tenon::schedule_test

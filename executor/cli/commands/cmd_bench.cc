@@ -55,6 +55,7 @@ void BenchFlags::Declare(Declarer& d) {
   DeclareInit(d);
   DeclareFileIo(d);
   DeclareCompiling(d);
+  DeclareSchedule(d);
   DeclareRepetition(
       d, "stop after so long, or 2^20 runs a thread (default 2, unless --runs is given)");
   DeclareSeed(d);
@@ -71,6 +72,7 @@ void BenchFlags::Declare(Declarer& d) {
 
 void BenchFlags::DeclareConfiguration(Declarer& d) {
   DeclarePlacement(d);
+  DeclareSchedule(d);
   DeclareLevel(d);
   DeclarePasses(d);
   DeclareRewriting(d);
@@ -292,7 +294,9 @@ absl::Status AddReports(Session& session, Executable* executable, const RunReque
   return RecordRuns(session, executable, request, table_only, invocation);
 }
 
-absl::Status Bench(const BenchFlags& flags, Invocation& invocation) {
+absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
+  BenchFlags flags = given;
+  flags.keep_costs = !flags.op_table.empty();
   TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(flags));
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));

@@ -1,6 +1,7 @@
 // graph_run explain: shows where each node is placed, and why.
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -73,7 +74,7 @@ std::string CopiesText(const std::vector<EdgeCopy>& copies) {
 }
 
 struct ExplainFlags : RequestFlags {
-  bool schedule = false;
+  std::string schedule;  // "auto" or "file"; empty: the plan is not drawn
 
   void Declare(Declarer& d);
 };
@@ -85,9 +86,9 @@ void ExplainFlags::Declare(Declarer& d) {
   DeclareFileIo(d);
   DeclareCompiling(d);
   d.Group(FlagGroup::kRuns);
-  d.Flag(
-      "--schedule", schedule,
-      "the plan of a run with these --input as lanes of threads and streams, by estimated times");
+  d.FlagWithValue("--schedule{auto}", schedule, {"auto", "file"},
+                  "the plan of a run with these --input as lanes of threads and streams, by "
+                  "estimated times; =file: that of run --schedule file");
   DeclareTimeout(d);
   DeclareLimits(d);
   DeclareOutput(d);
@@ -97,7 +98,7 @@ constexpr size_t kSpansOfPage = 5000;  // a browser draws so many with ease
 
 // What is explained: the feeds and fetches, with values where a plan is asked for.
 absl::StatusOr<RunRequest> RequestOf(const Workbench& bench, const ExplainFlags& flags) {
-  if (flags.schedule) return ReadRequest(bench.names(), flags);
+  if (!flags.schedule.empty()) return ReadRequest(bench.names(), flags);
   if (!flags.inputs.empty() || !flags.input_files.empty())
     return UsageError("values are fed to a plan alone: --input and --inputs need --schedule");
   TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
@@ -115,7 +116,9 @@ absl::StatusOr<LaneSchedule> ScheduleOf(const Workbench& bench, Executable& exec
 
 absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   ExplainFlags flags = given;
-  flags.keep_costs = flags.schedule;
+  const bool draws = !flags.schedule.empty();
+  flags.keep_costs = draws;
+  if (flags.schedule == "file") flags.order = NodeOrder::kFile;
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   TENON_ASSIGN_OR_RETURN(const RunRequest request, RequestOf(bench, flags));
   // Variables that a run takes as constants are constants here too.
@@ -128,11 +131,10 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
     TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, prepared, request));
     return ScheduleJson(*lanes, kSpansOfPage);
   };
-  TENON_ASSIGN_OR_RETURN(
-      Executable* const executable,
-      PrepareExecutable(bench, flags, request.feed_names, request.fetches,
-                        flags.schedule ? ScheduleOfPage(for_page) : ScheduleOfPage()));
-  if (flags.schedule && !lanes.has_value()) {
+  TENON_ASSIGN_OR_RETURN(Executable* const executable,
+                         PrepareExecutable(bench, flags, request.feed_names, request.fetches,
+                                           draws ? ScheduleOfPage(for_page) : ScheduleOfPage()));
+  if (draws && !lanes.has_value()) {
     TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, *executable, request));
   }
 
@@ -187,9 +189,9 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
     for (const auto& [name, count] : NodesPerDevice(*executable))
       absl::StrAppend(&devices, ", ", name, " ", count);
     invocation.text = absl::StrCat(
-        flags.schedule ? "" : table.Text(invocation.style) + "\n",
-        Plural(graph.num_nodes(), "node"), devices, "; ", Plural(copy_count, "copy"), ", ",
-        Bytes(copy_bytes), unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
+        draws ? "" : table.Text(invocation.style) + "\n", Plural(graph.num_nodes(), "node"),
+        devices, "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
+        unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
         constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
   if (!invocation.json() && !traces.empty())

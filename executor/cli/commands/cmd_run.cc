@@ -36,6 +36,7 @@ void RunFlags::Declare(Declarer& d) {
   DeclareSession(d);
   DeclareFileIo(d);
   DeclareCompiling(d);
+  DeclareSchedule(d);
   DeclareRepetition(d, "run again and again for so long");
   DeclareSeed(d);
   DeclareTimeout(d);
@@ -194,7 +195,9 @@ absl::Status CheckFlagsOfCases(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Run(const RunFlags& flags, Invocation& invocation) {
+absl::Status Run(const RunFlags& given, Invocation& invocation) {
+  RunFlags flags = given;
+  flags.keep_costs = !flags.op_table.empty();
   if (!flags.cases.empty()) TENON_RETURN_IF_ERROR(CheckFlagsOfCases(flags));
   RunOutcome outcome;
   TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(flags));

@@ -33,6 +33,15 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
            });
 }
 
+void PlacementFlags::DeclareSchedule(Declarer& d) {
+  d.Group(FlagGroup::kDevices);
+  d.Choice(
+      "--schedule", {"auto", "file"}, "auto|file",
+      "the order of nodes: auto: work for devices first, then what most waits for; file: as "
+      "they stand in the graph",
+      [this](const std::string& v) { order = v == "file" ? NodeOrder::kFile : NodeOrder::kAuto; });
+}
+
 void OptimizerFlags::DeclareLevel(Declarer& d) {
   d.Group(FlagGroup::kOptimizer);
   d.Integer("--opt-level", opt_level, "0|1|2",

@@ -19,8 +19,10 @@ struct PlacementFlags {
   bool soft_placement = true;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
+  NodeOrder order = NodeOrder::kAuto;
 
   void DeclarePlacement(Declarer& d);
+  void DeclareSchedule(Declarer& d);  // --schedule, of commands that run
 };
 
 struct OptimizerFlags {

@@ -16,8 +16,10 @@ void RecordFlags::DeclareRecords(Declarer& d) {
            "write when each step ran, and what plug-ins' profilers saw: OUT.json for Perfetto, "
            "OUT.xplane.pb for TensorBoard",
            Declarer::RefuseEmpty);
-  d.FlagWithValue("--op-table{text}", op_table, {"text", "csv"},
-                  "time by op; =csv: comma-separated, and nothing else on stdout");
+  d.FlagWithValue(
+      "--op-table{text}", op_table, {"text", "csv", "lanes-csv"},
+      "time by op, beside the estimates, and by thread; =csv, =lanes-csv: ops or threads, "
+      "comma-separated, and nothing else on stdout");
 }
 
 void RecordFlags::DeclareMemory(Declarer& d) {

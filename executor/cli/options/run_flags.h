@@ -23,7 +23,7 @@ inline constexpr int64_t kMaxRuns = int64_t{1} << 24;  // the duration of each r
 
 struct RecordFlags {
   std::vector<std::string> traces;  // files: .xplane.pb for an XSpace, others for trace events
-  std::string op_table;             // "text" or "csv"; empty: none
+  std::string op_table;             // "text", "csv" or "lanes-csv"; empty: none
   bool memory = false;
 
   void DeclareRecords(Declarer& d);  // --trace, --op-table

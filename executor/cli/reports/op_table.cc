@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/cli/reports/lane_table.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/run/plan.h"
 #include "executor/values/statistics.h"
@@ -20,6 +21,7 @@ struct Row {
   int64_t count = 0, total_ns = 0, max_ns = 0;
   std::vector<int64_t> run_ns;  // sum of each run that had such a step
   double p50_us = 0;            // median over runs
+  double estimate_us = 0;       // of all steps; Plan::step_costs_us
 };
 
 double Micros(int64_t ns) { return static_cast<double>(ns) / 1000; }
@@ -71,6 +73,8 @@ std::vector<Row> Rows(const std::vector<const RunSpan*>& runs, Key key) {
       const int64_t ns = step.stop_ns - step.start_ns;
       row.total_ns += ns;
       row.max_ns = std::max(row.max_ns, ns);
+      if (const auto& costs = run->plan->step_costs_us; !costs.empty())
+        row.estimate_us += costs[step.index];
       of_run[&row] += ns;
     }
     for (const auto& [row, ns] : of_run) row->run_ns.push_back(ns);
@@ -93,6 +97,9 @@ double Sum(const std::vector<Row>& rows) {
   return sum;
 }
 
+// What was expected of a run that had such a step.
+double Estimate(const Row& row) { return row.estimate_us / static_cast<double>(row.run_ns.size()); }
+
 double Share(const Row& row, double of) { return of == 0 ? 0 : row.p50_us / of; }
 
 Json OpsJson(const std::vector<Row>& ops) {
@@ -103,6 +110,7 @@ Json OpsJson(const std::vector<Row>& ops) {
     json.Set("op", row.op).Set("device", row.device).Set("count", row.count);
     json.Set("p50_us", row.p50_us).Set("total_us", Micros(row.total_ns));
     json.Set("mean_us", Mean(row)).Set("max_us", Micros(row.max_ns)).Set("share", Share(row, sum));
+    json.Set("estimate_us", Estimate(row));
     table.Push(std::move(json));
   }
   return table;
@@ -115,6 +123,7 @@ Json NodesJson(const std::vector<Row>& nodes) {
     Json json = Json::Object();
     json.Set("name", row.name).Set("op", row.op).Set("device", row.device);
     json.Set("p50_us", row.p50_us).Set("thread_share", Share(row, sum));
+    json.Set("estimate_us", Estimate(row));
     table.Push(std::move(json));
   }
   return table;
@@ -122,11 +131,11 @@ Json NodesJson(const std::vector<Row>& nodes) {
 
 std::string OpsCsv(const std::vector<Row>& ops) {
   const double sum = Sum(ops);
-  std::string text = "op,device,count,total_us,mean_us,max_us,share,p50_us\n";
+  std::string text = "op,device,count,total_us,mean_us,max_us,share,p50_us,estimate_us\n";
   for (const Row& row : ops)
-    absl::StrAppendFormat(&text, "%s,%s,%d,%.3f,%.3f,%.3f,%.4f,%.3f\n", row.op, row.device,
+    absl::StrAppendFormat(&text, "%s,%s,%d,%.3f,%.3f,%.3f,%.4f,%.3f,%.3f\n", row.op, row.device,
                           row.count, Micros(row.total_ns), Mean(row), Micros(row.max_ns),
-                          Share(row, sum), row.p50_us);
+                          Share(row, sum), row.p50_us, Estimate(row));
   return text;
 }
 
@@ -135,9 +144,11 @@ std::string Percent(double share) { return absl::StrFormat("%.1f %%", share * 10
 std::string OpsText(const std::vector<Row>& ops, const std::vector<const RunSpan*>& runs,
                     const Style& style) {
   const double sum = Sum(ops);
-  Table table({"op", ">share", ">us a run", ">nodes", ">mean us", ">max us", "device"});
+  Table table(
+      {"op", ">share", ">us a run", ">estimate us", ">nodes", ">mean us", ">max us", "device"});
   for (const Row& row : ops) {
     table.Row({style.Bold(row.op), Percent(Share(row, sum)), Number(row.p50_us),
+               Number(Estimate(row)),
                absl::StrCat(row.count / static_cast<int64_t>(row.run_ns.size())), Number(Mean(row)),
                Number(Micros(row.max_ns)), row.device});
   }
@@ -147,11 +158,11 @@ std::string OpsText(const std::vector<Row>& ops, const std::vector<const RunSpan
 std::string NodesText(const std::vector<Row>& nodes, const Style& style) {
   constexpr size_t kShown = 10;
   const double sum = Sum(nodes);
-  Table table({"node", ">share", ">us a run", "op", "device"});
+  Table table({"node", ">share", ">us a run", ">estimate us", "op", "device"});
   for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
     const Row& row = nodes[i];
-    table.Row(
-        {style.Bold(row.name), Percent(Share(row, sum)), Number(row.p50_us), row.op, row.device});
+    table.Row({style.Bold(row.name), Percent(Share(row, sum)), Number(row.p50_us),
+               Number(Estimate(row)), row.op, row.device});
   }
   return table.Text(style);
 }
@@ -165,15 +176,18 @@ void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& 
     invocation.text = OpsCsv(ops);
     return;
   }
+  if (!invocation.json() && form == "lanes-csv") return AddLaneTable(runs, form, invocation);
   const std::vector<Row> nodes = Rows(runs, [](const StepLabel& label) {
     return label.node.empty() ? label.what : std::string(label.node);
   });
   if (invocation.json()) {
     invocation.doc.Set("op_table", OpsJson(ops)).Set("nodes", NodesJson(nodes));
+    AddLaneTable(runs, form, invocation);
     return;
   }
   absl::StrAppend(&invocation.text, "\n", OpsText(ops, runs, invocation.style), "\n",
                   NodesText(nodes, invocation.style));
+  AddLaneTable(runs, form, invocation);
 }
 
 }  // namespace tenon::cli

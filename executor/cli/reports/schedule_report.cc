@@ -167,8 +167,8 @@ std::string SpansText(const LaneSchedule& schedule, const Style& style) {
 std::string CriticalText(const LaneSchedule& schedule) {
   constexpr size_t kShown = 12;
   const bool has_tasks = !schedule.plan->tasks.empty();
-  const std::vector<uint32_t>& chain = schedule.critical;
-  std::string text = absl::StrCat("critical path ", UsText(schedule.critical_us), " us, ",
+  const std::vector<uint32_t>& chain = schedule.critical.links;
+  std::string text = absl::StrCat("critical path ", UsText(schedule.critical.us), " us, ",
                                   has_tasks ? "tasks " : "steps ");
   for (size_t i = 0; i < std::min(chain.size(), kShown); ++i)
     absl::StrAppend(&text, i == 0 ? "" : " > ", chain[i]);
@@ -228,8 +228,8 @@ Json ScheduleJson(const LaneSchedule& schedule, size_t most_spans) {
       .Set("threads", schedule.threads)
       .Set("makespan_us", schedule.makespan_us)
       .Set("work_us", schedule.work_us)
-      .Set("critical_path_us", schedule.critical_us)
-      .Set("critical_path", Json::ArrayOf(schedule.critical))
+      .Set("critical_path_us", schedule.critical.us)
+      .Set("critical_path", Json::ArrayOf(schedule.critical.links))
       .Set("lanes", std::move(lanes))
       .Set("tasks", std::move(tasks))
       .Set("spans", std::move(spans));

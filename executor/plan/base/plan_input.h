@@ -8,6 +8,7 @@
 #include "executor/place/kernel_store.h"
 #include "executor/plan/base/const_store.h"
 #include "executor/plan/base/inter_op.h"
+#include "executor/plan/base/node_order.h"
 #include "executor/plan/base/schedule.h"
 #include "executor/run/plan.h"
 #include "executor/run/shape_promises.h"
@@ -39,6 +40,7 @@ struct PlanInput {
   Workers& workers;        // for kernels that are computed or packed while planning
   InterOp inter_op;
   double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
+  NodeOrder order = NodeOrder::kAuto;  // of tasks; that of nodes is `schedule`
   bool keep_costs = false;  // the plan tells what its steps are expected to take, for reports
 };
 

@@ -327,10 +327,11 @@ TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSc
     return result;
 
   // A path is longer than those of the tasks behind it, so that falling paths are an order in which
-  // producers stand first.
+  // producers stand first. So is the order of first units.
   std::vector<int32_t> order(tasks.size()), number(tasks.size());
   for (size_t t = 0; t < order.size(); ++t) order[t] = static_cast<int32_t>(t);
-  std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return paths[a] > paths[b]; });
+  if (input.order == NodeOrder::kAuto)
+    std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return paths[a] > paths[b]; });
   for (size_t i = 0; i < order.size(); ++i) number[order[i]] = static_cast<int32_t>(i);
   result.tasks.resize(tasks.size());
   for (size_t t = 0; t < tasks.size(); ++t) {

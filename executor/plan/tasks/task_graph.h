@@ -24,7 +24,8 @@ struct TaskGraph {
   // Whether every entry of task a has run before any entry of task b begins.
   bool Precedes(int32_t a, int32_t b) const { return (after[a][b / 64] >> (b % 64) & 1) != 0; }
 
-  // By falling path_us: a task stands before its followers.
+  // By falling path_us, or with NodeOrder::kFile by their first entries: a task stands before its
+  // followers.
   std::vector<PlannedTask> tasks;
   std::vector<int32_t> task_of;              // by step, those of branches and loops included
   std::vector<std::vector<uint64_t>> after;  // by task: a bit for each task that it precedes

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdio>
 
 #include "executor/cli/reports/run_reports.h"
 #include "executor/run/run_recorder.h"
@@ -44,6 +45,28 @@ TEST_F(OpTable, TellsOfWholeRuns) {
   EXPECT_THAT(Text(), HasSubstr("of 2 runs"));
   Run(1);  // of which nothing is recorded
   EXPECT_THAT(Text(), HasSubstr("of 2 runs"));
+}
+
+// What the passes of a loop took belongs to the loop, and one thread does it all.
+TEST_F(OpTable, TheCriticalPathHasTheLoopWithItsPasses) {
+  Run(200);
+  EXPECT_THAT(Text(), HasSubstr("critical path"));
+  EXPECT_THAT(Text(), HasSubstr("that read each other's results"));
+  Invocation csv;
+  AddOpTable(recorder_, "lanes-csv", csv);
+  int thread = -1;
+  double work = 0, wait = 0, idle = 0, critical = 0;
+  long steps = 0;
+  const size_t header = csv.text.find('\n') + 1;
+  ASSERT_EQ(std::sscanf(csv.text.c_str() + header, "%d,%ld,%lf,%lf,%lf,%lf", &thread, &steps, &work,
+                        &wait, &idle, &critical),
+            6)
+      << csv.text;
+  EXPECT_EQ(thread, 0);
+  EXPECT_GT(steps, 200);
+  EXPECT_EQ(wait, 0);
+  EXPECT_GT(critical, 0.8 * work);
+  EXPECT_LE(critical, work + 0.01);
 }
 
 TEST_F(OpTable, TellsOfTheBeginningWhereNoRunIsWhole) {

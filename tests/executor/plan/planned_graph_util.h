@@ -26,6 +26,7 @@ class PlannedGraph {
   NodeId node(std::string_view name) const;
   const PlanInput& input() const { return *input_; }
   void SetInterOp(InterOp inter_op) { input_->inter_op = inter_op; }
+  void SetOrder(NodeOrder order) { input_->order = order; }
   ConstStore& constants() { return constants_; }
   void Place(std::string_view name, Device* device) { devices_[node(name)] = device; }
 

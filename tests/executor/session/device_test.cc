@@ -180,8 +180,9 @@ class DeviceTest : public ::testing::Test {
     EXPECT_EQ(live_buffers, 0);
     EXPECT_EQ(zero_.events + one_.events, 0);
   }
-  void Make(std::string text) {
+  void Make(std::string text, NodeOrder order = NodeOrder::kAuto) {
     SessionOptions options;
+    options.order = order;
     options.opt_level = 0;
     options.threads = 1;
     session_ = *Session::Create(Parse(std::move(text)), {&zero_, &one_}, options);
@@ -339,6 +340,22 @@ TEST_F(DeviceTest, WorkGoesOutBeforeTheHostWaits) {
   const std::string kernel_and_copy = "compute, wait 0.d<0.c, dtoh 0.d, ";
   EXPECT_EQ(steps, "wait 0.h<0.c, htod 0.h, block, compute, forwarded, wait 0.d<0.c, dtoh 0.d, " +
                        kernel_and_copy + kernel_and_copy + "block, block, block, sync 0");
+}
+
+// Each node is read where it stands, and the answer has the same bits.
+TEST_F(DeviceTest, TheOrderOfTheFileIsKept) {
+  std::string graph = Placeholder("x", "dim { size: 2 }");
+  for (int i = 0; i < 3; ++i) {
+    const std::string relu = absl::StrCat("r", i);
+    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
+             Node(absl::StrCat("n", i), "Neg", {relu});
+  }
+  graph += Node("s", "AddN", {"n0", "n1", "n2"}, "attr { key: 'N' value { i: 3 } }");
+  Make(graph, NodeOrder::kFile);
+  const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
+  EXPECT_THAT(result_, ElementsAre(-(2 + 3 + 4), -(3 + 4 + 5))) << status_;
+  const std::string read = "compute, forwarded, wait 0.d<0.c, dtoh 0.d, block, ";
+  EXPECT_EQ(steps, "wait 0.h<0.c, htod 0.h, block, " + read + read + read + "sync 0");
 }
 
 // Of more results than kMostAhead the first are read before the last are made.

@@ -98,8 +98,8 @@ TEST_F(LaneScheduleTest, ARowStaysOnOneThread) {
   EXPECT_NEAR(schedule.work_us, 9, kNear);
   EXPECT_NEAR(schedule.lanes[0].work_us, 9, kNear);
   EXPECT_EQ(schedule.lanes[1].work_us, 0);
-  EXPECT_NEAR(schedule.critical_us, 6, kNear);
-  EXPECT_THAT(schedule.critical, ElementsAre(0, 2));
+  EXPECT_NEAR(schedule.critical.us, 6, kNear);
+  EXPECT_THAT(schedule.critical.links, ElementsAre(0, 2));
 }
 
 TEST_F(LaneScheduleTest, TasksShareThreads) {
@@ -112,8 +112,8 @@ TEST_F(LaneScheduleTest, TasksShareThreads) {
   const LaneSchedule schedule = On(2);
   EXPECT_NEAR(schedule.makespan_us, 70, kNear);
   EXPECT_NEAR(schedule.work_us, 100, kNear);
-  EXPECT_NEAR(schedule.critical_us, 70, kNear);
-  EXPECT_THAT(schedule.critical, ElementsAre(0, 1, 3));
+  EXPECT_NEAR(schedule.critical.us, 70, kNear);
+  EXPECT_THAT(schedule.critical.links, ElementsAre(0, 1, 3));
   EXPECT_NEAR(schedule.tasks[1].start_us, 10, kNear);
   EXPECT_NEAR(schedule.tasks[2].start_us, 10, kNear);
   EXPECT_NE(schedule.tasks[1].lane, schedule.tasks[2].lane);
@@ -169,7 +169,7 @@ TEST_F(LaneScheduleTest, AnEmptyPlanTakesNoTime) {
   const LaneSchedule schedule = On(3);
   EXPECT_EQ(schedule.lanes.size(), 3u);
   EXPECT_EQ(schedule.makespan_us, 0);
-  EXPECT_TRUE(schedule.critical.empty());
+  EXPECT_TRUE(schedule.critical.links.empty());
 }
 
 }  // namespace

@@ -97,6 +97,23 @@ TEST_F(TaskGraphTest, ChainsSideBySideAreTasks) {
   }
 }
 
+// The chain that stands last is the longest: it is the most urgent, or else the last.
+TEST_F(TaskGraphTest, TasksGoByPathOrByTheFile) {
+  for (int chain = 0; chain < 3; ++chain) {
+    int32_t value = From({});
+    for (int i = 0; i < 2 + 2 * chain; ++i) value = From({value});
+  }
+  Find(InterOp::kOn);
+  ASSERT_EQ(tasks_.tasks.size(), 3u);
+  EXPECT_EQ(TaskOf(0), 2);
+  planned_.SetOrder(NodeOrder::kFile);
+  Find(InterOp::kOn);
+  ASSERT_EQ(tasks_.tasks.size(), 3u);
+  EXPECT_EQ(TaskOf(0), 0);
+  EXPECT_EQ(TaskOf(graph_.num_steps() - 1), 2);
+  for (const PlannedTask& task : tasks_.tasks) EXPECT_TRUE(std::ranges::is_sorted(task.entries));
+}
+
 TEST_F(TaskGraphTest, WhatIsTooShortStaysInOneThread) {
   for (int chain = 0; chain < 3; ++chain) From({From({}, kSmall)}, kSmall);
   Find(InterOp::kOn);
