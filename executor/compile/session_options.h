@@ -9,6 +9,7 @@
 #include "executor/plan/base/inter_op.h"
 #include "executor/plan/base/node_order.h"
 #include "grappler_lite/pipeline/pipeline.h"
+#include "plugin/cpu/base/thread_places.h"
 #include "plugin/kernels/file_access.h"
 
 namespace tenon {
@@ -20,6 +21,9 @@ struct SessionOptions {
   // Neither of these may be negative.
   int threads = 0;                  // CPU threads of the session; 0: DefaultThreads()
   InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
+  // Of a pool of the session's own.
+  Pin pin = Pin::kOff;
+  Numa numa = Numa::kOff;
   NodeOrder order = NodeOrder::kAuto;  // answers do not depend on it
   // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
   bool keep_costs = false;

@@ -18,6 +18,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
+#include "plugin/cpu/base/workers.h"
 #include "plugin/kernels/run_limits.h"
 #include "plugin/kernels/session_state.h"
 #include "plugin/kernels/variable.h"
@@ -177,6 +178,8 @@ absl::StatusOr<std::vector<Tensor>> Executable::Run(absl::Span<const Tensor> fee
                                                     const RunLimits* limits) {
   TENON_RETURN_IF_ERROR(compiled_.runnable.status());
   TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
+  // Also while a plan is made: who first touches memory decides in which node it lies.
+  const Workers::CallerPlace place(parts_.workers);
   absl::StatusOr<std::vector<Tensor>> values = RunOnce(feeds, recorder, limits);
   // Ends: each repetition takes one promise of a shape function away.
   while (!values.ok() && OtherPlansMayDo(values.status()))

@@ -91,6 +91,11 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
   if (options.workers != nullptr) options.threads = options.workers->threads();
   if (options.threads == 0) options.threads = DefaultThreads();
+  if (options.workers == nullptr && (options.pin != Pin::kOff || options.numa != Numa::kOff)) {
+    ThreadPlaces places =
+        PlacesOfThreads(options.threads, options.pin, options.numa, CoresOfThread());
+    options.workers = std::make_shared<Workers>(options.threads, std::move(places.cores));
+  }
   auto impl = std::make_unique<Impl>(std::move(graph), std::move(devices), std::move(options));
   const auto host = std::find_if(impl->devices.begin(), impl->devices.end(),
                                  [](const Device* d) { return d->is_host(); });

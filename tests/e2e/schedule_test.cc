@@ -150,6 +150,38 @@ TEST(Schedule, TheOrderOfTheFileGivesTheSameBits) {
       0);
 }
 
+TEST(Threads, PlacesChangeNoBits) {
+  const std::string model = Chains("places.pbtxt", 3, 2);
+  const auto values = [&](std::vector<std::string> more) {
+    const std::string out = TempPath("places.bin");
+    std::vector<std::string> args = {"run",       model, "--input",  "x=256x256xf32=random(seed=3)",
+                                     "--threads", "3",   "--output", "y=@" + out};
+    args.insert(args.end(), more.begin(), more.end());
+    const Finished run = GraphRun(args);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    return ReadFile(out);
+  };
+  const std::string free = values({});
+  EXPECT_EQ(free.size(), 256u * 256 * 4);
+  EXPECT_TRUE(free == values({"--pin=cores"}));
+  EXPECT_TRUE(free == values({"--numa=auto"}));
+  EXPECT_TRUE(free == values({"--pin=cores", "--numa=auto", "--concurrency", "2", "--runs", "4"}));
+}
+
+TEST(Threads, VerboseSaysWhereTheyAre) {
+  const Finished run = GraphRun({"run", kModel, "--input", kInput, "--verbose", "--numa=auto",
+                                 "--pin=cores", "--threads", "1"});
+  EXPECT_EQ(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("thread 0: core "));
+  const Finished quiet = GraphRun({"run", kModel, "--input", kInput, "--numa=auto"});
+  EXPECT_EQ(quiet.err, "");
+  for (const char* flag : {"--pin=sockets", "--numa=on"}) {
+    const Finished wrong = GraphRun({"run", kModel, "--input", kInput, flag});
+    EXPECT_EQ(wrong.exit, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("off"));
+  }
+}
+
 // What is measured stands beside what explain --schedule estimates.
 TEST(OpTable, TellsOfThreadsAndTheCriticalPath) {
   const std::string model = Chains("measured.pbtxt", 4, 5);

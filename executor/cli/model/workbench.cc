@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/explain_node.h"
@@ -17,6 +18,8 @@
 #include "grappler_lite/pipeline/pass_spec.h"
 #include "grappler_lite/target/target_graph.h"
 #include "optimizer_api/plugin_optimizer.h"
+#include "plugin/cpu/base/thread_places.h"
+#include "plugin/cpu/base/usable_cores.h"
 
 namespace tenon::cli {
 namespace {
@@ -99,6 +102,21 @@ std::vector<std::string> EntriesOf(const SavedModel& model, absl::Span<const std
   return entries;
 }
 
+// With --verbose, on stderr: which cores the threads of the session may use.
+void TellOfPlaces(const CompileFlags& flags, int threads) {
+  if (!flags.verbose || flags.quiet) return;
+  const ThreadPlaces places = PlacesOfThreads(threads, flags.pin, flags.numa, CoresOfThread());
+  if (flags.numa == Numa::kAuto && places.nodes == 1)
+    PrintErrorLine("--numa=auto: the cores belong to one node of memory: nothing to do");
+  std::vector<std::string> texts;
+  for (size_t t = 0; t < places.cores.size(); ++t) {
+    const std::vector<int>& cores = places.cores[t];
+    if (!cores.empty())
+      texts.push_back(absl::StrCat("thread ", t, ": core ", absl::StrJoin(cores, ",")));
+  }
+  if (!texts.empty()) PrintErrorLine(absl::StrJoin(texts, "; "));
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
@@ -140,6 +158,7 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
   TENON_ASSIGN_OR_RETURN(
       bench.session,
       Session::Create(std::move(model.graph), bench.host->devices(), std::move(session_options)));
+  TellOfPlaces(flags, bench.session->threads());
   // Proofs run on the values that the variables of the session have.
   if (NumericVerifier* verifier = bench.watchers->verifier())
     verifier->TakeStateOf(bench.session.get());

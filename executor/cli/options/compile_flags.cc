@@ -35,6 +35,12 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
 
 void PlacementFlags::DeclareSchedule(Declarer& d) {
   d.Group(FlagGroup::kDevices);
+  d.Choice("--pin", {"off", "cores"}, "off|cores",
+           "cores: each thread, the caller's in a run too, has a core of its own",
+           [this](const std::string& v) { pin = v == "cores" ? Pin::kCores : Pin::kOff; });
+  d.Choice("--numa", {"off", "auto"}, "off|auto",
+           "auto: where memory has several nodes, each thread stays in one",
+           [this](const std::string& v) { numa = v == "auto" ? Numa::kAuto : Numa::kOff; });
   d.Choice(
       "--schedule", {"auto", "file"}, "auto|file",
       "the order of nodes: auto: work for devices first, then what most waits for; file: as "

@@ -19,10 +19,12 @@ struct PlacementFlags {
   bool soft_placement = true;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
+  Pin pin = Pin::kOff;
+  Numa numa = Numa::kOff;
   NodeOrder order = NodeOrder::kAuto;
 
   void DeclarePlacement(Declarer& d);
-  void DeclareSchedule(Declarer& d);  // --schedule, of commands that run
+  void DeclareSchedule(Declarer& d);  // --schedule, --pin, --numa: of commands that run
 };
 
 struct OptimizerFlags {

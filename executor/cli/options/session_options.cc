@@ -102,6 +102,8 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   SessionOptions session;
   session.threads = flags.threads;
   session.inter_op = flags.inter_op;
+  session.pin = flags.pin;
+  session.numa = flags.numa;
   session.order = flags.order;
   session.keep_costs = flags.keep_costs;
   session.opt_level = flags.opt_level >= 0 ? flags.opt_level : flags.defaults.opt_level;

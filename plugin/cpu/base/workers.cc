@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "graph/c_api/callback_scope.h"
+#include "plugin/cpu/base/thread_places.h"
+#include "plugin/cpu/base/usable_cores.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon {
@@ -101,7 +103,7 @@ class Workers::Pool {
   using Help = absl::FunctionRef<bool()>;
   enum class Kind { kLoop, kCrew };
 
-  explicit Pool(int count) {
+  Pool(int count, std::vector<std::vector<int>> cores) : cores_(std::move(cores)) {
     try {
       for (int i = 0; i < count; ++i) threads_.emplace_back([this, i] { Serve(i); });
     } catch (const std::system_error&) {  // the system has no more threads: fewer do as well
@@ -216,6 +218,9 @@ class Workers::Pool {
 
   void Serve(int number) {
     MarkHostThread();
+    // The first entry is the caller's. A thread that may not go there works where it is.
+    if (const size_t own = static_cast<size_t>(number) + 1; own < cores_.size())
+      BindThread(cores_[own]);
     has_place = true;
     DenormalGuard flush;
     const auto quits = [this] { return quit_.load(); };
@@ -231,6 +236,7 @@ class Workers::Pool {
     }
   }
 
+  const std::vector<std::vector<int>> cores_;  // by thread of Workers
   std::vector<std::thread> threads_;
   std::array<std::atomic<uint64_t>, 2> open_{};  // by Kind: a bit for each job
   std::atomic<uint64_t> free_{~uint64_t{0}};
@@ -243,9 +249,11 @@ class Workers::Pool {
   std::array<Job, kMaxJobs> jobs_;
 };
 
-Workers::Workers(int threads) : threads_(std::max(threads, 1)) {
+Workers::Workers(int threads, std::vector<std::vector<int>> cores)
+    : threads_(std::max(threads, 1)) {
+  if (!cores.empty()) caller_cores_ = cores.front();
   if (threads_ == 1) return;
-  pool_ = std::make_unique<Pool>(threads_ - 1);
+  pool_ = std::make_unique<Pool>(threads_ - 1, std::move(cores));
   threads_ = pool_->threads() + 1;
 }
 
@@ -292,6 +300,19 @@ Workers::Crew::Crew(Workers& workers, absl::FunctionRef<bool()> help)
 
 Workers::Crew::~Crew() {
   if (place_ >= 0) workers_.pool_->Close(Pool::Kind::kCrew, place_);
+}
+
+void Workers::CallerPlace::Take(Workers& workers) {
+  if (workers.caller_is_placed_.exchange(true)) return;
+  workers_ = &workers;
+  before_ = CoresOfThread();
+  // Cores that are not known could not come back.
+  if (!before_.empty()) BindThread(workers.caller_cores_);
+}
+
+void Workers::CallerPlace::GiveBack() {
+  BindThread(before_);
+  workers_->caller_is_placed_.store(false);
 }
 
 void Workers::Call(int threads) {

@@ -1,8 +1,10 @@
 // The CPU's worker threads. They share the tiles of kernels and the tasks of runs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 
@@ -26,7 +28,11 @@ class Workers {
 
   // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
   // Where the system gives fewer threads, the pool works with fewer.
-  explicit Workers(int threads);
+  //
+  // `cores`: by thread, the caller's first, the cores that it may run on (ThreadPlaces::cores); a
+  // thread without an entry or with an empty one runs anywhere, and so does one that the system
+  // does not let there.
+  explicit Workers(int threads, std::vector<std::vector<int>> cores = {});
   // Stops and joins the threads. No loop may be running, and no Crew may exist.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -64,6 +70,29 @@ class Workers {
     const bool counts_;
   };
 
+  // Binds the calling thread to the cores of the pool's first thread for the life of the object,
+  // as a run does; then its own cores come back. Threads that it starts meanwhile are bound too.
+  // Does nothing without such cores, or while another caller has the place: callers at once do not
+  // crowd one core. Create and destroy it in the same thread.
+  class CallerPlace {
+   public:
+    explicit CallerPlace(Workers& workers) {
+      if (!workers.caller_cores_.empty()) Take(workers);
+    }
+    ~CallerPlace() {
+      if (workers_ != nullptr) GiveBack();
+    }
+    CallerPlace(const CallerPlace&) = delete;
+    CallerPlace& operator=(const CallerPlace&) = delete;
+
+   private:
+    void Take(Workers& workers);
+    void GiveBack();
+
+    Workers* workers_ = nullptr;  // null: the place was not taken
+    std::vector<int> before_;
+  };
+
   // A crew has new work for up to `threads` more threads, or is done: threads that sleep look
   // again.
   void Call(int threads);
@@ -93,6 +122,8 @@ class Workers {
 
  private:
   int threads_;
+  std::vector<int> caller_cores_;  // empty: any
+  std::atomic<bool> caller_is_placed_{false};
   std::unique_ptr<Pool> pool_;
 };
 
