@@ -77,6 +77,12 @@ Chain ChainOfSteps(const Plan& plan, absl::Span<const double> step_us) {
     for (const int32_t s : InputsOf(plan, i)) {
       if (s >= 0 && writer[s] >= 0) paths.Follow(i, writer[s]);
     }
+    // A wait comes behind the copy that it waits for, which writes what the wait hands on.
+    if (const SlowStep* slow = SlowStepOf(plan.steps[i]); slow != nullptr && slow->Waits()) {
+      for (const int32_t s : OutputsOf(plan, i)) {
+        if (s >= 0 && writer[s] >= 0) paths.Follow(i, writer[s]);
+      }
+    }
     paths.us[i] += step_us[i];
     for (const int32_t s : OutputsOf(plan, i)) {
       if (s >= 0) writer[s] = static_cast<int32_t>(i);

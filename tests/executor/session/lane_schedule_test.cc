@@ -150,6 +150,8 @@ TEST_F(LaneScheduleTest, StreamsWorkBesideTheHost) {
   EXPECT_THAT(starts, ElementsAre(DoubleNear(0.6, kNear), DoubleNear(20.6, kNear)));
   EXPECT_NEAR(schedule.lanes[0].wait_us, 30.6 - 6.2, kNear);
   EXPECT_NEAR(schedule.makespan_us, 30.6 + 0.2 + 3, kNear);
+  EXPECT_THAT(schedule.critical.links, ElementsAre(0, 1, 3, 4));
+  EXPECT_NEAR(schedule.critical.us, 20 + 10 + 0.2 + 3, kNear);
 }
 
 TEST_F(LaneScheduleTest, ALoopIsOneSpanOfTenPasses) {
