@@ -188,7 +188,7 @@ void AddLaneTable(const std::vector<const RunSpan*>& runs, std::string_view form
                             row.critical_us);
     return;
   }
-  Table table({">thread", ">us a run", ">waits us", ">idle", ">steps a run", ">critical us"});
+  Table table({">thread", ">mean us a run", ">waits us", ">idle", ">steps a run", ">critical us"});
   for (const auto& [thread, row] : threads) {
     table.Row({absl::StrCat(thread), UsOf(MicrosOf(row.work_ns) / count),
                UsOf(MicrosOf(row.wait_ns) / count), absl::StrFormat("%.1f %%", idle(row) * 100),

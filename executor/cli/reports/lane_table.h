@@ -8,7 +8,7 @@
 
 namespace tenon::cli {
 
-// Adds what the threads did in these runs: steps, time in steps, time in waits for devices, and the
+// Adds what the threads did in these runs: steps, mean time of a run in steps and in waits, and the
 // share of the time of the runs in which the thread did neither. Time that a thread spends on tiles
 // of another thread's kernel is not known, and counts as idle. Then the longest chain
 // (LongestChain) of the run of median length, by the measured times of its steps.

@@ -20,7 +20,7 @@ namespace tenon::inline v0 {
 
 // How a Session runs its graph.
 struct SessionOptions {
-  int threads = 0;    // that share the inside of large kernels; 0: as many as the machine has
+  int threads = 0;    // that share the work of runs; 0: as many as cores that the process may use
   int opt_level = 1;  // 0: no pass changes the graph
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does
   std::string signature = {};  // of a SavedModel; empty: "serving_default", else the only one
