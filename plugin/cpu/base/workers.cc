@@ -103,10 +103,12 @@ class Workers::Pool {
   using Help = absl::FunctionRef<bool()>;
   enum class Kind { kLoop, kCrew };
 
-  Pool(int count, std::vector<std::vector<int>> cores) : cores_(std::move(cores)) {
+  Pool(int count, std::vector<std::vector<int>> cores)
+      : cores_(std::move(cores)), num_threads_(count) {
     try {
       for (int i = 0; i < count; ++i) threads_.emplace_back([this, i] { Serve(i); });
     } catch (const std::system_error&) {  // the system has no more threads: fewer do as well
+      num_threads_.store(static_cast<int>(threads_.size()));
     }
   }
 
@@ -119,7 +121,7 @@ class Workers::Pool {
     for (std::thread& t : threads_) t.join();
   }
 
-  int threads() const { return static_cast<int>(threads_.size()); }
+  int threads() const { return num_threads_.load(std::memory_order_relaxed); }
 
   // Counts this thread, until CountComputing(nullptr).
   void Count() { CountComputing(&runners_); }
@@ -238,6 +240,7 @@ class Workers::Pool {
 
   const std::vector<std::vector<int>> cores_;  // by thread of Workers
   std::vector<std::thread> threads_;
+  std::atomic<int> num_threads_;  // known to the first threads before the last are there
   std::array<std::atomic<uint64_t>, 2> open_{};  // by Kind: a bit for each job
   std::atomic<uint64_t> free_{~uint64_t{0}};
   std::atomic<bool> quit_{false};
