@@ -23,6 +23,31 @@ absl::Status Lowering::LowerCase(NodeId n) {
   return LowerBranches(n, branches, /*binary=*/false);
 }
 
+// TensorFlow finds these faults in the run: NoteAnswer has its words for those who ask there.
+absl::Status Lowering::CheckResults(std::string_view function, absl::Span<const Output> results,
+                                    absl::Span<const DataType> types) const {
+  if (results.size() != types.size()) {
+    return NoteAnswer(
+        absl::InvalidArgumentError(absl::StrCat("function '", function, "' has ", results.size(),
+                                                " results, the node ", types.size(), " outputs")),
+        absl::StatusCode::kInternal,
+        absl::StrCat("Expect to produce ", types.size(), " tensors, but only get ",
+                     results.size()));
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (TypeOf(results[i]) != BaseType(types[i])) {
+      return NoteAnswer(
+          absl::InvalidArgumentError(absl::StrCat("result ", i, " of function '", function, "' is ",
+                                                  DataTypeName(TypeOf(results[i])), ", output ", i,
+                                                  " is ", DataTypeName(types[i]))),
+          absl::StatusCode::kInternal,
+          absl::StrCat("Expect ", i, "-th output is of type ", DataTypeSpecName(types[i]),
+                       " but get ", DataTypeSpecName(TypeOf(results[i]))));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Input 0 chooses the branch; the other inputs are its arguments. If `binary` is true, input 0 may
 // have any type and is false or true as ToBool says. Otherwise input 0 is an index, and an index
 // that no branch has chooses the last branch, as in TensorFlow.
@@ -64,27 +89,8 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
     for (NodeId node : switches) args.push_back({node, b});
     TENON_ASSIGN_OR_RETURN(const Instance branch, Inline(n, absl::StrCat(name, "/branch_", b),
                                                          branches[b], args, pivot, demand));
-    if (branch.results.size() != types.size()) {
-      return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
-                            "function '", branches[b].name, "' has ", branch.results.size(),
-                            " results, the node ", types.size(), " outputs")),
-                        absl::StatusCode::kInternal,
-                        absl::StrCat("Expect to produce ", types.size(), " tensors, but only get ",
-                                     branch.results.size()));
-    }
-    for (size_t i = 0; i < types.size(); ++i) {
-      if (TypeOf(branch.results[i]) != BaseType(types[i])) {
-        return NoteAnswer(
-            absl::InvalidArgumentError(
-                absl::StrCat("result ", i, " of function '", branches[b].name, "' is ",
-                             DataTypeName(TypeOf(branch.results[i])), ", output ", i, " is ",
-                             DataTypeName(types[i]))),
-            absl::StatusCode::kInternal,
-            absl::StrCat("Expect ", i, "-th output is of type ", DataTypeSpecName(types[i]),
-                         " but get ", DataTypeSpecName(TypeOf(branch.results[i]))));
-      }
-      results[i].push_back(branch.results[i]);
-    }
+    TENON_RETURN_IF_ERROR(CheckResults(branches[b].name, branch.results, types));
+    for (size_t i = 0; i < types.size(); ++i) results[i].push_back(branch.results[i]);
     std::vector<Output> done = {{pivot, 0}};
     if (branch.effects != kNoNode) done.push_back({branch.effects, kControlPort});
     if (IsWaitedFor(n)) {

@@ -164,6 +164,9 @@ class Lowering {
   absl::Status LowerIf(NodeId n);
   absl::Status LowerCase(NodeId n);
   absl::Status LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary);
+  // INVALID_ARGUMENT if the results of a branch are not what `types`, the node's outputs, say.
+  absl::Status CheckResults(std::string_view function, absl::Span<const Output> results,
+                            absl::Span<const DataType> types) const;
 
   // The nodes that carry the variables of a loop round, by variable.
   struct Loop {

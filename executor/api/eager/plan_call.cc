@@ -74,7 +74,7 @@ absl::StatusOr<CallGraph> GraphOf(const Context& context, const CallNode& node,
 // The error of a plan in TensorFlow's words, which do not name the node where it is the call
 // itself.
 absl::Status OfTheCall(const absl::Status& status, std::string_view node) {
-  const absl::Status noted = AsNoted(status);
+  absl::Status noted = AsNoted(status);
   std::string_view words = noted.message();
   if (!absl::ConsumeSuffix(&words, absl::StrCat("\n\t [[{{node ", node, "}}]]"))) return noted;
   return absl::Status(noted.code(), words);

@@ -114,6 +114,57 @@ absl::StatusOr<LaneSchedule> ScheduleOf(const Workbench& bench, Executable& exec
   return LanesOf(executable, bench.session->threads());
 }
 
+// The nodes of a graph with their places and the copies that these cost: as a table, or as a
+// document.
+struct NodeList {
+  explicit NodeList(const std::vector<std::string>& columns) : table(columns) {}
+  Table table;
+  Json nodes = Json::Array();
+  int64_t copy_count = 0, copy_bytes = 0, unknown = 0;  // `unknown`: copies of unknown size
+};
+
+NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placement,
+                   const Invocation& invocation) {
+  const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
+  const bool has_places = HasPlaces(graph);
+  std::vector<std::string> columns = {"node",   "op",       "device",   "requested",
+                                      "reason", "rejected", "copies in"};
+  if (has_places) columns.push_back("made at");
+  NodeList list(columns);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    const NodePlacement& p = placement[n];
+    for (const EdgeCopy& copy : copies[n]) {
+      list.copy_bytes += std::max<int64_t>(copy.bytes, 0);
+      list.unknown += copy.bytes < 0 ? 1 : 0;
+    }
+    list.copy_count += static_cast<int64_t>(copies[n].size());
+    if (invocation.json()) {
+      Json json = Json::Object();
+      json.Set("name", graph.name(n))
+          .Set("op", graph.op_name(n))
+          .Set("device", ShortName(p.device))
+          .Set("requested", p.requested);
+      json.Set("reason", PlaceCodeName(p.reason))
+          .Set("rejected", RejectedJson(p))
+          .Set("copies", CopiesJson(copies[n]));
+      if (has_places) json.Set("places", PlacesJson(graph, n));
+      list.nodes.Push(std::move(json));
+    } else {
+      std::vector<std::string> row = {std::string(graph.name(n)),
+                                      std::string(graph.op_name(n)),
+                                      invocation.style.Bold(ShortName(p.device)),
+                                      p.requested.empty() ? "-" : p.requested,
+                                      std::string(PlaceCodeName(p.reason)),
+                                      RejectedText(p),
+                                      CopiesText(copies[n])};
+      if (has_places) row.push_back(PlacesText(graph, n));
+      list.table.Row(std::move(row));
+    }
+  }
+  return list;
+}
+
 absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   ExplainFlags flags = given;
   const bool draws = !flags.schedule.empty();
@@ -140,46 +191,8 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
 
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
-  const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
-  const bool has_places = HasPlaces(graph);
-  std::vector<std::string> columns = {"node",   "op",       "device",   "requested",
-                                      "reason", "rejected", "copies in"};
-  if (has_places) columns.push_back("made at");
-  Table table(columns);
-  Json nodes = Json::Array();
-  int64_t copy_count = 0, copy_bytes = 0, unknown = 0;
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
-    const NodePlacement& p = placement[n];
-    for (const EdgeCopy& copy : copies[n]) {
-      copy_bytes += std::max<int64_t>(copy.bytes, 0);
-      unknown += copy.bytes < 0 ? 1 : 0;
-    }
-    copy_count += static_cast<int64_t>(copies[n].size());
-    if (invocation.json()) {
-      Json json = Json::Object();
-      json.Set("name", graph.name(n))
-          .Set("op", graph.op_name(n))
-          .Set("device", ShortName(p.device))
-          .Set("requested", p.requested);
-      json.Set("reason", PlaceCodeName(p.reason))
-          .Set("rejected", RejectedJson(p))
-          .Set("copies", CopiesJson(copies[n]));
-      if (has_places) json.Set("places", PlacesJson(graph, n));
-      nodes.Push(std::move(json));
-    } else {
-      std::vector<std::string> row = {std::string(graph.name(n)),
-                                      std::string(graph.op_name(n)),
-                                      invocation.style.Bold(ShortName(p.device)),
-                                      p.requested.empty() ? "-" : p.requested,
-                                      std::string(PlaceCodeName(p.reason)),
-                                      RejectedText(p),
-                                      CopiesText(copies[n])};
-      if (has_places) row.push_back(PlacesText(graph, n));
-      table.Row(std::move(row));
-    }
-  }
-  invocation.doc.Set("nodes", std::move(nodes)).Set("constant_variables", constants);
+  NodeList list = ListNodes(graph, placement, invocation);
+  invocation.doc.Set("nodes", std::move(list.nodes)).Set("constant_variables", constants);
   // A SavedModel has the traces of all its signatures.
   const std::vector<TraceNote> traces = TraceNotesOf(
       bench.graph(), bench.saved.has_value() ? request.fetches : std::vector<std::string>());
@@ -189,9 +202,9 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
     for (const auto& [name, count] : NodesPerDevice(*executable))
       absl::StrAppend(&devices, ", ", name, " ", count);
     invocation.text = absl::StrCat(
-        draws ? "" : table.Text(invocation.style) + "\n", Plural(graph.num_nodes(), "node"),
-        devices, "; ", Plural(copy_count, "copy"), ", ", Bytes(copy_bytes),
-        unknown > 0 ? absl::StrCat(" and ", unknown, " of unknown size") : "",
+        draws ? "" : list.table.Text(invocation.style) + "\n", Plural(graph.num_nodes(), "node"),
+        devices, "; ", Plural(list.copy_count, "copy"), ", ", Bytes(list.copy_bytes),
+        list.unknown > 0 ? absl::StrCat(" and ", list.unknown, " of unknown size") : "",
         constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
   if (!invocation.json() && !traces.empty())

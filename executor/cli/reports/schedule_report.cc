@@ -45,7 +45,9 @@ std::string NameOf(const StepLabel& label) {
   return label.node.empty() ? label.what : std::string(label.node);
 }
 
-std::string UsText(double us) { return absl::StrFormat(us < 100 ? "%.2f" : "%.0f", us); }
+std::string UsText(double us) {
+  return us < 100 ? absl::StrFormat("%.2f", us) : absl::StrFormat("%.0f", us);
+}
 std::string IdleText(double share) { return absl::StrFormat("%.1f %%", share * 100); }
 
 // "host 0  ####..##~~  ": a column stands for a part of the run; '#' where the lane works for most
