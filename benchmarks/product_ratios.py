@@ -35,7 +35,7 @@ def graph(n):
     return feeds + "node { name: 'y' op: 'MatMul' input: ['a', 'b'] attr { key: 'T' value { type: DT_FLOAT } } }\n"
 
 
-def least_us(command, environment):
+def output_of(command, environment):
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(result.stderr)
@@ -62,8 +62,8 @@ def main():
             feeds = [f for i, x in enumerate("ab", 1) for f in ("--input", f"{x}={n}x{n}xf32=random(seed={i})")]
             command = [args.graph_run, "bench", file.name, *feeds, "--threads", "1", "--seconds", str(args.seconds), "--json"]
             for _ in range(args.rounds):
-                ours.append(json.loads(least_us(command, environment))["min_us"])
-                theirs.append(float(least_us([sys.executable, "-c", PEER, str(n), str(args.seconds)], environment)))
+                ours.append(json.loads(output_of(command, environment))["min_us"])
+                theirs.append(float(output_of([sys.executable, "-c", PEER, str(n), str(args.seconds)], environment)))
         ratios = sorted(a / b for a, b in zip(ours, theirs))
         print(f"{n:5} {min(ours):10.0f} {min(theirs):12.0f}  {ratios[0]:.2f} {statistics.median(ratios):.2f} {ratios[-1]:.2f}")
 

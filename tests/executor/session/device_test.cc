@@ -297,7 +297,7 @@ TEST_F(DeviceTest, WhatOnlyGetsAnotherShapeStaysThere) {
 
 // A device that other runs use is not synchronized for a run that has waited for all that it has
 // queued. It is for work that no wait covers: of a kernel whose result nobody reads, behind a copy
-// of no bytes, in a loop, and after an error.
+// of no bytes, and after an error.
 TEST_F(DeviceTest, RunsDoNotWaitForEachOther) {
   zero_.BeginRun();
   const Session::NamedTensor x = {"x", Floats({1, 2}, {2})};
@@ -325,16 +325,23 @@ TEST_F(DeviceTest, RunsDoNotWaitForEachOther) {
   EXPECT_TRUE(syncs({"b"}, x)) << "the only run";
 }
 
+// A chain of kernels on the device, each read by a Neg on the host, and the sum "s" of those.
+std::string RelusReadByNegs(int count) {
+  std::string graph = Placeholder("x", "dim { size: 2 }");
+  std::vector<std::string> sum;
+  for (int i = 0; i < count; ++i) {
+    const std::string relu = absl::StrCat("r", i);
+    sum.push_back(absl::StrCat("n", i));
+    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
+             Node(sum.back(), "Neg", {relu});
+  }
+  return graph +
+         Node("s", "AddN", sum, absl::StrCat("attr { key: 'N' value { i: ", sum.size(), " } }"));
+}
+
 // All work goes out, each copy behind its kernel, before the host waits for the first copy.
 TEST_F(DeviceTest, WorkGoesOutBeforeTheHostWaits) {
-  std::string graph = Placeholder("x", "dim { size: 2 }");
-  for (int i = 0; i < 3; ++i) {
-    const std::string relu = absl::StrCat("r", i);
-    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
-             Node(absl::StrCat("n", i), "Neg", {relu});
-  }
-  graph += Node("s", "AddN", {"n0", "n1", "n2"}, "attr { key: 'N' value { i: 3 } }");
-  Make(graph);
+  Make(RelusReadByNegs(3));
   const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
   EXPECT_THAT(result_, ElementsAre(-(2 + 3 + 4), -(3 + 4 + 5))) << status_;
   const std::string kernel_and_copy = "compute, wait 0.d<0.c, dtoh 0.d, ";
@@ -344,14 +351,7 @@ TEST_F(DeviceTest, WorkGoesOutBeforeTheHostWaits) {
 
 // Each node is read where it stands, and the answer has the same bits.
 TEST_F(DeviceTest, TheOrderOfTheFileIsKept) {
-  std::string graph = Placeholder("x", "dim { size: 2 }");
-  for (int i = 0; i < 3; ++i) {
-    const std::string relu = absl::StrCat("r", i);
-    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
-             Node(absl::StrCat("n", i), "Neg", {relu});
-  }
-  graph += Node("s", "AddN", {"n0", "n1", "n2"}, "attr { key: 'N' value { i: 3 } }");
-  Make(graph, NodeOrder::kFile);
+  Make(RelusReadByNegs(3), NodeOrder::kFile);
   const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
   EXPECT_THAT(result_, ElementsAre(-(2 + 3 + 4), -(3 + 4 + 5))) << status_;
   const std::string read = "compute, forwarded, wait 0.d<0.c, dtoh 0.d, block, ";
@@ -360,16 +360,7 @@ TEST_F(DeviceTest, TheOrderOfTheFileIsKept) {
 
 // Of more results than kMostAhead the first are read before the last are made.
 TEST_F(DeviceTest, TheDeviceIsNotTooFarAhead) {
-  std::string graph = Placeholder("x", "dim { size: 2 }");
-  std::vector<std::string> sum;
-  for (int i = 0; i < 2 * kMostAhead; ++i) {
-    const std::string relu = absl::StrCat("r", i);
-    graph += Node(relu, "Relu", {i == 0 ? "x" : absl::StrCat("r", i - 1)}) +
-             Node(absl::StrCat("n", i), "Neg", {relu});
-    sum.push_back(absl::StrCat("n", i));
-  }
-  graph += Node("s", "AddN", sum, absl::StrCat("attr { key: 'N' value { i: ", sum.size(), " } }"));
-  Make(graph);
+  Make(RelusReadByNegs(2 * kMostAhead));
   const std::string steps = Run({{"x", Floats({1, 2}, {2})}}, {"s"});
   EXPECT_TRUE(status_.ok()) << status_;
   int ahead = 1, most = 0;  // the first wait is for the fed value
