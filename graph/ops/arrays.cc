@@ -129,7 +129,7 @@ constexpr OpSpec kArraysOps[] = {
      OpFacts{.precision = Precision::kClear, .cost = {CostRule::kMove}}},
     {"ParallelConcat", "values: N * T", "output: T", "N: int; T: type; shape: shape",
      ParallelConcatShape},
-    {"_ParallelConcatStart", "", "output: dtype", "shape: shape; dtype: type", ParallelConcatShape,
+    {"_ParallelConcatStart", "", "output: dtype", "shape: shape; dtype: type", ExplicitShape,
      kStateful},
     {"_ParallelConcatUpdate", "value: T; update: T", "output: T", "T: type; loc: int",
      UnchangedShape},

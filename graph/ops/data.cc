@@ -140,7 +140,7 @@ constexpr OpSpec kDataOps[] = {
      "handle: variant",
      "parallel_copy: bool = false; Toutput_types: list(type); output_shapes: list(shape) >= 1; "
      "N: int; metadata: string = ''",
-     RankRule<"* 0 -> []">},
+     PaddedBatchShape},
     {"ParallelInterleaveDataset",
      "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
      "block_length: int64; sloppy: bool; buffer_output_elements: int64; "

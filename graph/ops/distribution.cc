@@ -11,7 +11,7 @@ constexpr OpSpec kDistributionOps[] = {
      "num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; "
      "batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; "
      "container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type)",
-     nullptr},
+     BatchShape},
     {"BatchFunction", "in_tensors: Tin; captured_tensors: Tcaptured", "out_tensors: Tout",
      "f: func; num_batch_threads: int; max_batch_size: int; batch_timeout_micros: int; "
      "max_enqueued_batches: int = 10; allowed_batch_sizes: list(int) = []; "
@@ -47,7 +47,7 @@ constexpr OpSpec kDistributionOps[] = {
      "group_size: int32; group_key: int32; instance_key: int32; shape: Tshape", "data: T",
      "T: {bool, float, half, double, int32, int64}; Tshape: {int32, int64} = DT_INT32; "
      "communication_hint: string = 'auto'; timeout_seconds: float = 0",
-     nullptr, kStateful},
+     ReceivedShape, kStateful},
     {"CollectiveBcastSend", "input: T", "data: T",
      "T: {bool, float, half, double, int32, int64}; group_size: int; group_key: int; "
      "instance_key: int; shape: shape; communication_hint: string = 'auto'; "
@@ -61,14 +61,14 @@ constexpr OpSpec kDistributionOps[] = {
     {"CollectiveGather", "input: T", "data: T",
      "T: {float, half, double, int32, int64}; group_size: int; group_key: int; instance_key: int; "
      "shape: shape; communication_hint: string = 'auto'; timeout_seconds: float = 0",
-     nullptr, kStateful},
+     CollectiveGatherShape, kStateful},
     {"CollectiveGatherV2",
      "input: T; group_size: int32; group_key: int32; instance_key: int32; "
      "ordering_token: Nordering_token * resource",
      "data: T",
      "T: {float, half, double, int32, int64}; communication_hint: string = 'auto'; "
      "timeout_seconds: float = 0; is_stateless: bool = false; Nordering_token: int >= 0 = 0",
-     nullptr, kStateful},
+     CollectiveRowsShape, kStateful},
     {"CollectiveInitializeCommunicator", "group_key: int32; rank: int32; group_size: int32",
      "communicator: resource", "communication_hint: string = 'auto'; timeout_seconds: float = 0",
      RankRule<"-> []">, kStateful},
@@ -87,7 +87,7 @@ constexpr OpSpec kDistributionOps[] = {
      "T: {bfloat16, float, half, double, int32, int64}; merge_op: {'Min', 'Max', 'Mul', 'Add'}; "
      "final_op: {'Id', 'Div'}; communication_hint: string = 'auto'; timeout_seconds: float = 0; "
      "is_stateless: bool = false; Nordering_token: int >= 0 = 0; max_subdivs_per_device: int = -1",
-     nullptr, kStateful},
+     CollectiveRowsShape, kStateful},
     {"CollectiveReduceV2",
      "input: T; group_size: int32; group_key: int32; instance_key: int32; "
      "ordering_token: Nordering_token * resource",
@@ -138,7 +138,7 @@ constexpr OpSpec kDistributionOps[] = {
     {"NcclBroadcast", "input: T", "output: T",
      "T: {half, float, double, int32, int64}; shape: shape", RankRule<"-> =0">, kStateful},
     {"_NcclBroadcastRecv", "shape: int32", "output: T",
-     "T: {half, float, double, int32, int64}; num_devices: int; shared_name: string", nullptr,
+     "T: {half, float, double, int32, int64}; num_devices: int; shared_name: string", ReceivedShape,
      kStateful},
     {"_NcclBroadcastSend", "input: T", "",
      "T: {half, float, double, int32, int64}; num_devices: int; shared_name: string", nullptr,
@@ -176,7 +176,8 @@ constexpr OpSpec kDistributionOps[] = {
      "shape: shape; T: type; reshape: bool = false; sa_name: string; id: int; N: int >= 2",
      ExplicitShape, kStateful},
     {"_ScopedAllocatorSplit", "concat: T; split: N * T", "output: N * T",
-     "T: type; sa_name: string; id: int; N: int >= 2; shapes: list(shape)", nullptr, kStateful},
+     "T: type; sa_name: string; id: int; N: int >= 2; shapes: list(shape)",
+     ScopedAllocatorSplitShape, kStateful},
     {"Send", "tensor: T", "",
      "T: type; tensor_name: string; send_device: string; send_device_incarnation: int; "
      "recv_device: string; client_terminated: bool = false",
@@ -187,9 +188,10 @@ constexpr OpSpec kDistributionOps[] = {
      nullptr, kStateful},
     {"Timestamp", "", "ts: double", "", ScalarShape, kStateful},
     {"Unbatch", "batched_tensor: T; batch_index: int64; id: int64", "unbatched_tensor: T",
-     "timeout_micros: int; container: string = ''; shared_name: string = ''; T: type", nullptr},
+     "timeout_micros: int; container: string = ''; shared_name: string = ''; T: type",
+     UnbatchShape},
     {"UnbatchGrad", "original_input: T; batch_index: int64; grad: T; id: int64", "batched_grad: T",
-     "container: string = ''; shared_name: string = ''; T: type", nullptr},
+     "container: string = ''; shared_name: string = ''; T: type", UnbatchGradShape},
 };
 
 }  // namespace

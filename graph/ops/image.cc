@@ -1,5 +1,6 @@
 // Resizing, colour, boxes.
 #include "graph/ops/families.h"
+#include "graph/shapes/rank_rules.h"
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -79,7 +80,8 @@ constexpr OpSpec kImageOps[] = {
     {"GenerateBoundingBoxProposals",
      "scores: float; bbox_deltas: float; image_info: float; anchors: float; nms_threshold: float; "
      "pre_nms_topn: int32; min_size: float",
-     "rois: float; roi_probabilities: float", "post_nms_topn: int = 300", nullptr},
+     "rois: float; roi_probabilities: float", "post_nms_topn: int = 300",
+     RankRule<"4n 4 [-1,5] 3 0 0 0 -> [n,#post_nms_topn,4] [n,#post_nms_topn]">},
     {"HSVToRGB", "images: T", "output: T", "T: {half, bfloat16, float, double} = DT_FLOAT",
      ColorSpaceShape},
     {"ImageProjectiveTransformV2", "images: dtype; transforms: float; output_shape: int32",

@@ -9,7 +9,7 @@ namespace {
 constexpr OpSpec kLinalgOps[] = {
     {"BandedTriangularSolve", "matrix: T; rhs: T", "output: T",
      "lower: bool = true; adjoint: bool = false; T: {double, float, half, complex64, complex128}",
-     nullptr},
+     BandedTriangularSolveShape},
     {"BatchCholesky", "input: T", "output: T", "T: {double, float}", nullptr, kPure,
      OpFacts{.cost = {CostRule::kMatrix, 1}}, 13, "Use Cholesky instead."},
     {"BatchCholeskyGrad",

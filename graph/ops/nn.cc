@@ -67,14 +67,16 @@ constexpr OpSpec kNnOps[] = {
      "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
      "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
      "wco_grad: T; b_grad: T",
-     "use_peephole: bool; T: {half, float}", BlockLSTMGradShape, kPure,
+     "use_peephole: bool; T: {half, float}",
+     RankRule<"* 3 2 2 2 1 1 1 1 -> =1 =2 =3 =4 =5 =6 =7 =8">, kPure,
      OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"BlockLSTMGradV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T; i: T; "
      "cs: T; f: T; o: T; ci: T; co: T; h: T; cs_grad: T; h_grad: T",
      "x_grad: T; cs_prev_grad: T; h_prev_grad: T; w_grad: T; wci_grad: T; wcf_grad: T; "
      "wco_grad: T; b_grad: T",
-     "use_peephole: bool; T: {half, float}", BlockLSTMGradShape, kPure,
+     "use_peephole: bool; T: {half, float}",
+     RankRule<"* 3 2 2 2 1 1 1 1 -> =1 =2 =3 =4 =5 =6 =7 =8">, kPure,
      OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"BlockLSTMV2",
      "seq_len_max: int64; x: T; cs_prev: T; h_prev: T; w: T; wci: T; wcf: T; wco: T; b: T",
@@ -131,7 +133,7 @@ constexpr OpSpec kNnOps[] = {
      "T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kWindowOfFilter}}},
+     LikeInput1Rank4Shape, kPure, OpFacts{.cost = {CostRule::kWindowOfFilter}}},
     {"Conv2DBackpropInput", "input_sizes: int32; filter: T; out_backprop: T", "output: T",
      "T: {half, bfloat16, float, double, int32}; strides: list(int); "
      "use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
@@ -147,7 +149,7 @@ constexpr OpSpec kNnOps[] = {
      "use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
      "dilations: list(int) = [1, 1, 1, 1]",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kWindowOfInput}}},
+     LikeInput0Rank4Shape, kPure, OpFacts{.cost = {CostRule::kWindowOfInput}}},
     {"Conv3D", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]",
@@ -184,7 +186,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; is_training: bool = true",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     CudnnRnnShape, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNBackprop",
      "input: T; input_h: T; input_c: T; params: T; output: T; output_h: T; output_c: T; "
      "output_backprop: T; output_h_backprop: T; output_c_backprop: T; reserve_space: T",
@@ -253,7 +255,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     CudnnRnnCanonicalShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNParamsToCanonicalV2",
      "num_layers: int32; num_units: int32; input_size: int32; params: T",
      "weights: num_params_weights * T; biases: num_params_biases * T",
@@ -262,7 +264,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; num_proj: int = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     CudnnRnnCanonicalShape, kPure, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNV2", "input: T; input_h: T; input_c: T; params: T",
      "output: T; output_h: T; output_c: T; reserve_space: T; host_reserved: int8",
      "T: {bfloat16, half, float, double}; "
@@ -270,7 +272,7 @@ constexpr OpSpec kNnOps[] = {
      "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; is_training: bool = true",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     CudnnRnnShape, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"CudnnRNNV3", "input: T; input_h: T; input_c: T; params: T; sequence_lengths: int32",
      "output: T; output_h: T; output_c: T; reserve_space: T; host_reserved: int8",
      "T: {bfloat16, half, float, double}; "
@@ -279,7 +281,7 @@ constexpr OpSpec kNnOps[] = {
      "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0; "
      "seed: int = 0; seed2: int = 0; num_proj: int = 0; is_training: bool = true; "
      "time_major: bool = true",
-     nullptr, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
+     CudnnRnnShape, kStateful, OpFacts{.cost = {CostRule::kLargestTwo}}},
     {"DepthwiseConv2dNative", "input: T; filter: T", "output: T",
      "T: {half, bfloat16, float, double}; strides: list(int); "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
@@ -323,8 +325,8 @@ constexpr OpSpec kNnOps[] = {
     {"FractionalAvgPoolGrad",
      "orig_input_tensor_shape: int64; out_backprop: T; row_pooling_sequence: int64; "
      "col_pooling_sequence: int64",
-     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}", AvgPoolGradShape,
-     kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
+     "output: T", "overlapping: bool = false; T: {float, double, int32, int64}",
+     FractionalAvgPoolGradShape, kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
     {"FractionalMaxPool", "value: T",
      "output: T; row_pooling_sequence: int64; col_pooling_sequence: int64",
      "pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; "
@@ -364,7 +366,7 @@ constexpr OpSpec kNnOps[] = {
      "T: {half, float}; U: {float}; epsilon: float = 0.0001; num_side_inputs: int >= 0 = 0; "
      "activation_mode: string = 'Identity'; "
      "data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true",
-     nullptr},
+     FusedBatchNormGradExShape},
     {"FusedBatchNormGradV2",
      "y_backprop: T; x: T; scale: float; reserve_space_1: U; reserve_space_2: U",
      "x_backprop: T; scale_backprop: U; offset_backprop: U; reserve_space_3: U; reserve_space_4: U",
@@ -489,7 +491,7 @@ constexpr OpSpec kNnOps[] = {
     {"MaxPool3DGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: realnumbertype",
-     Pool3DShape, kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
+     MaxPool3DGradGradShape, kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
     {"MaxPoolGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; "
      "explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "
@@ -502,7 +504,7 @@ constexpr OpSpec kNnOps[] = {
     {"MaxPoolGradGrad", "orig_input: T; orig_output: T; grad: T", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype",
-     Pool2DShape, kPure,
+     MaxPoolGradGradShape, kPure,
      OpFacts{.precision = Precision::kClear, .cost = {CostRule::kPoolGradient}}},
     {"MaxPoolGradGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
@@ -512,7 +514,7 @@ constexpr OpSpec kNnOps[] = {
     {"MaxPoolGradGradWithArgmax", "input: T; grad: T; argmax: Targmax", "output: T",
      "ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; "
      "include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype",
-     Pool2DShape, kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
+     MaxPoolGradGradWithArgmaxShape, kPure, OpFacts{.cost = {CostRule::kPoolGradient}}},
     {"MaxPoolGradV2", "orig_input: T; orig_output: T; grad: T; ksize: int32; strides: int32",
      "output: T",
      "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; "

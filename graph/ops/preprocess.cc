@@ -34,7 +34,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "message_type: string; field_names: list(string); output_types: list(type) >= 0; "
      "descriptor_source: string = 'local://'; message_format: string = 'binary'; "
      "sanitize: bool = false",
-     nullptr},
+     DecodeProtoShape},
     {"DecodeWav", "contents: string", "audio: float; sample_rate: int32",
      "desired_channels: int = -1; desired_samples: int = -1", DecodeWavShape},
     {"DenseToDenseSetOperation", "set1: T; set2: T",
@@ -50,7 +50,7 @@ constexpr OpSpec kPreprocessOps[] = {
     {"EncodeProto", "sizes: int32; values: Tinput_types", "bytes: string",
      "field_names: list(string); message_type: string; descriptor_source: string = 'local://'; "
      "Tinput_types: list(type)",
-     nullptr},
+     EncodeProtoShape},
     {"EncodeWav", "audio: float; sample_rate: int32", "contents: string", "", EncodeWavShape},
     {"ExtractGlimpse", "input: float; size: int32; offsets: float", "glimpse: float",
      "centered: bool = true; normalized: bool = true; uniform_noise: bool = true; "
@@ -104,7 +104,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "sparse_shapes: Nsparse * int64; dense_values: Tdense",
      "Nsparse: int >= 0; Ndense: int >= 0; sparse_types: list({float, int64, string}) >= 0; "
      "Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0",
-     nullptr},
+     ParseExampleShape},
     {"ParseExampleV2",
      "serialized: string; names: string; sparse_keys: string; dense_keys: string; "
      "ragged_keys: string; dense_defaults: Tdense",
@@ -137,7 +137,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "context_dense_shapes: list(shape) >= 0 = []; "
      "feature_list_sparse_types: list({float, int64, string}) >= 0 = []; "
      "feature_list_dense_shapes: list(shape) >= 0 = []",
-     nullptr},
+     ParseSequenceExampleShape},
     {"ParseSequenceExampleV2",
      "serialized: string; debug_name: string; context_sparse_keys: string; "
      "context_dense_keys: string; context_ragged_keys: string; feature_list_sparse_keys: string; "
@@ -167,14 +167,14 @@ constexpr OpSpec kPreprocessOps[] = {
      "feature_list_ragged_value_types: list({float, int64, string}) >= 0 = []; "
      "feature_list_ragged_split_types: list({int32, int64}) >= 0 = []; "
      "feature_list_dense_shapes: list(shape) >= 0 = []",
-     nullptr},
+     ParseSequenceExampleV2Shape},
     {"ParseSingleExample", "serialized: string; dense_defaults: Tdense",
      "sparse_indices: num_sparse * int64; sparse_values: sparse_types; "
      "sparse_shapes: num_sparse * int64; dense_values: Tdense",
      "num_sparse: int >= 0; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; "
      "sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; "
      "dense_shapes: list(shape) >= 0",
-     nullptr},
+     ParseSingleExampleShape},
     {"ParseSingleSequenceExample",
      "serialized: string; feature_list_dense_missing_assumed_empty: string; "
      "context_sparse_keys: Ncontext_sparse * string; context_dense_keys: Ncontext_dense * string; "
@@ -196,7 +196,7 @@ constexpr OpSpec kPreprocessOps[] = {
      "context_dense_shapes: list(shape) >= 0 = []; "
      "feature_list_sparse_types: list({float, int64, string}) >= 0 = []; "
      "feature_list_dense_shapes: list(shape) >= 0 = []",
-     nullptr},
+     ParseSingleSequenceExampleShape},
     {"ParseTensor", "serialized: string", "output: out_type", "out_type: type", nullptr},
     {"RandomCrop",
      "image: T; size: int64",

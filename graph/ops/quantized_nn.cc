@@ -17,7 +17,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
      "is_filter_const: bool = true; is_bias_const: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kWindow}}},
+     DeviceConv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
     {"_FusedQuantizedDepthwiseConv2D", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
      "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
      "Tinput: quantizedtype = DT_QUINT8; Tfilter: quantizedtype = DT_QINT8; "
@@ -28,7 +28,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
      "is_filter_const: bool = true; is_bias_const: bool = true; "
      "padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; "
      "dilations: list(int) = [1, 1, 1, 1]; fused_ops: list(string) = []; alpha: float = 0",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
+     DeviceDepthwiseConv2DShape, kPure, OpFacts{.cost = {CostRule::kChannelWindow}}},
     {"QuantizeAndDequantize",
      "input: T",
      "output: T",
@@ -66,7 +66,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
     {"QuantizedConcatV2",
      "values: N * T; axis: Tidx; input_mins: N * float; input_maxes: N * float",
      "output: T; output_min: float; output_max: float",
-     "N: int >= 2; T: type; Tidx: {int32, int64} = DT_INT32", nullptr},
+     "N: int >= 2; T: type; Tidx: {int32, int64} = DT_INT32", QuantizedConcatV2Shape},
     {"QuantizedConv2D",
      "input: Tinput; filter: Tfilter; min_input: float; max_input: float; min_filter: float; "
      "max_filter: float",
@@ -199,7 +199,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
      "y: T; y_min: float; y_max: float",
      "T: quantizedtype; output_range_given: bool = false; given_y_min: float = 0; "
      "given_y_max: float = 0; variance_epsilon: float = 1e-5; min_separation: float = 0.001",
-     QuantizedUnaryShape},
+     RankRule<"4 0 0 -> =0 [] []">},
     {"_QuantizedMatMul", "device_inputs: Tdevice_inputs; host_inputs: Thost_inputs",
      "device_outputs: Tdevice_outputs; host_outputs: Thost_outputs",
      "Tdevice_inputs: list(type) >= 0 = []; Thost_inputs: list(type) >= 0 = []; "
@@ -212,7 +212,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
      "is_bias_const: bool = true; fused_ops: list(string) = []; "
      "input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; "
      "output_quant_mode: {'MIN_FIRST', 'SCALED'} = 'SCALED'; leakyrelu_alpha: float = 0.2",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kProduct}}},
+     MatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
     {"QuantizedMatMulWithBias",
      "a: T1; b: T2; bias: Tbias; min_a: float; max_a: float; min_b: float; max_b: float",
      "out: Toutput; min_out: float; max_out: float",
@@ -259,7 +259,7 @@ constexpr OpSpec kQuantizedNnOps[] = {
      "output: T; min_output: float; max_output: float",
      "ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
      "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: quantizedtype",
-     nullptr, kPure, OpFacts{.cost = {CostRule::kPool}}},
+     QuantizedPool3DShape, kPure, OpFacts{.cost = {CostRule::kPool}}},
     {"QuantizedMul", "x: T1; y: T2; min_x: float; max_x: float; min_y: float; max_y: float",
      "z: Toutput; min_z: float; max_z: float",
      "T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = DT_QINT32",

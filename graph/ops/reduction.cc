@@ -108,7 +108,7 @@ constexpr OpSpec kReductionOps[] = {
     {"SparseBincount", "indices: int64; values: Tidx; dense_shape: int64; size: Tidx; weights: T",
      "output: T",
      "Tidx: {int32, int64}; T: {int32, int64, float, double}; binary_output: bool = false",
-     nullptr},
+     SparseBincountShape},
     {"SparseCountSparseOutput",
      "indices: int64; values: T; dense_shape: int64; weights: output_type",
      "output_indices: int64; output_values: output_type; output_dense_shape: int64",

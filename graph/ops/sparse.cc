@@ -22,7 +22,7 @@ constexpr OpSpec kSparseOps[] = {
      "indices: int64; values: type; dense_shape: int64",
      "type: {float, double, complex64, complex128}", DeserializeSparseShape},
     {"DenseToCSRSparseMatrix", "dense_input: T; indices: int64", "sparse_output: variant",
-     "T: {float, double, complex64, complex128}", ScalarShape},
+     "T: {float, double, complex64, complex128}", DenseToCsrShape},
     {"DenseToSparseSetOperation", "set1: T; set2_indices: int64; set2_values: T; set2_shape: int64",
      "result_indices: int64; result_values: T; result_shape: int64",
      "set_operation: string; validate_indices: bool = true; "
@@ -33,7 +33,7 @@ constexpr OpSpec kSparseOps[] = {
      DeserializeManySparseShape},
     {"DeserializeSparse", "serialized_sparse: Tserialized",
      "sparse_indices: int64; sparse_values: dtype; sparse_shape: int64",
-     "dtype: type; Tserialized: {string, variant} = DT_STRING", DeserializeSparseShape},
+     "dtype: type; Tserialized: {string, variant} = DT_STRING", DeserializeAnySparseShape},
     {"RaggedCross",
      "ragged_values: ragged_values_types; ragged_row_splits: ragged_splits_types; "
      "sparse_indices: Nsparse * int64; sparse_values: sparse_values_types; "
@@ -55,12 +55,12 @@ constexpr OpSpec kSparseOps[] = {
      "output_nested_splits: output_ragged_rank * Tsplits; output_dense_values: Tvalues",
      "input_ragged_rank: int >= -1; output_ragged_rank: int >= 0; Tvalues: type; "
      "Tsplits: {int32, int64} = DT_INT64",
-     nullptr},
+     RaggedTensorFromVariantShape},
     {"RaggedTensorToVariant", "rt_nested_splits: RAGGED_RANK * Tsplits; rt_dense_values: Tvalues",
      "encoded_ragged: variant",
      "RAGGED_RANK: int >= 0; Tvalues: type; Tsplits: {int32, int64} = DT_INT64; "
      "batched_input: bool",
-     nullptr},
+     RaggedTensorToVariantShape},
     {"RaggedTensorToVariantGradient",
      "encoded_ragged_grad: variant; row_splits: Tsplits; dense_values_shape: int32",
      "dense_values_grad: Tvalues", "Tvalues: type; Tsplits: {int32, int64} = DT_INT64",
@@ -130,7 +130,7 @@ constexpr OpSpec kSparseOps[] = {
     {"SparseMatrixTranspose", "input: variant", "output: variant",
      "conjugate: bool = false; type: {float, double, complex64, complex128}", RankRule<"0 -> []">},
     {"SparseMatrixZeros", "dense_shape: int64", "sparse_matrix: variant",
-     "type: {float, double, complex64, complex128}", RankRule<"1 -> []">},
+     "type: {float, double, complex64, complex128}", CsrZerosShape},
     {"SparseReduceMaxSparse",
      "input_indices: int64; input_values: T; input_shape: int64; reduction_axes: int32",
      "output_indices: int64; output_values: T; output_shape: int64",
@@ -153,8 +153,7 @@ constexpr OpSpec kSparseOps[] = {
      "output_shape: num_split * int64",
      "num_split: int; T: type", SparseSplitShape},
     {"SparseTensorToCSRSparseMatrix", "indices: int64; values: T; dense_shape: int64",
-     "sparse_matrix: variant", "T: {float, double, complex64, complex128}",
-     RankRule<"2 1 1 -> []">},
+     "sparse_matrix: variant", "T: {float, double, complex64, complex128}", SparseToCsrShape},
     {"SparseToSparseSetOperation",
      "set1_indices: int64; set1_values: T; set1_shape: int64; set2_indices: int64; "
      "set2_values: T; set2_shape: int64",

@@ -20,12 +20,12 @@ constexpr OpSpec kSummaryOps[] = {
      "max_outputs: int >= 1 = 3", ScalarShape},
     {"BoostedTreesBucketize",
      "float_values: num_features * float; bucket_boundaries: num_features * float",
-     "buckets: num_features * int32", "num_features: int >= 0", nullptr},
+     "buckets: num_features * int32", "num_features: int >= 0", BucketizeFeaturesShape},
     {"BoostedTreesMakeStatsSummary",
      "node_ids: int32; gradients: float; hessians: float; "
      "bucketized_features_list: num_features * int32",
      "stats_summary: float", "max_splits: int >= 1; num_buckets: int >= 1; num_features: int",
-     nullptr},
+     StatsSummaryShape},
     {"CloseSummaryWriter", "writer: resource", "", "", nullptr, kStateful},
     {"CreateSummaryDbWriter",
      "writer: resource; db_uri: string; experiment_name: string; run_name: string; "

@@ -56,7 +56,7 @@ constexpr OpSpec kVariablesOps[] = {
              .repeatable = true,
              .cost = {CostRule::kMove}}},
     {"_ReadVariablesOp", "resources: N * resource", "values: dtypes",
-     "N: int >= 0; dtypes: list(type)", nullptr, kStateful,
+     "N: int >= 0; dtypes: list(type)", ReadVariablesShape, kStateful,
      OpFacts{.other_devices = OtherDevices::kInPlace, .host_args = "resources"}},
     {"ResourceAccumulatorApplyGradient", "handle: resource; local_step: int64; gradient: dtype", "",
      "dtype: numbertype", RankRule<"* 0 ->">, kStateful},
@@ -161,7 +161,7 @@ constexpr OpSpec kVariablesOps[] = {
     {"_VarHandlesOp", "", "resources: N * resource",
      "containers: list(string); shared_names: list(string); N: int >= 0; dtypes: list(type); "
      "shapes: list(shape)",
-     nullptr, kStateful},
+     VarHandlesShape, kStateful},
     {"VarIsInitializedOp", "resource: resource", "is_initialized: bool", "", ScalarShape, kStateful,
      OpFacts{.other_devices = OtherDevices::kOnHost,
              .host_args = "is_initialized resource",

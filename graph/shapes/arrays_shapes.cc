@@ -301,7 +301,11 @@ absl::Status TransposeShape(InferenceContext& c) {
   if (length > kMaxRank)
     return absl::InvalidArgumentError(
         absl::StrCat("perm of ", length, " elements is no permutation"));
-  TENON_RETURN_IF_ERROR(c.WithRank(perm_shape, 1).status());
+  if (const absl::Status vector = c.WithRank(perm_shape, 1).status(); !vector.ok()) {
+    // TensorFlow looks at it only where something is known of the rank.
+    const bool looks = in.known_rank() || (length >= 0 && perm_shape.rank() != 0);
+    return looks ? vector : AtRunTime(vector);
+  }
   if (!in.known_rank() && length < 0) return absl::OkStatus();
   if (length >= 0 && in.known_rank()) {
     TENON_RETURN_IF_ERROR(c.WithSize(length, in.rank()).status());

@@ -40,7 +40,7 @@ absl::Status PlaceholderWithDefaultShape(InferenceContext& c) {
 
 absl::Status EnsureShapeShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.AttrShape("shape"));
-  if (shape.known_rank()) TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), shape.rank()).status());
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), shape.rank()).status());
   TENON_ASSIGN_OR_RETURN(PartialShape merged, MergeShapes(shape, c.input(0)));
   c.set_output(0, std::move(merged));
   return absl::OkStatus();

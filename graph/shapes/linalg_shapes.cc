@@ -299,4 +299,21 @@ absl::Status EinsumShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Bands [..., bands, size] of a triangular matrix and a right side [..., size, columns].
+absl::Status BandedTriangularSolveShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape bands, c.WithRankAtLeast(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape right, c.WithRankAtLeast(c.input(1), 2));
+  if (!bands.known_rank() || !right.known_rank()) return absl::OkStatus();
+  const int64_t size = bands.dim(-1);
+  if (bands.dim(-2) >= 0 && size >= 0 && bands.dim(-2) > size) {
+    return Invalid("Number of bands ", bands.dim(-2), " cannot exceed the size of the matrix ",
+                   size);
+  }
+  TENON_ASSIGN_OR_RETURN(const PartialShape batch,
+                         c.Broadcast(Subshape(bands, 0, -2), Subshape(right, 0, -2)));
+  TENON_ASSIGN_OR_RETURN(const int64_t rows, c.MergeDim(size, right.dim(-2)));
+  c.set_output(0, Concatenate(batch, Matrix(rows, right.dim(-1))));
+  return absl::OkStatus();
+}
+
 }  // namespace tenon::ops

@@ -122,11 +122,16 @@ absl::Status LRNGradShape(InferenceContext& c) {
 // features and labels, which broadcast to [batch, classes] -> loss [batch], gradient [batch,
 // classes].
 absl::Status SoftmaxCrossEntropyShape(InferenceContext& c) {
+  if (const absl::StatusOr<PartialShape> features = c.WithRank(c.input(0), 2); features.ok()) {
+    const absl::StatusOr<PartialShape> same = MergeShapes(*features, c.input(1));
+    if (same.ok()) return SetOutputs(c, {Vector(same->dim(0)), *same});
+  }
   TENON_ASSIGN_OR_RETURN(const PartialShape both, c.Broadcast(c.input(0), c.input(1)));
-  if (both.known_rank() && both.rank() != 2)
+  if (!both.known_rank())
+    return Invalid("Shape must be broadcasted with rank 2, but is rank is unknown.");
+  if (both.rank() != 2)
     return Invalid("Shape must be broadcasted with rank 2, but is rank ", both.rank());
-  TENON_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(both, 2));
-  return SetOutputs(c, {Vector(s.dim(0)), s});
+  return SetOutputs(c, {Vector(both.dim(0)), both});
 }
 
 // features [batch, classes], labels [batch] -> loss [batch], gradient [batch, classes].
@@ -177,10 +182,11 @@ absl::Status GRUBlockCellShape(InferenceContext& c) {
 // -> the gradients of x, like x; of h_prev and c_bar, [batch, cells]; of r_bar and u_bar in one
 // piece, [batch, 2 * cells].
 absl::Status GRUBlockCellGradShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 2}));
-  const PartialShape state = Matrix(c.input(0).dim(0), c.input(1).dim(1));
-  TENON_ASSIGN_OR_RETURN(const int64_t both, MultiplyDims(state.dim(1), 2));
-  return SetOutputs(c, {c.input(0), state, state, Matrix(state.dim(0), both)});
+  TENON_ASSIGN_OR_RETURN(const PartialShape x, c.WithRank(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape h, c.WithRank(c.input(1), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape gates, c.WithRank(c.input(2), 2));
+  const PartialShape state = Matrix(x.dim(0), h.dim(1));
+  return SetOutputs(c, {x, state, state, Matrix(x.dim(0), gates.dim(1))});
 }
 
 // -> cs_prev_grad, the gates' gradients, those of the three peepholes.
@@ -190,12 +196,6 @@ absl::Status LSTMBlockCellGradShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t gates, MultiplyDims(state.dim(1), 4));
   const PartialShape peephole = Vector(state.dim(1));
   return SetOutputs(c, {state, Matrix(state.dim(0), gates), peephole, peephole, peephole});
-}
-
-// The gradients of x, cs_prev, h_prev, w, wci, wcf, wco and b, which follow the number of steps.
-absl::Status BlockLSTMGradShape(InferenceContext& c) {
-  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, c.input(i + 1));
-  return absl::OkStatus();
 }
 
 // inputs: [time, batch, classes] -> loss [batch], gradient like the inputs.
@@ -274,18 +274,24 @@ absl::Status TopKV2Shape(InferenceContext& c) {
   return SetOutputs(c, {in, in});
 }
 
-// Of dimension `reduction_dimension` k are left; without aggregation the device may leave more.
+// Of dimension `reduction_dimension` k are left; without aggregation the device may leave more. An
+// unknown dimension is too small, and an unknown rank has no dimension.
 absl::Status ApproxTopKShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(c.input(0), 1));
   TENON_ASSIGN_OR_RETURN(const int64_t k, c.AttrInt("k"));
   TENON_ASSIGN_OR_RETURN(const int64_t dimension, c.AttrInt("reduction_dimension"));
+  TENON_ASSIGN_OR_RETURN(const float recall, c.AttrFloat("recall_target"));
   TENON_ASSIGN_OR_RETURN(const bool aggregate, c.AttrBool("aggregate_to_topk"));
-  if (!out.known_rank()) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(dimension, out.rank()));
-  if (out.dim(axis) >= 0 && out.dim(axis) < k) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "dimension ", axis, " of the input must be at least k = ", k, " but is ", out.dim(axis)));
+  const std::optional<int> in = AxisIn(dimension, out.rank());
+  if (!in) {
+    return Invalid("Invalid reduction dimension: ", dimension, ". Must be within the range of [",
+                   -out.rank(), ", ", out.rank() - 1, "]");
   }
+  const int axis = *in;
+  if (out.dim(axis) < k)
+    return Invalid("input must have last dimension >= k = ", k, " but was ", out.dim(axis));
+  if (!(recall > 0 && recall <= 1))
+    return Invalid("Invalid recall target: ", recall, ". Valid value range in : [0, 1.0].");
   out.set_dim(axis, aggregate ? k : kUnknownDim);
   return SetOutputs(c, {out, out});
 }
@@ -299,6 +305,72 @@ absl::Status NthElementShape(InferenceContext& c) {
         absl::StrCat("Input must have last dimension > n = ", n, " but is ", in.dim(-1)));
   }
   c.set_output(0, Subshape(in, 0, -1));
+  return absl::OkStatus();
+}
+
+// The gradient of a batch normalisation with an activation, and that of what was added before it.
+absl::Status FusedBatchNormGradExShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(FusedBatchNormGradShape(c));
+  TENON_ASSIGN_OR_RETURN(const PartialShape y, c.WithRank(c.input(0), 4));
+  for (int i = 5; i < c.num_outputs(); ++i) c.set_output(i, y);
+  return absl::OkStatus();
+}
+
+// x: [time, batch, inputs], h and c: [layers * directions, batch, cells], parameters, perhaps the
+// lengths of the sequences -> y, h, c (a scalar but for an LSTM), what the gradient needs.
+absl::Status CudnnRnnShape(InferenceContext& c) {
+  const bool lengths = c.num_inputs() > 4;
+  TENON_ASSIGN_OR_RETURN(const std::string_view mode, c.AttrString("rnn_mode"));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {3, 3, lengths && mode == "lstm" ? 3 : -1, 1, 1}));
+  TENON_ASSIGN_OR_RETURN(const PartialShape x, c.WithRank(c.input(0), 3));
+  TENON_ASSIGN_OR_RETURN(const std::string_view direction, c.AttrString("direction"));
+  const PartialShape& h = c.input(1);
+  TENON_ASSIGN_OR_RETURN(const int64_t width, MultiplyDims(h.known_rank() ? h.dim(2) : kUnknownDim,
+                                                           direction == "bidirectional" ? 2 : 1));
+  return SetOutputs(c, {PartialShape({x.dim(0), x.dim(1), width}), h,
+                        mode == "lstm" ? c.input(lengths ? 2 : 1) : PartialShape(Shape())});
+}
+
+// Parameters in one piece -> as many matrices of weights and vectors of biases as there are.
+absl::Status CudnnRnnCanonicalShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, -1, 1}));
+  const bool two = c.HasAttr("num_params_weights");
+  TENON_ASSIGN_OR_RETURN(const int64_t weights,
+                         c.AttrInt(two ? "num_params_weights" : "num_params"));
+  for (int i = 0; i < c.num_outputs(); ++i)
+    c.set_output(i, i < weights ? Matrix(kUnknownDim, kUnknownDim) : Vector(kUnknownDim));
+  return absl::OkStatus();
+}
+
+// Values of features, then the boundaries of their buckets -> the bucket of each value.
+absl::Status BucketizeFeaturesShape(InferenceContext& c) {
+  int64_t examples = kUnknownDim;
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(PartialShape values, c.WithRank(c.input(i), 1));
+    if (i == 0) examples = values.dim(0);
+    TENON_RETURN_IF_ERROR(c.MergeDim(values.dim(0), examples).status());
+    c.set_output(i, std::move(values));
+  }
+  return absl::OkStatus();
+}
+
+// Nodes, gradients and hessians of examples, then the bucket of each feature.
+absl::Status StatsSummaryShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {1, 2, 2}));
+  const auto first = [&](int i) { return c.input(i).known_rank() ? c.input(i).dim(0) : -1; };
+  TENON_RETURN_IF_ERROR(c.MergeDim(first(0), first(1)).status());
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
+  for (int i = 3; i < c.num_inputs(); ++i) {
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+    TENON_RETURN_IF_ERROR(c.MergeDim(first(0), first(i)).status());
+  }
+  PartialShape out = Shape();
+  for (const std::string_view name : {"num_features", "max_splits", "num_buckets"}) {
+    TENON_ASSIGN_OR_RETURN(const int64_t size, c.AttrInt(name));
+    out.push_back(size);
+  }
+  out.push_back(2);
+  c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
 

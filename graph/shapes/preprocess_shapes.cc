@@ -103,41 +103,6 @@ absl::Status DecodeCSVShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-// Indices, values and shapes of the sparse columns, the dense ones, values and row splits of the
-// ragged ones. One string is one example; a vector of them is a batch.
-absl::Status ParseExampleV2Shape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const int64_t sparse, c.AttrInt("num_sparse"));
-  const auto count = [&](std::string_view name) -> absl::StatusOr<int64_t> {
-    TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(name));
-    TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, attr.AsTypeList());
-    return static_cast<int64_t>(types.size());
-  };
-  TENON_ASSIGN_OR_RETURN(const int64_t sparse_types, count("sparse_types"));
-  TENON_ASSIGN_OR_RETURN(const int64_t ragged, count("ragged_value_types"));
-  TENON_ASSIGN_OR_RETURN(const int64_t ragged_splits, count("ragged_split_types"));
-  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("dense_shapes"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> dense, attr.AsShapeList());
-  TENON_ASSIGN_OR_RETURN(const int64_t dense_types, count("Tdense"));
-  if (sparse != sparse_types) return Invalid("len(sparse_keys) != len(sparse_types)");
-  if (static_cast<int64_t>(dense.size()) != dense_types)
-    return Invalid("len(dense_keys) != len(dense_shapes)");
-  if (ragged != ragged_splits) return Invalid("len(ragged_keys) != len(ragged_split_types)");
-  TENON_ASSIGN_OR_RETURN(const PartialShape batch, c.WithRankAtMost(c.input(0), 1));
-  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
-  const int64_t rank = batch.known_rank() ? batch.rank() + 1 : kUnknownDim;
-  int at = 0;
-  for (int64_t i = 0; i < sparse; ++i) c.set_output(at++, Matrix(kUnknownDim, rank));
-  for (int64_t i = 0; i < sparse; ++i) c.set_output(at++, Vector(kUnknownDim));
-  for (int64_t i = 0; i < sparse; ++i) c.set_output(at++, Vector(rank));
-  for (const PartialShape& shape : dense) c.set_output(at++, Concatenate(batch, shape));
-  for (int64_t i = 0; i < ragged; ++i) c.set_output(at++, Vector(kUnknownDim));
-  for (int64_t i = 0; i < ragged; ++i) {
-    const int64_t rows = batch.rank() == 1 ? batch.dim(0) : kUnknownDim;
-    c.set_output(at++, Vector(rows < 0 ? kUnknownDim : rows + 1));
-  }
-  return absl::OkStatus();
-}
-
 // audio [samples, channels] -> [channels, windows, frequencies].
 absl::Status AudioSpectrogramShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(c.input(0), 2));

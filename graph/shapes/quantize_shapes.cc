@@ -176,4 +176,41 @@ absl::Status FakeQuantPerChannelGradShape(InferenceContext& c) {
                     {ReplaceDim(std::move(in), -1, channels), Vector(channels), Vector(channels)});
 }
 
+namespace {
+
+// Ranges of the input and of the filter come first among the host's inputs, which follow those of
+// the device.
+absl::Status WithHostRanges(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("Tdevice_inputs"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> device, attr.AsTypeList());
+  const int first = static_cast<int>(device.size());
+  if (c.num_inputs() < first + 4) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(Scalars(c, first, first + 2));
+  TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(first + 2), 1).status());
+  TENON_ASSIGN_OR_RETURN(const PartialShape max, c.WithRankAtMost(c.input(first + 3), 1));
+  TENON_RETURN_IF_ERROR(Scalars(c, first + 4, c.num_inputs()));
+  const bool asked = c.num_inputs() > first + 4;
+  const PartialShape range = asked ? PartialShape(Shape()) : max;
+  return SetOutputs(c, {c.output(0).shape, range, range});
+}
+
+}  // namespace
+
+// Nothing is said of the ranges.
+absl::Status QuantizedPool3DShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Pool3DShape(c));
+  for (int i = 1; i < c.num_outputs(); ++i) c.set_output(i, PartialShape());
+  return absl::OkStatus();
+}
+
+absl::Status DeviceConv2DShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(Conv2DShape(c));
+  return WithHostRanges(c);
+}
+
+absl::Status DeviceDepthwiseConv2DShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(DepthwiseConv2DShape(c));
+  return WithHostRanges(c);
+}
+
 }  // namespace tenon::ops

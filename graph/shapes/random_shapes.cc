@@ -77,10 +77,11 @@ absl::Status StatefulRandomShape(InferenceContext& c) {
   absl::Status algorithm = RequireRanks(c, {-1, 0});
   // TensorFlow's function of this op alone does not look at the algorithm.
   if (c.op().name == "StatefulRandomBinomial") algorithm = AtRunTime(std::move(algorithm));
-  TENON_RETURN_IF_ERROR(algorithm);
+  if (!algorithm.ok() && !IsAtRunTime(algorithm)) return algorithm;
   if (c.op().name == "StatefulUniformInt")
     TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, -1, 0, 0}));
-  return FromShapeInput(c, 2);
+  TENON_RETURN_IF_ERROR(FromShapeInput(c, 2));
+  return algorithm;
 }
 
 // The algorithm stands in the resource.

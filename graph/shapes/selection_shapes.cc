@@ -171,8 +171,9 @@ namespace {
 // The shape of the variable that input 0 is, or is a handle of.
 PartialShape VariableOf(InferenceContext& c) {
   if (c.input_type(0) != DataType::kResource) return c.input(0);
-  const auto& shape = c.input_info(0).handle_shape;
-  return shape ? *shape : PartialShape();
+  if (const auto& shape = c.input_info(0).handle_shape) return *shape;
+  // A handle is a scalar. What is none is taken for the variable itself, as in TensorFlow.
+  return c.input(0).rank() > 0 ? c.input(0) : PartialShape();
 }
 
 }  // namespace

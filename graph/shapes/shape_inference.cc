@@ -158,7 +158,7 @@ absl::StatusOr<std::vector<int64_t>> InferenceContext::AttrIntList(std::string_v
 
 absl::StatusOr<PartialShape> InferenceContext::WithRank(const PartialShape& s, int rank) const {
   if (!s.known_rank() && rank > kMaxRank) return RankLimitError(rank);
-  if (!s.known_rank()) return PartialShape::UnknownOfRank(rank);
+  if (!s.known_rank()) return rank < 0 ? s : PartialShape::UnknownOfRank(rank);
   if (s.rank() == rank) return s;
   return RankError("rank", rank, s.rank());
 }

@@ -35,34 +35,44 @@ ShapeFunction AtLeastMatrixShape, BatchToSpaceNDShape, BatchToSpaceShape, DepthT
     SpaceToBatchNDShape, SpaceToBatchShape, SpaceToDepthShape;
 
 // linalg_shapes.cc
-ShapeFunction BatchMatMulShape, CrossShape, DeterminantShape, EinsumShape, Fft2DShape, Fft3DShape,
-    FftShape, Irfft2DShape, Irfft3DShape, IrfftShape, LuShape, MatMulShape, MatrixSolveLsShape,
-    MatrixSolveShape, MatrixTriangularSolveShape, QrShape, Rfft2DShape, Rfft3DShape, RfftShape,
-    SelfAdjointEigShape, SparseMatMulShape, SquareMatrixShape, SvdShape, TridiagonalMatMulShape,
-    TridiagonalSolveShape;
+ShapeFunction BandedTriangularSolveShape, BatchMatMulShape, CrossShape, DeterminantShape,
+    EinsumShape, Fft2DShape, Fft3DShape, FftShape, Irfft2DShape, Irfft3DShape, IrfftShape, LuShape,
+    MatMulShape, MatrixSolveLsShape, MatrixSolveShape, MatrixTriangularSolveShape, QrShape,
+    Rfft2DShape, Rfft3DShape, RfftShape, SelfAdjointEigShape, SparseMatMulShape, SquareMatrixShape,
+    SvdShape, TridiagonalMatMulShape, TridiagonalSolveShape;
 
 // nn_shapes.cc
 ShapeFunction ApproxTopKShape, AtLeastVectorShape, BatchNormGlobalGradShape, BatchNormGlobalShape,
-    BiasAddGradShape, BiasAddShape, BlockLSTMGradShape, BlockLSTMShape, CTCBeamSearchDecoderShape,
-    CTCGreedyDecoderShape, CTCLossShape, FractionalPoolShape, FusedBatchNormGradShape,
+    BiasAddGradShape, BiasAddShape, BlockLSTMShape, BucketizeFeaturesShape,
+    CTCBeamSearchDecoderShape, CTCGreedyDecoderShape, CTCLossShape, CudnnRnnCanonicalShape,
+    CudnnRnnShape, FractionalPoolShape, FusedBatchNormGradExShape, FusedBatchNormGradShape,
     FusedBatchNormShape, GRUBlockCellGradShape, GRUBlockCellShape, InTopKShape, LRNGradShape,
     LSTMBlockCellGradShape, LSTMBlockCellShape, NthElementShape, SoftmaxCrossEntropyShape,
-    SparseSoftmaxCrossEntropyShape, TopKV2Shape;
+    SparseSoftmaxCrossEntropyShape, StatsSummaryShape, TopKV2Shape;
 
 // preprocess_shapes.cc
-ShapeFunction ParseExampleV2Shape, AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape,
-    DecodeCroppedImageShape, DecodeFramesShape, DecodeGifShape, DecodeImageShape, DecodeWavShape,
-    EncodeJpegShape, EncodePngShape, EncodeWavShape, FingerprintShape, ImageDimensionsShape,
-    MfccShape;
+ShapeFunction AudioSpectrogramShape, DecodeAnyImageShape, DecodeCSVShape, DecodeCroppedImageShape,
+    DecodeFramesShape, DecodeGifShape, DecodeImageShape, DecodeWavShape, EncodeJpegShape,
+    EncodePngShape, EncodeWavShape, FingerprintShape, ImageDimensionsShape, MfccShape;
+
+// parse_shapes.cc
+ShapeFunction DecodeProtoShape, EncodeProtoShape, ParseExampleShape, ParseExampleV2Shape,
+    ParseSequenceExampleShape, ParseSequenceExampleV2Shape, ParseSingleExampleShape,
+    ParseSingleSequenceExampleShape;
+
+// distribution_shapes.cc
+ShapeFunction BatchShape, CollectiveGatherShape, CollectiveRowsShape, ReadVariablesShape,
+    ReceivedShape, ScopedAllocatorSplitShape, UnbatchGradShape, UnbatchShape, VarHandlesShape;
 
 // quantize_shapes.cc
-ShapeFunction DequantizeShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
-    FakeQuantArgsGradShape, FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape,
-    FusedConv2DWithSumShape, FusedMatMulShape, QuantizeAndDequantizeGradShape,
-    QuantizeAndDequantizeShape, QuantizeV2Shape, QuantizedBatchNormShape, QuantizedBiasAddShape,
-    QuantizedBinaryShape, QuantizedConv2DShape, QuantizedMatMulShape, QuantizedPoolShape,
-    QuantizedReshapeShape, QuantizedResizeShape, QuantizedUnaryShape,
-    RequantizationRangePerChannelShape, RequantizationRangeShape, RequantizePerChannelShape;
+ShapeFunction DequantizeShape, DeviceConv2DShape, DeviceDepthwiseConv2DShape,
+    FakeQuantArgsGradShape, FakeQuantPerChannelGradShape, FakeQuantPerChannelShape,
+    FakeQuantVarsGradShape, FakeQuantVarsShape, FusedConv2DShape, FusedConv2DWithSumShape,
+    FusedMatMulShape, QuantizeAndDequantizeGradShape, QuantizeAndDequantizeShape, QuantizeV2Shape,
+    QuantizedBatchNormShape, QuantizedBiasAddShape, QuantizedBinaryShape, QuantizedConv2DShape,
+    QuantizedMatMulShape, QuantizedPool3DShape, QuantizedPoolShape, QuantizedReshapeShape,
+    QuantizedResizeShape, QuantizedUnaryShape, RequantizationRangePerChannelShape,
+    RequantizationRangeShape, RequantizePerChannelShape;
 
 // random_shapes.cc
 ShapeFunction CandidateSamplerShape, IndexShuffleShape, KeyCounterShape, MultinomialShape,
@@ -84,28 +94,30 @@ ShapeFunction DynamicPartitionShape, DynamicStitchShape, GatherNdShape, GatherSh
 
 // slice_shapes.cc
 ShapeFunction ConcatOffsetShape, ConcatShape, ConcatV2Shape, PackShape, ParallelConcatShape,
-    QuantizedConcatShape, SliceShape, SplitShape, SplitVShape, StridedSliceGradShape,
-    StridedSliceShape, UnpackShape;
+    QuantizedConcatShape, QuantizedConcatV2Shape, SliceShape, SplitShape, SplitVShape,
+    StridedSliceGradShape, StridedSliceShape, UnpackShape;
 
 // sparse_shapes.cc
-ShapeFunction AddManySparseShape, AddSparseShape, CsrComponentsShape, CsrMatMulShape,
-    DenseCountShape, DenseSetOperationShape, DeserializeManySparseShape, DeserializeSparseShape,
-    RaggedCountShape, RaggedCrossShape, RaggedFillEmptyRowsShape, RaggedVariantGradientShape,
-    SerializeManySparseShape, SerializeSparseShape, SparseCountShape, SparseCrossShape,
-    RaggedGatherShape, RaggedRangeShape, RaggedTensorToSparseShape, RaggedTensorToTensorShape,
-    SparseAddGradShape, SparseAddShape, SparseConcatShape, SparseFillEmptyRowsGradShape,
-    SparseFillEmptyRowsShape, SparseReduceShape, SparseReorderShape, SparseReshapeShape,
-    SparseSetOperationShape, SparseSliceGradShape, SparseSliceShape, SparseSparseShape,
-    SparseSplitShape, SparseTensorDenseAddShape, SparseTensorDenseMatMulShape, SparseToDenseShape,
-    SparseValuesShape, TakeManySparseShape;
+ShapeFunction AddManySparseShape, AddSparseShape, CsrComponentsShape, CsrMatMulShape, CsrZerosShape,
+    DenseCountShape, DenseSetOperationShape, DenseToCsrShape, DeserializeAnySparseShape,
+    DeserializeManySparseShape, DeserializeSparseShape, RaggedCountShape, RaggedCrossShape,
+    RaggedFillEmptyRowsShape, RaggedGatherShape, RaggedRangeShape, RaggedTensorFromVariantShape,
+    RaggedTensorToSparseShape, RaggedTensorToTensorShape, RaggedTensorToVariantShape,
+    RaggedVariantGradientShape, SerializeManySparseShape, SerializeSparseShape, SparseAddGradShape,
+    SparseAddShape, SparseBincountShape, SparseConcatShape, SparseCountShape, SparseCrossShape,
+    SparseFillEmptyRowsGradShape, SparseFillEmptyRowsShape, SparseReduceShape, SparseReorderShape,
+    SparseReshapeShape, SparseSetOperationShape, SparseSliceGradShape, SparseSliceShape,
+    SparseSparseShape, SparseSplitShape, SparseTensorDenseAddShape, SparseTensorDenseMatMulShape,
+    SparseToCsrShape, SparseToDenseShape, SparseValuesShape, TakeManySparseShape;
 
 // state_shapes.cc
 ShapeFunction AssignShape, AssignUpdateShape, AssignVariableShape, ComponentsShape, EnterShape,
-    MergeShape, NewTensorListShape, ScatterUpdateShape, TensorListFromTensorShape,
-    TensorListScatterShape, TensorListSplitShape, OutputShapesShape, PairHandleShape,
-    PushBackBatchShape, ReadVariableShape, ResourceGatherShape, SwitchShape, TensorArrayConcatShape,
-    TensorArrayGatherShape, TensorListConcatShape, TensorListGatherShape, TensorListGetItemShape,
-    TensorListPopBackShape, TensorListStackShape, VarHandleShape, VariableShapeShape;
+    MergeShape, NewTensorListShape, OutputShapesShape, PaddedBatchShape, PairHandleShape,
+    PushBackBatchShape, ReadVariableShape, ResourceGatherShape, SaveShape, ScatterUpdateShape,
+    SwitchShape, TensorArrayConcatShape, TensorArrayGatherShape, TensorListConcatShape,
+    TensorListFromTensorShape, TensorListGatherShape, TensorListGetItemShape,
+    TensorListPopBackShape, TensorListScatterShape, TensorListSplitShape, TensorListStackShape,
+    VarHandleShape, VariableShapeShape;
 
 // strings_shapes.cc
 ShapeFunction DecodePaddedRawShape, DecodeRawShape, EditDistanceShape, NGramsShape, ReduceJoinShape,
@@ -118,9 +130,10 @@ ShapeFunction UniformConvolutionShape, UniformDotShape;
 // window_shapes.cc
 ShapeFunction AvgPool3DGradShape, AvgPoolGradShape, Conv2DBackpropFilterShape,
     Conv2DBackpropInputShape, Conv2DShape, Conv3DBackpropFilterShape, Conv3DBackpropInputShape,
-    Conv3DShape, ConvShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape, Dilation2DShape,
-    FusedPadConv2DShape, FusedResizeAndPadConv2DShape, Dilation2DBackpropInputShape,
-    LikeInput0Rank4Shape, LikeInput0Rank5Shape, MaxPoolGradGradV2Shape, MaxPoolV2Shape, Pool2DShape,
-    Pool3DShape;
+    Conv3DShape, ConvShape, DepthwiseBackpropInputShape, DepthwiseConv2DShape,
+    Dilation2DBackpropInputShape, Dilation2DShape, FractionalAvgPoolGradShape, FusedPadConv2DShape,
+    FusedResizeAndPadConv2DShape, LikeInput0Rank4Shape, LikeInput0Rank5Shape, LikeInput1Rank4Shape,
+    MaxPool3DGradGradShape, MaxPoolGradGradShape, MaxPoolGradGradV2Shape,
+    MaxPoolGradGradWithArgmaxShape, MaxPoolV2Shape, Pool2DShape, Pool3DShape;
 
 }  // namespace tenon::ops

@@ -205,6 +205,13 @@ absl::StatusOr<Extent> ExtentOf(const SliceStep& s, int64_t dim, int index) {
   return Extent{begin, length / s.stride + (length % s.stride != 0)};
 }
 
+// The ranges of quantized tensors that were concatenated are scalars.
+absl::Status ConcatRanges(InferenceContext& c, int first) {
+  for (int i = first; i < c.num_inputs(); ++i)
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
+  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+}
+
 }  // namespace
 
 absl::Status ConcatShape(InferenceContext& c) { return ConcatInputs(c, 1, c.num_inputs(), 0); }
@@ -216,9 +223,13 @@ absl::Status ConcatV2Shape(InferenceContext& c) {
 absl::Status QuantizedConcatShape(InferenceContext& c) {
   const int end = 1 + (c.num_inputs() - 1) / 3;
   TENON_RETURN_IF_ERROR(ConcatInputs(c, 1, end, 0));
-  for (int i = end; i < c.num_inputs(); ++i)
-    TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 0).status());
-  return SetOutputs(c, {c.output(0).shape, Shape(), Shape()});
+  return ConcatRanges(c, end);
+}
+
+absl::Status QuantizedConcatV2Shape(InferenceContext& c) {
+  const int n = (c.num_inputs() - 1) / 3;
+  TENON_RETURN_IF_ERROR(ConcatInputs(c, 0, n, n));
+  return ConcatRanges(c, n + 1);
 }
 
 absl::Status ConcatOffsetShape(InferenceContext& c) {
@@ -289,23 +300,30 @@ absl::Status SplitShape(InferenceContext& c) {
 // Parts of the given sizes along the axis; one size may be -1, for what is left.
 absl::Status SplitVShape(InferenceContext& c) {
   const std::optional<Dims> sizes = c.input_as_ints(1);
-  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 2, 0));
-  TENON_RETURN_IF_ERROR(CheckRankOfValue(c, 1, 1));
   const PartialShape& in = c.input(0);
+  for (const auto& [input, rank] : {std::pair(2, 0), std::pair(1, 1)}) {
+    const absl::Status status = CheckRankOfValue(c, input, rank);
+    if (!status.ok() && !IsAtRunTime(status)) return status;
+    if (!in.known_rank()) return absl::OkStatus();
+  }
   std::optional<int64_t> axis = ScalarValue(c, 2);
   if (!axis && in.rank() == 1 && sizes) axis = 0;  // there is no other
-  if (c.input(1).dim(0) >= 0 && c.input(1).dim(0) != c.num_outputs()) {
+  int at = in.rank() - 1;
+  if (axis) {
+    TENON_ASSIGN_OR_RETURN(at, SplitAxis(*axis, in.rank()));
+  }
+  if (in.rank() == 0) return Invalid("Can't split scalars");
+  if (c.input(1).rank() == 1 && c.input(1).dim(0) >= 0 && c.input(1).dim(0) != c.num_outputs()) {
     absl::Status count = Invalid("Length of size_splits should be equal to num_outputs");
     return c.input_value(1) != nullptr ? count : AtRunTime(std::move(count));
   }
-  if (!in.known_rank()) return absl::OkStatus();
-  if (in.rank() == 0) return Invalid("Can't split scalars");
-  if (!axis) {
+  // Where the axis is not known, TensorFlow holds constant sizes against the last one.
+  const bool guessed = !axis;
+  if (guessed && c.input_value(1) == nullptr) {
     for (int i = 0; i < c.num_outputs(); ++i)
       c.set_output(i, PartialShape::UnknownOfRank(in.rank()));
     return absl::OkStatus();
   }
-  TENON_ASSIGN_OR_RETURN(const int at, SplitAxis(*axis, in.rank()));
   if (c.num_outputs() == 1 && !sizes) {
     c.set_output(0, in);
     return absl::OkStatus();
@@ -333,6 +351,10 @@ absl::Status SplitVShape(InferenceContext& c) {
     }
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
+    if (guessed) {
+      c.set_output(i, PartialShape::UnknownOfRank(in.rank()));
+      continue;
+    }
     int64_t size = sizes ? (*sizes)[i] : kUnknownDim;
     if (i == rest && unknowns == 1 && in.dim(at) >= 0) size = in.dim(at) - known;
     c.set_output(i, ReplaceDim(in, at, size));
@@ -435,6 +457,26 @@ absl::Status StridedSliceGradShape(InferenceContext& c) {
 
 absl::Status ParallelConcatShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(PartialShape shape, c.AttrShape("shape"));
+  const auto defined = [](const PartialShape& s) {
+    return s.known_rank() && std::ranges::all_of(s.dims(), [](int64_t d) { return d >= 0; });
+  };
+  if (!defined(shape)) return Invalid("shape attr must be fully defined.");
+  if (shape.rank() == 0) return Invalid("Out of range dim_index 0 for shape with 0 dimensions");
+  PartialShape row = ReplaceDim(shape, 0, 1);
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const PartialShape& in = c.input(i);
+    if (!defined(in)) return Invalid("All input shapes must be fully defined.");
+    if (in.rank() == 0) {
+      return Invalid("The rank of all input shapes must be greater than 0, but input ", i,
+                     " had rank 0.");
+    }
+    if (in.dim(0) != 1) return Invalid("Size of first dimension must be 1.");
+    absl::StatusOr<PartialShape> same = MergeShapes(in, row);
+    if (!same.ok()) {
+      return Annotate(same.status(), "",
+                      absl::StrCat("\n\tFrom merging shape ", i, " with other shapes."));
+    }
+  }
   c.set_output(0, std::move(shape));
   return absl::OkStatus();
 }

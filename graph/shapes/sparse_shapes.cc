@@ -1,4 +1,6 @@
 // Sparse tensors (indices [nnz, rank], values [nnz], dense shape [rank]) and ragged ones.
+#include <climits>
+
 #include "graph/shapes/shapes.h"
 
 namespace tenon::ops {
@@ -120,9 +122,8 @@ absl::Status SparseReshapeShape(InferenceContext& c) {
 }
 
 absl::Status SparseSliceShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {2, 1, 1, 1, 1})));
-  TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(2), 1));
-  return SetSparse(c, kUnknownDim, shape.dim(0));
+  return SetOutputs(
+      c, {Matrix(kUnknownDim, c.input(2).num_elements()), Vector(kUnknownDim), c.input(2)});
 }
 
 absl::Status SparseTensorDenseAddShape(InferenceContext& c) {
@@ -211,12 +212,12 @@ absl::Status SparseSparseShape(InferenceContext& c) {
 
 // All coordinates, then all values, then all shapes.
 absl::Status SparseSplitShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 1)));
+  const int64_t rank = c.input(3).num_elements();
   const int parts = c.num_outputs() / 3;
   for (int k = 0; k < parts; ++k) {
-    c.set_output(k, Matrix(kUnknownDim, s.rank));
+    c.set_output(k, Matrix(kUnknownDim, rank));
     c.set_output(parts + k, Vector(kUnknownDim));
-    c.set_output(2 * parts + k, Vector(s.rank));
+    c.set_output(2 * parts + k, c.input(3));
   }
   return absl::OkStatus();
 }
@@ -229,8 +230,7 @@ absl::Status RaggedGatherShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const PartialShape values,
                          c.WithRankAtLeast(c.input(static_cast<int>(splits)), 1));
   const int indices_rank = c.num_outputs() - static_cast<int>(splits);
-  if (indices_rank >= 0)
-    TENON_RETURN_IF_ERROR(c.WithRank(c.input(static_cast<int>(splits) + 1), indices_rank).status());
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(static_cast<int>(splits) + 1), indices_rank).status());
   for (int i = 0; i < c.num_outputs() - 1; ++i) c.set_output(i, Vector(kUnknownDim));
   c.set_output(c.num_outputs() - 1, Concatenate(Vector(kUnknownDim), Subshape(values, 1)));
   return absl::OkStatus();
@@ -348,24 +348,103 @@ absl::Status SetCounts(InferenceContext& c, int64_t rank) {
 
 }  // namespace
 
-absl::Status DenseCountShape(InferenceContext& c) { return SetCounts(c, c.input(0).rank()); }
-
-absl::Status SparseCountShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const SparseInput s, AtRunTime(SparseAt(c, 0)));
-  return SetCounts(c, std::min<int64_t>(s.rank, 2));
+// There is a weight for each value, or none.
+absl::Status DenseCountShape(InferenceContext& c) {
+  PartialShape values = c.input(0);
+  if (c.input(1).num_elements() != 0) {
+    TENON_ASSIGN_OR_RETURN(values, MergeShapes(c.input(1), values));
+  }
+  return SetCounts(c, values.rank());
 }
 
+// The kernel gives no more than two dimensions.
+absl::Status SparseCountShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(0), 2));
+  return SetCounts(c, indices.dim(1) > 2 ? kUnknownDim : indices.dim(1));
+}
+
+// The rows' splits add a dimension to the values.
 absl::Status RaggedCountShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(AtRunTime(RequireRanks(c, {1})));
-  return SetCounts(c, 2);
+  const int rank = c.input(1).rank();
+  return SetCounts(c, rank < 0 ? kUnknownDim : rank + 1);
+}
+
+// Indices, values, shape, number of bins, weights.
+absl::Status SparseBincountShape(InferenceContext& c) {
+  if (c.input_value(3) == nullptr) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(3), 0).status());
+  const std::optional<int64_t> bins = ScalarValue(c, 3);
+  if (bins && *bins < 0) return Invalid("size (", *bins, ") must be non-negative");
+  if (c.input_value(2) == nullptr) return absl::OkStatus();
+  const std::optional<Dims> dense = c.input_as_ints(2);
+  if (!dense || !bins) return absl::OkStatus();
+  if (dense->size() > 2) return Invalid("Input must be less than rank 2");
+  c.set_output(0, dense->size() == 2 ? Matrix((*dense)[0], *bins) : Vector(*bins));
+  return absl::OkStatus();
 }
 
 absl::Status SparseCrossShape(InferenceContext& c) {
   return SetOutputs(c, {Matrix(kUnknownDim, 2), Vector(kUnknownDim), Vector(2)});
 }
 
+// Ragged values and splits, sparse indices, values and shapes, and matrices, all of one batch.
 absl::Status RaggedCrossShape(InferenceContext& c) {
-  return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim)});
+  const auto count = [&](std::string_view name) -> absl::StatusOr<int> {
+    TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(name));
+    TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, attr.AsTypeList());
+    return static_cast<int>(types.size());
+  };
+  TENON_ASSIGN_OR_RETURN(const int ragged, count("ragged_values_types"));
+  TENON_ASSIGN_OR_RETURN(const int splits, count("ragged_splits_types"));
+  TENON_ASSIGN_OR_RETURN(const int64_t sparse, c.AttrInt("Nsparse"));
+  TENON_ASSIGN_OR_RETURN(const int sparse_values, count("sparse_values_types"));
+  if (ragged != splits) return Invalid("ragged values and splits must have the same length.");
+  if (sparse != sparse_values)
+    return Invalid("sparse indices and values must have the same length");
+  int64_t batch = kUnknownDim;
+  const auto merge = [&](int64_t rows) {
+    const absl::StatusOr<int64_t> both = c.MergeDim(batch, rows);
+    if (!both.ok()) return Invalid("inputs must all have the same batch dimension size.");
+    batch = *both;
+    return absl::OkStatus();
+  };
+  for (int i = ragged; i < 2 * ragged; ++i) {
+    if (c.input(i).rank() > 0 && c.input(i).dim(0) > 0)
+      TENON_RETURN_IF_ERROR(merge(c.input(i).dim(0) - 1));
+  }
+  for (int i = 2 * ragged + 3 * sparse_values; i < c.num_inputs(); ++i) {
+    if (!c.input(i).known_rank()) continue;
+    if (c.input(i).rank() != 2) return Invalid("tf.ragged.cross only supports inputs with rank=2");
+    TENON_RETURN_IF_ERROR(merge(c.input(i).dim(0)));
+  }
+  return SetOutputs(c, {Vector(kUnknownDim), Vector(batch < 0 ? kUnknownDim : batch + 1)});
+}
+
+// Splits of each ragged dimension and values -> one variant, or one for each row.
+absl::Status RaggedTensorToVariantShape(InferenceContext& c) {
+  const int splits = c.num_inputs() - 1;
+  TENON_ASSIGN_OR_RETURN(const bool batched, c.AttrBool("batched_input"));
+  for (int i = 0; i < splits; ++i) TENON_RETURN_IF_ERROR(c.WithRank(c.input(i), 1).status());
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(splits), 1).status());
+  PartialShape out = Shape();
+  if (batched) {
+    const int64_t ends = splits > 0 && c.input(0).rank() == 1 ? c.input(0).dim(0) : 0;
+    out = Vector(ends > 0 ? ends - 1 : kUnknownDim);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The dimensions of the variants become ragged ones.
+absl::Status RaggedTensorFromVariantShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const int64_t inner, c.AttrInt("input_ragged_rank"));
+  TENON_ASSIGN_OR_RETURN(const int64_t all, c.AttrInt("output_ragged_rank"));
+  if (inner >= 0 && c.input(0).known_rank()) {
+    const auto rank = static_cast<int>(std::clamp<int64_t>(all - inner, INT_MIN, INT_MAX));
+    TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), rank).status());
+  }
+  for (int i = 0; i + 1 < c.num_outputs(); ++i) c.set_output(i, Vector(kUnknownDim));
+  return absl::OkStatus();
 }
 
 absl::Status SerializeSparseShape(InferenceContext& c) {
@@ -404,6 +483,7 @@ absl::Status TakeManySparseShape(InferenceContext& c) {
 
 // By matrix: the first entry of each row, the columns of all entries, their values.
 absl::Status CsrComponentsShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {0, 0}));
   return SetOutputs(c, {Vector(kUnknownDim), Vector(kUnknownDim), Vector(kUnknownDim)});
 }
 
@@ -421,6 +501,59 @@ absl::Status CsrMatMulShape(InferenceContext& c) {
   out.set_dim(rank - (transpose_output ? 2 : 1), b.dim(rank - (transpose || adjoint ? 2 : 1)));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
+}
+
+namespace {
+
+// A sparse matrix, or a batch of them. TensorFlow wants to know the rank; here one that a handle
+// does not tell may be unknown, since gradients read such handles.
+absl::Status CheckCsrRank(std::string_view what, int64_t rank) {
+  if (rank < 0 || rank == 2 || rank == 3) return absl::OkStatus();
+  return Invalid("Invalid ", what, ": ", rank, ".  Expected a known rank of either 2 or 3.");
+}
+
+}  // namespace
+
+absl::Status DenseToCsrShape(InferenceContext& c) {
+  const PartialShape &dense = c.input(0), &indices = c.input(1);
+  TENON_RETURN_IF_ERROR(CheckCsrRank("rank of dense", dense.rank()));
+  if (!indices.known_rank()) return ScalarShape(c);
+  if (indices.rank() != 2)
+    return Invalid("indices must be a matrix; but its rank is not 2: ", indices.rank());
+  if (indices.dim(1) >= 0 && dense.known_rank() && indices.dim(1) != dense.rank()) {
+    return Invalid("indices.shape[1] must match rank of dense; saw: ", indices.dim(1), " vs. ",
+                   dense.rank());
+  }
+  return ScalarShape(c);
+}
+
+// The length of the shape is the rank.
+absl::Status CsrZerosShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, c.WithRank(c.input(0), 1));
+  TENON_RETURN_IF_ERROR(CheckCsrRank("rank", shape.dim(0)));
+  return ScalarShape(c);
+}
+
+// The number of coordinates is the rank.
+absl::Status SparseToCsrShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {2, 1, 1}));
+  const auto first = [&](int i) { return c.input(i).known_rank() ? c.input(i).dim(0) : -1; };
+  const int64_t rank = first(2);
+  const int64_t columns = c.input(0).known_rank() ? c.input(0).dim(1) : kUnknownDim;
+  if (first(0) >= 0 && first(1) >= 0 && first(0) != first(1)) {
+    return Invalid("Number of elements in index (", first(0), ") and values (", first(1),
+                   ") do not match.");
+  }
+  if (rank >= 0 && columns >= 0 && columns != rank)
+    return Invalid("Index rank (", columns, ") and shape rank (", rank, ") do not match.");
+  TENON_RETURN_IF_ERROR(CheckCsrRank("rank", std::max(rank, columns)));
+  return ScalarShape(c);
+}
+
+absl::Status DeserializeAnySparseShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape serialized, c.WithRankAtLeast(c.input(0), 1));
+  if (serialized.known_rank()) TENON_RETURN_IF_ERROR(c.WithSize(serialized.dim(-1), 3).status());
+  return DeserializeSparseShape(c);
 }
 
 absl::Status DeserializeManySparseShape(InferenceContext& c) {

@@ -1,7 +1,8 @@
 // Variables, containers and control flow: mostly handles and scalars.
-#include "graph/shapes/shapes.h"
+#include <climits>
 
 #include "absl/strings/str_cat.h"
+#include "graph/shapes/shapes.h"
 #include "graph/tensor/dtype.h"
 
 namespace tenon::ops {
@@ -56,6 +57,10 @@ absl::Status VariableShapeShape(InferenceContext& c) {
 absl::Status ResourceGatherShape(InferenceContext& c) {
   const auto& shape = c.input_info(0).handle_shape;
   TENON_ASSIGN_OR_RETURN(const int64_t batch_dims, c.AttrInt("batch_dims"));
+  if (batch_dims < 0) return Invalid("batch_dims is negative (", batch_dims, ")");
+  TENON_RETURN_IF_ERROR(
+      c.WithRankAtLeast(c.input(1), static_cast<int>(std::min<int64_t>(batch_dims, INT_MAX)))
+          .status());
   if (!shape || !shape->known_rank() || batch_dims != 0) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(*shape, 1).status());
   c.set_output(0, Concatenate(c.input(1), Subshape(*shape, 1)));
@@ -104,6 +109,7 @@ absl::Status CheckPairHandle(InferenceContext& c) {
 absl::Status TensorArrayGatherShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(CheckPairHandle(c));
   TENON_ASSIGN_OR_RETURN(const PartialShape indices, c.WithRank(c.input(1), 1));
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {-1, -1, 0}));
   TENON_ASSIGN_OR_RETURN(const PartialShape element, c.AttrShape("element_shape"));
   c.set_output(0, Concatenate(Vector(indices.dim(0)), element));
   return absl::OkStatus();
@@ -127,6 +133,7 @@ absl::Status TensorListPopBackShape(InferenceContext& c) {
 
 // Element i goes to list i.
 absl::Status PushBackBatchShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 1).status());
   TENON_ASSIGN_OR_RETURN(const PartialShape elements, c.WithRankAtLeast(c.input(1), 1));
   TENON_ASSIGN_OR_RETURN(PartialShape lists, MergeShapes(c.input(0), Subshape(elements, 0, 1)));
   c.set_output(0, std::move(lists));
@@ -251,6 +258,26 @@ absl::Status EnterShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const bool constant, c.AttrBool("is_constant"));
   if (constant) return IdentityShape(c);
   return UnchangedShape(c);
+}
+
+// A file, then a name for each tensor, perhaps the slices that the tensors are, then the tensors.
+absl::Status SaveShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(c.HasAttr("T") ? "T" : "dtypes"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> tensors, attr.AsTypeList());
+  const auto n = static_cast<int>(tensors.size());
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 0).status());
+  for (int i = 1; i < c.num_inputs() - n; ++i) {
+    TENON_ASSIGN_OR_RETURN(const PartialShape texts, c.WithRank(c.input(i), 1));
+    TENON_RETURN_IF_ERROR(c.WithSize(texts.dim(0), n).status());
+  }
+  return absl::OkStatus();
+}
+
+// A data set, the size of a batch, shapes and fill values, and whether the last batch may be short.
+absl::Status PaddedBatchShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(1), 0).status());
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(c.num_inputs() - 1), 0).status());
+  return ScalarShape(c);
 }
 
 }  // namespace tenon::ops

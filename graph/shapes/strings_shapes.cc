@@ -35,8 +35,11 @@ absl::Status SubstrShape(InferenceContext& c) {
   const PartialShape& at = c.input(1);
   const PartialShape& length = c.input(2);
   if (length.known_rank()) TENON_RETURN_IF_ERROR(c.WithRank(at, length.rank()).status());
-  if (!MergeShapes(at, length).ok()) {
-    return Invalid("pos and len shapes must match: ", at.ToString(), " vs. ", length.ToString());
+  // Unknown is not the same as known.
+  for (int i = 0; i < at.rank(); ++i) {
+    if ((length.known_rank() ? length.dim(i) : kUnknownDim) != at.dim(i))
+      return Invalid("pos and len shapes must match: ", at.ToString(), " vs. ",
+                     length.known_rank() ? length.ToString() : "?");
   }
   if (at.known_rank() && strings.known_rank()) {
     TENON_ASSIGN_OR_RETURN(PartialShape out, c.Broadcast(strings, at));

@@ -309,16 +309,16 @@ absl::Status DepthwiseBackpropInputShape(InferenceContext& c) { return FromSizes
 absl::Status Conv2DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 4); }
 absl::Status Conv3DBackpropFilterShape(InferenceContext& c) { return FromSizes(c, 1, 5); }
 
-absl::Status Pool2DShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(PoolByAttrs(c, 2));
-  if (c.op().name != "MaxPoolGradGrad") return absl::OkStatus();
-  // The gradient's gradient is like the input, and the result like what was pooled.
-  TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(2)).status());
-  return MergeShapes(c.input(1), c.output(0).shape).status();
-}
+absl::Status Pool2DShape(InferenceContext& c) { return PoolByAttrs(c, 2); }
 absl::Status Pool3DShape(InferenceContext& c) { return PoolByAttrs(c, 3); }
 
 namespace {
+
+// The gradient's gradient is like the input, and the result like what was pooled.
+absl::Status CheckPoolGradGrad(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(2)).status());
+  return MergeShapes(c.input(1), c.output(0).shape).status();
+}
 
 // ksize and strides are inputs `sizes` and the next.
 absl::Status PoolByInputs(InferenceContext& c, int sizes) {
@@ -342,18 +342,41 @@ absl::Status PoolByInputs(InferenceContext& c, int sizes) {
 }  // namespace
 
 absl::Status MaxPoolV2Shape(InferenceContext& c) { return PoolByInputs(c, 1); }
-absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) { return PoolByInputs(c, 3); }
+absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(PoolByInputs(c, 3));
+  return CheckPoolGradGrad(c);
+}
+absl::Status MaxPoolGradGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(PoolByAttrs(c, 2));
+  return CheckPoolGradGrad(c);
+}
+absl::Status MaxPool3DGradGradShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(PoolByAttrs(c, 3));
+  return CheckPoolGradGrad(c);
+}
+// Input 1 is the gradient, input 2 where the maxima were.
+absl::Status MaxPoolGradGradWithArgmaxShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(PoolByAttrs(c, 2));
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(0), c.input(1)).status());
+  return MergeShapes(c.input(2), c.output(0).shape).status();
+}
 
-absl::Status AvgPoolGradShape(InferenceContext& c) {
-  absl::Status status = FromSizes(c, 0, 4);
-  // FractionalAvgPoolGrad has this function too; TensorFlow leaves a wrong size to its kernel.
-  return c.op().name == "AvgPoolGrad" ? status : AtRunTime(std::move(status));
+absl::Status AvgPoolGradShape(InferenceContext& c) { return FromSizes(c, 0, 4); }
+// TensorFlow leaves a wrong number of sizes to the kernel.
+absl::Status FractionalAvgPoolGradShape(InferenceContext& c) {
+  PartialShape out = PartialShape::UnknownOfRank(4);
+  if (c.input_value(0) != nullptr) {
+    TENON_ASSIGN_OR_RETURN(out, c.input_as_shape(0));
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
 }
 absl::Status AvgPool3DGradShape(InferenceContext& c) { return FromSizes(c, 0, 5); }
 absl::Status LikeInput0Rank4Shape(InferenceContext& c) { return LikeInput(c, 0, 4); }
 absl::Status Dilation2DBackpropInputShape(InferenceContext& c) {
   return AtRunTime(LikeInput(c, 0, 4));
 }
+absl::Status LikeInput1Rank4Shape(InferenceContext& c) { return LikeInput(c, 1, 4); }
 absl::Status LikeInput0Rank5Shape(InferenceContext& c) { return LikeInput(c, 0, 5); }
 
 // Grey-scale dilation: the filter has one value per position and channel.
