@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 #include "graph/shapes/old_producers.h"
@@ -20,13 +21,16 @@ absl::StatusOr<PartialShape> DeclaredShape(const Graph& graph, NodeId n) {
   return StandsForAnyShape(graph, n, shape) ? PartialShape() : std::move(shape);
 }
 
-absl::Status CheckFeed(const FeedContract& contract, const Tensor& value) {
+absl::Status CheckFeed(size_t i, const FeedContract& contract, const Tensor& value) {
   if (!value.initialized())
     return absl::InvalidArgumentError(absl::StrCat("feed '", contract.name, "' has no value"));
   if (value.dtype() != contract.dtype) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("feed '", contract.name, "' is ", DataTypeName(value.dtype()),
-                     ", but the graph takes ", DataTypeName(contract.dtype)));
+    return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
+                          "feed '", contract.name, "' is ", DataTypeName(value.dtype()),
+                          ", but the graph takes ", DataTypeName(contract.dtype))),
+                      absl::StatusCode::kInvalidArgument,
+                      absl::StrCat("Expects arg[", i, "] to be ", DataTypeSpecName(contract.dtype),
+                                   " but ", DataTypeSpecName(value.dtype()), " is provided"));
   }
   if (!contract.shape.CompatibleWith(value.shape())) {
     return absl::InvalidArgumentError(
@@ -57,7 +61,7 @@ absl::Status CheckFeeds(absl::Span<const FeedContract> contracts, absl::Span<con
         absl::StrCat("there are ", feeds.size(), " values for ", contracts.size(), " feeds"));
   }
   for (size_t i = 0; i < feeds.size(); ++i)
-    TENON_RETURN_IF_ERROR(CheckFeed(contracts[i], feeds[i]));
+    TENON_RETURN_IF_ERROR(CheckFeed(i, contracts[i], feeds[i]));
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/inline_budget.h"
 #include "executor/lowering/lowering.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_library.h"
 #include "graph/gradients/gradients.h"
@@ -150,9 +151,14 @@ absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (TypeOf(body.results[i]) != BaseType(types[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
-                       ", output ", i, " of the call ", DataTypeName(types[i])));
+      return NoteAnswer(
+          absl::InvalidArgumentError(absl::StrCat(
+              "result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
+              ", output ", i, " of the call ", DataTypeName(types[i]))),
+          absl::StatusCode::kInternal,
+          absl::StrCat("Output ", i, " of type ", DataTypeSpecName(TypeOf(body.results[i])),
+                       " does not match declared output type ", DataTypeSpecName(types[i]),
+                       " for node {{node ", graph_.name(n), "}}"));
     }
     const Output output{n, static_cast<int32_t>(i)};
     if (read_.contains(output)) read_.insert(body.results[i]);

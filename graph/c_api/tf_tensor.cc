@@ -208,7 +208,7 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status)
   absl::StatusOr<Tensor> tensor = tenon::TensorFromWire(tenon::BufferBytes(*from));
   // TensorFlow's code and message for bytes that are no TensorProto.
   if (!tensor.ok() && tensor.status().code() == absl::StatusCode::kDataLoss) {
-    return TF_SetStatus(status, TF_INVALID_ARGUMENT, "Unparseable tensor proto");
+    return TF_SetStatus(status, TF_INVALID_ARGUMENT, "Unparseable tensorflow.TensorProto proto");
   }
   if (!tensor.ok()) return tenon::StatusToC(tensor.status(), status);
   tenon::HandleLoans::Share(to);

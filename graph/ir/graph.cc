@@ -4,6 +4,7 @@
 // the graph share, so that a copy copies no text and no constants.
 
 #include "graph/ir/graph.h"
+#include "graph/base/node_note.h"
 
 #include <algorithm>
 #include <iterator>
@@ -56,8 +57,10 @@ NodeKind MakeKind(std::string_view op_name, const OpDef* op, std::vector<Attr> s
   kind.op = op;
   kind.attrs = AttrSet(std::move(sorted_attrs));
   if (op == nullptr) {
-    kind.types_status =
-        absl::UnimplementedError(absl::StrCat("no op and no function is named '", op_name, "'"));
+    const absl::Status unknown = OpNotRegistered(op_name);
+    kind.types_status = NoteAnswer(
+        absl::UnimplementedError(absl::StrCat("no op and no function is named '", op_name, "'")),
+        unknown.code(), unknown.message());
     return kind;
   }
   kind.defaults = MissingDefaults(*op, kind.attrs);

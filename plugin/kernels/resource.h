@@ -2,7 +2,9 @@
 // tensor share the objects themselves, so that a kernel with the tensor needs no lookup.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -17,13 +19,30 @@ namespace tenon {
 // Objects are counted by reference: a tensor may keep one beyond the session.
 class Resource : public Object {
  public:
+  // What the resources of one container have in common.
+  struct Container {
+    std::string name;                // "localhost" for the nameless one
+    std::atomic<bool> used = false;  // whether a resource in it has got a value
+  };
+
   explicit Resource(std::string_view name) : name_(name) {}
   const std::string& name() const { return name_; }
+  // Null for a resource that no manager has made.
+  const std::shared_ptr<Container>& container() const { return container_; }
+  // Whether the resource is of no use before it gets a value, as a variable.
+  virtual bool starts_empty() const { return false; }
   // Whether no session keeps the object: it lasts as long as the tensors with it.
   virtual bool anonymous() const { return false; }
 
+ protected:
+  void NoteValue() const {
+    if (container_ != nullptr) container_->used.store(true, std::memory_order_relaxed);
+  }
+
  private:
+  friend class ResourceManager;
   const std::string name_;
+  std::shared_ptr<Container> container_;  // set once, before others see the resource
 };
 
 // The object as a T; null if the object is null or is no T.
@@ -48,6 +67,8 @@ class ResourceManager {
     if (entry == resources_.end()) {
       auto made = ObjectRef<Resource>::Adopt(make().release());
       if (!made) return {};
+      made->container_ = ContainerOf(container);
+      if (!made->starts_empty()) made->NoteValue();
       entry = resources_.emplace(key, std::move(made)).first;
     }
     return ObjectRef<T>::Share(static_cast<T*>(entry->second.get()));
@@ -58,7 +79,11 @@ class ResourceManager {
 
  private:
   using Key = std::tuple<std::string, std::string, std::string_view>;  // container, name, kind
+  std::shared_ptr<Resource::Container> ContainerOf(std::string_view name)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Resource::Container>, std::less<>> containers_
+      ABSL_GUARDED_BY(mutex_);
   std::map<Key, ObjectRef<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
 

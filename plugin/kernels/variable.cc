@@ -67,11 +67,23 @@ absl::Status Variable::NoValue(absl::StatusCode code) const {
         absl::StrCat("Attempting to use uninitialized value ", name());
     return NoteAnswer(std::move(status), code, uninitialized);
   }
+  std::string info(status.message());
+  if (container() != nullptr) {
+    const std::string& place = container()->name;
+    info = absl::StrCat("container=", place, ", status error message=");
+    if (container()->used.load(std::memory_order_relaxed)) {
+      absl::StrAppend(&info, "Resource ", place, "/", name(),
+                      "/N10tensorflow3VarE does not exist.");
+    } else {
+      absl::StrAppend(&info, "Container ", place,
+                      " does not exist. (Could not find resource: ", place, "/", name(), ")");
+    }
+  }
   const std::string words = absl::StrCat(
       "Could not find variable ", name(),
       ". This could mean that the variable has been deleted. In TF1, it can also mean the variable "
       "is uninitialized. Debug info: ",
-      status.message());
+      info);
   return NoteAnswer(std::move(status), code, words);
 }
 
@@ -141,6 +153,7 @@ void Variable::AssignHeld(Tensor value, Device* device) {
 // Swaps, so that the caller destroys the old value without the lock: that may run a plug-in's code.
 void Variable::Set(Tensor& value, Device* device) {
   std::swap(value_, value);
+  NoteValue();
   device_ = MemoryOf(device);
   copy_.Clear();
   ++changes_;

@@ -44,6 +44,7 @@ class Variable : public Resource {
                     bool by_reference = false)
       : Resource(name), dtype_(dtype), by_reference_(by_reference) {}
   std::string_view kind() const override { return kKind; }
+  bool starts_empty() const override { return true; }
   DataType dtype() const { return dtype_; }
 
   // Returns the value in the memory of `device`; an uninitialized tensor before the first

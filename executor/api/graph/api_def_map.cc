@@ -180,11 +180,11 @@ absl::Status Merge(const pb::ApiDef& from, pb::ApiDef* to) {
 
 absl::Status Put(TF_ApiDefMap& map, std::string_view text) {
   pb::ApiDefs defs;
-  if (!google::protobuf::TextFormat::ParseFromString(PlainText(text), &defs))
-    return absl::InvalidArgumentError("Failed to parse the text as an ApiDefs message");
   absl::MutexLock lock(&map.mutex);
   if (map.is_read)
     return Misfit("TF_ApiDefMapPut cannot be called after TF_ApiDefMapGet has been called.");
+  if (!google::protobuf::TextFormat::ParseFromString(PlainText(text), &defs))
+    return absl::InvalidArgumentError("Failed to parse the text as an ApiDefs message");
   for (const pb::ApiDef& def : defs.op()) {
     const auto found = map.ops.find(def.graph_op_name());
     if (found != map.ops.end()) TENON_RETURN_IF_ERROR(Merge(def, &found->second));

@@ -8,6 +8,7 @@
 #include "executor/api/base/attr_checks.h"
 #include "executor/api/base/op_text.h"
 #include "executor/api/graph/call_shapes.h"
+#include "executor/api/graph/fed_handles.h"
 #include "executor/api/graph/shape_errors.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
@@ -104,6 +105,7 @@ absl::Status InferNewNode(TF_Graph& graph) {
     return DescribeShapeError(graph.graph, node, context, status);
   };
   TENON_RETURN_IF_ERROR(graph.shapes.Append(graph.graph, options));
+  TENON_RETURN_IF_ERROR(CheckFedHandles(graph, graph.graph.num_node_ids() - 1));
   return InferCall(graph, graph.graph.num_node_ids() - 1);
 }
 

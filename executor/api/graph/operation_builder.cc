@@ -185,6 +185,14 @@ absl::StatusOr<NodeId> OperationBuilder::Finish() {
     return graph_.graph.FindNode(name_) == kNoNode ? Errors() : duplicate();
   if (!colocation_.empty()) {
     const std::vector<std::string_view> groups(colocation_.begin(), colocation_.end());
+    for (const auto& given : attrs_) {
+      if (given.name != kColocationAttr) continue;
+      const std::string groups_wire = attr::StringList(groups);
+      return absl::InvalidArgumentError(
+          absl::StrCat("Inconsistent values for attr '", kColocationAttr, "' ",
+                       AttrText(AttrValue(given.wire)), " vs. ", AttrText(AttrValue(groups_wire)),
+                       " while building NodeDef '", name_, "' using ", OpText(*op_)));
+    }
     attrs_.push_back({kColocationAttr, attr::StringList(groups)});
   }
   inputs_.insert(inputs_.end(), control_.begin(), control_.end());

@@ -164,8 +164,8 @@ int TF_OperationGetControlInputs(TF_Operation* oper, TF_Operation** control_inpu
   absl::MutexLock lock(&oper->graph->mutex);
   int count = 0;
   for (const Output& from : oper->graph->graph.control_inputs(oper->node)) {
-    if (count >= max_control_inputs) break;
-    control_inputs[count++] = &oper->graph->operations[from.node];
+    if (count < max_control_inputs) control_inputs[count] = &oper->graph->operations[from.node];
+    ++count;
   }
   return count;
 }
@@ -178,11 +178,12 @@ int TF_OperationNumControlOutputs(TF_Operation* oper) {
 
 int TF_OperationGetControlOutputs(TF_Operation* oper, TF_Operation** control_outputs,
                                   int max_control_outputs) {
-  if (control_outputs == nullptr || max_control_outputs <= 0) return 0;
+  if (control_outputs == nullptr || max_control_outputs < 0) return 0;
   int count = 0;
   tenon::api::ForEachUse({oper, tenon::kControlPort}, [&](NodeId n, int32_t) {
-    control_outputs[count++] = &oper->graph->operations[n];
-    return count < max_control_outputs;
+    if (count < max_control_outputs) control_outputs[count] = &oper->graph->operations[n];
+    ++count;
+    return true;
   });
   return count;
 }

@@ -26,10 +26,11 @@ namespace {
 using Outputs = std::vector<TF_Output>;
 
 // The name of the loop, or loop_1 and so on: the first that is neither a name nor a prefix of
-// names.
+// names. A loop without a name has its nodes beside those of the graph.
 std::string FreeScope(TF_Graph& graph, const char* name) {
   graph.prefixes.CatchUp(graph.graph);
   std::string scope = name;
+  if (scope.empty()) return scope;
   for (int i = 1; IsTaken(graph, scope); ++i) scope = absl::StrCat(name, "_", i);
   return scope;
 }
@@ -78,9 +79,7 @@ class LoopBuilder {
   }
 
  private:
-  std::string UniqueName(std::string_view op) const {
-    return graph_.graph.UniqueName(absl::StrCat(scope_, "/", op));
-  }
+  std::string UniqueName(std::string_view op) const { return graph_.graph.UniqueName(Path(op)); }
 
   // The first output of a new node.
   absl::StatusOr<TF_Output> Add(
@@ -121,7 +120,7 @@ class LoopBuilder {
   absl::StatusOr<Outputs> Copy(const TF_Graph& from, std::string_view part, const TF_Output* inputs,
                                const Outputs& values, const Outputs& outputs) {
     TF_ImportGraphDefOptions options;
-    options.prefix = absl::StrCat(scope_, "/", part);
+    options.prefix = Path(part);
     options.skip_mapped_nodes = true;
     options.control_dependencies.push_back(values[0].oper);
     std::string wire;
@@ -162,6 +161,10 @@ class LoopBuilder {
   const TF_WhileParams& params_;
   const LoopOwner& owner_;
   TF_Graph& graph_;
+  // A name in the loop.
+  std::string Path(std::string_view part) const {
+    return scope_.empty() ? std::string(part) : absl::StrCat(scope_, "/", part);
+  }
   const std::string scope_;
 };
 

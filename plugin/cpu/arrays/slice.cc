@@ -152,6 +152,9 @@ absl::Status PrepareReverse(Prepare& p) {
   const int rank = p.input_shape(0).rank();
   if (rank > 0 && p.input_shape(0).dim(0) == 0)
     return p.Invalid("the first dimension must not be 0");
+  if (p.input_shape(1).rank() != 1) {
+    return p.Invalid(absl::StrCat("'dims' must be 1-dimension, not ", p.input_shape(1).rank()));
+  }
   const Tensor* dims = p.input_value(1);
   if (dims == nullptr || dims->num_elements() != rank)
     return p.Invalid("'dims' must have one bool per dimension");

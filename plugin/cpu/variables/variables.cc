@@ -1,6 +1,7 @@
 // Variables, by reference (version 1) and as resources, and assignments to the whole of them.
 #include <cstring>
 
+#include "graph/base/node_note.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/variables/writable.h"
@@ -143,7 +144,12 @@ absl::Status RunRead(const void* state, const StepArgs& args) {
   for (size_t i = 0; i < s.outputs.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(Variable * variable, InputAs<Variable>(args, static_cast<int>(i)));
     TENON_ASSIGN_OR_RETURN(Tensor value, ReadValue(*variable, DeviceOf(*args.run_state)));
-    if (value.dtype() != s.outputs[i]) return WrongType(*variable, value.dtype(), s.outputs[i]);
+    if (value.dtype() != s.outputs[i]) {
+      return NoteAnswer(
+          WrongType(*variable, value.dtype(), s.outputs[i]), absl::StatusCode::kInvalidArgument,
+          absl::StrCat("Trying to read variable with wrong dtype. Expected ",
+                       DataTypeSpecName(s.outputs[i]), " got ", DataTypeSpecName(value.dtype())));
+    }
     args.run_state->SetOutput(static_cast<int>(i), std::move(value));
   }
   return absl::OkStatus();

@@ -298,7 +298,7 @@ TEST(CAPI, TestFromProto) {
   buffer = TF_NewBufferFromString("\x0a\x7f", 2);
   TF_TensorFromProto(buffer, t, status);
   EXPECT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
-  EXPECT_STREQ(TF_Message(status), "Unparseable tensor proto");
+  EXPECT_STREQ(TF_Message(status), "Unparseable tensorflow.TensorProto proto");
   TF_DeleteBuffer(buffer);
   TF_DeleteTensor(t);
   TF_DeleteStatus(status);

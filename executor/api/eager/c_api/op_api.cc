@@ -25,26 +25,29 @@ absl::Status CheckHandles(TFE_TensorHandle* const* handles, int count) {
   return absl::OkStatus();
 }
 
-// The length of an argument or result, which a list of the OpDef names.
+// The length of an argument or result, which a list of the OpDef names. As in TensorFlow, the
+// lengths of all in the list must be known.
 absl::StatusOr<int> LengthOf(const TFE_Op& op, const std::vector<ArgDef>& args, const char* name,
                              std::string_view kind) {
+  const NewAttrs all = op.attrs.All();
+  std::vector<Attr> views;
+  for (const auto& attr : all) views.push_back({attr.name, AttrValue(attr.wire)});
+  for (const ArgDef& each : args) {
+    for (const std::string& decides : {each.number_attr, each.type_list_attr}) {
+      const AttrDef* const attr = op.entry->def->FindAttr(decides);
+      if (attr == nullptr || attr->has_default) continue;
+      const bool given = std::any_of(all.begin(), all.end(),
+                                     [&](const auto& known) { return known.name == decides; });
+      if (!given)
+        return absl::NotFoundError(absl::StrCat("No attr named '", decides, "' in NodeDef:"));
+    }
+  }
   const auto arg = std::find_if(args.begin(), args.end(), [name](const ArgDef& a) {
     return name != nullptr && a.name == name;
   });
   if (arg == args.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat(kind, " '", name == nullptr ? "" : name, "' not found"));
-  }
-  const NewAttrs all = op.attrs.All();
-  std::vector<Attr> views;
-  for (const auto& attr : all) views.push_back({attr.name, AttrValue(attr.wire)});
-  for (const std::string& decides : {arg->number_attr, arg->type_list_attr}) {
-    const AttrDef* const attr = op.entry->def->FindAttr(decides);
-    if (attr == nullptr || attr->has_default) continue;
-    const bool given = std::any_of(all.begin(), all.end(),
-                                   [&](const auto& known) { return known.name == decides; });
-    if (!given)
-      return absl::NotFoundError(absl::StrCat("No attr named '", decides, "' in NodeDef:"));
   }
   TENON_ASSIGN_OR_RETURN(const int64_t length,
                          ArgLength(*op.entry->def, AttrSet(std::move(views)), *arg));

@@ -84,6 +84,8 @@ TEST_F(EagerInferenceTest, LengthsBeforeAndAfterInputs) {
   EXPECT_EQ(status_.text(), "5 No attr named 'T' in NodeDef:");
   EXPECT_EQ(TFE_OpGetOutputLength(op.get(), "output", status_), -1);
   EXPECT_EQ(status_.text(), "5 No attr named 'T' in NodeDef:");
+  EXPECT_EQ(TFE_OpGetInputLength(op.get(), "none", status_), -1);
+  EXPECT_EQ(status_.text(), "5 No attr named 'T' in NodeDef:");
   AddList(op, {floats_.get(), axis_.get()});
   for (int round = 0; round < 2; ++round) {  // before and after the execution
     EXPECT_EQ(TFE_OpGetInputLength(op.get(), "input", status_), 2);

@@ -183,6 +183,10 @@ TEST_F(EagerOpsTest, ErrorsOfValuesHaveTensorFlowsWords) {
   EXPECT_THAT(ErrorOf(ctx_, "Sum", {f, twice.get()}),
               StartsWith("3 Invalid reduction arguments: Axes contains duplicate dimension: 0"));
   EXPECT_THAT(ErrorOf(ctx_, "Fill", {huge.get(), zero.get()}), StartsWith("3 "));
+  const auto to_bool = [](TFE_Op* op) { TFE_OpSetAttrType(op, "DstT", TF_BOOL); };
+  const Handle flag = RunOp(ctx_, "Cast", {two.get()}, to_bool), one = Of<float>({1}, {1});
+  EXPECT_THAT(ErrorOf(ctx_, "Reverse", {one.get(), flag.get()}),
+              StartsWith("3 'dims' must be 1-dimension, not 0"));
 }
 
 TEST_F(EagerOpsTest, MissingTypesAreToldFirst) {

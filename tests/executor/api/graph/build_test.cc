@@ -83,6 +83,11 @@ TEST_F(Build, ControlEdgesGoBothWays) {
   EXPECT_EQ(2, TF_OperationGetControlInputs(neg, control, 3));
   EXPECT_EQ(first, control[0]);
   EXPECT_EQ(x, control[1]);
+  // All are counted, whatever room there is.
+  control[1] = nullptr;
+  EXPECT_EQ(2, TF_OperationGetControlInputs(neg, control, 1));
+  EXPECT_EQ(nullptr, control[1]);
+  EXPECT_EQ(1, TF_OperationGetControlOutputs(first, control, 0));
   ASSERT_EQ(1, TF_OperationNumControlOutputs(first));
   EXPECT_EQ(1, TF_OperationGetControlOutputs(first, control, 3));
   EXPECT_EQ(neg, control[0]);
@@ -142,6 +147,45 @@ TEST_F(Build, ColocationAttributeReplacesGroups) {
   TF_SetAttrValueProto(desc, "_class", right.data(), right.size(), s());
   ExpectOk();
   EXPECT_THAT(NodeDefOf(Finish(desc)).attr().at("_class").list().s(), ElementsAre("loc:@z"));
+}
+
+TEST_F(Build, ColocationAndAnAttributeOfAnotherKindAreRefused) {
+  TF_Operation* x = Placeholder("x");
+  TF_OperationDescription* desc = New("Neg", "neg");
+  TF_AddInput(desc, {x, 0});
+  TF_ColocateWith(desc, x);
+  TF_SetAttrString(desc, "_class", "y", 1);
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
+  EXPECT_THAT(message(),
+              StartsWith("Inconsistent values for attr '_class' \"y\" vs. [\"loc:@x\"] while "
+                         "building NodeDef 'neg' using Op<name=Neg;"));
+}
+
+// A placeholder says too little of some handles and shapes.
+TEST_F(Build, RefusesPlaceholdersThatSayTooLittle) {
+  const std::vector<int64_t> scalar;
+  TF_Operation* matrix = Placeholder("matrix", TF_VARIANT, &scalar);
+  TF_OperationDescription* desc = New("SparseMatrixNNZ", "nnz");
+  TF_AddInput(desc, {matrix, 0});
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_THAT(message(), StartsWith("Unable to access shape and type info from variant input 0 "
+                                    "for '{{node nnz}} = SparseMatrixNNZ[](matrix)'"));
+  TF_Operation* handle = Placeholder("handle", TF_RESOURCE, &scalar);
+  desc = New("ResourceCountUpTo", "count");
+  TF_AddInput(desc, {handle, 0});
+  TF_SetAttrInt(desc, "limit", 3);
+  TF_SetAttrType(desc, "T", TF_INT32);
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_THAT(message(), StartsWith("Handle has no shape/type information. for '{{node count}}"));
+  TF_Operation* shape = Placeholder("shape", TF_INT32, &scalar);
+  desc = New("EmptyTensorList", "list");
+  TF_AddInput(desc, {shape, 0});
+  TF_AddInput(desc, {shape, 0});
+  TF_SetAttrType(desc, "element_dtype", TF_FLOAT);
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_THAT(message(), StartsWith("Received a shape scalar with unknown static value."));
+  EXPECT_EQ(nullptr, TF_GraphOperationByName(g(), "list"));
 }
 
 // Attributes replace the groups so far; TF_ColocateWith adds to them.

@@ -258,6 +258,7 @@ TEST_F(ApiDefs, MistakesGiveAStatus) {
   EXPECT_THAT(message(), HasSubstr("All elements in arg_order override must match"));
   Get();
   Put("op: < graph_op_name: 'TestOp' >", TF_FAILED_PRECONDITION);
+  Put("no proto", TF_FAILED_PRECONDITION);
   EXPECT_EQ(nullptr, TF_NewApiDefMap(testing::BufferOf("\xff").get(), s()));
   EXPECT_EQ("Unparseable OpList", message());
   EXPECT_EQ(nullptr, TF_NewApiDefMap(nullptr, s()));

@@ -184,6 +184,17 @@ TEST_F(While, ANameIsNeeded) {
   End(TF_INVALID_ARGUMENT, "TF_WhileParams `name` field is null");
 }
 
+TEST_F(While, AnEmptyNamePutsNothingBefore) {
+  Begin(1);
+  LessThan(3);
+  Count();
+  params()->name = "";
+  End();
+  EXPECT_THAT(Names(), ElementsAre("p0", "Enter", "Merge", "cond/limit", "cond/less", "LoopCond",
+                                   "Switch", "body/step0", "body/add0", "NextIteration", "Exit"));
+  EXPECT_THAT(Run({0}), ElementsAre(3));
+}
+
 TEST_F(While, TheConditionMustBeBool) {
   Begin(1);
   params()->cond_output = params()->cond_inputs[0];

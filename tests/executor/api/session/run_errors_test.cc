@@ -91,9 +91,79 @@ TEST_F(CRunErrors, OfAVariableWithoutAValue) {
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   EXPECT_EQ(
       "9 Could not find variable v. This could mean that the variable has been deleted. In TF1, it "
-      "can also mean the variable is uninitialized. Debug info: variable 'v' has no value yet; "
-      "assign one first\n\t [[{{node read}}]]",
+      "can also mean the variable is uninitialized. Debug info: container=localhost, status error "
+      "message=Container localhost does not exist. (Could not find resource: "
+      "localhost/v)\n\t [[{{node read}}]]",
       ErrorOf(Finish(desc)));
+}
+
+// A container is there once a variable in it has got a value.
+TEST_F(CRunErrors, OfAVariableWithoutAValueBesideOneThatHasIt) {
+  TF_Operation *handles[2], *reads[2];
+  for (const int i : {0, 1}) {
+    const std::string name(1, static_cast<char>('v' + i));
+    TF_OperationDescription* desc = New("VarHandleOp", name.c_str());
+    TF_SetAttrType(desc, "dtype", TF_FLOAT);
+    TF_SetAttrShape(desc, "shape", nullptr, 0);
+    TF_SetAttrString(desc, "shared_name", name.data(), 1);
+    handles[i] = Finish(desc);
+    desc = New("ReadVariableOp", absl::StrCat("read_", name).c_str());
+    TF_AddInput(desc, {handles[i], 0});
+    TF_SetAttrType(desc, "dtype", TF_FLOAT);
+    reads[i] = Finish(desc);
+  }
+  TF_OperationDescription* desc = New("AssignVariableOp", "assign");
+  TF_AddInput(desc, {handles[0], 0});
+  TF_AddInput(desc, {Const("one", testing::Float(1).get()), 0});
+  TF_Operation* assign = Finish(desc);
+  OpenSession session(g());
+  session.Run({{}, {}, {assign}});
+  EXPECT_EQ(TF_OK, session.code()) << session.message();
+  session.Run({{}, {{reads[1], 0}}, {}});
+  EXPECT_EQ(TF_FAILED_PRECONDITION, session.code());
+  EXPECT_EQ(
+      "Could not find variable w. This could mean that the variable has been deleted. In TF1, it "
+      "can also mean the variable is uninitialized. Debug info: container=localhost, status error "
+      "message=Resource localhost/w/N10tensorflow3VarE does not exist.\n\t [[{{node read_w}}]]",
+      session.message());
+}
+
+TEST_F(CRunErrors, OfAFeedOfAnotherType) {
+  TF_Operation* x = Placeholder("x", TF_INT32);
+  TF_Operation* neg = Unary("Neg", "neg", {x, 0});
+  const testing::TensorPtr fed = testing::Float(1);
+  EXPECT_EQ("3 Expects arg[0] to be int32 but float is provided",
+            ErrorOf(neg, {{{x, 0}, fed.get()}}));
+}
+
+TEST_F(CRunErrors, OfAFunctionWithAnOpThatDoesNotExist) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Strange'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+           }
+           node_def { name: 'n' op: 'NoSuchOp' input: 'x' }
+           ret { key: 'y' value: 'n:y:0' })pb"));
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  const testing::TensorPtr fed = testing::Float(1);
+  EXPECT_THAT(ErrorOf(Call("call", "Strange", {x, 0}), {{{x, 0}, fed.get()}}),
+              StartsWith("5 Op type not registered 'NoSuchOp' in binary running on "));
+}
+
+TEST_F(CRunErrors, OfACallWithAResultOfAnotherType) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Same'
+             input_arg { name: 'x' type: DT_INT32 }
+             output_arg { name: 'y' type: DT_INT32 }
+           }
+           ret { key: 'y' value: 'x' })pb"));
+  TF_Operation* x = Placeholder("x", TF_INT32);
+  const testing::TensorPtr fed = testing::IntTensor({}, {1});
+  EXPECT_THAT(ErrorOf(Call("call", "Same", {x, 0}), {{{x, 0}, fed.get()}}),
+              StartsWith("13 Output 0 of type int32 does not match declared output type float for "
+                         "node {{node call}}"));
 }
 
 TEST_F(CRunErrors, OfANameThatNoNodeMayHave) {
