@@ -32,6 +32,7 @@ std::string TypeName(std::string_view type);
 // Returns the C++ type of an attribute: "int64_t", "std::vector<DType>".
 std::string AttrTypeName(const AttrDef& attr);
 
+// Returns `text` as a C++ string literal with its quotes.
 std::string StringLiteral(std::string_view text);
 // Returns the default of an attribute that has one as the initializer of a variable of its type,
 // such as "{1, 1}". An attribute of tensors or functions gets one that is not set, which stands for

@@ -16,8 +16,9 @@ struct Family {
   std::vector<std::string_view> ops;
 };
 
-// Returns all families by name. Each built-in op whose name begins with a letter is in one of them.
-// INTERNAL if an entry of the table in families.cc fits no op.
+// Returns all families, sorted by name. Each built-in op whose name begins with a letter is in one
+// of them. The texts live as long as the process. INTERNAL if an entry of the table in families.cc
+// fits no op, or names no header.
 absl::StatusOr<std::vector<Family>> Families();
 
 }  // namespace tenon::op_headers

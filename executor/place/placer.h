@@ -59,13 +59,15 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //
 // `devices`: those of one type in order of ordinal; the CPU among them. The result points to them.
 // `previous`: the placement before the passes ran, by node id; empty for the first placement. An
-// entry without a device means a new node. If `previous` is not empty, a node whose device string
-// is the full name of a device of the session that can run the node stays there, new nodes too. On
-// its earlier device with its earlier op it keeps its reason, and NodePlacement::rejected but for
-// kGreedy. On its earlier device with another op it keeps a reason with outlives_op
-// (place_codes.h); else its reason is kPriority or kGreedy where the device is the best one for it,
-// and kPassMoved where not. On another device, and for a new node, the reason is kPassMoved. All
-// other nodes are decided anew.
+// entry without a device means a new node. If `previous` is not empty, a node stays where its
+// device string says, if that is the full name of a device of the session that can run the node.
+// New nodes stay too. All other nodes are decided anew. The reason of a node that stays:
+// * on its earlier device, with its earlier op: the earlier reason. NodePlacement::rejected is the
+//   earlier one too, unless the reason is about neighbours (kGreedy): then it is found anew.
+// * on its earlier device, with another op: the earlier reason if that one has outlives_op
+//   (place_codes.h). Otherwise kPriority or kGreedy if the device is the best one for the node,
+//   and kPassMoved if it is not.
+// * on another device, or a new node: kPassMoved.
 //
 // A node without a kernel on any device goes to the CPU with reason kNoKernel: only a run that
 // needs the node fails. But a request of such a node that must be met is an error.

@@ -75,10 +75,12 @@ class Frame : public RunState {
   // Blocks until all devices of the plan have done all of their queued work, that of other runs
   // included. Waits for each of them; returns the first error.
   absl::Status Synchronize();
-  // Synchronize for a run that ends with `status`, but for devices that other runs use too, and
-  // that have done all work of this run.
+  // Synchronize at the end of a run with this `status`. Leaves out a device if other runs use it
+  // too and it is known to have done all work of this run: so no run waits for the work of others.
+  // Leaves out none if `status` is an error or the run is recorded.
   absl::Status SynchronizeAtEnd(const absl::Status& status);
-  // A copy had no bytes: so no device has waited for what the copy was to come after.
+  // Notes that the run had a copy of no bytes. Such a copy queues nothing, so its end says nothing
+  // of the work before it: SynchronizeAtEnd then waits for all devices.
   void NoteEmptyCopy() { values_->has_empty_copy.store(true, std::memory_order_relaxed); }
   // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
   // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).

@@ -28,7 +28,8 @@ bool AllGiven(std::initializer_list<Pointer> pointers, TF_Status* status);
 bool NoneDeleted(std::initializer_list<Pointer> pointers, TF_Status* status);
 
 // Whether an array of `count` elements can be read: `count` is 0, or it is above 0 and `array` is
-// not null. Else sets INVALID_ARGUMENT.
+// not null. Else sets INVALID_ARGUMENT, which names the argument `name`. Leaves the status as it is
+// where it returns true. `status` may be null.
 bool IsArray(const char* name, const void* array, int64_t count, TF_Status* status);
 
 }  // namespace tenon::api

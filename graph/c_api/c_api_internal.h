@@ -78,14 +78,15 @@ struct TF_Shape {
 
 namespace tenon {
 
-// Copies code, message and payloads from one form to the other. StatusToC replaces what `to` held;
-// it ignores a null `to`, since a plug-in may pass none, and tells of a deleted one. StatusFromC
-// takes null for OK. A code outside TF_Code became UNKNOWN when the plug-in set it; an error
-// without a message gets "(no message)".
+// Copies code, message and payloads from one form to the other.
+// StatusToC replaces what `to` held. Does nothing for a null `to`, since a plug-in may pass none.
+// For a deleted `to` it writes a warning (WarnOf) and nothing else.
+// StatusFromC returns OK for null, and INVALID_ARGUMENT for a deleted status. A code outside
+// TF_Code became UNKNOWN when the plug-in set it; an error without a message gets "(no message)".
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
-// Sets the status to OK, and tells of one that is deleted. ClearStatus does so only where the
-// status is not OK, and ignores null.
+// Sets the status to OK. A deleted one stays as it is, and a warning is written. ClearStatus does
+// the same, does nothing for null, and is cheap for a status that is OK.
 void ResetStatus(TF_Status& status);
 inline void ClearStatus(TF_Status* status) {
   if (status != nullptr && status->code != TSL_OK) ResetStatus(*status);

@@ -33,8 +33,8 @@ void CopyDebugInfo(const Graph& from, NodeId node, Graph& to, NodeId copy);
 
 // Gives nodes of `after`, which passes made of `before`, the places of the nodes that they took in:
 // a node whose op or attributes have changed gets those of the inputs that it had, and of the
-// inputs of these and so on, as far as they are gone. Constants and Identities count for nothing. A node gets at
-// most 16 places. Nodes are the same if their ids are. Linear in the graph.
+// inputs of these and so on, as far as they are gone. Constants and Identities count for nothing. A
+// node gets at most 16 places. Nodes are the same if their ids are. Linear in the graph.
 void CarryPlaces(const Graph& before, Graph& after);
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 // What is true of an op beside its signature: a column of the op's row in graph/ops/<family>.cc.
-// Code that wants to know something of an op asks here, by Graph::facts. A field that
-// is left out claims nothing: defaults are always safe.
+// Code that wants to know something of an op asks here, by Graph::facts. A field that is left out
+// claims nothing: defaults are always safe.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,7 @@ std::optional<int64_t> ScalarValue(InferenceContext& c, int i);
 // is marked AtRunTime.
 absl::StatusOr<int64_t> DimFromScalar(InferenceContext& c, int i);
 // Returns the elements of integer input i; nullopt unless all are known and there are at most
-// kMaxShapeValueElements.
+// kMaxShapeValueElements. An element may be -1 only where the input is a constant that says so.
 std::optional<Dims> ConstantInts(InferenceContext& c, int i);
 // Returns `axis`, from [-rank, rank), as a number in [0, rank); nullopt, or INVALID_ARGUMENT, for
 // other axes.
@@ -80,7 +80,8 @@ absl::StatusOr<int> AxisByRank(InferenceContext& c, int64_t axis, const PartialS
 // kMaxShapeValueElements, and if all are unknown.
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value);
 
-// Sets the shapes of the first outputs. Returns OK, so that a shape function can end with it.
+// Sets the shapes of the first outputs, one for each of `shapes`; shapes without an output are left
+// out. Always returns OK, so that a shape function can end with this call.
 absl::Status SetOutputs(InferenceContext& c, std::initializer_list<PartialShape> shapes);
 
 // --- Shape functions.

@@ -46,7 +46,8 @@ class KernelOracle {
   virtual ~KernelOracle() = default;
   // Whether `device` (a full or partial device string; empty: CPU) has a kernel for this op and
   // these attributes. Defaults of the op count for attributes that are missing. An op that the plan
-  // carries out itself counts as one with a kernel. A device that is not here has constants alone.
+  // carries out itself counts as one with a kernel. For a device that this process does not have,
+  // the answer is true for Const alone.
   virtual bool HasKernel(std::string_view device, std::string_view op,
                          const AttrSet& attrs) const = 0;
   // For a node on a device other than the CPU: whether the kernel reads the input from, or writes

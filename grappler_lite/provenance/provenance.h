@@ -20,6 +20,7 @@ namespace tenon {
 struct NameInBody {
   std::string_view function, node;
 
+  // Splits `text` at its last ':'. Both parts are views of `text`. Accepts any text.
   static NameInBody Of(std::string_view text);
   std::string Text() const;
 };
@@ -80,7 +81,8 @@ class Provenance : public PipelineObserver {
     Records current;       // of nodes that something happened to
     Records first;         // of a body as calls find it, before passes work on it
     Records gone;
-    absl::flat_hash_map<std::string, std::vector<std::string>> takers;  // of those that are gone
+    // By node that is gone, where no rewrite was at the node itself: what took the node.
+    absl::flat_hash_map<std::string, std::vector<std::string>> takers;
     struct Taking {
       std::string by;  // the function in whose body the pass ran
       std::string rewrite;

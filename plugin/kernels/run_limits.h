@@ -61,12 +61,14 @@ class RunEnded : public std::exception {
   absl::Status status_;
 };
 
-// Counts this thread in `threads`, the number of those that compute, instead of where it was
-// counted before. Null: it is counted nowhere.
+// Counts this thread in `threads`, the number of threads that compute. Takes it out of the number
+// that it was counted in before. Null: it is then counted nowhere. `threads` must live until the
+// thread's next call.
 void CountComputing(std::atomic<int>* threads);
 
 // The thread waits, and is not counted among those that compute, for the life of the object. Create
-// and destroy it in the same thread.
+// and destroy it in the same thread. A thread has one at a time, and calls CountComputing outside
+// of its life only.
 class Pause {
  public:
   Pause();

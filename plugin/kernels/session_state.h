@@ -27,10 +27,11 @@ class SessionState {
   virtual uint64_t seed() const { return 0; }
   // The files that kernels may read and write.
   virtual FileAccess files() const { return FileAccess(); }
-  // The state for `key`, made by `make` at first use. A key is a node's name, a line end, and then
-  // the kind of the state with all that `make` puts into it: calls may bring other nodes of the
-  // name in other runs of the session. Calls `make` under a lock: `make` must not call this
-  // function or GetPacked.
+  // The state for `key`, made by `make` at first use. A key has three parts: the name of the node,
+  // a line end, and a text for the kind of the state and every value that `make` puts into it
+  // ("generator 1 2"). The name alone does not do: another run of the session may have another node
+  // of that name, from the body of another function. Calls `make` under a lock: `make` must not
+  // call this function or GetPacked.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
   // Variables, tables and queues, which have a name. They live as long as the session unless they

@@ -12,9 +12,9 @@
 
 namespace tenon::api {
 
-// The parts of the function. The name of an argument is made of the name of its node, in lower
-// case, with '_' for characters that no argument may have. Of equal names the later ones get a
-// number.
+// The parts of the function. The name of an argument is made of the name of its node, from the
+// first letter on, in lower case, with '_' for characters that no argument may have; "unknown" for
+// a name without a letter. Of equal names the later ones get a number.
 struct FunctionParts {
   std::string_view name;
   bool append_hash = false;           // append "_" and FunctionHashText to the name

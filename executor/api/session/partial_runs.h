@@ -35,8 +35,9 @@ class PartialRuns {
   explicit PartialRuns(SessionCore& core) : core_(core) {}
 
   // Sets a run of the session's present graph up, and returns its handle. `ends` are all inputs and
-  // outputs of the run. Computes nothing. Errors are those of CheckEnds and of RunPhases::Make, but
-  // for a placeholder that `ends` do not feed: as in TensorFlow, the run then fails when it begins.
+  // outputs of the run. Computes nothing. Errors are those of CheckEnds, CheckExecutorType and
+  // RunPhases::Make, but for a placeholder that `ends` do not feed: as in TensorFlow, the run then
+  // fails when it begins.
   absl::StatusOr<std::string> SetUp(const EndNames& ends);
   // Feeds `inputs`, the values of ends.feeds, computes what they allow, and sets `outputs` to the
   // values of ends.fetches: new tensors, which the caller owns. An input may stand twice in one

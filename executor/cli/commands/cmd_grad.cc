@@ -101,7 +101,7 @@ absl::StatusOr<NamedGradients> NameAll(const GradientRequest& request,
     entry.Set("of", wrt[i]);
     if (gradients[i].node == kNoNode) {
       entry.Set("node", Json());
-      named.rows.push_back({wrt[i], "none", "nothing that it is differentiated by depends on it"});
+      named.rows.push_back({wrt[i], "none", "nothing that is differentiated depends on it"});
     } else {
       TENON_ASSIGN_OR_RETURN(const std::string name,
                              NameGradient(graph, request.xs[i], gradients[i]));

@@ -24,10 +24,10 @@ inline constexpr int64_t kMaxRuns = int64_t{1} << 24;  // the duration of each r
 struct RecordFlags {
   std::vector<std::string> traces;  // files: .xplane.pb for an XSpace, others for trace events
   std::string op_table;             // "text", "csv" or "lanes-csv"; empty: none
-  bool memory = false;
+  bool memory = false;              // report what memory holds, the largest values first
 
   void DeclareRecords(Declarer& d);  // --trace, --op-table
-  void DeclareMemory(Declarer& d);
+  void DeclareMemory(Declarer& d);   // --memory
 };
 
 // The flags of a command that runs a model and records its runs.

@@ -1,5 +1,9 @@
 // How tapes go back through one op or one function: a function that computes the gradients of its
 // inputs from those of its outputs, built once. Used by the library's own headers.
+//
+// Words: the way forth is the op or function as the program runs it; the way back is the function
+// that computes its gradients. Functions here throw tenon::Error, with `where` as the place in the
+// program.
 #pragma once
 
 #include <exception>
@@ -19,21 +23,26 @@
 
 namespace tenon::inline v0::internal {
 
-// The way back. The backward function takes `needs`, then the gradients of the outputs.
+// The way back. `function` takes the values that `needs` lists, then the gradients of the outputs
+// that `dys` lists.
 struct Backward {
-  // What the way back needs of the way forth.
+  // A tensor of the way forth that `function` takes: an input, an output, or an extra output of
+  // `forward`. `index` counts inputs, captures included, for kInput; outputs of `forward`, the
+  // extra ones behind the function's own, for kOutput and kExtra.
   struct Need {
     enum class Kind { kInput, kOutput, kExtra } kind;
     size_t index;
   };
-  std::shared_ptr<FunctionRep> forward;   // the function with extra outputs; null for an op
+  // The function, which gives extra outputs for the way back behind its own; null for an op.
+  std::shared_ptr<FunctionRep> forward;
   std::shared_ptr<FunctionRep> function;  // null if no input has a gradient
   std::vector<Need> needs;
-  std::vector<size_t> dys;   // the outputs whose gradients it takes
+  std::vector<size_t> dys;   // numbers of outputs, ascending
   std::vector<int> results;  // for each input the number of its gradient among the results, or -1
 };
 
-// By the inputs whose gradients are wanted, a byte for each.
+// The ways back through one function, by the inputs whose gradients are wanted: a byte for each
+// input, 1 if its gradient is wanted.
 struct BackwardTable {
   std::map<std::string, std::shared_ptr<const Backward>> by_wanted;
 };
@@ -41,7 +50,8 @@ struct BackwardTable {
 // Splits a graph to which gradients were added into what goes forth and what goes back.
 class BackwardSplit {
  public:
-  // `first_new` nodes were there before the gradients.
+  // The first `first_new` nodes of the graph were there before the gradients were added. `dys` are
+  // the placeholders for the gradients of the outputs. The graph must outlive the object.
   BackwardSplit(const TraceGraph& graph, size_t first_new, const std::vector<TF_Output>& dys)
       : nodes_(NodesOf(graph.graph())), first_new_(first_new) {
     for (const TF_Output& dy : dys) dys_.insert(KeyOf(dy));
@@ -78,6 +88,7 @@ class BackwardSplit {
   }
 
   bool IsBackward(TF_Operation* node) const { return new_.contains(node); }
+  // The nodes that go forth, in the order of the graph.
   std::vector<TF_Operation*> forward() const {
     std::vector<TF_Operation*> nodes;
     for (TF_Operation* const node : nodes_) {
@@ -119,9 +130,13 @@ class BackwardSplit {
   std::unordered_set<OutputKey, Hash> dys_;
 };
 
-// Builds the way back through a graph whose inputs and outputs are given. `wanted` says of which
-// inputs the gradient is wanted (not of those behind its end), `reached` which outputs have one.
-// `forward_name` is empty for an op.
+// Builds the way back through a graph with these inputs and outputs, and adds the nodes of the
+// gradients to the graph. `wanted`: a byte for each input, 1 if its gradient is wanted; inputs
+// behind its end count as 0. `reached`: for each output whether a gradient comes to it. `name`
+// begins the names of the functions that are made. `needs_forward`: make Backward::forward, so that
+// the way forth saves what the way back needs; false for an op, of which the way back computes
+// again what it needs. The caller holds TraceMutex(). UNIMPLEMENTED where a value would have to be
+// computed again that has side effects or is random.
 inline std::shared_ptr<const Backward> BuildBackward(
     const std::shared_ptr<TraceGraph>& graph, const std::vector<TF_Output>& inputs,
     const std::vector<TF_Output>& outputs, const std::string& wanted,
@@ -265,7 +280,8 @@ inline std::shared_ptr<const Backward> BuildBackward(
   return result;
 }
 
-// The way back through a function, built once for the wanted inputs, captures included.
+// Returns the way back through a function, built once for each `wanted`: a byte for each input,
+// then for each capture. Any thread may call it; takes TraceMutex().
 inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<FunctionRep>& function,
                                                   const std::string& wanted, Where where) {
   const std::lock_guard lock(TraceMutex());
@@ -289,7 +305,8 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
                            std::vector<bool>(outputs.size(), true), function->name(), true, where);
 }
 
-// The way back, or why there is none: a call without a gradient needs none.
+// As BackwardOf, but an error goes to *error, and the result is null: a call may be made whose
+// gradient nobody asks for. Without C++ exceptions the program ends as in any other error.
 inline std::shared_ptr<const Backward> TryBackwardOf(const std::shared_ptr<FunctionRep>& function,
                                                      const std::string& wanted, Where where,
                                                      std::exception_ptr* error) {
@@ -306,7 +323,7 @@ inline std::shared_ptr<const Backward> TryBackwardOf(const std::shared_ptr<Funct
 #endif
 }
 
-// Throws the error once a gradient comes.
+// Returns a backward function that throws the error when a gradient comes.
 inline CustomBackward NoWayBack(std::exception_ptr error) {
   return
       [error](const std::vector<Tensor>&, const std::vector<Tensor>&,
@@ -418,6 +435,8 @@ inline KeptCall CallKeeping(TraceGraph& graph, const std::shared_ptr<FunctionRep
   return {std::move(way), std::move(outputs)};
 }
 
+// Adds a call of a function that has a CustomGradient in it to the trace, and returns the outputs
+// of the function. An error of building the way back is thrown when a gradient comes, not here.
 inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
                                                   const std::shared_ptr<FunctionRep>& function,
                                                   const std::vector<Tensor>& tensors, Where where,
@@ -436,8 +455,9 @@ inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
   return outputs;
 }
 
-// A call that the program made by hand goes back as other calls of the function do. Of other ops
-// gradients stop with an error: a graph has no place for what the program gave.
+// Adds the node of `call`, which names a function that has a CustomGradient in it, to the trace of
+// this thread. A PartitionedCall goes back as CallWithCustomGradient does. The gradient of any
+// other op throws UNIMPLEMENTED: a graph has no place for the C++ function of the CustomGradient.
 inline std::vector<Tensor> RunWithCustomGradient(OpCall& call, const NodeOptions& options) {
   TraceGraph& graph = *scopes.trace;
   if (call.type == "PartitionedCall" || call.type == "StatefulPartitionedCall") {
@@ -474,7 +494,8 @@ inline void PutText(std::string& key, std::string_view text) {
   key += text;
 }
 
-// Appends what tells an attribute from others of its name.
+// Appends a text to `key` that differs for any two attributes of one name with different values.
+// Tensors differ by address.
 inline void PutAttr(std::string& key, const NamedAttr& attr) {
   PutText(key, attr.name);
   key += static_cast<char>(attr.kind);
@@ -492,7 +513,9 @@ inline void PutAttr(std::string& key, const NamedAttr& attr) {
   PutNumber(key, -1);
 }
 
-// The way back through a call of an op, built once for its attributes, types and shapes.
+// Returns the way back through a call of an op, built once for its attributes, types and shapes; an
+// op that has come with more than 16 shapes gets one way back for all further shapes. `wanted` and
+// `reached` are those of BuildBackward. Any thread may call it; takes TraceMutex().
 inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std::string& wanted,
                                                   const std::vector<bool>& reached) {
   struct Known {

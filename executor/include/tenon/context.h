@@ -40,6 +40,7 @@ inline Process& GetProcess() {
   return *process;
 }
 
+// Makes the context, unless another thread has made it. Throws if a device cannot be made.
 inline TFE_Context* MakeContext() {
   Process& process = GetProcess();
   const std::lock_guard lock(process.mutex);
@@ -56,12 +57,14 @@ inline TFE_Context* MakeContext() {
   return context;
 }
 
+// The context of the process, which the first call makes. Thread-safe.
 inline TFE_Context* Context() {
   static Process& process = GetProcess();
   TFE_Context* const context = process.context.load(std::memory_order_acquire);
   return context != nullptr ? context : MakeContext();
 }
 
+// Another number at each call, for the names of functions and variables: 1, 2 …
 inline int64_t NextNumber() {
   return GetProcess().names.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -85,9 +88,11 @@ inline std::vector<DeviceInfo> ListDevices() {
   return devices;
 }
 
-// Loads a plug-in with devices, kernels, ops or a graph pass. FAILED_PRECONDITION after the first
-// tensor or op of the process: devices are made with the eager context. `options` are the
-// plug-in's own, as graph_run's --plugin takes them after the path: "as=GPU;memory_mb=64".
+// Loads a plug-in with devices, kernels, ops or a graph pass, for as long as the process lives.
+// FAILED_PRECONDITION after the first tensor or op of the process: devices are made with the eager
+// context. Other errors are those of TF_LoadPluggableDeviceLibrary, NOT_FOUND for a file that
+// cannot be opened among them. `options` are the plug-in's own, as graph_run's --plugin takes them
+// after the path: "as=GPU;memory_mb=64". UNIMPLEMENTED for options on a library other than Tenon.
 inline void LoadPlugin(const std::string& path, const std::string& options = {},
                        Where where = Where::current()) {
   if (internal::GetProcess().context.load() != nullptr) {

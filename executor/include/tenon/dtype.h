@@ -118,7 +118,9 @@ inline const char* Name(DType dtype) {
 }
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << Name(dtype); }
 
-// True for the types of real and complex numbers that have a derivative.
+// True if a tensor of the type may have a gradient: floats of 16 to 64 bits and complex numbers,
+// and kResource and kVariant, as a variable or a list of such numbers has one. Other handles count
+// too: the type does not tell what a handle stands for.
 inline bool IsDifferentiable(DType dtype) {
   switch (dtype) {
     case DType::kFloat:

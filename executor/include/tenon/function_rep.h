@@ -56,8 +56,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // Those of the graph whose tensors are the function's.
   const std::vector<CustomNode>& custom_nodes() const { return custom_nodes_; }
 
-  // Makes the function of the graph's nodes. `outputs` are tensors of the graph.
-  // Of all nodes, or of `nodes` alone if there are any.
+  // Makes a function of `nodes`, or of all nodes of the graph if `nodes` is empty. `outputs` are
+  // tensors of the graph, and become the results output_0, output_1 …; the inputs and captures of
+  // the graph become the arguments. Throws what TF_GraphToFunction refuses.
   static std::shared_ptr<FunctionRep> Finish(std::string name, std::shared_ptr<TraceGraph> graph,
                                              std::vector<TF_Output> outputs, Where where,
                                              const std::vector<TF_Operation*>& nodes = {}) {
@@ -65,7 +66,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     rep->Define(std::move(outputs), nodes, where);
     return rep;
   }
-  // Takes a function that a graph has.
+  // Takes a function that a graph has; the result owns `function`.
   static std::shared_ptr<FunctionRep> Adopt(TF_Function* function) {
     auto rep = std::make_shared<FunctionRep>(TF_FunctionName(function), nullptr);
     rep->function_ = function;
@@ -114,8 +115,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   const StateUse& use() const { return use_; }
   Effect effect() const { return use_.effect; }
 
-  // The place of a node of the function or of those that it calls; and its op. A node of a function
-  // whose call was put in the place of the node "call" is named "call/node".
+  // Finds a node of the function or of the functions that it calls, and sets its place and its op.
+  // Returns false if there is no such node, or nobody knows its place. A node of a function whose
+  // call was put in the place of the node "call" is named "call/node".
   bool FindNode(const std::string& node, Where* where, std::string* op) const {
     if (graph_ == nullptr) return false;
     *where = graph_->PlaceOf(node);
@@ -368,6 +370,8 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
   callees_.push_back(function);
 }
 
+// Throws the error of `status` for a call of a function. The error names the node in the function
+// that failed, and the place of that node, if the message says which node it is; else the call.
 [[gnu::used]] inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
   const TF_Code code = TF_GetCode(status);
   const std::string message = TF_Message(status);

@@ -160,15 +160,16 @@ inline void GoBackByOne(const TapeRecord& record, GradientSums& sums, Where wher
 
 // How a GradientTape records.
 struct GradientTapeOptions {
-  // Gradient may be called more than once, and is recorded itself. So it goes back op by op, which
-  // takes longer than one function for all ops.
+  // Gradient may be called more than once. The tape goes on after it, and records the ops of
+  // Gradient too. So Gradient goes back op by op, which takes longer than one function for all ops.
   bool persistent = false;
 };
 
-// Records what this thread computes by eager ops and calls of functions from tensors that it
-// watches, while it lives and until Gradient is called. Trainable variables are watched by
-// themselves. Tapes may be nested, for derivatives of derivatives. Inside of a trace Gradient adds
-// nodes as Gradients does. One thread makes, uses and destroys a tape.
+// Records what this thread computes by eager ops and calls of functions from the tensors that the
+// tape watches. Records as long as the tape lives; a tape that is not persistent stops at the call
+// of Gradient. A tape watches all trainable variables without a call of Watch. Tapes may be nested,
+// for derivatives of derivatives. Inside of a trace Gradient adds nodes as Gradients
+// (gradients.h) does. One thread makes, uses and destroys a tape.
 class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
@@ -186,10 +187,13 @@ class GradientTape {
   }
   void Watch(const Variable& variable) { Watch(variable.handle()); }
 
-  // The derivatives of the sum of `y` by each of `xs`; an empty Tensor where no path of
-  // differentiable ops leads from a watched x to y. `grad_y`, if it is defined, is the derivative
-  // by y of what is differentiated in the end. FAILED_PRECONDITION for a second call of a tape that
-  // is not persistent.
+  // Returns the derivatives of the sum of all elements of `y`, or of all `ys`, by each of `xs`: one
+  // Tensor for each x, of its shape. The Tensor is empty (defined() is false) where no path of
+  // differentiable ops leads from a watched x to a y. `grad_y` weighs the elements of y in the sum;
+  // an empty Tensor stands for ones. `grad_ys` is empty, or has one entry for each of `ys`.
+  // FAILED_PRECONDITION for a second call of a tape that is not persistent. INVALID_ARGUMENT for
+  // another number of `grad_ys`, and for an empty y or x. NOT_FOUND where an op on the path has no
+  // gradient.
   std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
                                const Tensor& grad_y = {}, Where where = Where::current()) {
     return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);
@@ -370,8 +374,11 @@ inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
 // std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result;
 // or that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs,
 // gradients. What `backward` does beside that, such as an assignment, it does when a gradient is
-// computed. INVALID_ARGUMENT if `forward` reads a trainable variable that is not among the
-// arguments: it would get no gradient. Other tensors that `forward` takes from outside get none.
+// computed. Both functions are copied, and `backward` lives as long as a tape or a trace that has
+// recorded the call. INVALID_ARGUMENT if `forward` reads a variable that is trainable or that a
+// tape watches, and that is not among the arguments: the variable would get no gradient. Other
+// tensors that `forward` takes from outside get none. INVALID_ARGUMENT, when a gradient is
+// computed, if `backward` gives another number of gradients than there are inputs.
 template <typename Forward, typename BackwardFunction>
 auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
   return

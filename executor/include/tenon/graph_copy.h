@@ -38,10 +38,11 @@ class GraphCopy {
     stand_ins_.emplace(KeyOf(original), stand_in);
   }
 
-  // Copies the nodes, and the functions that the graph knows. Each input of a node must come from
-  // one of the nodes or be replaced. Nodes that they wait for and that are not copied have run. No
-  // node asks to be placed beside another any more: that one may not be copied. The copy knows what
-  // they do to state.
+  // Copies the nodes, and the functions that the graph knows. Each data input of a node must come
+  // from one of the nodes or be replaced (Replace). A control input from a node that is not copied
+  // counts as done: it comes from a NoOp in the copy. The attribute _class is left out, since it
+  // may name a node that is not copied. The new graph knows what the nodes do to state. To be
+  // called once.
   void Copy(const std::vector<TF_Operation*>& nodes, Where where) {
     for (const auto& callee : from_.callees()) to_->Use(callee);
     CopyLibrary();
@@ -89,8 +90,8 @@ class GraphCopy {
     }
   }
 
-  // Gives the copy these tensors with gradients of the program's own. All that they name was copied
-  // or replaced.
+  // Adds copies of these to the new graph's custom_nodes. Each output that they name must have been
+  // copied or replaced.
   void CopyCustomNodes(const std::vector<CustomNode>& custom_nodes) {
     const auto copies = [this](const std::vector<TF_Output>& outputs) {
       std::vector<TF_Output> found;
@@ -103,7 +104,8 @@ class GraphCopy {
     }
   }
 
-  // What stands for an output of the original.
+  // The output of the new graph that stands for an output of the original. Its `oper` is null if
+  // the node was neither copied nor replaced.
   TF_Output Find(TF_Output output) const {
     const auto found = stand_ins_.find(KeyOf(output));
     if (found != stand_ins_.end()) return found->second;

@@ -21,6 +21,8 @@ namespace internal {
 // calls give.
 class GraphExport {
  public:
+  // Makes the copy. FAILED_PRECONDITION if the function uses a symbol of another trace,
+  // UNIMPLEMENTED if it uses a resource other than a variable.
   explicit GraphExport(const FunctionRep& function, Where where)
       : where_(where), copy_(*function.graph(), std::make_shared<TraceGraph>(nullptr)) {
     TraceGraph& from = copy_.from();
@@ -60,8 +62,10 @@ class GraphExport {
   }
 
   TraceGraph& graph() const { return *copy_.graph(); }
+  // The names of the nodes that stand for the results, in their order.
   const std::vector<std::string>& results() const { return results_; }
 
+  // Returns the graph as GraphDef bytes, with the facts of the trace (TraceFacts).
   std::string Bytes() const {
     TF_Status* const status = ThreadStatus();
     TF_Buffer* const buffer = TF_NewBuffer();

@@ -65,14 +65,17 @@ class TensorNumbers {
   size_t count_ = 0;
 };
 
-// One step forth, as a tape keeps it.
+// One step forth, as a tape keeps it: an op, a call of a function, or a call of a CustomGradient.
+// Of the first three members only that of the step's kind is set.
 struct TapeRecord {
   OpCall call;                               // of an op
   std::shared_ptr<const Backward> function;  // of a call of a function
   CustomBackward custom;                     // of a CustomGradient
+  // `given`: the inputs of a function, captures included, or of a CustomGradient. `extra`: the
+  // extra outputs of Backward::forward.
   std::vector<Tensor> given, outputs, extra;
-  std::string wanted;  // for each input whether its gradient is wanted
-  Where where;
+  std::string wanted;  // for each input a byte, 1 if its gradient is wanted
+  Where where;         // the place in the program
 
   // Of an op the call has them.
   const std::vector<Tensor>& inputs() const { return given.empty() ? call.tensors : given; }
@@ -117,7 +120,8 @@ class TapeRep {
   }
 };
 
-// A byte for each tensor, 1 if a tape of this thread watches it.
+// Sets *wanted to a byte for each tensor, 1 if a tape of this thread that records watches it.
+// Returns whether there is such a tensor.
 inline bool WantedBy(const std::vector<Tensor>& tensors, std::string* wanted) {
   bool any = false;
   wanted->assign(tensors.size(), '\0');
@@ -133,10 +137,13 @@ inline bool WantedBy(const std::vector<Tensor>& tensors, std::string* wanted) {
   return any;
 }
 
+// Offers the record to all tapes of this thread (TapeRep::Keep).
 inline void KeepOnTapes(const std::shared_ptr<const TapeRecord>& record) {
   for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) tape->Keep(record);
 }
 
+// Keeps a call of an op that has run, with its outputs, on the tapes of this thread that watch an
+// input. Does nothing if none does.
 inline void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs) {
   std::string wanted;
   if (!WantedBy(call.tensors, &wanted)) return;
@@ -156,6 +163,8 @@ class GradientSums {
     const TensorRep* of;
     Tensor value;
   };
+  // Adds `gradient` to the sum of `of`; nothing for an empty Tensor. Set replaces the sum. Find
+  // gives an empty Tensor where nothing was added.
   void Add(const Tensor& of, const Tensor& gradient, Where where) {
     if (!gradient.defined()) return;
     Tensor& sum = Of(of);

@@ -27,7 +27,8 @@ struct RunBackward {
   std::vector<uint32_t> dys, needs, results;
 };
 
-// Whether the record is of an op that its attributes, types and shapes say all about.
+// Whether the record is of an op of which attributes, types and shapes say everything: a call of an
+// op without a tensor or a function among its attributes.
 inline bool IsPlainOp(const TapeRecord& record) {
   using Kind = NamedAttr::Kind;
   if (record.function != nullptr || record.custom) return false;
@@ -41,9 +42,10 @@ inline bool IsPlainOp(const TapeRecord& record) {
 // A run of ops as a tape keeps it, its tensors numbered in the order in which they come.
 class TapeRun {
  public:
-  // Sums of gradients of what follows the run are in `sums`; of tensors of the run they are what
-  // the way back begins with. Wanted are the gradients of `xs`, and if ops before the run are to
-  // get theirs, of all that the run takes.
+  // `sums`: the gradients that what follows the run has brought; those of tensors of the run are
+  // where the way back begins. The gradients of `xs` are wanted. With `wants_all`, so are those of
+  // all tensors that the run takes: ops before the run need them. The records must outlive the
+  // object.
   TapeRun(TapeRecords records, const GradientSums& sums, const std::vector<GradientSource>& xs,
           bool wants_all)
       : records_(records) {
@@ -132,7 +134,8 @@ class TapeRun {
   std::vector<Tensor> dy_values_;
 };
 
-// Traces what a tape does op by op: a function of calls of the ops' ways back, and of sums.
+// Builds the way back through the run: one function that calls the way back of each op, last op
+// first, and sums the gradients. Takes TraceMutex().
 inline std::shared_ptr<const RunBackward> BuildRunBackward(const TapeRun& run, Where where) {
   auto result = std::make_shared<RunBackward>();
   const std::lock_guard lock(TraceMutex());
@@ -208,7 +211,8 @@ class RunBackwardTable {
     return *table;
   }
 
-  // Null where the tape is to go back op by op.
+  // Returns the way back of the run's structure; builds it when the structure is met for the second
+  // time. Null where the tape is to go back op by op: a structure that is new, or has no room.
   std::shared_ptr<const RunBackward> Find(const TapeRun& run, Where where) {
     const uint64_t hash = HashOf(run.key());
     {
@@ -290,8 +294,8 @@ class RunBackwardTable {
   uint64_t seen_[1024] = {};  // structures that were met, by their hashes
 };
 
-// Goes back through a run at once: the sums of what the ops before the run and the xs need are in
-// `sums` then. False if the structure is not known yet, and nothing was done.
+// Goes back through a run at once, and puts the wanted gradients (TapeRun) into `sums`. Returns
+// false, and does nothing, where RunBackwardTable has no way back for the run.
 inline bool GoBackAtOnce(TapeRecords records, const std::vector<GradientSource>& xs, bool wants_all,
                          GradientSums& sums, Where where) {
   const TapeRun run(records, sums, xs, wants_all);

@@ -23,14 +23,15 @@ using CustomBackward = std::function<std::vector<Tensor>(const std::vector<Tenso
                                                          const std::vector<Tensor>& outputs,
                                                          const std::vector<Tensor>& gradients)>;
 
-// Tensors whose gradient the program gives. Its outputs stop the gradients of the graph's own
-// nodes.
+// Tensors whose gradient the program gives. The outputs are StopGradient nodes, so that gradients
+// reach the inputs by `backward` alone.
 struct CustomNode {
   std::vector<TF_Output> inputs, outputs;
-  // From the gradients of the outputs, of which none is missing, those of the inputs, of which some
-  // may be missing. Called in the trace of the graph, with symbols of it.
+  // Takes the inputs, the outputs with `extra` behind them, and a gradient for each of the outputs;
+  // none of the gradients is empty. Returns a gradient for each input; some may be empty Tensors.
+  // Called in the trace of the graph, with symbols of it.
   CustomBackward backward;
-  // What `backward` is given behind the outputs, without gradients of their own.
+  // More values that `backward` takes. They have no gradients of their own.
   std::vector<TF_Output> extra = {};
 };
 
@@ -59,7 +60,8 @@ struct StateUse {
 // Values of at most this many elements that a function captures become constants of its graph.
 inline constexpr int64_t kMaxConstantElements = 128;
 
-// Belongs to one trace and to its thread; afterwards it is read only, by several threads.
+// Belongs to one trace and to its thread; afterwards it is read only, by several threads. Functions
+// that add nodes throw tenon::Error with `where` as the place in the program.
 class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
  public:
   explicit TraceGraph(TraceGraph* outer) : graph_(TF_NewGraph()), outer_(outer) {}
@@ -171,7 +173,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // What a node does that calls a function of this graph.
   Effect effect() const { return use_.effect; }
 
-  // Where the program made the nodes.
+  // Where the program made the nodes. PlaceOf gives an empty place (line 0) and OpOf an empty text
+  // for a node that there is not. PlaceOf takes time linear in the nodes.
   void NotePlace(TF_Operation* node, Where where) { places_.emplace_back(node, where); }
   Where PlaceOf(std::string_view node) const {
     for (const auto& [operation, where] : places_) {
@@ -191,6 +194,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // The same for a function that is in the graph already.
   void Keep(std::shared_ptr<FunctionRep> function) { callees_.push_back(std::move(function)); }
 
+  // Returns a Tensor that stands for an output of this graph, and keeps the graph alive.
   Tensor Symbol(TF_Output output, Where where) {
     auto* const rep = new TensorRep;
     rep->graph = shared_from_this();
@@ -209,8 +213,10 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // In the order in which they were made.
   std::vector<CustomNode>& custom_nodes() { return custom_nodes_; }
 
+  // 1, 2 … for the random ops of the trace, so that each draws other numbers.
   int64_t next_seed() { return ++seeds_; }
 
+  // Adds a Placeholder that is no input of the function yet (AddInput).
   Tensor Placeholder(DType dtype, const Shape& shape, const std::string& name, Where where) {
     TF_Status* const status = ThreadStatus();
     const std::string unique = Unique(name);
@@ -241,7 +247,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return {operation, 0};
   }
 
-  // Of a resource the types and shapes of what it holds, so that reads have shapes.
+  // Gives output `to`, of this graph, what is known of the content of the resource `from`: types
+  // and shapes, so that reads have shapes. Does nothing for other types.
   void CopyHandleData(const Tensor& from, TF_Output to) {
     if (from.dtype() != DType::kResource) return;
     TF_Status* const status = ThreadStatus();

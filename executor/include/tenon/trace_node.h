@@ -25,7 +25,8 @@ bool NamesCustomGradient(const OpCall& call);
 inline std::atomic<std::vector<Tensor> (*)(OpCall& call, const NodeOptions& options)>
     run_with_custom_gradient = nullptr;
 
-// What ops of this type do. Looked up once a type.
+// What ops of this type do to state: kRandom, kRead and kNone by lists, kWrite for every other op
+// that is registered as stateful. Looked up once a type. Thread-safe.
 inline Effect EffectOfOp(const std::string& type) {
   static constexpr const char* kReads[] = {
       "ReadVariableOp",    "VariableShape",      "ResourceGather",
@@ -61,6 +62,9 @@ inline Effect EffectOfOp(const std::string& type) {
   return effect;
 }
 
+// Sets one attribute of a node that is being made, and makes the functions that the attribute names
+// known to the graph. Sets `status` to the error of a tensor or of a list of functions; errors of
+// other attributes come from TF_FinishOperation.
 inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const NamedAttr& attr,
                         TF_Status* status) {
   using Kind = NamedAttr::Kind;
@@ -134,6 +138,9 @@ inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const 
   }
 }
 
+// Adds the node of `call` to the graph: with the scopes of this thread for name, device and control
+// inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
+// outside become constants or captures. Throws the error of the op; the graph has no node then.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (scopes.watch != nullptr) [[unlikely]]
@@ -184,7 +191,10 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   return operation;
 }
 
-// Used from files that do not include this one, whatever this program does in the file that does.
+// GraphOf, UniqueName, AddToTrace and RunInTrace are used from files that do not include this one,
+// so that the compiler must keep them. AddToTrace and RunAsNode add the node to the trace of this
+// thread, with seeds for an op that draws numbers and has none. RunAsNode returns the outputs as
+// symbols. RunInTrace does the same, and takes care of functions that have a CustomGradient.
 [[gnu::used]] inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
 [[gnu::used]] inline std::string UniqueName(TraceGraph& graph, const std::string& base) {
   return graph.UniqueName(base);

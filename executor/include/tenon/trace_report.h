@@ -39,6 +39,7 @@ inline std::string SizeInWords(DType dtype, const Shape& shape) {
   return text;
 }
 
+// Finds the facts of a function that was traced: its graph() must not be null.
 class FactFinder {
  public:
   explicit FactFinder(const FunctionRep& function)
@@ -143,6 +144,7 @@ class FactFinder {
   TraceFacts facts_;
 };
 
+// Returns the facts of a function that has a graph. Takes time linear in its nodes.
 inline TraceFacts FactsOf(const FunctionRep& function) { return FactFinder(function).Take(); }
 
 // The facts as indented lines, of each list at most twelve entries.
@@ -214,6 +216,7 @@ class FactWriter {
     for (const auto& callee : function.graph()->callees()) AddOne(*callee);
   }
 
+  // Returns the bytes of `graph_def` with the facts.
   std::string Write(std::string_view graph_def) const {
     std::string out;
     for (wire::Reader graph(graph_def); graph.Next();) {

@@ -85,9 +85,8 @@ class NoteVariables {
 }  // namespace internal
 
 // A handle: copies are the same variable, which lives as long as the last of them and of the traces
-// that use it. Reads and
-// assignments run at once, or are nodes of the function that this thread traces; there they keep
-// their order. Several threads may use one variable.
+// that use it. Reads and assignments run at once, or are nodes of the function that this thread
+// traces; there they keep their order. Several threads may use one variable.
 class Variable {
  public:
   // Made at once, also in a trace, with a value of a type and shape that it keeps. In a trace

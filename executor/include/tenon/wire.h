@@ -1,4 +1,5 @@
-// Writes the bytes of protocol buffers. Used by the library's own headers.
+// Writes the bytes of protocol buffers, and reads fields of them. Used by the library's own
+// headers.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 namespace tenon::inline v0::internal::wire {
 
+// The functions that take `out` append to it.
 inline void Varint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -26,17 +28,21 @@ inline void Message(std::string& out, int field, std::string_view bytes) {
   Varint(out, bytes.size());
   out += bytes;
 }
+// Returns the bytes of a field that holds a text.
 inline std::string Text(int field, std::string_view text) {
   std::string out;
   Message(out, field, text);
   return out;
 }
-// Reads the fields of a message one by one. Malformed bytes end it.
+// Reads the fields of a message one by one. Malformed bytes look like the end of the message. The
+// views are of the message, which must outlive the reader.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_(bytes) {}
 
-  // The next field: its number, and its integer or its bytes. False at the end.
+  // Sets `field`, `number`, `bytes` and `raw` to those of the next field. A varint is in `number`,
+  // and `bytes` is empty then; any other content is in `bytes`, and `number` is 0. False at the
+  // end; the members mean nothing then.
   bool Next() {
     const char* const begin = left_.data();
     uint64_t tag = 0;
@@ -91,6 +97,7 @@ class Reader {
   std::string_view left_;
 };
 
+// Returns the shape of TensorShapeProto bytes. Ignores what is malformed.
 inline Shape ReadShape(std::string_view proto) {
   std::vector<int64_t> dims;
   bool unknown = false;

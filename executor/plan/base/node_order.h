@@ -1,4 +1,4 @@
-// In which order nodes run that may run in any.
+// In which order a run computes nodes that do not need one another. Answers do not depend on it.
 #pragma once
 
 namespace tenon {
@@ -6,8 +6,9 @@ namespace tenon {
 enum class NodeOrder {
   // Work for devices first (QueueDevicesFirst); of tasks the one with the longest path to the end.
   kAuto,
-  // As they stand in the graph, if the graph is sorted; tasks too. Asynchronous kernels still begin
-  // early (BeginCallsEarly), as one may wait for another.
+  // In the order of the graph's nodes; tasks too. A node that stands before one of its inputs runs
+  // after the input (TopologicalOrder). Asynchronous kernels still begin early (BeginCallsEarly),
+  // as one may wait for another.
   kFile,
 };
 

@@ -13,13 +13,15 @@
 
 namespace tenon::gradients {
 
-// Adds the nodes for such values.
+// Adds the nodes for such values. Errors go to the builder (GraphBuilder::Fail); a function then
+// returns an Output of kNoNode. `b` and `sides` must outlive the object. Not thread-safe.
 class DeadValues {
  public:
   DeadValues(GraphBuilder& b, const Sides& sides) : b_(b), sides_(sides) {}
 
-  // What the nodes of the gradient read in place of `value`, which is dead at times. Fails with
-  // UNIMPLEMENTED for a value on several sides, and for a handle that a branch makes.
+  // Returns the output that the nodes of the gradient read in place of `value`, which is dead at
+  // times. Adds its nodes once for each value. UNIMPLEMENTED for a value on several sides, and for
+  // a handle that a branch makes.
   Output Again(Output value);
   // The nodes that have been added to compute stand-ins: they are no part of the gradient.
   const std::vector<NodeId>& forward() const { return forward_; }

@@ -28,7 +28,8 @@ class IndexTable {
   // The value of the key; nullopt if the index has no such key.
   absl::StatusOr<std::optional<std::string>> Find(std::string_view key) const;
   // Calls `visit` for all keys in ascending order of bytes, the header's included. The views are
-  // valid during the call. Ends at the first error, of `visit` or of the table, and returns it.
+  // valid during the call. Ends at the first error, of `visit` or of the table, and returns it; an
+  // error of `visit` as it is, without the path.
   absl::Status ForEach(
       absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> visit) const;
 
@@ -39,6 +40,7 @@ class IndexTable {
 };
 
 // Returns the bytes of a table with these keys and values, uncompressed. INTERNAL if LevelDB fails.
+// Throws bad_alloc where memory is short.
 absl::StatusOr<std::string> IndexTableBytes(const std::map<std::string, std::string>& entries);
 
 }  // namespace tenon

@@ -12,13 +12,14 @@ namespace tenon {
 // One list: all slots that hold its handle. Lists that are elements of one list count as that list.
 struct TensorList {
   std::vector<int> elements;  // slots of floats that state the type of the elements
-  // Whether `follows` is false for a node, of those that have slots, that gives or takes the
-  // handle.
+  // True if the handle goes to or comes from a node for which `follows` is false: another op may
+  // then read or write elements in a way that nobody knows. Nodes without slots do not count.
   bool leaves = false;
 };
 
-// Returns the lists that have a slot of `floats` as element. `follows(n)` says whether
-// all that n does to the handle of a list is known.
+// Returns the lists that have a slot of `floats` as element. `floats` and `handles` are the slots
+// of floats and of variant handles of `g`. `follows(n)` says whether all that n does to the handle
+// of a list is known.
 std::vector<TensorList> FindTensorLists(const Graph& g, const TypeSlots& floats,
                                         const TypeSlots& handles,
                                         absl::FunctionRef<bool(NodeId)> follows);

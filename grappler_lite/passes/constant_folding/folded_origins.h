@@ -9,10 +9,10 @@
 
 namespace tenon {
 
-// Keeps the errors of nodes that no node needs any more since a value made of them has become a
-// constant: a constant that the run needs gets a control edge from each of these nodes that may
-// fail, unless the run needs the node already, perhaps for another such edge. One run of constant
-// folding uses one object.
+// Keeps the errors of runs. Folding may replace a node by a constant although a producer of the
+// node may fail: nothing needs the producer any more, and a run would miss its error. So each
+// constant that the run needs gets a control edge from every such producer that may fail, unless
+// the run needs the producer anyway. One run of constant folding uses one object.
 class FoldedOrigins {
  public:
   // Notes that n, which still has its data inputs, becomes `constant`; the two may be one node.

@@ -18,6 +18,7 @@ namespace tenon {
 //   two kernels of the plug-in that fit the same nodes at the same priority (Compete). Each is
 //   compared with at most 1000 before it, of the same op and device type.
 // An op or a device may come with another plug-in: the answer holds for the plug-ins loaded now.
+// Empty if there is no fault, and for a plug-in without kernels. Thread-safe.
 std::vector<std::string> DoubtfulKernels(std::string_view plugin,
                                          const std::set<std::string>& device_types);
 

@@ -174,11 +174,14 @@ TEST_P(PassGolden, NumbersStay) {
 
 // Passes that one field of RewriterConfig switches share a folder of pairs.
 TEST(PassGoldenPairs, EachPassHasOneThatChangesAndOneThatStays) {
+  if (std::getenv("TENON_WRITE_GOLDEN") != nullptr) GTEST_SKIP() << "the outputs are not there yet";
   std::map<std::string, std::pair<int, int>> pairs;  // by pass: how many change, how many stay
   for (const std::string& path : GoldenPasses()) {
     std::string out = path;
     out.replace(out.rfind(".in."), 4, ".out.");
-    const bool same = Lines(LoadGraph(path).value()) == Lines(LoadGraph(out).value());
+    const absl::StatusOr<Graph> after = LoadGraph(out);
+    ASSERT_TRUE(after.ok()) << after.status() << "; TENON_WRITE_GOLDEN=1 writes the file";
+    const bool same = Lines(LoadGraph(path).value()) == Lines(*after);
     ++(same ? pairs[GoldenPass(path).pass].second : pairs[GoldenPass(path).pass].first);
   }
   for (const PassEntry& entry : PassOrder()) {

@@ -15,11 +15,11 @@ typedef struct TF_Shape TF_Shape;
 // A new shape of unknown rank. Release with TF_DeleteShape.
 TF_CAPI_EXPORT extern TF_Shape* TF_NewShape(void);
 
-// The rank, -1 if unknown.
+// The rank; -1 if it is unknown, or if `shape` is NULL or deleted.
 TF_CAPI_EXPORT extern int TF_ShapeDims(const TF_Shape* shape);
 
-// The size of dimension `d`, counted from 0; -1 if the size or the rank is unknown, or if there is
-// no such dimension.
+// The size of dimension `d`, counted from 0; -1 if the size or the rank is unknown, if there is no
+// such dimension, or if `shape` is NULL or deleted.
 TF_CAPI_EXPORT extern int64_t TF_ShapeDimSize(const TF_Shape* shape, int d);
 
 // Releases a shape. NULL is allowed.

@@ -83,9 +83,10 @@ absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape)
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
 // beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a later frame
 // that giflib cannot decode ends the frames without an error, unless the file ends in it or the
-// frame has too few bytes for its pixels. INVALID_ARGUMENT also for an image whose pixels the whole
-// file's bytes could not hold, as of a wide frame and a high one. RESOURCE_EXHAUSTED if the frames have more pixels in all
-// than CheckStringBytes permits bytes.
+// frame has too few bytes for its pixels. INVALID_ARGUMENT also for an output image with more
+// pixels than the bytes of the whole file could hold: a wide frame and a high one may make such an
+// image. RESOURCE_EXHAUSTED if the frames have more pixels in all than CheckStringBytes permits
+// bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,

@@ -1,4 +1,7 @@
-// The arithmetic of one step of a long short-term memory (LSTM), element by element, in float.
+// The arithmetic of one step of a long short-term memory (LSTM), element by element, in float. Each
+// function shares its elements among `workers`, which is not null, and returns when all are done.
+// Results do not depend on the number of threads, and do not overlap inputs unless a comment says
+// so.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,8 @@ TF_CAPI_EXPORT extern TF_Device* TF_GetDevice(TF_OpKernelContext* ctx);
 
 // --- Objects of the plug-in ---
 //
-// The session keeps them by container and name. A NULL or empty container means "localhost".
+// The session keeps them by container and name. A NULL or empty container means "localhost", a NULL
+// name the empty one.
 
 // Hands `plugin_resource` over to the session, which calls delete_func with it once: when the
 // session ends, on any thread, or in this call on an error. delete_func may be NULL.
@@ -43,10 +44,10 @@ TF_CAPI_EXPORT extern void TF_CreatePluginResource(TF_OpKernelContext* ctx,
                                                    void* plugin_resource,
                                                    void (*delete_func)(void*), TF_Status* status);
 
-// Sets *result_plugin_resource to the object of this name; NULL on an error. If there is none, the
-// object is the result of create_func(create_func_args), which the session then owns and frees by
-// delete_func as above; else neither function is used. Two threads may call create_func for one
-// name at once: one object stays, and the other is freed. The caller frees nothing.
+// Sets *result_plugin_resource to the object of this name; to NULL on an error. If there is no such
+// object, the call makes one by create_func(create_func_args); the session then owns the object and
+// frees it by delete_func as above. Else neither function is used. Two threads may call create_func
+// for one name at once: one object stays, and the other is freed. The caller frees nothing.
 // TF_INVALID_ARGUMENT if create_func is NULL and there is no object, TF_FAILED_PRECONDITION as
 // above.
 TF_CAPI_EXPORT extern void TF_LookupOrCreatePluginResource(
@@ -69,9 +70,9 @@ TF_CAPI_EXPORT extern TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKer
 // Locks the variables exclusively, in an order that all kernels share, so that kernels cannot wait
 // for each other. A lock ends when the TF_VariableInfo is deleted, else with the execution. A
 // variable that this execution has locked already keeps that lock, exclusive or not, until the
-// earlier holder is released and this TF_VariableInfo is deleted. TF_INVALID_ARGUMENT, and no
-// lock, if an element is NULL. TF_DEADLINE_EXCEEDED if another kernel holds a variable for a
-// minute; those before it in that order are locked then.
+// earlier holder is released and this TF_VariableInfo is deleted. Does nothing if `num_vars` is 0
+// or less. TF_INVALID_ARGUMENT, and no lock, if `vars` or an element is NULL. TF_DEADLINE_EXCEEDED
+// if another kernel holds a variable for a minute; those before it in that order are locked then.
 TF_CAPI_EXPORT extern void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars,
                                                 TF_Status* status);
 
