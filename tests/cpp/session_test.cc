@@ -34,6 +34,20 @@ class CppSession : public testing::FolderTest {
   const Tensor x = Tensor::Of<float>({{1, 1}});
 };
 
+TEST_F(CppSession, SharesThreads) {
+  Layer(false).Save(Path("m.pb"));
+  const ThreadPool pool(3);
+  EXPECT_EQ(pool.size(), 3);
+  EXPECT_EQ(ThreadPool().size(), 0);
+  EXPECT_THROW(ThreadPool(-1), Error);
+  const Session first = Session::Load(Path("m.pb"), {.threads = 1, .pool = pool});
+  EXPECT_EQ(first.pool().size(), 3);
+  const Session alone = Session::Load(Path("m.pb"), {.threads = 2});
+  const Session second = Session::Load(Path("m.pb"), {.pool = alone.pool()});
+  EXPECT_EQ(second.pool().size(), 2);
+  EXPECT_EQ(Floats(second.Run({{"x", x}}, {"output_0"})[0]), (std::vector<float>{4, 0}));
+}
+
 TEST_F(CppSession, RunsWhatAFunctionSaved) {
   for (const std::string name : {"m.pb", "m.pbtxt", "m.pbtxt.xz"}) {
     Layer(false).Save(Path(name));

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/function_rep.h"
-#include "tenon/shared.h"
+#include "tenon/internal/function_rep.h"
+#include "tenon/internal/shared.h"
 #include "tenon/structure.h"
 
 namespace tenon::inline v0 {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tenon/error.h"
-#include "tenon/own.h"
+#include "tenon/internal/own.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api.h"

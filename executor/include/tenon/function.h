@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "tenon/concrete_function.h"
-#include "tenon/function_rep.h"
-#include "tenon/shared.h"
-#include "tenon/signature.h"
+#include "tenon/internal/function_rep.h"
+#include "tenon/internal/shared.h"
+#include "tenon/internal/signature.h"
+#include "tenon/internal/trace_table.h"
 #include "tenon/structure.h"
 #include "tenon/variable.h"
 
@@ -171,6 +172,7 @@ class Function {
   std::shared_ptr<internal::Trace> MakeTrace(const internal::Signature& signature,
                                              const Args&... args) const {
     auto graph = std::make_shared<internal::TraceGraph>(internal::scopes.trace);
+    graph->Begin(core_->where);
     const internal::TraceScope scope(graph.get(), &core_->options.device);
     std::tuple<internal::TracedArg<Args>...> symbols(internal::AsTraced(args)...);
     internal::MakeInputs make_inputs(*graph, signature, core_->where);

@@ -10,13 +10,25 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/backward.h"
 #include "tenon/gradients.h"
-#include "tenon/tape.h"
-#include "tenon/tape_backward.h"
+#include "tenon/internal/backward.h"
+#include "tenon/internal/tape.h"
+#include "tenon/internal/tape_backward.h"
 
 namespace tenon::inline v0 {
 namespace internal {
+
+// Whether the function may give something else when it runs again.
+inline bool MayDiffer(const FunctionRep& function) {
+  return function.use().effect != Effect::kNone || function.use().draws;
+}
+
+[[noreturn, gnu::cold]] inline void ThrowThirdDerivative(Where where) {
+  Throw(TF_UNIMPLEMENTED,
+        "A third derivative by one persistent GradientTape of a function with side effects, random"
+        " numbers or variables: use nested tapes",
+        where);
+}
 
 inline std::vector<Tensor> RunPlain(const std::shared_ptr<FunctionRep>& function,
                                     std::vector<Tensor> inputs, Where where) {
@@ -35,31 +47,50 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
   struct Level {
     TapeRep* tape;
     std::shared_ptr<const Backward> way;
-    size_t outputs;             // of the function that the way goes back through
-    std::vector<Tensor> given;  // to that function, with what it captures
+    size_t outputs;                          // of the function that the way goes back through
+    std::vector<Tensor> given;               // to that function, with what it captures
+    std::shared_ptr<const Backward> second;  // through the forward function of the way
   };
   std::vector<Level> levels;
   std::shared_ptr<FunctionRep> forth = function;
+  std::vector<Tensor> to_forth = inputs;
+  const auto go_through = [&](const std::shared_ptr<FunctionRep>& forward) {
+    to_forth = WithCaptures(*forth, std::move(to_forth));
+    forth = forward;
+  };
   std::exception_ptr error;
   for (TapeRep* tape = scopes.tape; tape != nullptr; tape = tape->outer) {
     if (!tape->recording ||
         !std::any_of(all.begin(), all.end(), [&](const Tensor& t) { return tape->Watches(t); }))
       continue;
-    std::vector<Tensor> given = forth == function ? all : WithCaptures(*forth, all);
     std::shared_ptr<const Backward> way;
     if (error == nullptr) way = TryBackwardOf(forth, wanted, where, &error);
     if (way != nullptr && way->function == nullptr) break;
-    levels.push_back({tape, way, forth->outputs().size(), std::move(given)});
-    if (way != nullptr) forth = way->forward;
+    levels.push_back({tape, way, forth->outputs().size(), WithCaptures(*forth, to_forth), nullptr});
+    if (way == nullptr) continue;
+    go_through(way->forward);
+    // A tape that goes back through its own gradients runs the function again. Where that gives
+    // something else, it keeps at once what a second derivative needs.
+    if (!tape->persistent || !MayDiffer(*function)) continue;
+    std::exception_ptr none;
+    std::shared_ptr<const Backward> second = TryBackwardOf(forth, wanted, where, &none);
+    if (second == nullptr || second->function == nullptr) continue;
+    go_through(second->forward);
+    levels.back().second = std::move(second);
   }
   if (levels.empty()) return RunPlain(function, std::move(inputs), where);
-  const std::vector<Tensor> results = RunPlain(forth, all, where);
+  const std::vector<Tensor> results = RunPlain(forth, std::move(to_forth), where);
   const auto at = [&](size_t i) { return results.begin() + static_cast<ptrdiff_t>(i); };
   for (const Level& level : levels) {
     auto record = std::make_shared<TapeRecord>();
     record->outputs.assign(at(0), at(level.outputs));
     if (level.way != nullptr) {
-      record->extra.assign(at(level.outputs), at(level.way->forward->outputs().size()));
+      const size_t kept = level.way->forward->outputs().size();
+      record->extra.assign(at(level.outputs), at(kept));
+      if (level.second != nullptr) {
+        record->second = level.second;
+        record->second_extra.assign(at(kept), at(level.second->forward->outputs().size()));
+      }
     } else {
       record->custom = NoWayBack(error);
     }
@@ -69,6 +100,16 @@ inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& funct
     record->wanted.resize(level.given.size(), 0);
     record->where = where;
     level.tape->Keep(record);
+    if (level.second == nullptr) continue;
+    auto beyond = std::make_shared<TapeRecord>();
+    beyond->outputs = record->second_extra;
+    beyond->given = record->given;
+    beyond->where = where;
+    beyond->custom = [where](const std::vector<Tensor>&, const std::vector<Tensor>&,
+                             const std::vector<Tensor>&) -> std::vector<Tensor> {
+      ThrowThirdDerivative(where);
+    };
+    level.tape->Keep(beyond);
   }
   return {at(0), at(function->outputs().size())};
 }
@@ -99,18 +140,19 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
     // Something was derived by what the way back kept: the way goes back through that as well. Only
     // a tape that goes back through its own gradients comes here.
     const std::shared_ptr<FunctionRep>& forward = way->forward;
-    if (forward->effect() != Effect::kNone) {
-      Throw(TF_UNIMPLEMENTED,
-            "A second derivative by one persistent GradientTape of a function with side effects or"
-            " random numbers: use two nested tapes",
-            record.where);
-    }
     given = WithCaptures(*forward, std::move(given));
-    way = BackwardOf(forward, record.wanted, record.where);
-    if (way->function == nullptr) return results;
     outputs.insert(outputs.end(), extra.begin(), extra.end());
-    const std::vector<Tensor> again = RunPlain(way->forward, given, record.where);
-    extra.assign(again.begin() + static_cast<ptrdiff_t>(outputs.size()), again.end());
+    if (record.second != nullptr) {
+      way = record.second;
+      extra = record.second_extra;
+    } else {
+      if (MayDiffer(*forward)) ThrowThirdDerivative(record.where);
+      way = BackwardOf(forward, record.wanted, record.where);
+      if (way->function == nullptr) return results;
+      // What the function gives now is recorded, for derivatives of this one.
+      const std::vector<Tensor> again = way->forward->Run(given, record.where);
+      extra.assign(again.begin() + static_cast<ptrdiff_t>(outputs.size()), again.end());
+    }
   }
   std::vector<Tensor> inputs;
   for (const Backward::Need& need : way->needs) {
@@ -174,6 +216,7 @@ class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
     rep_.outer = internal::scopes.tape;
+    rep_.persistent = options.persistent;
     internal::scopes.tape = &rep_;
   }
   GradientTape(const GradientTape&) = delete;
@@ -182,6 +225,7 @@ class GradientTape {
 
   void Watch(const Tensor& tensor, Where where = Where::current()) {
     tensor.rep(where);
+    tensor.get()->is_watched.store(true, std::memory_order_relaxed);
     rep_.watched.Add(tensor.get(), 0);
     kept_.push_back(tensor);
   }
@@ -283,153 +327,5 @@ class GradientTape {
   std::vector<Tensor> kept_;
   bool used_ = false;
 };
-
-namespace internal {
-
-template <typename T>
-std::vector<Tensor> AsTensors(const T& value) {
-  if constexpr (std::is_convertible_v<const T&, Tensor>) {
-    return {value};
-  } else if constexpr (IsTuple<T>::value) {
-    return std::apply([](const auto&... parts) { return std::vector<Tensor>{parts...}; }, value);
-  } else {
-    return std::vector<Tensor>(value.begin(), value.end());
-  }
-}
-
-template <typename Backward, size_t... i>
-std::vector<Tensor> CallBackward(const Backward& backward, const std::vector<Tensor>& inputs,
-                                 const std::vector<Tensor>& outputs,
-                                 const std::vector<Tensor>& gradients, std::index_sequence<i...>) {
-  using List = const std::vector<Tensor>&;
-  if constexpr (std::is_invocable_v<const Backward&, List, List, List>) {
-    return AsTensors(backward(inputs, outputs, gradients));
-  } else if constexpr (std::is_invocable_v<const Backward&, const Tensor&,
-                                           decltype((void)i, std::declval<const Tensor&>())...>) {
-    return AsTensors(backward(gradients[0], inputs[i]...));
-  } else {
-    static_assert(
-        std::is_invocable_v<const Backward&, const Tensor&>,
-        "The backward function of a CustomGradient takes the gradient of the result, or it "
-        "and the inputs, or three std::vector<Tensor>: inputs, outputs, gradients");
-    return AsTensors(backward(gradients[0]));
-  }
-}
-
-// While it lives, this thread runs the forward function of a CustomGradient, and no tape records.
-struct VariableWatch {
-  VariableWatch(const std::vector<Tensor>& given, Where made)
-      : inputs(given), where(made), outer(std::exchange(scopes.watch, this)), tape(scopes.tape) {}
-  VariableWatch(const VariableWatch&) = delete;
-  VariableWatch& operator=(const VariableWatch&) = delete;
-  ~VariableWatch() { scopes.watch = outer; }
-
-  const std::vector<Tensor>& inputs;
-  const Where where;  // of the CustomGradient
-  const VariableWatch* const outer;
-  const TapeRep* const tape;
-  const PauseTapes pause;
-};
-
-[[gnu::used]] inline void CheckVariables(const VariableWatch& watch, const OpCall& call) {
-  for (const char* const prefix :
-       {"Assign", "ResourceApply", "ResourceScatter", "VarIsInitialized", "VariableShape"}) {
-    if (call.type.starts_with(prefix)) return;
-  }
-  for (const Tensor& tensor : call.tensors) {
-    if (!tensor.defined() || tensor.get()->variable == nullptr) continue;
-    bool is_asked_for = tensor.get()->is_trainable;
-    for (const VariableWatch* of = &watch; of != nullptr; of = of->outer) {
-      for (const TapeRep* tape = of->tape; tape != nullptr; tape = tape->outer)
-        is_asked_for = is_asked_for || (tape->recording && tape->Watches(tensor));
-    }
-    if (!is_asked_for || std::any_of(watch.inputs.begin(), watch.inputs.end(),
-                                     [&](const Tensor& t) { return t.get() == tensor.get(); }))
-      continue;
-    const std::string& name = tensor.get()->variable->name;
-    Throw(Error(TF_INVALID_ARGUMENT,
-                "The forward function of a CustomGradient uses the variable \"" + name +
-                    "\", to which its backward function gives no gradient. Hand the variable over"
-                    " as an argument, CustomGradient(forward, backward)(x, " +
-                    name + "), or make it with {.trainable = false}",
-                "CustomGradient", {}, watch.where));
-  }
-}
-
-inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
-  if (given == inputs) return;
-  Throw(TF_INVALID_ARGUMENT,
-        "The backward function of a CustomGradient gives " + std::to_string(given) +
-            (given == 1 ? " gradient for " : " gradients for ") + std::to_string(inputs) +
-            (inputs == 1 ? " input" : " inputs") +
-            ": it gives one for each, an empty Tensor where there is none",
-        where);
-}
-
-}  // namespace internal
-
-// A function of tensors whose gradient the program gives: CustomGradient(forward, backward)(x, y).
-// `forward` takes tensors and gives one, or a std::vector or std::tuple of them. `backward` is
-// called when a gradient comes to the result, and gives the gradients of the inputs, a Tensor or a
-// std::vector or std::tuple of them; an empty Tensor for none. It takes the gradient of the result;
-// or that and the inputs; or, for more results, three std::vector<Tensor>: inputs, outputs,
-// gradients. What `backward` does beside that, such as an assignment, it does when a gradient is
-// computed. Both functions are copied, and `backward` lives as long as a tape or a trace that has
-// recorded the call. INVALID_ARGUMENT if `forward` reads a variable that is trainable or that a
-// tape watches, and that is not among the arguments: the variable would get no gradient. Other
-// tensors that `forward` takes from outside get none. INVALID_ARGUMENT, when a gradient is
-// computed, if `backward` gives another number of gradients than there are inputs.
-template <typename Forward, typename BackwardFunction>
-auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
-  return
-      [forward = std::move(forward), backward = std::move(backward), where](const auto&... args) {
-        internal::run_with_custom_gradient.store(internal::RunWithCustomGradient,
-                                                 std::memory_order_release);
-        const std::vector<Tensor> inputs{Tensor(args)...};
-        internal::CustomBackward way = [backward, where](const std::vector<Tensor>& in,
-                                                         const std::vector<Tensor>& out,
-                                                         const std::vector<Tensor>& gradients) {
-          std::vector<Tensor> given = internal::CallBackward(
-              backward, in, out, gradients, std::index_sequence_for<decltype(args)...>());
-          internal::CheckGradientCount(given.size(), in.size(), where);
-          return given;
-        };
-        const auto run = [&]<size_t... i>(std::index_sequence<i...>) {
-          return forward(inputs[i]...);
-        };
-        auto result = [&] {
-          const internal::VariableWatch watch(inputs, where);
-          return run(std::index_sequence_for<decltype(args)...>());
-        }();
-        if (internal::TraceGraph* const graph = internal::scopes.trace) {
-          internal::CustomNode node;
-          for (const Tensor& input : inputs) node.inputs.push_back(graph->Resolve(input, {}));
-          std::vector<Tensor> outputs;
-          for (const Tensor& output : internal::AsTensors(result)) {
-            outputs.push_back(StopGradient(output));
-            node.outputs.push_back(outputs.back().output());
-          }
-          node.backward = std::move(way);
-          if (!node.outputs.empty()) graph->custom_nodes().push_back(std::move(node));
-          internal::ReplaceTensors replace(outputs);
-          internal::Walk(result, replace);
-          return result;
-        }
-        if (internal::scopes.tape != nullptr) {
-          auto record = std::make_shared<internal::TapeRecord>();
-          record->custom = std::move(way);
-          record->given = inputs;
-          // Results of their own, so that an input that is given back is not taken for a result.
-          for (const Tensor& output : internal::AsTensors(result)) {
-            const internal::PauseTapes pause;
-            record->outputs.push_back(Op("Identity").Input(output).RunOne());
-          }
-          internal::ReplaceTensors replace(record->outputs);
-          internal::Walk(result, replace);
-          internal::KeepOnTapes(record);
-        }
-        return result;
-      };
-}
 
 }  // namespace tenon::inline v0

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/function_rep.h"
+#include "tenon/internal/function_rep.h"
+#include "tenon/internal/own.h"
+#include "tenon/internal/trace_graph.h"
 #include "tenon/op.h"
-#include "tenon/own.h"
-#include "tenon/trace_graph.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {
@@ -70,6 +70,13 @@ inline void CheckNoSymbolicGradient(TraceGraph& graph, const std::string& prefix
   }
 }
 
+// The sum of two gradients, which may be lists of tensors.
+inline Tensor SumOf(const Tensor& a, const Tensor& b, Where where) {
+  if (a.dtype() == DType::kVariant)
+    return Op("AddN", where).Input(std::vector<Tensor>{a, b}).RunOne();
+  return Op("AddV2", where).Input(a).Input(b).RunOne();
+}
+
 // Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
 // result where an x has no gradient. TensorFlow's library refuses all for one x that no path leads
 // to: that x is then left out.
@@ -121,7 +128,7 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
   const auto add = [&](Tensor& total, TF_Output part) {
     if (part.oper == nullptr) return;
     const Tensor symbol = graph.Symbol(part, where);
-    total = total.defined() ? Op("AddV2", where).Input(total).Input(symbol).RunOne() : symbol;
+    total = total.defined() ? SumOf(total, symbol, where) : symbol;
   };
   const std::vector<CustomNode> custom = graph.custom_nodes();
   const size_t custom_count = custom.size();

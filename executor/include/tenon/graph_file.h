@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tenon/concrete_function.h"
-#include "tenon/graph_copy.h"
-#include "tenon/own.h"
-#include "tenon/trace_report.h"
+#include "tenon/internal/graph_copy.h"
+#include "tenon/internal/own.h"
+#include "tenon/internal/trace_report.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {

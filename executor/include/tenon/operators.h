@@ -392,6 +392,13 @@ inline Tensor Tensor::To(const std::string& device, Where where) const {
 }
 
 inline Tensor::operator bool() const {
+  if (rep_ == nullptr && internal::scopes.trace != nullptr) {
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "The program branches, behind the op that is called here, by a Tensor that is"
+                    " empty: it was moved from, or is a gradient that there is not. Use the tensor"
+                    " that it was moved to, and Cond(pred, then, else) for what it decides",
+                    internal::LastPlace());
+  }
   if (IsSymbolic()) {
     internal::Throw(
         TF_FAILED_PRECONDITION,

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/shared.h"
+#include "tenon/internal/shared.h"
 #include "tenon/variable.h"
 
 namespace tenon::inline v0 {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tenon/context.h"
-#include "tenon/own.h"
+#include "tenon/internal/own.h"
 
 namespace tenon::inline v0 {
 

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "tenon/context.h"
+#include "tenon/internal/own.h"
+#include "tenon/internal/shared.h"
+#include "tenon/internal/wire.h"
 #include "tenon/op.h"
-#include "tenon/own.h"
-#include "tenon/shared.h"
 #include "tenon/structure.h"
 #include "tenon/tensor.h"
-#include "tenon/wire.h"
+#include "tenon/thread_pool.h"
 
 namespace tenon::inline v0 {
 
@@ -25,6 +26,7 @@ struct SessionOptions {
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does
   std::string signature = {};  // of a SavedModel; empty: "serving_default", else the only one
   double timeout = 0;          // the longest time of a run, in seconds; 0: no limit
+  ThreadPool pool = {};        // runs on these threads, whatever `threads` says
 };
 
 // A tensor of a signature.
@@ -244,6 +246,16 @@ class Session {
     internal::Check(status);
   }
 
+  // The threads that the session runs on, for others that shall share them. UNIMPLEMENTED on a
+  // library other than Tenon.
+  ThreadPool pool(Where where = Where::current()) const {
+    internal::NeedTenon(TENON_ThreadPoolOfSession, "The pool of a session", where);
+    TF_Status* const status = internal::ThreadStatus();
+    TENON_ThreadPool* const pool = TENON_ThreadPoolOfSession(rep_->session, status);
+    internal::Check(status, where);
+    return ThreadPool::Take(pool);
+  }
+
   // Of a SavedModel, by name.
   const std::map<std::string, SignatureInfo>& signatures() const { return rep_->signatures; }
   // Of the chosen signature; of a graph its placeholders, and the outputs that no node takes.
@@ -285,6 +297,8 @@ class Session {
     TF_Status* const status = internal::ThreadStatus();
     TF_SessionOptions* const result = TF_NewSessionOptions();
     TF_SetConfig(result, config.data(), config.size(), status);
+    if (TF_GetCode(status) == TF_OK && options.pool.get() != nullptr)
+      TENON_SetThreadPool(result, options.pool.get(), status);
     if (TF_GetCode(status) != TF_OK) {
       TF_DeleteSessionOptions(result);
       internal::Check(status, where);

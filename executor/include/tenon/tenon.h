@@ -6,6 +6,7 @@
 #include "tenon/concrete_function.h"
 #include "tenon/context.h"
 #include "tenon/control_flow.h"
+#include "tenon/custom_gradient.h"
 #include "tenon/dtype.h"
 #include "tenon/error.h"
 #include "tenon/function.h"
@@ -23,4 +24,5 @@
 #include "tenon/session.h"
 #include "tenon/shape.h"
 #include "tenon/tensor.h"
+#include "tenon/thread_pool.h"
 #include "tenon/variable.h"

@@ -47,6 +47,9 @@ inline void DestroyResource(TFE_TensorHandle* handle) {
   TF_DeleteStatus(status);
 }
 
+// How many traces the process has begun.
+inline std::atomic<uint64_t> trace_clock{0};
+
 // What tensors share: an eager value, or one output of a node of a trace.
 struct TensorRep {
   std::atomic<int64_t> refs{1};
@@ -61,6 +64,9 @@ struct TensorRep {
   std::shared_ptr<const VariableInfo> variable;  // of a variable's handle
   bool is_trainable = false;                     // the handle of a variable that tapes watch
   bool owns_resource = false;                    // the handle of a variable, which goes with it
+  std::atomic<bool> is_watched{false};           // a tape was told to watch it
+  // How many traces had begun when it was made.
+  const uint64_t born = trace_clock.load(std::memory_order_relaxed);
   TensorRep* read_of = nullptr;  // of a value that a Variable became: its handle, counted
 
   TensorRep() = default;

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/shared.h"
+#include "tenon/internal/wire.h"
 #include "tenon/operators.h"
-#include "tenon/shared.h"
-#include "tenon/wire.h"
 
 namespace tenon::inline v0 {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/own.h"
+#include "tenon/internal/trace_graph.h"
+#include "tenon/internal/trace_node.h"
+#include "tenon/internal/wire.h"
 #include "tenon/op.h"
-#include "tenon/own.h"
-#include "tenon/trace_graph.h"
-#include "tenon/trace_node.h"
-#include "tenon/wire.h"
 
 namespace tenon::inline v0::internal {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/function_rep.h"
-#include "tenon/graph_copy.h"
-#include "tenon/wire.h"
+#include "tenon/internal/function_rep.h"
+#include "tenon/internal/graph_copy.h"
+#include "tenon/internal/wire.h"
 
 namespace tenon::inline v0::internal {
 

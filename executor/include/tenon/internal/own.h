@@ -16,6 +16,11 @@ extern decltype(TENON_FreezeGraph) TENON_FreezeGraph __attribute__((weak));
 extern decltype(TENON_LoadPlugin) TENON_LoadPlugin __attribute__((weak));
 extern decltype(TENON_SetNodePlace) TENON_SetNodePlace __attribute__((weak));
 extern decltype(TENON_WriteTrace) TENON_WriteTrace __attribute__((weak));
+extern decltype(TENON_NewThreadPool) TENON_NewThreadPool __attribute__((weak));
+extern decltype(TENON_ThreadPoolOfSession) TENON_ThreadPoolOfSession __attribute__((weak));
+extern decltype(TENON_ThreadPoolSize) TENON_ThreadPoolSize __attribute__((weak));
+extern decltype(TENON_SetThreadPool) TENON_SetThreadPool __attribute__((weak));
+extern decltype(TENON_DeleteThreadPool) TENON_DeleteThreadPool __attribute__((weak));
 }
 
 namespace tenon::inline v0::internal {

@@ -187,12 +187,31 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return operation == nullptr ? std::string() : TF_OperationOpType(operation);
   }
   const std::vector<std::pair<TF_Operation*, Where>>& places() const { return places_; }
+  // Where the program is, as far as the trace knows: at the last op, or at what is traced.
+  void Begin(Where where) { begin_ = where; }
+  Where LastPlace() const {
+    for (size_t i = places_.size(); i-- > 0;) {
+      if (const Where place = OfProgram(places_[i].second); place.line() != 0) return place;
+    }
+    return begin_.line() != 0 || outer_ == nullptr ? begin_ : outer_->LastPlace();
+  }
 
   // Makes a function known to the graph, before a node that calls it is made. The graph keeps it.
   void Use(const std::shared_ptr<FunctionRep>& function);
   const std::vector<std::shared_ptr<FunctionRep>>& callees() const { return callees_; }
   // The same for a function that is in the graph already.
   void Keep(std::shared_ptr<FunctionRep> function) { callees_.push_back(std::move(function)); }
+
+  // The graphs of which this one is a copy: what stands here for their outputs, by name. A symbol
+  // of theirs that the program keeps means what stands for it here.
+  struct Original {
+    const TraceGraph* graph;
+    std::unordered_map<std::string, TF_Output> outputs;
+  };
+  std::vector<Original>& originals() { return originals_; }
+  static std::string NameOf(TF_Output output) {
+    return std::string(TF_OperationName(output.oper)) + ':' + std::to_string(output.index);
+  }
 
   // Returns a Tensor that stands for an output of this graph, and keeps the graph alive.
   Tensor Symbol(TF_Output output, Where where) {
@@ -294,12 +313,30 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return states_[found->second];
   }
 
+  // Whether a gradient may be asked for by the value: a tape watches it, or the enclosing trace has
+  // it too.
+  bool MayHaveGradient(const TensorRep& rep) const {
+    return IsDifferentiable(rep.dtype) && (rep.is_watched.load(std::memory_order_relaxed) ||
+                                           (outer_ != nullptr && rep.born < begun_));
+  }
+
+  // What stands for a symbol of a graph of which this one is a copy; null if nothing does.
+  TF_Output FindOriginal(const TensorRep& rep) const {
+    for (const auto& [graph, outputs] : originals_) {
+      if (rep.graph == nullptr || graph != rep.graph.get()) continue;
+      const auto found = outputs.find(NameOf(rep.output));
+      if (found != outputs.end()) return found->second;
+    }
+    return {nullptr, 0};
+  }
+
   TF_Output Capture(const Tensor& tensor, Where where) {
     TensorRep& rep = *tensor.get();
     const auto found = stand_in_numbers_.find(&rep);
     if (found != stand_in_numbers_.end()) return stand_ins_[found->second].output;
+    if (const TF_Output output = FindOriginal(rep); output.oper != nullptr) return output;
     if (rep.handle != nullptr && rep.dtype != DType::kResource && rep.dtype != DType::kVariant &&
-        tensor.shape().num_elements() <= kMaxConstantElements) {
+        tensor.shape().num_elements() <= kMaxConstantElements && !MayHaveGradient(rep)) {
       const TF_Output output = Constant(tensor.Host(where), "Const", where);
       StandFor(tensor, output, kNoCapture);
       return output;
@@ -317,7 +354,9 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     TensorRep& rep = *tensor.get();
     if (rep.handle == nullptr) {
       TraceGraph* graph = outer_;
-      while (graph != nullptr && graph != rep.graph.get()) graph = graph->outer_;
+      while (graph != nullptr && graph != rep.graph.get() &&
+             graph->FindOriginal(rep).oper == nullptr)
+        graph = graph->outer_;
       if (graph == nullptr) {
         tensor.ThrowSymbolic(
             "this tensor belongs to the trace of another function, which is"
@@ -334,6 +373,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 
   TF_Graph* const graph_;
   TraceGraph* const outer_;
+  const uint64_t begun_ = trace_clock.fetch_add(1, std::memory_order_relaxed) + 1;
+  std::vector<Original> originals_;
   std::unordered_map<std::string, int64_t> names_;
   std::vector<TF_Output> inputs_;
   std::vector<Tensor> captures_;
@@ -350,6 +391,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<CustomNode> custom_nodes_;
   std::vector<std::pair<TF_Operation*, TF_Operation*>> waits_;
   std::vector<TF_Operation*> waits_of_new_;  // of the node that is being made
+  Where begin_;
   int64_t seeds_ = 0;
   bool has_lost_captures_ = false;
 };

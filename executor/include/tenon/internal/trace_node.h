@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/own.h"
+#include "tenon/internal/trace_graph.h"
+#include "tenon/internal/wire.h"
 #include "tenon/op.h"
-#include "tenon/own.h"
 #include "tenon/scopes.h"
-#include "tenon/trace_graph.h"
-#include "tenon/wire.h"
 
 namespace tenon::inline v0::internal {
 
@@ -196,6 +196,7 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
 // thread, with seeds for an op that draws numbers and has none. RunAsNode returns the outputs as
 // symbols. RunInTrace does the same, and takes care of functions that have a CustomGradient.
 [[gnu::used]] inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
+[[gnu::used]] inline Where LastPlace() { return scopes.trace->LastPlace(); }
 [[gnu::used]] inline std::string UniqueName(TraceGraph& graph, const std::string& base) {
   return graph.UniqueName(base);
 }

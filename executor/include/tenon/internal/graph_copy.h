@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/function_rep.h"
-#include "tenon/trace_graph.h"
+#include "tenon/internal/function_rep.h"
+#include "tenon/internal/trace_graph.h"
 
 namespace tenon::inline v0::internal {
 
@@ -59,6 +59,7 @@ class GraphCopy {
     };
     std::unordered_map<const void*, size_t> copied;
     for (TF_Operation* const node : nodes) copied.emplace(node, 1);
+    copied_ = nodes;
     const std::unique_ptr<TF_ImportGraphDefOptions, void (*)(TF_ImportGraphDefOptions*)> options(
         TF_NewImportGraphDefOptions(), TF_DeleteImportGraphDefOptions);
     TF_Operation* before = nullptr;
@@ -91,8 +92,11 @@ class GraphCopy {
   }
 
   // Adds copies of these to the new graph's custom_nodes. Each output that they name must have been
-  // copied or replaced.
+  // copied or replaced. Their functions may name tensors of the original: the copies stand for
+  // them.
   void CopyCustomNodes(const std::vector<CustomNode>& custom_nodes) {
+    if (custom_nodes.empty()) return;
+    NoteOriginals();
     const auto copies = [this](const std::vector<TF_Output>& outputs) {
       std::vector<TF_Output> found;
       for (const TF_Output& output : outputs) found.push_back(Find(output));
@@ -113,6 +117,25 @@ class GraphCopy {
   }
 
  private:
+  void NoteOriginals() {
+    TraceGraph::Original here{&from_, {}};
+    for (TF_Operation* const node : copied_) {
+      TF_Operation* const copy = NodeLike(node);
+      for (int i = 0; i < TF_OperationNumOutputs(node); ++i)
+        here.outputs.emplace(TraceGraph::NameOf({node, i}), TF_Output{copy, i});
+    }
+    for (const auto& [original, stand_in] : stand_ins_)
+      here.outputs[TraceGraph::NameOf({original.first, original.second})] = stand_in;
+    for (const TraceGraph::Original& before : from_.originals()) {
+      TraceGraph::Original there{before.graph, {}};
+      for (const auto& [name, output] : before.outputs) {
+        const auto found = here.outputs.find(TraceGraph::NameOf(output));
+        if (found != here.outputs.end()) there.outputs.emplace(name, found->second);
+      }
+      to_->originals().push_back(std::move(there));
+    }
+    to_->originals().push_back(std::move(here));
+  }
   TF_Operation* NodeLike(TF_Operation* node) const {
     return TF_GraphOperationByName(to_->graph(), TF_OperationName(node));
   }
@@ -156,14 +179,16 @@ class GraphCopy {
   TraceGraph& from_;
   const std::shared_ptr<TraceGraph> to_;
   std::map<OutputKey, TF_Output> stand_ins_;
+  std::vector<TF_Operation*> copied_;
 };
 
 // The nodes in a graph of their own, which takes `inputs` of the original as its inputs, and
-// captures what the original captures from number `first_capture` on.
+// captures what the original captures from number `first_capture` on. Inside of a trace it may
+// capture what that one has.
 inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
                                   const std::vector<TF_Output>& inputs, Where where,
                                   size_t first_capture = static_cast<size_t>(-1)) {
-  GraphCopy copy(from, std::make_shared<TraceGraph>(nullptr));
+  GraphCopy copy(from, std::make_shared<TraceGraph>(scopes.trace));
   for (TF_Operation* const node : nodes) copy.graph()->Reserve(TF_OperationName(node));
   size_t number = 0;
   for (const TF_Output& input : inputs) {

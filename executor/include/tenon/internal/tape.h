@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/backward.h"
+#include "tenon/internal/backward.h"
 
 namespace tenon::inline v0::internal {
 
@@ -74,6 +74,10 @@ struct TapeRecord {
   // `given`: the inputs of a function, captures included, or of a CustomGradient. `extra`: the
   // extra outputs of Backward::forward.
   std::vector<Tensor> given, outputs, extra;
+  // The way back through the forward function of `function`, and what it needs beside `extra`. Of a
+  // persistent tape, for a function that may give something else when it runs again.
+  std::shared_ptr<const Backward> second;
+  std::vector<Tensor> second_extra;
   std::string wanted;  // for each input a byte, 1 if its gradient is wanted
   Where where;         // the place in the program
 
@@ -99,6 +103,7 @@ class TapeRep {
   TensorNumbers watched;  // each with the number 0
   std::vector<std::shared_ptr<const TapeRecord>> records;
   bool recording = true;
+  bool persistent = false;
 
   // What a way back keeps counts as watched, so that a derivative by it is not lost.
   bool Watches(const Tensor& tensor) const {
@@ -168,7 +173,7 @@ class GradientSums {
   void Add(const Tensor& of, const Tensor& gradient, Where where) {
     if (!gradient.defined()) return;
     Tensor& sum = Of(of);
-    sum = sum.defined() ? Op("AddV2", where).Input(sum).Input(gradient).RunOne() : gradient;
+    sum = sum.defined() ? SumOf(sum, gradient, where) : gradient;
   }
   void Set(const Tensor& of, Tensor sum) { Of(of) = std::move(sum); }
   Tensor Find(const Tensor& of) const {

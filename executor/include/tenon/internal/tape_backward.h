@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/backward.h"
 #include "tenon/gradients.h"
-#include "tenon/tape.h"
+#include "tenon/internal/backward.h"
+#include "tenon/internal/tape.h"
 
 namespace tenon::inline v0::internal {
 
@@ -183,7 +183,7 @@ inline std::shared_ptr<const RunBackward> BuildRunBackward(const TapeRun& run, W
       if (way->results[k] < 0) continue;
       const Tensor& gradient = given[static_cast<size_t>(way->results[k])];
       Tensor& sum = sums[run.NumberOf(record.call.tensors[k])];
-      sum = sum.defined() ? Op("AddV2", where).Input(sum).Input(gradient).RunOne() : gradient;
+      sum = sum.defined() ? SumOf(sum, gradient, where) : gradient;
     }
   }
   std::vector<TF_Output> outputs;

@@ -1,0 +1,357 @@
+// Ops that run at once. Used by the library's own headers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/internal/wire.h"
+#include "tenon/op_call.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
+
+namespace tenon::inline v0::internal {
+
+// The thread's op object, which each call takes and gives back.
+class EagerOp {
+ public:
+  EagerOp(const OpCall& call, TF_Status* status) : op_(std::exchange(Spare().op, nullptr)) {
+    const char* const device = scopes.device == nullptr ? nullptr : scopes.device->c_str();
+    if (op_ != nullptr) {
+      TFE_OpReset(op_, call.type.c_str(), device, status);
+      return;
+    }
+    op_ = TFE_NewOp(Context(), call.type.c_str(), status);
+    if (op_ != nullptr && device != nullptr) TFE_OpSetDevice(op_, device, status);
+  }
+  EagerOp(const EagerOp&) = delete;
+  EagerOp& operator=(const EagerOp&) = delete;
+  ~EagerOp() {
+    if (op_ == nullptr) return;
+    if (failed_ || Spare().op != nullptr) {
+      TFE_DeleteOp(op_);
+    } else {
+      Spare().op = op_;
+    }
+  }
+  TFE_Op* get() const { return op_; }
+  // The object is not used again.
+  void Fail() { failed_ = true; }
+
+ private:
+  struct Slot {
+    TFE_Op* op = nullptr;
+    ~Slot() {
+      if (op != nullptr) TFE_DeleteOp(op);
+    }
+  };
+  static Slot& Spare() { return OfThread<Slot>(); }
+
+  TFE_Op* op_;
+  bool failed_ = false;
+};
+
+// Calls set(values, lengths) with the strings as the C API takes lists of them.
+template <typename Strings, typename Set>
+void WithStrings(const Strings& strings, const Set& set) {
+  std::vector<const void*> values;
+  std::vector<size_t> lengths;
+  for (const auto& text : strings) {
+    values.push_back(text.data());
+    lengths.push_back(text.size());
+  }
+  set(values.data(), lengths.data());
+}
+
+// Calls set(dims, ranks), with the rank -1 for an unknown shape.
+template <typename Set>
+void WithShapes(const std::vector<Shape>& shapes, const Set& set) {
+  std::vector<const int64_t*> dims;
+  std::vector<int> ranks;
+  for (const Shape& shape : shapes) {
+    dims.push_back(shape.dims().data());
+    ranks.push_back(shape.rank());
+  }
+  set(dims.data(), ranks.data());
+}
+
+template <typename To, typename From>
+std::vector<To> Converted(const std::vector<From>& values) {
+  std::vector<To> converted;
+  converted.reserve(values.size());
+  for (const auto& value : values) converted.push_back(static_cast<To>(value));
+  return converted;
+}
+
+// Makes a function known to the eager context. Implemented in function_rep.h.
+[[gnu::weak]] void Register(const std::shared_ptr<FunctionRep>& function);
+
+// TFE_OpSetAttr... and TF_SetAttr... by the kind of the attribute.
+inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
+  using Kind = NamedAttr::Kind;
+  const char* const name = attr.name.c_str();
+  switch (attr.kind) {
+    case Kind::kBool:
+      TFE_OpSetAttrBool(op, name, attr.number != 0 ? 1 : 0);
+      break;
+    case Kind::kInt:
+      TFE_OpSetAttrInt(op, name, attr.number);
+      break;
+    case Kind::kFloat:
+      TFE_OpSetAttrFloat(op, name, attr.real);
+      break;
+    case Kind::kString:
+      TFE_OpSetAttrString(op, name, attr.strings[0].data(), attr.strings[0].size());
+      break;
+    case Kind::kType:
+      TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(attr.number));
+      break;
+    case Kind::kShape:
+      TFE_OpSetAttrShape(op, name, attr.shapes[0].dims().data(), attr.shapes[0].rank(), status);
+      break;
+    case Kind::kTensor:
+      TFE_OpSetAttrTensor(op, name, attr.tensor.Host({}), status);
+      break;
+    case Kind::kFunction: {
+      const FunctionName& function = attr.functions[0];
+      if (function.rep != nullptr) Register(function.rep);
+      TFE_OpSetAttrFunctionName(op, name, function.name.data(), function.name.size());
+      break;
+    }
+    case Kind::kBools: {
+      const auto values = Converted<unsigned char>(attr.numbers);
+      TFE_OpSetAttrBoolList(op, name, values.data(), static_cast<int>(values.size()));
+      break;
+    }
+    case Kind::kInts:
+      TFE_OpSetAttrIntList(op, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
+      break;
+    case Kind::kFloats:
+      TFE_OpSetAttrFloatList(op, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
+      break;
+    case Kind::kStrings:
+      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
+        TFE_OpSetAttrStringList(op, name, values, lengths, static_cast<int>(attr.strings.size()));
+      });
+      break;
+    case Kind::kTypes: {
+      const auto types = Converted<TF_DataType>(attr.numbers);
+      TFE_OpSetAttrTypeList(op, name, types.data(), static_cast<int>(types.size()));
+      break;
+    }
+    case Kind::kShapes:
+      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
+        TFE_OpSetAttrShapeList(op, name, dims, ranks, static_cast<int>(attr.shapes.size()), status);
+      });
+      break;
+    case Kind::kFunctions: {
+      std::vector<TFE_Op*> functions;
+      for (const FunctionName& function : attr.functions) {
+        if (function.rep != nullptr) Register(function.rep);
+        functions.push_back(TFE_NewOp(Context(), function.name.c_str(), status));
+        if (TF_GetCode(status) != TF_OK) break;
+      }
+      if (TF_GetCode(status) == TF_OK) {
+        TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
+                                  static_cast<int>(functions.size()));
+      }
+      for (TFE_Op* const function : functions) TFE_DeleteOp(function);
+      break;
+    }
+  }
+}
+
+// The first text between `begin` and `end`.
+inline std::string_view Between(std::string_view text, std::string_view begin,
+                                std::string_view end) {
+  const size_t from = text.find(begin);
+  if (from == std::string_view::npos) return {};
+  const size_t to = text.find(end, from + begin.size());
+  if (to == std::string_view::npos) return {};
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
+// The error of a call of a function, with the place of the node that failed. In function_rep.h.
+[[noreturn, gnu::weak]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
+
+[[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status, std::string node = {}) {
+  if (call.function != nullptr) ThrowFromFunction(call, status);
+  Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
+}
+
+// Whether ops of this type draw random numbers by the attributes seed and seed2.
+inline bool DrawsNumbers(const std::string& type) {
+  static constexpr const char* kTypes[] = {
+      "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
+      "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
+      "RandomGammaGrad", "RandomPoisson",    "RandomPoissonV2"};
+  for (const char* const name : kTypes) {
+    if (type == name) return true;
+  }
+  return false;
+}
+
+// Whether an op gets its seeds from the program's seed: it draws, and has none.
+inline bool LacksSeeds(const OpCall& call) {
+  if (!GetProcess().has_seed.load(std::memory_order_relaxed) || !DrawsNumbers(call.type))
+    return false;
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.name == "seed" || attr.name == "seed2") return false;
+  }
+  return true;
+}
+
+// Sets both seeds. `number` is that of the op among those of the trace, or of the eager ones.
+inline void AddSeeds(OpCall& call, int64_t number) {
+  for (const auto& [name, value] :
+       {std::pair<const char*, int64_t>("seed", GetProcess().seed.load()),
+        std::pair<const char*, int64_t>("seed2", number)}) {
+    NamedAttr& attr = call.attrs.emplace_back();
+    attr.name = name;
+    attr.number = value;
+  }
+}
+inline void AddEagerSeeds(OpCall& call) {
+  if (LacksSeeds(call)) [[unlikely]]
+    AddSeeds(call, ++GetProcess().eager_ops_with_seed);
+}
+
+// What an op has by way of attributes, in words; empty if the library has no such op.
+inline std::string AttrsInWords(const std::string& type) {
+  TF_Buffer* const list = TF_GetAllOpList();
+  const std::string bytes(static_cast<const char*>(list->data), list->length);
+  TF_DeleteBuffer(list);
+  // OpList { op = 1 }, OpDef { name = 1, attr = 4 { name = 1 } }
+  for (wire::Reader ops(bytes); ops.Next();) {
+    std::string names;
+    bool is_wanted = false;
+    for (wire::Reader op(ops.bytes); op.Next();) {
+      if (op.field == 1 && !(is_wanted = op.bytes == type)) break;
+      if (op.field != 4) continue;
+      for (wire::Reader attr(op.bytes); attr.Next();) {
+        if (attr.field == 1) names += (names.empty() ? "" : ", ") + std::string(attr.bytes);
+      }
+    }
+    if (is_wanted) return names.empty() ? "it has none" : "it has " + names;
+  }
+  return {};
+}
+
+// Whether the library has the op, and the op no such attribute. Names that begin with '_' are free.
+inline bool IsUnknownAttr(const std::string& type, const std::string& attr) {
+  if (attr.empty() || attr[0] == '_') return false;
+  // What the thread has asked for.
+  struct Known {
+    struct {
+      std::string type, attr;
+    } slots[256];
+  };
+  const std::hash<std::string_view> hash;
+  auto& slots = OfThread<Known>().slots;
+  auto& slot = slots[(hash(type) + hash(attr)) % std::size(slots)];
+  if (slot.type == type && slot.attr == attr) [[likely]]
+    return false;
+  TF_Status* const status = TF_NewStatus();
+  unsigned char is_list = 0;
+  TFE_OpNameGetAttrType(Context(), type.c_str(), attr.c_str(), &is_list, status);
+  const TF_Code code = TF_GetCode(status);
+  TF_DeleteStatus(status);
+  if (code == TF_OK) {
+    slot = {type, attr};
+    return false;
+  }
+  return !AttrsInWords(type).empty();
+}
+
+[[noreturn]] inline void ThrowUnknownAttr(const OpCall& call, const std::string& attr) {
+  Throw(Error(TF_INVALID_ARGUMENT,
+              "The op has no attribute \"" + attr + "\"; " + AttrsInWords(call.type), call.type, {},
+              call.where));
+}
+// INVALID_ARGUMENT for an attribute that the op does not have: the C API ignores it.
+inline void CheckAttrs(const OpCall& call) {
+  if (call.function != nullptr || call.type.empty()) return;
+  for (const NamedAttr& attr : call.attrs) {
+    if (IsUnknownAttr(call.type, attr.name)) [[unlikely]]
+      ThrowUnknownAttr(call, attr.name);
+  }
+}
+
+// The handle of an eager value.
+inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
+  TensorRep& rep = tensor.rep(where);
+  if (rep.handle == nullptr) [[unlikely]]
+    tensor.ThrowSymbolic("an op outside a trace cannot take it", where);
+  return rep.handle;
+}
+
+inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
+  CheckAttrs(call);
+  if (scopes.watch != nullptr) [[unlikely]]
+    CheckVariables(*scopes.watch, call);
+  TF_Status* const status = ThreadStatus();
+  EagerOp op(call, status);
+  const auto check = [&] {
+    if (TF_GetCode(status) == TF_OK) [[likely]]
+      return;
+    op.Fail();
+    ThrowFromOp(call, status);
+  };
+  check();
+  auto list = call.lists.begin();
+  for (size_t i = 0; i < call.tensors.size() || list != call.lists.end();) {
+    if (list == call.lists.end() || i != list->first) {
+      TFE_OpAddInput(op.get(), HandleOf(call.tensors[i], call.where), status);
+      ++i;
+    } else {
+      std::vector<TFE_TensorHandle*> handles;
+      for (size_t k = 0; k < list->count; ++k)
+        handles.push_back(HandleOf(call.tensors[i + k], call.where));
+      TFE_OpAddInputList(op.get(), handles.data(), static_cast<int>(handles.size()), status);
+      i += list->count;
+      ++list;
+    }
+    check();
+  }
+  for (const NamedAttr& attr : call.attrs) {
+    SetEagerAttr(op.get(), attr, status);
+    check();
+  }
+  int count = static_cast<int>(max_outputs);
+  TFE_Execute(op.get(), outputs, &count, status);
+  check();
+  return static_cast<size_t>(count);
+}
+
+inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
+  TFE_TensorHandle* few[8];
+  std::vector<TFE_TensorHandle*> many;
+  TFE_TensorHandle** handles = few;
+  if (max_outputs > std::size(few)) {
+    many.resize(max_outputs);
+    handles = many.data();
+  }
+  const size_t count = RunEagerly(call, handles, max_outputs);
+  std::vector<Tensor> outputs;
+  outputs.reserve(count);
+  for (size_t i = 0; i < count; ++i) outputs.push_back(Tensor::FromHandle(handles[i], call.where));
+  return outputs;
+}
+
+// A number of outputs that the op does not exceed. Lengths of lists are attributes, the lengths of
+// attributes, or the lengths of input lists.
+inline size_t MaxOutputs(const OpCall& call) {
+  size_t count = 64 + call.tensors.size();
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.kind == NamedAttr::Kind::kInt && attr.number > 0 && attr.number <= (int64_t{1} << 20))
+      count += static_cast<size_t>(attr.number);
+    if (attr.kind == NamedAttr::Kind::kTypes) count += attr.numbers.size();
+  }
+  return count;
+}
+
+}  // namespace tenon::inline v0::internal

@@ -1,0 +1,127 @@
+// A call of an op as it is run, traced and recorded, and the functions that do so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/scopes.h"
+#include "tenon/tensor.h"
+
+namespace tenon::inline v0 {
+namespace internal {
+
+class FunctionRep;
+
+}  // namespace internal
+
+// A function as the value of an attribute: its name, and the function itself where this program
+// made it, so that a graph that names it gets it. A ConcreteFunction converts to it.
+struct FunctionName {
+  FunctionName() = default;
+  FunctionName(std::string function) : name(std::move(function)) {}  // NOLINT
+  FunctionName(const char* function) : name(function) {}             // NOLINT
+  FunctionName(std::string function, std::shared_ptr<internal::FunctionRep> held)
+      : name(std::move(function)), rep(std::move(held)) {}
+  friend bool operator==(const FunctionName& a, const FunctionName& b) { return a.name == b.name; }
+
+  std::string name;
+  std::shared_ptr<internal::FunctionRep> rep;
+};
+
+namespace internal {
+
+// An attribute of a call. Lists of bools, ints and types are `numbers`. A plain struct in the place
+// of a std::variant, which costs a program that includes this a second of compiling.
+struct NamedAttr {
+  enum class Kind : char {
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kType,
+    kShape,
+    kTensor,
+    kFunction,
+    kBools,
+    kInts,
+    kFloats,
+    kStrings,
+    kTypes,
+    kShapes,
+    kFunctions,
+  };
+  std::string name;
+  Kind kind = Kind::kInt;
+  int64_t number = 0;  // of kBool, kInt, kType
+  float real = 0;
+  std::vector<int64_t> numbers = {};
+  std::vector<float> reals = {};
+  std::vector<std::string> strings = {};     // kString has one
+  std::vector<Shape> shapes = {};            // kShape has one
+  std::vector<FunctionName> functions = {};  // kFunction has one
+  Tensor tensor = {};
+};
+
+// An argument that is a list of tensors.
+struct ListInput {
+  size_t first;  // of OpCall::tensors
+  size_t count;
+};
+
+// A call of an op or a function, as it is run, traced, and recorded by tapes.
+struct OpCall {
+  std::string type;
+  std::vector<Tensor> tensors;
+  std::vector<ListInput> lists;  // in order; each other tensor is an argument of its own
+  std::vector<NamedAttr> attrs;
+  Where where;
+  std::shared_ptr<FunctionRep> function;  // if `type` is the name of one
+};
+
+// How a node touches state, for the order of side effects.
+enum class Effect {
+  kNone,    // its outputs say all about it
+  kRandom,  // draws numbers: stateful, but in no order
+  kRead,    // reads the resources that it takes
+  kWrite,   // may do anything to the resources that it takes, or to the world if it takes none
+};
+
+// What a node of a trace is beside its call.
+struct NodeOptions {
+  std::string name;  // empty: after the op
+  Effect effect = Effect::kNone;
+  bool effect_is_known = false;  // else that of the op
+  bool touches_world = false;    // has effects beside those on the resources that it takes
+};
+
+void AddEagerSeeds(OpCall& call);
+// Writes the handles of at most `max_outputs` outputs, and returns how many there are.
+size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
+std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
+
+// What a program needs only where it makes functions or tapes is declared weak: one without them
+// does not compile their headers, and links.
+
+// Implemented in trace_node.h. Called if scopes.trace is set.
+[[gnu::weak]] TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options);
+[[gnu::weak]] std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options);
+[[gnu::weak]] Where LastPlace();
+[[gnu::weak]] std::string UniqueName(TraceGraph& graph, const std::string& base);
+// Implemented in gradient_tape.h. Called if IsRecording().
+[[gnu::weak]] void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
+
+// Throws if the call reads a variable that a gradient may be asked for. Implemented in
+// gradient_tape.h. Called if scopes.watch is set.
+[[gnu::weak]] void CheckVariables(const VariableWatch& watch, const OpCall& call);
+
+// Whether a tape sees what this thread does. A tape without RecordOnTapes is one that nobody asks
+// for gradients.
+inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != nullptr; }
+
+}  // namespace internal
+
+}  // namespace tenon::inline v0
