@@ -23,6 +23,8 @@ using CppSavedModel = testing::FolderTest;
 TEST_F(CppCheckpoint, KeepsValuesByName) {
   Variable w(Tensor::Of<float>({1, 2}), {.name = "w"}), n(Tensor(7), {.name = "n"});
   SaveCheckpoint(Path("ck"), {&w, &n});
+  SaveCheckpoint(Path("same"), {w, n});
+  RestoreCheckpoint(Path("same"), {w, n});
   w.Assign(Tensor::Of<float>({0, 0}));
   n.Assign(Tensor(0));
   RestoreCheckpoint(Path("ck"), {&n, &w});

@@ -1,6 +1,7 @@
 // Values of variables in files of TensorFlow's checkpoint format.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,15 @@ inline std::vector<std::string> KeysOf(const std::vector<Variable*>& variables, 
   return keys;
 }
 
+// Calls f with pointers to variables that stand in braces.
+template <typename F>
+void WithPointers(std::initializer_list<Variable> variables, const F& f) {
+  std::vector<Variable> copies = variables;
+  std::vector<Variable*> pointers;
+  for (Variable& variable : copies) pointers.push_back(&variable);
+  f(pointers);
+}
+
 }  // namespace internal
 
 // Writes PREFIX.index and PREFIX.data-00000-of-00001, with the value of each variable under its
@@ -48,6 +58,13 @@ inline void SaveCheckpoint(const std::string& prefix, const std::vector<Variable
       .Input(internal::StringVector(std::vector<std::string>(keys.size())))
       .Input(values)
       .RunNone();
+}
+
+inline void SaveCheckpoint(const std::string& prefix, std::initializer_list<Variable> variables,
+                           Where where = Where::current()) {
+  internal::WithPointers(variables, [&](const std::vector<Variable*>& pointers) {
+    SaveCheckpoint(prefix, pointers, where);
+  });
 }
 
 // Gives each variable the value that SaveCheckpoint or TensorFlow has written under its name.
@@ -75,6 +92,12 @@ inline void RestoreCheckpoint(const std::string& prefix, const std::vector<Varia
                     where);
   }
   for (size_t i = 0; i < values.size(); ++i) variables[i]->Assign(values[i], where);
+}
+inline void RestoreCheckpoint(const std::string& prefix, std::initializer_list<Variable> variables,
+                              Where where = Where::current()) {
+  internal::WithPointers(variables, [&](const std::vector<Variable*>& pointers) {
+    RestoreCheckpoint(prefix, pointers, where);
+  });
 }
 
 }  // namespace tenon::inline v0

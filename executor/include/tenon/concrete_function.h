@@ -2,6 +2,7 @@
 // file.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -136,14 +137,18 @@ class ConcreteFunction {
 
 namespace internal {
 
-inline std::vector<Tensor> RunWithTape(const std::shared_ptr<FunctionRep>& function,
-                                       std::vector<Tensor> inputs, Where where);
+// What calls do that a tape of this thread sees. A GradientTape sets it: a program without one does
+// not compile what it calls.
+inline std::atomic<std::vector<Tensor> (*)(const std::shared_ptr<FunctionRep>& function,
+                                           std::vector<Tensor> inputs, Where where)>
+    run_with_tape = nullptr;
 
-// A call in a trace of a function whose trace has tensors with gradients of the program's own.
-inline std::vector<Tensor> CallWithCustomGradient(TraceGraph& graph,
-                                                  const std::shared_ptr<FunctionRep>& function,
-                                                  const std::vector<Tensor>& tensors, Where where,
-                                                  const std::string& name = {});
+// A call in a trace of a function whose trace has tensors with gradients of the program's own. A
+// CustomGradient sets it.
+inline std::atomic<std::vector<Tensor> (*)(
+    TraceGraph& graph, const std::shared_ptr<FunctionRep>& function,
+    const std::vector<Tensor>& tensors, Where where, const std::string& name)>
+    call_with_custom_gradient = nullptr;
 
 // What a node that calls the function takes: its inputs and what it captures.
 inline std::vector<Tensor> WithCaptures(const FunctionRep& function, std::vector<Tensor> inputs) {
@@ -194,12 +199,15 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
   }
   if (TraceGraph* const graph = scopes.trace) {
     inputs = WithCaptures(*this, std::move(inputs));
-    return custom_nodes_.empty()
-               ? CallInTrace(*graph, shared_from_this(), inputs, where)
-               : CallWithCustomGradient(*graph, shared_from_this(), inputs, where);
+    return custom_nodes_.empty() ? CallInTrace(*graph, shared_from_this(), inputs, where)
+                                 : call_with_custom_gradient.load(std::memory_order_acquire)(
+                                       *graph, shared_from_this(), inputs, where, {});
   }
   Register();
-  if (scopes.tape != nullptr) return RunWithTape(shared_from_this(), std::move(inputs), where);
+  if (scopes.tape != nullptr) {
+    return run_with_tape.load(std::memory_order_acquire)(shared_from_this(), std::move(inputs),
+                                                         where);
+  }
   return RunEagerly(Call(std::move(inputs), where), std::max<size_t>(outputs_.size(), 1));
 }
 

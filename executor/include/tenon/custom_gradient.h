@@ -97,7 +97,7 @@ struct VariableWatch {
   const PauseTapes pause;
 };
 
-[[gnu::used]] inline void CheckVariables(const VariableWatch& watch, const OpCall& call) {
+inline void CheckVariables(const VariableWatch& watch, const OpCall& call) {
   for (const char* const prefix :
        {"Assign", "ResourceApply", "ResourceScatter", "VarIsInitialized", "VariableShape"}) {
     if (call.type.starts_with(prefix)) return;
@@ -152,6 +152,9 @@ auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Wh
       [forward = std::move(forward), backward = std::move(backward), where](const auto&... args) {
         internal::run_with_custom_gradient.store(internal::RunWithCustomGradient,
                                                  std::memory_order_release);
+        internal::call_with_custom_gradient.store(internal::CallWithCustomGradient,
+                                                  std::memory_order_release);
+        internal::check_variables.store(internal::CheckVariables, std::memory_order_release);
         const std::vector<Tensor> inputs{Tensor(args)...};
         internal::CustomBackward way = [backward, where](const std::vector<Tensor>& in,
                                                          const std::vector<Tensor>& out,

@@ -215,6 +215,8 @@ struct GradientTapeOptions {
 class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
+    internal::record_on_tapes.store(internal::RecordOnTapes, std::memory_order_release);
+    internal::run_with_tape.store(internal::RunWithTape, std::memory_order_release);
     rep_.outer = internal::scopes.tape;
     rep_.persistent = options.persistent;
     internal::scopes.tape = &rep_;

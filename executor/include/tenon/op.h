@@ -114,7 +114,8 @@ class Op {
       TFE_TensorHandle* output = nullptr;
       if (internal::RunEagerly(call_, &output, 1) == 1) [[likely]] {
         Tensor result = Tensor::FromHandle(output, call_.where);
-        if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), {&result, 1});
+        if (internal::IsRecording())
+          internal::record_on_tapes.load(std::memory_order_acquire)(std::move(call_), {&result, 1});
         return result;
       }
     } else {
@@ -168,7 +169,8 @@ inline std::vector<Tensor> Op::Run() {
   if (internal::scopes.trace != nullptr) return internal::RunInTrace(call_, options_);
   internal::AddEagerSeeds(call_);
   std::vector<Tensor> outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
-  if (internal::IsRecording()) internal::RecordOnTapes(std::move(call_), outputs);
+  if (internal::IsRecording())
+    internal::record_on_tapes.load(std::memory_order_acquire)(std::move(call_), outputs);
   return outputs;
 }
 

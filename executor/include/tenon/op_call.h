@@ -1,6 +1,7 @@
 // A call of an op as it is run, traced and recorded, and the functions that do so.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -111,16 +112,17 @@ std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 [[gnu::weak]] std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options);
 [[gnu::weak]] Where LastPlace();
 [[gnu::weak]] std::string UniqueName(TraceGraph& graph, const std::string& base);
-// Implemented in gradient_tape.h. Called if IsRecording().
-[[gnu::weak]] void RecordOnTapes(OpCall&& call, std::span<const Tensor> outputs);
+// Set by the first GradientTape. Called if IsRecording().
+inline std::atomic<void (*)(OpCall&& call, std::span<const Tensor> outputs)> record_on_tapes =
+    nullptr;
 
-// Throws if the call reads a variable that a gradient may be asked for. Implemented in
-// gradient_tape.h. Called if scopes.watch is set.
-[[gnu::weak]] void CheckVariables(const VariableWatch& watch, const OpCall& call);
+// Throws if the call reads a variable that a gradient may be asked for. Set by the first
+// CustomGradient. Called if scopes.watch is set.
+inline std::atomic<void (*)(const VariableWatch& watch, const OpCall& call)> check_variables =
+    nullptr;
 
-// Whether a tape sees what this thread does. A tape without RecordOnTapes is one that nobody asks
-// for gradients.
-inline bool IsRecording() { return scopes.tape != nullptr && &RecordOnTapes != nullptr; }
+// Whether a tape sees what this thread does.
+inline bool IsRecording() { return scopes.tape != nullptr; }
 
 }  // namespace internal
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -379,6 +380,14 @@ inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functi
   if ((out != nullptr && std::fclose(out) != 0) || !written)
     internal::Throw(TF_UNKNOWN, "Cannot write " + file, where);
   own.Rename(folder, where);
+}
+
+inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,
+                           std::initializer_list<Variable> variables, const std::string& dir,
+                           Where where = Where::current()) {
+  internal::WithPointers(variables, [&](const std::vector<Variable*>& pointers) {
+    SaveSavedModel(functions, pointers, dir, where);
+  });
 }
 
 }  // namespace tenon::inline v0

@@ -292,7 +292,7 @@ inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
 inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
   CheckAttrs(call);
   if (scopes.watch != nullptr) [[unlikely]]
-    CheckVariables(*scopes.watch, call);
+    check_variables.load(std::memory_order_acquire)(*scopes.watch, call);
   TF_Status* const status = ThreadStatus();
   EagerOp op(call, status);
   const auto check = [&] {

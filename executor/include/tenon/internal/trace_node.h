@@ -144,7 +144,7 @@ inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const 
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (scopes.watch != nullptr) [[unlikely]]
-    CheckVariables(*scopes.watch, call);
+    check_variables.load(std::memory_order_acquire)(*scopes.watch, call);
   // Inputs first: a capture adds nodes of its own.
   std::vector<TF_Output> inputs;
   inputs.reserve(call.tensors.size());
