@@ -3,6 +3,7 @@
 #include "tensorflow/c/tf_buffer.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,7 +35,8 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
     return absl::InvalidArgumentError("Passing non-empty TF_Buffer is invalid.");
   }
   // Not null for no bytes either: a null pointer means a buffer that was not filled.
-  void* copy = std::malloc(bytes.empty() ? 1 : bytes.size());
+  const bool fits = bytes.size() <= static_cast<size_t>(PTRDIFF_MAX);
+  void* copy = fits ? std::malloc(bytes.empty() ? 1 : bytes.size()) : nullptr;
   if (copy == nullptr) return absl::ResourceExhaustedError("no memory for a TF_Buffer's bytes");
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
   *buffer = {copy, bytes.size(), FreeBytes};

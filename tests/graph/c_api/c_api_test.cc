@@ -90,6 +90,9 @@ TEST(CAPI, DeletingNullPointerIsSafe) {
 }
 
 TEST(CAPI, Buffers) {
+  // Nothing has so many bytes, and nobody asks for the memory.
+  const size_t too_many = static_cast<size_t>(-1);
+  EXPECT_EQ(nullptr, TF_NewBufferFromString("bytes", too_many));
   TF_Buffer* b = TF_NewBufferFromString("bytes", 5);
   EXPECT_EQ(BufferBytes(TF_GetBuffer(b)), "bytes");
   TF_DeleteBuffer(b);
