@@ -17,6 +17,7 @@ bool ReadsSparseMatrices(std::string_view op) {
 int ElementShapeInput(const OpDef& op) {
   if (!absl::StrContains(op.name, "TensorList") && op.name != "RaggedTensorToVariantGradient")
     return -1;
+  if (op.name == "TensorListPopBack") return -1;  // takes any scalar
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (op.inputs[i].name == "element_shape" || op.inputs[i].name == "dense_values_shape")
       return static_cast<int>(i);

@@ -186,6 +186,11 @@ TEST_F(Build, RefusesPlaceholdersThatSayTooLittle) {
   EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
   EXPECT_THAT(message(), StartsWith("Received a shape scalar with unknown static value."));
   EXPECT_EQ(nullptr, TF_GraphOperationByName(g(), "list"));
+  desc = New("TensorListPopBack", "pop");
+  TF_AddInput(desc, {matrix, 0});
+  TF_AddInput(desc, {shape, 0});
+  TF_SetAttrType(desc, "element_dtype", TF_FLOAT);
+  Finish(desc);
 }
 
 // Attributes replace the groups so far; TF_ColocateWith adds to them.
