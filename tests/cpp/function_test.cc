@@ -248,6 +248,26 @@ TEST(CppFunction, RunsFromSeveralThreads) {
   EXPECT_EQ(v.Read().item<int32_t>(), 200);
 }
 
+// One thread calls a function while others trace functions that call it.
+TEST(CppFunction, RunsWhileOthersAreTracedOfIt) {
+  Function inner([](Tensor x) { return x * 2; });
+  inner(Tensor(1.f));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 30; ++i) {
+        if (t % 2 == 0) {
+          EXPECT_EQ(inner(Tensor(3.f)).item<float>(), 6);
+        } else {
+          Function outer([&](Tensor x) { return inner(x) + 1; });
+          EXPECT_EQ(outer(Tensor(3.f)).item<float>(), 7);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(CppConcreteFunction, NamesItsInputsAsAskedFor) {
   Function f([](Tensor x) { return x * 2; });
   f(Tensor(1.f));

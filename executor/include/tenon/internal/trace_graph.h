@@ -2,6 +2,7 @@
 // effects. Used by the library's own headers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -142,7 +143,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // graph, and with it these functions, for ever.
   void End();
   // True if the function used a symbol of an enclosing trace that is over: it cannot be called.
-  bool has_lost_captures() const { return has_lost_captures_; }
+  bool has_lost_captures() const { return has_lost_captures_.load(std::memory_order_acquire); }
 
   // Adds the control inputs that keep side effects in program order, before TF_FinishOperation.
   // `inputs` are the tensors of the node.
@@ -304,7 +305,10 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
       tensor = Tensor();
       return true;
     };
-    for (Tensor& capture : captures_) has_lost_captures_ |= forget(capture);
+    // Other threads may call the function meanwhile.
+    for (Tensor& capture : captures_) {
+      if (forget(capture)) has_lost_captures_.store(true, std::memory_order_release);
+    }
     for (StandIn& stand_in : stand_ins_) forget(stand_in.tensor);
   }
   State& StateOf(TF_Operation* resource) {
@@ -393,7 +397,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<TF_Operation*> waits_of_new_;  // of the node that is being made
   Where begin_;
   int64_t seeds_ = 0;
-  bool has_lost_captures_ = false;
+  std::atomic<bool> has_lost_captures_{false};
 };
 
 inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,
