@@ -153,6 +153,26 @@ TEST(CppGradients, OfValuesThatBranchesTake) {
   EXPECT_EQ(tape.Gradient(times(Tensor(2.f)), {small})[0].item<float>(), 2);
 }
 
+// A trace that was made before a tape watched the value has it as a constant, and does not serve.
+TEST(CppGradients, OfValuesThatFunctionsTook) {
+  const Tensor factor(3.f);
+  Function times([&](Tensor x) { return x * factor; });
+  Function outer([&](Tensor x) { return times(x) + x; });
+  const Tensor x(2.f);
+  EXPECT_EQ(outer(x).item<float>(), 8);
+  EXPECT_EQ(outer(x).item<float>(), 8);
+  EXPECT_EQ(outer.trace_count(), 1);
+  for (int i = 0; i < 2; ++i) {
+    GradientTape tape;
+    tape.Watch(factor);
+    EXPECT_EQ(tape.Gradient(outer(x) + factor, {factor})[0].item<float>(), 3);
+  }
+  EXPECT_EQ(outer.trace_count(), 2);
+  EXPECT_NE(outer.TraceReport().find("a tape watches a value"), std::string::npos);
+  EXPECT_EQ(outer(x).item<float>(), 8);
+  EXPECT_EQ(outer.trace_count(), 2);
+}
+
 // `backward` may use tensors of the function that it stands in.
 TEST(CppCustomGradient, MayUseTensorsOfTheTrace) {
   const auto of_limit = [](Tensor x) {

@@ -117,6 +117,9 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   const std::vector<TF_Output>& capture_inputs() const { return capture_inputs_; }
   const std::vector<TF_Output>& inputs() const { return inputs_; }
 
+  // Values from outside that became constants, although a tape may come to watch them.
+  const std::vector<Tensor>& constants() const { return constants_; }
+
   // The index of a tensor among the captures, which it joins if it is new.
   size_t CaptureIndex(const Tensor& tensor, Where where) {
     const auto found = stand_in_numbers_.find(tensor.get());
@@ -342,6 +345,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     if (rep.handle != nullptr && rep.dtype != DType::kResource && rep.dtype != DType::kVariant &&
         tensor.shape().num_elements() <= kMaxConstantElements && !MayHaveGradient(rep)) {
       const TF_Output output = Constant(tensor.Host(where), "Const", where);
+      if (IsDifferentiable(rep.dtype) && rep.born < begun_) constants_.push_back(tensor);
       StandFor(tensor, output, kNoCapture);
       return output;
     }
@@ -381,7 +385,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<Original> originals_;
   std::unordered_map<std::string, int64_t> names_;
   std::vector<TF_Output> inputs_;
-  std::vector<Tensor> captures_;
+  std::vector<Tensor> captures_, constants_;
   std::vector<TF_Output> capture_inputs_;
   std::vector<StandIn> stand_ins_;
   Numbers stand_in_numbers_;

@@ -25,6 +25,21 @@ struct Trace {
   std::shared_ptr<void> result;  // the callable's result, with symbols; null for void
   Signature signature;
   std::string why;
+  std::vector<Tensor> constants;  // TraceGraph::constants of the function and of those it calls
+
+  // Whether a tape watches a constant by now, through which no gradient goes.
+  bool IsOutdated() const {
+    for (const Tensor& constant : constants) {
+      if (constant.get()->is_watched.load(std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  void NoteConstants(const FunctionRep& of) {
+    if (of.graph() == nullptr) return;
+    constants.insert(constants.end(), of.graph()->constants().begin(),
+                     of.graph()->constants().end());
+    for (const auto& callee : of.graph()->callees()) NoteConstants(*callee);
+  }
 };
 
 // The traces of one function. Thread-safe.
@@ -43,9 +58,9 @@ class TraceTable {
   std::shared_ptr<Trace> Find(CallArgs& call, const Make& make, const Describe& describe) {
     {
       const std::lock_guard lock(mutex_);
-      if (last_ != nullptr && last_key_ == call.key) return last_;
+      if (last_ != nullptr && last_key_ == call.key && !last_->IsOutdated()) return last_;
       const auto found = by_key_.find(call.key);
-      if (found != by_key_.end()) {
+      if (found != by_key_.end() && !found->second->IsOutdated()) {
         last_key_ = call.key;
         return last_ = found->second;
       }
@@ -103,10 +118,11 @@ class TraceTable {
     variables.Check();
     trace->signature = std::move(signature);
     trace->why = std::move(why);
+    trace->NoteConstants(*trace->function);
     const std::lock_guard lock(mutex_);
     NoteTrace(*trace);
     traces_.push_back(trace);
-    by_key_.emplace(call.key, trace);
+    by_key_[call.key] = trace;
     if (traces_.size() == 5 || (traces_.size() > 5 && !warned_)) Warn(*trace);
     last_key_ = call.key;
     return last_ = trace;
@@ -185,14 +201,14 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
                                                   const CallArgs& call) {
   const std::lock_guard lock(mutex_);
   const auto found = by_key_.find(call.key);  // another thread may have traced it meanwhile
-  if (found != by_key_.end()) return found->second;
+  if (found != by_key_.end() && !found->second->IsOutdated()) return found->second;
   // A spec asks for a trace of its own, unless traces are to be few.
   const bool may_be_general = !call.has_specs || relax_ || !input_signature_.empty();
   std::shared_ptr<Trace> best;
   for (const std::shared_ptr<Trace>& trace : traces_) {
     const Signature& other = trace->signature;
-    bool serves =
-        other.constants == signature.constants && other.tensors.size() == signature.tensors.size();
+    bool serves = !trace->IsOutdated() && other.constants == signature.constants &&
+                  other.tensors.size() == signature.tensors.size();
     for (size_t i = 0; serves && i < signature.tensors.size(); ++i) {
       const ArgSpec& has = other.tensors[i];
       const ArgSpec& given = signature.tensors[i];
@@ -204,7 +220,7 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
       best = trace;
   }
   if (best == nullptr) return nullptr;
-  by_key_.emplace(call.key, best);
+  by_key_[call.key] = best;
   last_key_ = call.key;
   return last_ = best;
 }
@@ -282,7 +298,7 @@ inline std::string TraceTable::Why(const Signature& signature) const {
     text += "the " + what + " of tensor " + std::to_string(i) + " changed from " + Describe(was) +
             " to " + Describe(is);
   }
-  return text;
+  return text.empty() ? "a tape watches a value that was a constant of the trace" : text;
 }
 
 inline void TraceTable::Relax(Signature& signature) const {
