@@ -73,73 +73,75 @@ function(tenon_set_isa_flags)
   endforeach()
 endfunction()
 
-# tenon_unity_sources(LIST [BYTES n] [ALONE regex...]): replaces the sources in LIST by generated ones; each
-# includes sources of one folder, up to BYTES of text (80 kB unless told), which then share the work of
-# their headers and templates, and still compile in seconds. So a name in an anonymous namespace is unique within its
-# folder. A source that matches an ALONE stays by itself: it has flags of its own, its speed is not to
-# depend on its neighbours, or it names things as its neighbours do. In the build type Dev all do, which
-# shows that each includes what it needs.
-function(tenon_unity_sources list)
-  cmake_parse_arguments(arg "" "BYTES" "ALONE" ${ARGN})
-  if(NOT arg_BYTES)
-    set(arg_BYTES 80000)
-  endif()
+# tenon_batches(LIST NAME name [BYTES n] [ALONE regex...] [COLD regex...]): replaces the sources in LIST by
+# batches, generated sources that include up to BYTES of text each. Sources in a batch share the work of
+# their headers and templates: most of the compile time of a small source. So a name in an anonymous
+# namespace is unique within its library. A batch ends with a folder where it can: a new source then
+# changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, its speed
+# is not to depend on its neighbours, or it names things as its neighbours do. Sources that match a COLD
+# run once a command, a model or a plug-in: releases optimize their batches little, which takes two thirds
+# of the compile time. In the build type Dev all stay alone, which shows that each includes what it needs.
+function(tenon_batches list)
+  cmake_parse_arguments(arg "" "NAME;BYTES" "ALONE;COLD" ${ARGN})
   if(tenon_build_type STREQUAL dev)
     return()
   endif()
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}"
              OUTPUT_VARIABLE root)
   list(JOIN arg_ALONE "|" alone)
+  list(JOIN arg_COLD "|" cold)
+  # clang-tidy reads all of a batch for one changed source.
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    set(arg_BYTES 60000)
+  endif()
+  math(EXPR half "${arg_BYTES} / 2")
   set(result)
+  set(batches)
   foreach(source IN LISTS ${list})
     if(alone AND source MATCHES "${alone}")
       list(APPEND result "${source}")
       continue()
     endif()
+    set(kind batch)
+    if(cold AND source MATCHES "${cold}")
+      set(kind cold)
+    endif()
     cmake_path(GET source PARENT_PATH folder)
     file(SIZE "${CMAKE_CURRENT_SOURCE_DIR}/${source}" bytes)
-    math(EXPR bytes_${folder} "0${bytes_${folder}} + ${bytes}")
-    if(NOT DEFINED part_${folder})
-      set(part_${folder} 0)
-    elseif(bytes_${folder} GREATER arg_BYTES)
-      math(EXPR part_${folder} "${part_${folder}} + 1")
-      set(bytes_${folder} ${bytes})
+    math(EXPR sum "0${${kind}_bytes} + ${bytes}")
+    if(NOT DEFINED ${kind}_count)
+      set(${kind}_count 0)
+    elseif(sum GREATER arg_BYTES OR (${kind}_bytes GREATER half AND NOT folder STREQUAL ${kind}_folder))
+      math(EXPR ${kind}_count "${${kind}_count} + 1")
+      set(sum ${bytes})
     endif()
-    set(unity "${CMAKE_BINARY_DIR}/generated/${root}/${folder}/unity_${part_${folder}}.cc")
-    string(APPEND content_${unity} "#include \"${root}/${source}\"\n")
-    list(APPEND unities "${unity}")
+    set(${kind}_bytes ${sum})
+    set(${kind}_folder "${folder}")
+    set(batch "${CMAKE_BINARY_DIR}/generated/${root}/${arg_NAME}_${kind}_${${kind}_count}.cc")
+    string(APPEND content_${batch} "#include \"${root}/${source}\"\n")
+    list(APPEND batches "${batch}")
   endforeach()
-  list(REMOVE_DUPLICATES unities)
-  foreach(unity IN LISTS unities)
-    file(CONFIGURE OUTPUT "${unity}" @ONLY CONTENT "${content_${unity}}")
+  list(REMOVE_DUPLICATES batches)
+  foreach(batch IN LISTS batches)
+    file(CONFIGURE OUTPUT "${batch}" @ONLY CONTENT "${content_${batch}}")
+    if(batch MATCHES "_cold_[0-9]+\\.cc$")
+      set_source_files_properties("${batch}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Og>")
+    endif()
   endforeach()
-  set(${list} ${result} ${unities} PARENT_SCOPE)
+  set(${list} ${result} ${batches} PARENT_SCOPE)
 endfunction()
 
-# tenon_folder(NAME [UNITY] [BYTES n] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [SOURCES...]): object
+# tenon_folder(NAME [BYTES n] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [SOURCES...]): object
 # library tenon_NAME of every source below the current folder but those whose path from it matches an
-# EXCLUDE; with UNITY small ones are compiled together. Those of a folder that matches a COLD run once a
-# command, a model or a plug-in: in releases they are optimized little, which takes two thirds of the
-# compile time.
+# EXCLUDE, in batches if BYTES says how large, and of SOURCES.
 function(tenon_folder name)
-  cmake_parse_arguments(arg "UNITY" "BYTES" "EXCLUDE;ALONE;COLD;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "BYTES" "EXCLUDE;ALONE;COLD;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
   foreach(pattern IN LISTS arg_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${pattern}")
   endforeach()
-  if(arg_UNITY)
-    tenon_unity_sources(sources BYTES ${arg_BYTES} ALONE ${arg_ALONE})
-  endif()
-  if(arg_COLD)
-    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}"
-               OUTPUT_VARIABLE root)
-    list(JOIN arg_COLD "|" cold)
-    foreach(source IN LISTS sources)
-      string(REPLACE "${CMAKE_BINARY_DIR}/generated/${root}/" "" path "${source}")
-      if(path MATCHES "${cold}")
-        set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Og>")
-      endif()
-    endforeach()
+  if(arg_BYTES)
+    tenon_batches(sources NAME ${name} BYTES ${arg_BYTES} ALONE ${arg_ALONE} COLD ${arg_COLD})
   endif()
   list(APPEND sources ${arg_SOURCES})
   if(NOT sources)

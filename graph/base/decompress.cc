@@ -27,12 +27,12 @@ constexpr int kGzip = MAX_WBITS + 16;
 constexpr uint64_t kXzDecoderMemory = uint64_t{512} << 20;
 
 // A growing malloc'ed buffer: realloc moves large ones by remapping, without a copy.
-class Output {
+class GrowingBuffer {
  public:
-  explicit Output(size_t max_bytes) : max_bytes_(max_bytes) {}
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  ~Output() { std::free(data_); }
+  explicit GrowingBuffer(size_t max_bytes) : max_bytes_(max_bytes) {}
+  GrowingBuffer(const GrowingBuffer&) = delete;
+  GrowingBuffer& operator=(const GrowingBuffer&) = delete;
+  ~GrowingBuffer() { std::free(data_); }
 
   // Room for more bytes; false when memory ends. Not to be asked of one that is full().
   bool Grow() {
@@ -85,8 +85,8 @@ absl::Status NoMemory(const std::string& name, std::string_view format) {
       absl::StrCat(name, ": there is no memory to unpack ", format, " data"));
 }
 
-absl::Status MakeRoom(Output& out, const std::string& name, std::string_view format, size_t offset,
-                      size_t max_bytes) {
+absl::Status MakeRoom(GrowingBuffer& out, const std::string& name, std::string_view format,
+                      size_t offset, size_t max_bytes) {
   if (out.full()) return Beyond(name, format, offset, max_bytes);
   return out.room() > 0 || out.Grow() ? absl::OkStatus() : NoMemory(name, format);
 }
@@ -109,7 +109,7 @@ absl::StatusOr<FileBytes> UnpackXz(std::string_view packed, const std::string& n
     lzma_stream* stream;
     ~End() { lzma_end(stream); }
   } end{&stream};
-  Output out(max_bytes);
+  GrowingBuffer out(max_bytes);
   stream.next_in = reinterpret_cast<const uint8_t*>(packed.data());
   stream.avail_in = packed.size();
   while (true) {
@@ -137,7 +137,7 @@ absl::StatusOr<FileBytes> UnpackGzip(std::string_view packed, const std::string&
     z_stream* stream;
     ~End() { inflateEnd(stream); }
   } end{&stream};
-  Output out(max_bytes);
+  GrowingBuffer out(max_bytes);
   size_t consumed = 0;
   while (true) {
     TENON_RETURN_IF_ERROR(MakeRoom(out, name, "gzip", consumed, max_bytes));

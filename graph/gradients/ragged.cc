@@ -21,7 +21,6 @@ void RaggedGatherGradient(GradientScope& s) {
 
 // The same op for the numbers of the values says which value went where; -1: the default value.
 void RaggedTensorToTensorGradient(GradientScope& s) {
-  GraphBuilder& b = s.builder();
   const Value values = s.x(1), dflt = s.x(2), dy = s.dy();
   // The first size, where it is given, is no axis of rows of several lengths.
   const auto ragged_axes = static_cast<int64_t>(absl::c_count_if(

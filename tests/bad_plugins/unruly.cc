@@ -165,7 +165,8 @@ void CallTable(TF_OpKernelContext* context, void* input, size_t bytes, TF_Status
     table.memcpy_dtoh(device, stream, copy, &memory, bytes, status);
     table.deallocate(device, &memory);
   }
-  static void* volatile leaked;  // where a leak checker finds it: the host is to tell
+  [[maybe_unused]] static void* volatile leaked;  // where a leak checker finds it: the host is to
+                                                  // tell
   if (Is("memory_leak")) {
     table.allocate(device, bytes, 0, &memory);
     leaked = memory.opaque;

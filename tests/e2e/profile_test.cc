@@ -60,9 +60,9 @@ std::vector<json> Steps(const json& trace, const std::string& op) {
   return steps;
 }
 
-double Start(const json& event) { return event["ts"]; }
+double BeginOf(const json& event) { return event["ts"]; }
 double Length(const json& event) { return event["dur"]; }
-double End(const json& event) { return Start(event) + Length(event); }
+double EndOf(const json& event) { return BeginOf(event) + Length(event); }
 
 std::string NameOf(const json& trace, const std::string& what, int pid, int tid) {
   for (const json& event : trace["traceEvents"]) {
@@ -90,16 +90,16 @@ TEST_P(ProfileClocks, BecomeOne) {
   ASSERT_EQ(steps.size(), 2u);
   // A clock that nobody knows has no more than its lengths.
   const bool unknown = clock == "unknown";
-  const double shift = unknown ? Start(steps[0]) - Start(kernels[0]) : 0;
+  const double shift = unknown ? BeginOf(steps[0]) - BeginOf(kernels[0]) : 0;
   // How far a kernel may lie outside of its step: the first one began somewhere in its own. Clocks
   // that are read one after the other, before the run, are no further apart than that takes.
   const double slack_us = clock == "monotonic" ? 0
                           : unknown            ? Length(steps[0]) - Length(kernels[0])
-                                               : Start(Events(p.trace, "run 0").at(0));
+                                               : BeginOf(Events(p.trace, "run 0").at(0));
   for (size_t i = 0; i < kernels.size(); ++i) {
     EXPECT_EQ(kernels[i]["ph"], "X");
-    EXPECT_GE(Start(kernels[i]) + shift, Start(steps[i]) - slack_us) << i;
-    EXPECT_LE(End(kernels[i]) + shift, End(steps[i]) + slack_us) << i;
+    EXPECT_GE(BeginOf(kernels[i]) + shift, BeginOf(steps[i]) - slack_us) << i;
+    EXPECT_LE(EndOf(kernels[i]) + shift, EndOf(steps[i]) + slack_us) << i;
   }
   const int pid = kernels[0]["pid"], tid = kernels[0]["tid"];
   EXPECT_NE(pid, steps[0]["pid"].get<int>());
@@ -258,15 +258,16 @@ TEST(Profiles, StreamsOfADeviceHaveRows) {
   EXPECT_EQ(rows["device to host"].size(), 3u * 2);
   EXPECT_EQ(rows["compute"].size(), 3u * 2);
   for (const auto& [name, spans] : rows) {
-    for (size_t i = 1; i < spans.size(); ++i) EXPECT_GE(Start(spans[i]), End(spans[i - 1])) << name;
+    for (size_t i = 1; i < spans.size(); ++i)
+      EXPECT_GE(BeginOf(spans[i]), EndOf(spans[i - 1])) << name;
   }
   // A copy's work begins after it is queued.
   const std::vector<json> queued = Steps(trace, "copy /device:APU:0 -> host");
   for (size_t i = 0; i < rows["device to host"].size(); ++i) {
     const json& copy = rows["device to host"][i];
     EXPECT_EQ(copy["name"], queued[i]["name"]);
-    EXPECT_GE(Start(copy), Start(queued[i]));
-    EXPECT_GE(End(copy), Start(copy));
+    EXPECT_GE(BeginOf(copy), BeginOf(queued[i]));
+    EXPECT_GE(EndOf(copy), BeginOf(copy));
   }
   pb::XSpace space;
   ASSERT_TRUE(space.ParseFromString(ReadFile(xplane)));

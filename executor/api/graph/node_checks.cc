@@ -18,7 +18,7 @@
 namespace tenon::api {
 namespace {
 
-std::string NodeDefText(const Graph& graph, NodeId n) {
+std::string TextOfNode(const Graph& graph, NodeId n) {
   return absl::StrCat("; NodeDef: ", NodeNameText(graph.name(n)));
 }
 
@@ -31,7 +31,7 @@ absl::Status CheckGivenAttrs(const Graph& graph, NodeId n) {
     if (def == nullptr || a.value.kind() == AttrKind::kPlaceholder) continue;
     const absl::Status status = CheckAttr(*def, a.value);
     if (!status.ok())
-      return Annotate(status, "", absl::StrCat("\n\t", NodeDefText(graph, n), "; ", OpText(op)));
+      return Annotate(status, "", absl::StrCat("\n\t", TextOfNode(graph, n), "; ", OpText(op)));
   }
   return absl::OkStatus();
 }
@@ -45,7 +45,7 @@ absl::Status CheckMissingAttrs(const Graph& graph, NodeId n) {
   if (missing.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("NodeDef missing attr", missing.size() == 1 ? " '" : "s '",
-                   absl::StrJoin(missing, "', '"), "' from ", OpText(op), NodeDefText(graph, n)));
+                   absl::StrJoin(missing, "', '"), "' from ", OpText(op), TextOfNode(graph, n)));
 }
 
 absl::Status CheckInputCount(const Graph& graph, NodeId n) {
@@ -55,7 +55,7 @@ absl::Status CheckInputCount(const Graph& graph, NodeId n) {
       absl::StrJoin(wanted, ", ", [](std::string* out, DataType t) { out->append(TypeText(t)); });
   return absl::InvalidArgumentError(
       absl::StrCat("NodeDef expected inputs '", types, "' do not match ", graph.num_inputs(n),
-                   " inputs specified; ", OpText(*graph.op(n)), NodeDefText(graph, n)));
+                   " inputs specified; ", OpText(*graph.op(n)), TextOfNode(graph, n)));
 }
 
 absl::Status CheckDeprecation(const OpDef& op, int producer) {

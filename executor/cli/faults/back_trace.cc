@@ -18,7 +18,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr int kMaxFrames = 64;   // frames that are walked
-constexpr int kMaxShown = 8;     // frames that are shown
+constexpr int kShownFrames = 8;  // frames that are shown
 constexpr size_t kMaxName = 64;  // bytes of the name of a library or function
 
 // Finds the library with the code at this address; false if there is none. _dl_find_object takes no
@@ -175,10 +175,10 @@ class Walk {
     if (frame.host() && (above || plugin_seen_)) return above;
     plugin_seen_ |= frame.of_plugin();
     frames_[count_++] = frame;
-    return count_ < kMaxShown;
+    return count_ < kShownFrames;
   }
 
-  std::array<Frame, kMaxShown> frames_;
+  std::array<Frame, kShownFrames> frames_;
   int count_ = 0;
   int frames_left_ = kMaxFrames;
   bool interrupted_ = false;

@@ -27,9 +27,9 @@ constexpr uint16_t kNone = UINT16_MAX;
 
 // The variables of the environment by name. Lives on the stack of a signal handler, so its size is
 // fixed. A hash table, since every literal of the plug-ins is looked up.
-class Variables {
+class EnvironmentVariables {
  public:
-  Variables() {
+  EnvironmentVariables() {
     std::fill(std::begin(first_), std::end(first_), kNone);
     if (environ == nullptr) return;  // a plug-in has called clearenv
     for (; count_ < kMaxVariables && environ[count_] != nullptr; ++count_) {
@@ -97,7 +97,8 @@ class Variables {
 };
 
 // Notes each text that ends in a NUL.
-TENON_READS_LITERALS void NoteLiteralsRead(std::string_view memory, Variables& variables) {
+TENON_READS_LITERALS void NoteLiteralsRead(std::string_view memory,
+                                           EnvironmentVariables& variables) {
   const char* begin = memory.data();
   const char* const end = begin + memory.size();
   for (const char* p = begin; p != end; ++p) {
@@ -137,7 +138,7 @@ std::vector<std::string_view> LiteralsOfPlugins() {
 }
 
 void WriteEnvironment(absl::Span<const std::string_view> literals, TextSink sink) {
-  Variables variables;
+  EnvironmentVariables variables;
   for (const std::string_view memory : literals) NoteLiteralsRead(memory, variables);
   variables.WriteRead(sink);
 }

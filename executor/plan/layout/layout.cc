@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kLine = 64;  // Step::scratch counts lines
+constexpr uint64_t kScratchLine = 64;  // Step::scratch counts lines
 // The limit for all values together: no machine has more, and no sum of offsets overflows.
 constexpr uint64_t kMostBytes = uint64_t{1} << 62;
 
@@ -58,7 +58,7 @@ ArenaRequests FindRequests(const StepGraph& graph, const Lifetimes& lifetimes,
   for (int32_t k = 0; k < end; ++k) {
     const uint64_t bytes = graph.steps[k].scratch_bytes;
     if (bytes == 0) continue;
-    requests.buffers.push_back({(bytes + kLine - 1) / kLine * kLine, k, k});
+    requests.buffers.push_back({(bytes + kScratchLine - 1) / kScratchLine * kScratchLine, k, k});
     requests.owners.push_back(-1 - k);
   }
   return requests;
@@ -94,9 +94,9 @@ absl::Status PlaceArena(const PlanInput& input, const StepGraph& graph,
       continue;
     }
     uint32_t& line = layout.scratch_line[-1 - owner];
-    line = static_cast<uint32_t>(arena.offsets[i] / kLine);
+    line = static_cast<uint32_t>(arena.offsets[i] / kScratchLine);
     // The product is computed in 64 bits: it differs if the line did not fit into 32.
-    if (line * kLine != arena.offsets[i]) return too_large();
+    if (line * kScratchLine != arena.offsets[i]) return too_large();
   }
   return absl::OkStatus();
 }

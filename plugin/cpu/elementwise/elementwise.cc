@@ -206,7 +206,8 @@ absl::Status PrepareRow(Prepare& p) {
   const Row* row = FindRow(p.op().name);
   if (row == nullptr) return p.Unimplemented("no CPU kernel");
   ElementSpec spec{row->op};
-  const bool odd = row->name == "TruncateDiv" || row->name == "TruncateMod";
+  const std::string_view name = row->name;
+  const bool odd = name == "TruncateDiv" || name == "TruncateMod";
   if (row->operands == 2) spec.check = FindCheck(row->op, p.input_type(1), odd);
   return PrepareElementwise(p, spec, row->operands);
 }

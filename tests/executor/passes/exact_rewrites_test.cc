@@ -60,7 +60,7 @@ bool SameBits(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 
-class ExactRewrites : public testing::TestWithParam<std::string> {};
+class ExactRewrites : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ExactRewrites, KeepEveryBit) {
   const GoldenPass golden(GetParam());
@@ -93,7 +93,7 @@ TEST_P(ExactRewrites, KeepEveryBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ExactRewrites, testing::ValuesIn(GoldenPasses()),
+INSTANTIATE_TEST_SUITE_P(All, ExactRewrites, ::testing::ValuesIn(GoldenPasses()),
                          [](const auto& info) { return GoldenPass(info.param).Name(); });
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 using testing::Parse;
 
-constexpr char kFloat[] = "attr { key: 'T' value { type: DT_FLOAT } } ";
+constexpr char kFloatAttr[] = "attr { key: 'T' value { type: DT_FLOAT } } ";
 
 Tensor Zeros(std::vector<int64_t> dims, DataType type = DataType::kFloat) {
   Tensor t = *Tensor::Allocate(type, Shape(dims));
@@ -24,7 +24,7 @@ Tensor Zeros(std::vector<int64_t> dims, DataType type = DataType::kFloat) {
 }
 
 // Of a node of this op whose inputs are placeholders in the graph and these when it is computed.
-double Work(std::string_view op, std::vector<Tensor> inputs, std::string_view attrs = kFloat,
+double Work(std::string_view op, std::vector<Tensor> inputs, std::string_view attrs = kFloatAttr,
             int64_t elements = 0) {
   std::string text;
   std::string node = absl::StrCat("node { name: 'n' op: '", op, "' ");
@@ -38,7 +38,7 @@ double Work(std::string_view op, std::vector<Tensor> inputs, std::string_view at
   return static_cast<double>(EstimateWork(graph, graph.FindNode("n"), inputs, elements));
 }
 
-std::string With(std::string_view more) { return absl::StrCat(kFloat, more); }
+std::string With(std::string_view more) { return absl::StrCat(kFloatAttr, more); }
 
 // Most is its products; what the elements cost comes to that.
 void ExpectAbout(double work, double products) {
@@ -103,7 +103,7 @@ constexpr char kConvolution[] =
     "attr { key: 'strides' value { list { i: [1, 2, 2, 1] } } } ";
 
 TEST(FlopEstimate, CountsProductsAndFilters) {
-  EXPECT_EQ(Flops("MatMul", {"30x20", "20x40"}, kFloat), 2. * 30 * 20 * 40);
+  EXPECT_EQ(Flops("MatMul", {"30x20", "20x40"}, kFloatAttr), 2. * 30 * 20 * 40);
   EXPECT_EQ(Flops("Conv2D", {"1x64x64x32", "3x3x32x8"}, kConvolution), 2. * 32 * 32 * 8 * 9 * 32);
   EXPECT_EQ(Flops("DepthwiseConv2dNative", {"1x64x64x32", "3x3x32x2"}, kConvolution),
             2. * 32 * 32 * 64 * 9);
@@ -114,14 +114,14 @@ TEST(FlopEstimate, CountsProductsAndFilters) {
 }
 
 TEST(FlopEstimate, CountsElementsOfTheRestAndNothingOfMoves) {
-  EXPECT_EQ(Flops("Exp", {"10x20"}, kFloat), 200);
-  EXPECT_EQ(Flops("Softmax", {"10x20"}, kFloat), 200);
-  EXPECT_EQ(Flops("Identity", {"10x20"}, kFloat), 0);
+  EXPECT_EQ(Flops("Exp", {"10x20"}, kFloatAttr), 200);
+  EXPECT_EQ(Flops("Softmax", {"10x20"}, kFloatAttr), 200);
+  EXPECT_EQ(Flops("Identity", {"10x20"}, kFloatAttr), 0);
 }
 
 TEST(WorkEstimate, GrowsAsElementsDo) {
-  const double little = Work("Exp", {Zeros({1000})}, kFloat, 1000);
-  EXPECT_EQ(Work("Exp", {Zeros({10, 1000})}, kFloat, 10'000), 10 * little);
+  const double little = Work("Exp", {Zeros({1000})}, kFloatAttr, 1000);
+  EXPECT_EQ(Work("Exp", {Zeros({10, 1000})}, kFloatAttr, 10'000), 10 * little);
   EXPECT_GT(Work("Betainc", {Zeros({1000}), Zeros({1000}), Zeros({1000})}), 100 * little);
   EXPECT_EQ(Work("Exp", {Zeros({0, 1000})}), 0);
 }

@@ -183,7 +183,7 @@ TEST(Pipeline, APassThatLiesAboutItsChangesIsRolledBack) {
     const uint64_t before = Fingerprint(graph);
     PipelineOptions options = Only("lie");
     options.custom_passes = {
-        {"lie", [] -> std::unique_ptr<Pass> { return std::make_unique<Liar>(); }, "lies"}};
+        {"lie", []() -> std::unique_ptr<Pass> { return std::make_unique<Liar>(); }, "lies"}};
     options.verify_each = true;
     const PipelineReport report = Optimize(graph, {"d"}, options).value();
     EXPECT_TRUE(report.passes[0].failed);
@@ -210,7 +210,7 @@ TEST(Pipeline, ACycleOfControlEdgesIsRolledBackThoughShapesAreKnown) {
   const uint64_t before = Fingerprint(graph);
   PipelineOptions options = Only("knot");
   options.custom_passes = {
-      {"knot", [] -> std::unique_ptr<Pass> { return std::make_unique<Knot>(); }, "ties"}};
+      {"knot", []() -> std::unique_ptr<Pass> { return std::make_unique<Knot>(); }, "ties"}};
   const PipelineReport report = Optimize(graph, {"d"}, options).value();
   EXPECT_TRUE(report.passes[0].failed);
   EXPECT_THAT(report.passes[0].reason, HasSubstr("cycle"));
@@ -246,9 +246,9 @@ TEST(Pipeline, ColocationsAreStillThereWhenAPassThatDroppedThemIsRolledBack) {
   graph.SetAttr(graph.FindNode("d"), kColocationAttr,
                 attr::StringList(std::vector<std::string_view>{"loc:@c"}));
   PipelineOptions options = Only("takes_later");
-  options.custom_passes = {{"takes_later",
-                            [] -> std::unique_ptr<Pass> { return std::make_unique<TakesLater>(); },
-                            "takes"}};
+  options.custom_passes = {
+      {"takes_later", []() -> std::unique_ptr<Pass> { return std::make_unique<TakesLater>(); },
+       "takes"}};
   options.passes.push_back({"plugin:*", {}});
   options.iterations = 2;
   Losing losing;

@@ -67,7 +67,7 @@ class Break : public Pass {
 }  // namespace
 
 PassEntry BreakingPass() {
-  return {"break", [] -> std::unique_ptr<Pass> { return std::make_unique<Break>(); }, "is wrong"};
+  return {"break", []() -> std::unique_ptr<Pass> { return std::make_unique<Break>(); }, "is wrong"};
 }
 
 PipelineOptions Only(std::string_view pass) {

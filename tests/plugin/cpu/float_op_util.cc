@@ -25,6 +25,11 @@ Tensor Int32s(const std::vector<int32_t>& values) {
                              Shape({static_cast<int64_t>(values.size())}));
 }
 
+Tensor SizesOf(const Tensor& t) {
+  const auto dims = t.shape().dims();
+  return Int32s({dims.begin(), dims.end()});
+}
+
 Tensor RunEveryWay(const std::string& op, Attrs attrs, const std::vector<Tensor>& inputs) {
   attrs["T"] = attr::Type(DataType::kFloat);
   RunSteadily(op, attrs, inputs, {2, 5, 16}, /*constant=*/false);

@@ -17,6 +17,8 @@ Tensor Floats(const Shape& shape, const std::vector<float>& values);
 absl::Span<const float> Values(const Tensor& t);
 // A vector of int32.
 Tensor Int32s(const std::vector<int32_t>& values);
+// The sizes of the dimensions of t, as ops take them in an input.
+Tensor SizesOf(const Tensor& t);
 
 // Runs with 1, 2, 5 and 16 threads, constant weights and not, and expects the same bits for each
 // number of threads; gives output 0 of one thread and constant weights.

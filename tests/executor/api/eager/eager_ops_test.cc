@@ -176,6 +176,8 @@ TEST_F(EagerOpsTest, ErrorsOfValuesHaveTensorFlowsWords) {
   EXPECT_THAT(ErrorOf(ctx_, "FloorMod", {i, zero.get()}), StartsWith("3 Integer division by zero"));
   EXPECT_THAT(ErrorOf(ctx_, "TruncateMod", {i, zero.get()}),
               StartsWith("13 Unexpected error in binary operator"));
+  EXPECT_THAT(ErrorOf(ctx_, "TruncateMod", {i, zero.get()}),
+              StartsWith("13 Unexpected error in binary operator"));
   EXPECT_THAT(ErrorOf(ctx_, "ArgMax", {f, two.get()}),
               StartsWith("3 Expected dimension in the range [-1, 1), but got 2"));
   EXPECT_THAT(ErrorOf(ctx_, "Sum", {f, two.get()}),

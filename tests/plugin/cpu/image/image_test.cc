@@ -11,7 +11,7 @@
 #include "tests/plugin/cpu/float_op_util.h"
 #include "tests/plugin/cpu/kernel_error_util.h"
 
-namespace tenon {
+namespace tenon::image_test {
 namespace {
 
 using testing::Attrs;
@@ -261,4 +261,4 @@ TEST(NonMaxSuppression, BoxesThatAreNoNumbersComeLast) {
 }
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::image_test

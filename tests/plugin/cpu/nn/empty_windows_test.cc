@@ -16,10 +16,6 @@ using ::testing::Each;
 Tensor Ones(const Shape& shape) {
   return Floats(shape, std::vector<float>(static_cast<size_t>(shape.num_elements()), 1));
 }
-Tensor SizesOf(const Tensor& t) {
-  return Int32s({t.shape().dims().begin(), t.shape().dims().end()});
-}
-
 struct Call {
   std::string op;
   Attrs attrs;

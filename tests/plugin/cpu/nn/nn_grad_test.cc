@@ -26,11 +26,6 @@ double Sum(const Tensor& t) {
   return sum;
 }
 
-Tensor SizesOf(const Tensor& t) {
-  const auto dims = t.shape().dims();
-  return Int32s({dims.begin(), dims.end()});
-}
-
 struct GradCase {
   std::string op, input_grad, filter_grad;
   Shape input, filter;

@@ -63,7 +63,7 @@ struct Sweep {
 };
 
 void RunBoth(const std::string& op, Attrs attrs, const std::vector<Tensor>& inputs,
-         std::vector<Tensor>* outputs = nullptr) {
+             std::vector<Tensor>* outputs = nullptr) {
   attrs["T"] = attr::Type(DataType::kFloat);
   // Constant weights or not: they have layouts of their own.
   for (const bool constant : {false, true}) {
@@ -71,11 +71,6 @@ void RunBoth(const std::string& op, Attrs attrs, const std::vector<Tensor>& inpu
     ASSERT_TRUE(got.ok()) << got.status();
     if (outputs != nullptr) *outputs = *got;
   }
-}
-
-Tensor SizesOf(const Tensor& t) {
-  const auto dims = t.shape().dims();
-  return Int32s({dims.begin(), dims.end()});
 }
 
 void RunAll(const Sweep& s) {
