@@ -302,7 +302,7 @@ absl::Status SplitVShape(InferenceContext& c) {
   const std::optional<Dims> sizes = c.input_as_ints(1);
   const PartialShape& in = c.input(0);
   for (const auto& [input, rank] : {std::pair(2, 0), std::pair(1, 1)}) {
-    const absl::Status status = CheckRankOfValue(c, input, rank);
+    absl::Status status = CheckRankOfValue(c, input, rank);
     if (!status.ok() && !IsAtRunTime(status)) return status;
     if (!in.known_rank()) return absl::OkStatus();
   }

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/tracing/engine.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::tracing {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/copies.h"
 #include "executor/cli/graphs/trace_notes.h"
 #include "executor/cli/model/feeds.h"

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "executor/plan/base/schedule.h"
 #include "graph/ir/graph.h"
+#include "plugin/device/device.h"
 
 namespace tenon {
 
