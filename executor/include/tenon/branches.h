@@ -46,17 +46,18 @@ inline FunctionName FinishBranch(const Branch& branch, const std::string& name, 
   return FunctionName(rep->name(), rep);
 }
 
-// What the node does that runs one of the functions.
-inline void SetEffect(Op& op, const std::vector<Branch>& branches) {
+// An op that runs functions of the branches: `type`, or "Stateless" and `type` where no branch has
+// an effect.
+inline Op OpOfBranches(const char* type, const std::vector<Branch>& branches, Where where) {
   Effect effect = Effect::kNone;
-  bool world = false;
+  bool touches_world = false;
   for (const Branch& branch : branches) {
     effect = std::max(effect, branch.graph->effect());
-    world = world || branch.graph->touches_world();
+    touches_world = touches_world || branch.graph->touches_world();
   }
-  op.options().effect = effect;
-  op.options().effect_is_known = true;
-  op.options().touches_world = world;
+  Op op((effect == Effect::kNone ? "Stateless" : "") + std::string(type), where);
+  op.options().SetEffect(effect, touches_world);
+  return op;
 }
 
 inline std::vector<DType> TypesOf(const std::vector<Tensor>& tensors) {
@@ -111,10 +112,9 @@ Branch TraceBranch(const F& callable, std::shared_ptr<Result>* result, Where whe
 }
 
 // What a result has beside the values of tensors: lengths, C++ values and variables, as bytes.
-class FormReader {
+class FormReader : public Visitor {
  public:
   void OnTensor(const Tensor&) { form += 'T'; }
-  void OnSpec(const TensorSpec&) {}
   void OnVariable(const Variable& variable) {
     PutNumber(form, reinterpret_cast<intptr_t>(variable.handle().get()));
   }
@@ -152,9 +152,7 @@ Result Select(const char* type, const Tensor& selector, const Callables& callabl
   }
   const std::vector<Tensor> captures = ShareCaptures(branches, where);
   const bool is_if = std::string_view(type) == "If";
-  Effect effect = Effect::kNone;
-  for (const Branch& branch : branches) effect = std::max(effect, branch.graph->effect());
-  Op op((effect == Effect::kNone ? "Stateless" : "") + std::string(type), where);
+  Op op = OpOfBranches(type, branches, where);
   op.Name(is_if ? "cond" : "case").Input(selector).Input(captures);
   op.Attr("Tin", TypesOf(captures)).Attr("Tout", types).Attr("output_shapes", shapes);
   std::vector<FunctionName> functions;
@@ -168,15 +166,11 @@ Result Select(const char* type, const Tensor& selector, const Callables& callabl
   } else {
     op.Attr("branches", functions);
   }
-  SetEffect(op, branches);
   std::vector<Tensor> outputs = op.Run();
   ReplaceTensors replace(outputs);
   Walk(*result, replace);
   return *result;
 }
-
-// The tensor as an operand of Cond: a symbol of this trace, also of a captured value.
-inline bool Decide(const Tensor& tensor) { return static_cast<bool>(tensor); }
 
 // A callable that gives nothing, as one that gives a structure without tensors.
 template <typename F>
@@ -204,7 +198,7 @@ auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
   } else {
     pred.rep(where);
     if (!pred.IsSymbolic()) {
-      if (internal::Decide(pred)) return Result(then_branch());
+      if (pred) return Result(then_branch());
       return Result(else_branch());
     }
     const std::array<std::function<Result()>, 2> branches = {then_branch, else_branch};

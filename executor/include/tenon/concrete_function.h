@@ -175,9 +175,7 @@ inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
       .Attr("Tout", results)
       .Attr("f", FunctionName(function->name()));
   op.options().name = name;
-  op.options().effect = effect;
-  op.options().effect_is_known = true;
-  op.options().touches_world = function->use().touches_world;
+  op.options().SetEffect(effect, function->use().touches_world);
   std::vector<Tensor> outputs = RunAsNode(op.call(), op.options());
   // The C API infers no shapes through calls on every library.
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -154,23 +154,12 @@ class GraphExport {
 
   // A result waits for the side effects of the function, as the result of a call does.
   void AddResult(TF_Output output, const std::string& name) {
-    TF_Status* const status = ThreadStatus();
-    const std::string unique = graph().Unique(name);
-    TF_OperationDescription* const node =
-        TF_NewOperation(graph().graph(), "Identity", unique.c_str());
-    TF_AddInput(node, output);
-    for (TF_Operation* const effect : effects_) TF_AddControlInput(node, effect);
-    TF_FinishOperation(node, status);
-    Check(status, where_);
-    results_.push_back(unique);
+    results_.push_back(graph().Unique(name));
+    graph().AddBehind(effects_, &output, results_.back(), where_);
   }
   void AddInit() {
-    TF_Status* const status = ThreadStatus();
     init_ = graph().Unique("init");
-    TF_OperationDescription* const node = TF_NewOperation(graph().graph(), "NoOp", init_.c_str());
-    for (TF_Operation* const initializer : initializers_) TF_AddControlInput(node, initializer);
-    TF_FinishOperation(node, status);
-    Check(status, where_);
+    graph().AddBehind(initializers_, nullptr, init_, where_);
   }
 
   const Where where_;

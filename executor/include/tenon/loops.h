@@ -103,13 +103,10 @@ inline std::vector<Tensor> LoopInTrace(
   std::vector<Tensor> inputs = variables;
   inputs.insert(inputs.end(), captures.begin(), captures.end());
   for (const Tensor& capture : captures) shapes.push_back(capture.shape());
-  Effect effect = Effect::kNone;
-  for (const Branch& part : parts) effect = std::max(effect, part.graph->effect());
-  Op op(effect == Effect::kNone ? "StatelessWhile" : "While", where);
+  Op op = OpOfBranches("While", parts, where);
   op.Name("while").Input(inputs).Attr("T", TypesOf(inputs)).Attr("output_shapes", shapes);
   op.Attr("cond", FinishBranch(parts[0], "while_cond", where));
   op.Attr("body", FinishBranch(parts[1], "while_body", where));
-  SetEffect(op, parts);
   std::vector<Tensor> outputs = op.Run();
   for (size_t i = 0; i < outputs.size(); ++i) graph.CopyHandleData(inputs[i], outputs[i].output());
   outputs.resize(variables.size());
@@ -123,7 +120,7 @@ inline std::vector<Tensor> Loop(
     std::vector<Tensor> variables, Where where) {
   if (scopes.trace != nullptr) return LoopInTrace(cond, body, variables, where);
   const size_t count = variables.size();
-  while (Decide(cond(variables))) {
+  while (cond(variables)) {
     variables = body(variables);
     CheckLoopCount(variables.size(), count, where);
   }

@@ -162,11 +162,12 @@ inline TF_Operation* Op::AddToTrace() {
     internal::Throw(Error(TF_FAILED_PRECONDITION, "Only a function that is traced has nodes",
                           call_.type, {}, call_.where));
   }
-  return internal::AddToTrace(call_, options_);
+  return internal::TraceFunctionsInUse().add(call_, options_);
 }
 
 inline std::vector<Tensor> Op::Run() {
-  if (internal::scopes.trace != nullptr) return internal::RunInTrace(call_, options_);
+  if (internal::scopes.trace != nullptr)
+    return internal::TraceFunctionsInUse().run(call_, options_);
   internal::AddEagerSeeds(call_);
   std::vector<Tensor> outputs = internal::RunEagerly(call_, internal::MaxOutputs(call_));
   if (internal::IsRecording())
@@ -176,7 +177,7 @@ inline std::vector<Tensor> Op::Run() {
 
 inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.name) {
   internal::TraceGraph* const graph = internal::scopes.trace;
-  name_ = (graph != nullptr ? internal::UniqueName(*graph, name)
+  name_ = (graph != nullptr ? internal::TraceFunctionsInUse().unique_name(*graph, name)
                             : (outer_ == nullptr ? name : *outer_ + name)) +
           "/";
   internal::scopes.name = &name_;

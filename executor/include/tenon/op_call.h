@@ -97,6 +97,13 @@ struct NodeOptions {
   Effect effect = Effect::kNone;
   bool effect_is_known = false;  // else that of the op
   bool touches_world = false;    // has effects beside those on the resources that it takes
+
+  // What the node does, whatever ops of its type do.
+  void SetEffect(Effect of_node, bool of_world = false) {
+    effect = of_node;
+    effect_is_known = true;
+    touches_world = of_world;
+  }
 };
 
 void AddEagerSeeds(OpCall& call);
@@ -104,14 +111,45 @@ void AddEagerSeeds(OpCall& call);
 size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
 std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 
-// What a program needs only where it makes functions or tapes is declared weak: one without them
-// does not compile their headers, and links.
+// What ops need of the headers that trace. A program that makes no function does not compile them.
+struct TraceFunctions {
+  // Adds the op as a node to the trace of this thread, with seeds for one that draws numbers and
+  // has none. `run` gives the node's outputs, and takes care of functions with a CustomGradient.
+  TF_Operation* (*add)(OpCall& call, const NodeOptions& options);
+  std::vector<Tensor> (*run)(OpCall& call, const NodeOptions& options);
+  // Where the program is in the trace of this thread: TraceGraph::LastPlace.
+  Where (*last_place)();
+  // TraceGraph::UniqueName.
+  std::string (*unique_name)(TraceGraph& graph, const std::string& base);
+  // The graph of a symbol.
+  TF_Graph* (*graph_of)(const TensorRep& symbol);
+  // Makes a function known to the eager context: FunctionRep::Register.
+  void (*register_function)(const std::shared_ptr<FunctionRep>& function);
+  // Throws the error of a call of a function, with the place of the node that failed.
+  void (*throw_from_function)(const OpCall& call, TF_Status* status);
+};
+// Set by the first TraceScope: before there is a trace, a symbol or a function.
+inline std::atomic<const TraceFunctions*> trace_functions = nullptr;
+inline const TraceFunctions& TraceFunctionsInUse() {
+  return *trace_functions.load(std::memory_order_acquire);
+}
 
-// Implemented in trace_node.h. Called if scopes.trace is set.
-[[gnu::weak]] TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options);
-[[gnu::weak]] std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options);
-[[gnu::weak]] Where LastPlace();
-[[gnu::weak]] std::string UniqueName(TraceGraph& graph, const std::string& base);
+// Calls one(i) for each tensor of the call that is an argument of its own, and list(argument) for
+// each argument that is a list, in the order of the arguments.
+template <typename One, typename List>
+void ForArguments(const OpCall& call, const One& one, const List& list) {
+  auto next = call.lists.begin();
+  for (size_t i = 0; i < call.tensors.size() || next != call.lists.end();) {
+    if (next == call.lists.end() || i != next->first) {
+      one(i++);
+    } else {
+      list(*next);
+      i += next->count;
+      ++next;
+    }
+  }
+}
+
 // Set by the first GradientTape. Called if IsRecording().
 inline std::atomic<void (*)(OpCall&& call, std::span<const Tensor> outputs)> record_on_tapes =
     nullptr;

@@ -354,7 +354,7 @@ inline Shape Tensor::shape(Where where) const {
     }
     return Shape(std::move(dims));
   }
-  TF_Graph* const graph = internal::GraphOf(rep);
+  TF_Graph* const graph = internal::TraceFunctionsInUse().graph_of(rep);
   const int rank = TF_GraphGetTensorNumDims(graph, rep.output, status);
   internal::Check(status);
   if (rank < 0) return Shape::Unknown();
@@ -397,7 +397,7 @@ inline Tensor::operator bool() const {
                     "The program branches, behind the op that is called here, by a Tensor that is"
                     " empty: it was moved from, or is a gradient that there is not. Use the tensor"
                     " that it was moved to, and Cond(pred, then, else) for what it decides",
-                    internal::LastPlace());
+                    internal::TraceFunctionsInUse().last_place());
   }
   if (IsSymbolic()) {
     internal::Throw(

@@ -203,14 +203,14 @@ class SavedModelGraph {
     Op op("AssignVariableOp", where_);
     op.Name(name).Input(node).Input(value).Attr("dtype", info.dtype);
     // In no order: each is run by itself.
-    op.options().effect_is_known = true;
+    op.options().SetEffect(Effect::kNone);
     return op.AddToTrace();
   }
 
   // Nodes that write and read the variables' values, as a SaverDef names them.
   std::string AddSaver() {
     const NameScope save("save");
-    TF_Operation* restore_all = nullptr;
+    std::vector<TF_Operation*> assigns;
     Tensor filename =
         Op("Const", where_).Attr("dtype", DType::kString).Attr("value", Tensor("model")).RunOne();
     Tensor saved = filename;
@@ -223,27 +223,29 @@ class SavedModelGraph {
         types.push_back(infos_[i]->dtype);
         Op read("ReadVariableOp", where_);
         read.Input(nodes_[i]).Attr("dtype", infos_[i]->dtype);
-        read.options().effect_is_known = true;
+        read.options().SetEffect(Effect::kNone);
         values.push_back(read.RunOne());
       }
       const Tensor names = StringVector(keys);
       const Tensor slices = StringVector(std::vector<std::string>(keys.size()));
       Op write("SaveV2", where_);
       write.Input(filename).Input(names).Input(slices).Input(values);
-      write.options().effect_is_known = true;
+      write.options().SetEffect(Effect::kNone);
       TF_Operation* const written = write.AddToTrace();
-      saved = AfterAll("Identity", {written}, &filename);
+      const TF_Output name = filename.output();
+      saved = graph_->Symbol(
+          {graph_->AddBehind({written}, &name, graph_->UniqueName("control_dependency"), where_),
+           0},
+          where_);
       Op read("RestoreV2", where_);
       read.Input(filename).Input(names).Input(slices).Attr("dtypes", types);
-      read.options().effect_is_known = true;
+      read.options().SetEffect(Effect::kNone);
       const std::vector<Tensor> restored = read.Run();
-      std::vector<TF_Operation*> assigns;
       for (size_t i = 0; i < infos_.size(); ++i)
         assigns.push_back(Assign(nodes_[i], restored[i], *infos_[i], "AssignVariableOp"));
-      restore_all = AddAfter("NoOp", "restore_all", assigns, nullptr);
-    } else {
-      restore_all = AddAfter("NoOp", "restore_all", {}, nullptr);
     }
+    TF_Operation* const restore_all =
+        graph_->AddBehind(assigns, nullptr, graph_->UniqueName("restore_all"), where_);
     std::string saver;
     wire::Message(saver, 1, filename.name());
     wire::Message(saver, 2, saved.name());
@@ -251,20 +253,6 @@ class SavedModelGraph {
     wire::Int(saver, 4, 5);  // max_to_keep
     wire::Int(saver, 7, 2);  // version: V2
     return saver;
-  }
-  Tensor AfterAll(const char* type, const std::vector<TF_Operation*>& nodes, const Tensor* input) {
-    return graph_->Symbol({AddAfter(type, "control_dependency", nodes, input), 0}, where_);
-  }
-  TF_Operation* AddAfter(const char* type, const char* name,
-                         const std::vector<TF_Operation*>& nodes, const Tensor* input) {
-    TF_Status* const status = ThreadStatus();
-    TF_OperationDescription* const node =
-        TF_NewOperation(graph_->graph(), type, graph_->UniqueName(name).c_str());
-    if (input != nullptr) TF_AddInput(node, input->output());
-    for (TF_Operation* const before : nodes) TF_AddControlInput(node, before);
-    TF_Operation* const operation = TF_FinishOperation(node, status);
-    Check(status, where_);
-    return operation;
   }
 
   const std::shared_ptr<TraceGraph> graph_;

@@ -120,27 +120,19 @@ inline Tensor ElementOf(const Tensor& tensor, const Tensor& i, Where where) {
 
 template <typename T>
 T ElementsAt(T structure, const Tensor& i, Where where) {
-  struct Take {
+  struct Take : Visitor {
     const Tensor& i;
     Where where;
     void OnTensor(Tensor& tensor) { tensor = ElementOf(tensor, i, where); }
-    void OnSpec(const TensorSpec&) {}
-    void OnVariable(const Variable&) {}
-    void OnMark(size_t) {}
-    void OnConstant(std::string_view) {}
-  } take{i, where};
+  } take{{}, i, where};
   Walk(structure, take);
   return structure;
 }
 
 // The tensors of a structure in order.
-struct Gather {
+struct Gather : Visitor {
   std::vector<Tensor> tensors;
   void OnTensor(const Tensor& tensor) { tensors.push_back(tensor); }
-  void OnSpec(const TensorSpec&) {}
-  void OnVariable(const Variable&) {}
-  void OnMark(size_t) {}
-  void OnConstant(std::string_view) {}
 };
 template <typename T>
 std::vector<Tensor> TensorsOf(const T& structure) {

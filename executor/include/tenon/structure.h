@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -42,12 +43,20 @@ concept HasFields = requires(T& value) {
   value.Fields();
 };
 
-// Walks over a value: visitor.OnTensor(Tensor&), OnVariable(Variable&), OnSpec(TensorSpec&),
-// OnConstant(text) with the bytes of a C++ value, and OnMark(number) for lengths and the like. A
-// visitor that has OnPlain(value) gets numbers, enums and pointers by that. A visitor may replace
-// the tensors that it is given.
-template <typename T, typename Visitor>
-void Walk(T& value, Visitor& visitor);
+// What Walk calls for the parts of a value. A visitor derives from this, and has functions of its
+// own in the place of those that it needs; these do nothing.
+struct Visitor {
+  void OnTensor(const Tensor&) {}  // may take a Tensor&, and replace it
+  void OnVariable(const Variable&) {}
+  void OnSpec(const TensorSpec&) {}
+  void OnMark(size_t) {}                // the length of a vector, map or text, and the like
+  void OnConstant(std::string_view) {}  // a text, or the bytes of a C++ value
+  // A visitor that has a template OnPlain(value) gets numbers, enums and pointers by that.
+};
+
+// Walks over a value, part by part. Unordered maps are walked in the order of their keys.
+template <typename T, typename Visit>
+void Walk(T& value, Visit& visitor);
 
 template <typename T>
 struct IsVector : std::false_type {};
@@ -76,8 +85,8 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <typename T>
 inline constexpr bool kNever = false;
 
-template <typename T, typename Visitor>
-void Walk(T& value, Visitor& visitor) {
+template <typename T, typename Visit>
+void Walk(T& value, Visit& visitor) {
   using Value = std::remove_const_t<T>;
   const auto constant = [&visitor](const auto& plain) {
     if constexpr (requires { visitor.OnPlain(plain); }) {

@@ -137,10 +137,6 @@ struct ListElementOf<T> {
 template <typename T>
 using ListElement = typename ListElementOf<T>::Type;
 
-// The graph of a symbol. Implemented in trace_node.h. Weak: a program that traces nothing has no
-// symbols.
-[[gnu::weak]] TF_Graph* GraphOf(const TensorRep& rep);
-
 Tensor SliceOf(const Tensor& tensor, std::span<const class Index> indices, Where where);
 }  // namespace internal
 
@@ -299,16 +295,16 @@ class Tensor {
     return FromHost(tensor, where);
   }
 
-  // A value of the C API. Takes what it is given, also where it throws.
+  // A value of the C API. Takes what it is given, also where it throws. The first one of the
+  // process makes the eager context, and with it the devices.
   static Tensor FromHost(TF_Tensor* tensor, Where where = {}) {
-    TF_Status* const status = internal::ThreadStatus();
-    TFE_Context* const context = internal::Context();
-    (void)context;
     auto* const rep = new internal::TensorRep;
     rep->host.store(tensor, std::memory_order_relaxed);
     rep->where = where;
     Tensor result(rep);
     rep->dtype = static_cast<DType>(TF_TensorType(tensor));
+    internal::Context();
+    TF_Status* const status = internal::ThreadStatus();
     rep->handle = TFE_NewTensorHandle(tensor, status);
     internal::Check(status, where);
     return result;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/set_attr.h"
 #include "tenon/internal/wire.h"
 #include "tenon/op_call.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
@@ -55,115 +56,43 @@ class EagerOp {
   bool failed_ = false;
 };
 
-// Calls set(values, lengths) with the strings as the C API takes lists of them.
-template <typename Strings, typename Set>
-void WithStrings(const Strings& strings, const Set& set) {
-  std::vector<const void*> values;
-  std::vector<size_t> lengths;
-  for (const auto& text : strings) {
-    values.push_back(text.data());
-    lengths.push_back(text.size());
+// The C API's functions for attributes of eager ops (SetAttr).
+struct EagerAttrs {
+  static constexpr auto* kSetBool = &TFE_OpSetAttrBool;
+  static constexpr auto* kSetInt = &TFE_OpSetAttrInt;
+  static constexpr auto* kSetFloat = &TFE_OpSetAttrFloat;
+  static constexpr auto* kSetString = &TFE_OpSetAttrString;
+  static constexpr auto* kSetType = &TFE_OpSetAttrType;
+  static constexpr auto* kSetTensor = &TFE_OpSetAttrTensor;
+  static constexpr auto* kSetFunction = &TFE_OpSetAttrFunctionName;
+  static constexpr auto* kSetBools = &TFE_OpSetAttrBoolList;
+  static constexpr auto* kSetInts = &TFE_OpSetAttrIntList;
+  static constexpr auto* kSetFloats = &TFE_OpSetAttrFloatList;
+  static constexpr auto* kSetStrings = &TFE_OpSetAttrStringList;
+  static constexpr auto* kSetTypes = &TFE_OpSetAttrTypeList;
+
+  static void SetShape(TFE_Op* op, const char* name, const Shape& shape, TF_Status* status) {
+    TFE_OpSetAttrShape(op, name, shape.dims().data(), shape.rank(), status);
   }
-  set(values.data(), lengths.data());
-}
-
-// Calls set(dims, ranks), with the rank -1 for an unknown shape.
-template <typename Set>
-void WithShapes(const std::vector<Shape>& shapes, const Set& set) {
-  std::vector<const int64_t*> dims;
-  std::vector<int> ranks;
-  for (const Shape& shape : shapes) {
-    dims.push_back(shape.dims().data());
-    ranks.push_back(shape.rank());
+  static void SetShapes(TFE_Op* op, const char* name, std::vector<const int64_t*>& dims,
+                        const std::vector<int>& ranks, TF_Status* status) {
+    TFE_OpSetAttrShapeList(op, name, dims.data(), ranks.data(), static_cast<int>(ranks.size()),
+                           status);
   }
-  set(dims.data(), ranks.data());
-}
-
-template <typename To, typename From>
-std::vector<To> Converted(const std::vector<From>& values) {
-  std::vector<To> converted;
-  converted.reserve(values.size());
-  for (const auto& value : values) converted.push_back(static_cast<To>(value));
-  return converted;
-}
-
-// Makes a function known to the eager context. Implemented in function_rep.h.
-[[gnu::weak]] void Register(const std::shared_ptr<FunctionRep>& function);
-
-// TFE_OpSetAttr... and TF_SetAttr... by the kind of the attribute.
-inline void SetEagerAttr(TFE_Op* op, const NamedAttr& attr, TF_Status* status) {
-  using Kind = NamedAttr::Kind;
-  const char* const name = attr.name.c_str();
-  switch (attr.kind) {
-    case Kind::kBool:
-      TFE_OpSetAttrBool(op, name, attr.number != 0 ? 1 : 0);
-      break;
-    case Kind::kInt:
-      TFE_OpSetAttrInt(op, name, attr.number);
-      break;
-    case Kind::kFloat:
-      TFE_OpSetAttrFloat(op, name, attr.real);
-      break;
-    case Kind::kString:
-      TFE_OpSetAttrString(op, name, attr.strings[0].data(), attr.strings[0].size());
-      break;
-    case Kind::kType:
-      TFE_OpSetAttrType(op, name, static_cast<TF_DataType>(attr.number));
-      break;
-    case Kind::kShape:
-      TFE_OpSetAttrShape(op, name, attr.shapes[0].dims().data(), attr.shapes[0].rank(), status);
-      break;
-    case Kind::kTensor:
-      TFE_OpSetAttrTensor(op, name, attr.tensor.Host({}), status);
-      break;
-    case Kind::kFunction: {
-      const FunctionName& function = attr.functions[0];
-      if (function.rep != nullptr) Register(function.rep);
-      TFE_OpSetAttrFunctionName(op, name, function.name.data(), function.name.size());
-      break;
+  static void SetFunctions(TFE_Op* op, const char* name, const std::vector<FunctionName>& values,
+                           TF_Status* status) {
+    std::vector<TFE_Op*> functions;
+    for (const FunctionName& function : values) {
+      functions.push_back(TFE_NewOp(Context(), function.name.c_str(), status));
+      if (TF_GetCode(status) != TF_OK) break;
     }
-    case Kind::kBools: {
-      const auto values = Converted<unsigned char>(attr.numbers);
-      TFE_OpSetAttrBoolList(op, name, values.data(), static_cast<int>(values.size()));
-      break;
+    if (TF_GetCode(status) == TF_OK) {
+      TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
+                                static_cast<int>(functions.size()));
     }
-    case Kind::kInts:
-      TFE_OpSetAttrIntList(op, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
-      break;
-    case Kind::kFloats:
-      TFE_OpSetAttrFloatList(op, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
-      break;
-    case Kind::kStrings:
-      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
-        TFE_OpSetAttrStringList(op, name, values, lengths, static_cast<int>(attr.strings.size()));
-      });
-      break;
-    case Kind::kTypes: {
-      const auto types = Converted<TF_DataType>(attr.numbers);
-      TFE_OpSetAttrTypeList(op, name, types.data(), static_cast<int>(types.size()));
-      break;
-    }
-    case Kind::kShapes:
-      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
-        TFE_OpSetAttrShapeList(op, name, dims, ranks, static_cast<int>(attr.shapes.size()), status);
-      });
-      break;
-    case Kind::kFunctions: {
-      std::vector<TFE_Op*> functions;
-      for (const FunctionName& function : attr.functions) {
-        if (function.rep != nullptr) Register(function.rep);
-        functions.push_back(TFE_NewOp(Context(), function.name.c_str(), status));
-        if (TF_GetCode(status) != TF_OK) break;
-      }
-      if (TF_GetCode(status) == TF_OK) {
-        TFE_OpSetAttrFunctionList(op, name, const_cast<const TFE_Op**>(functions.data()),
-                                  static_cast<int>(functions.size()));
-      }
-      for (TFE_Op* const function : functions) TFE_DeleteOp(function);
-      break;
-    }
+    for (TFE_Op* const function : functions) TFE_DeleteOp(function);
   }
-}
+};
 
 // The first text between `begin` and `end`.
 inline std::string_view Between(std::string_view text, std::string_view begin,
@@ -175,11 +104,8 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   return text.substr(from + begin.size(), to - from - begin.size());
 }
 
-// The error of a call of a function, with the place of the node that failed. In function_rep.h.
-[[noreturn, gnu::weak]] void ThrowFromFunction(const OpCall& call, TF_Status* status);
-
 [[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status, std::string node = {}) {
-  if (call.function != nullptr) ThrowFromFunction(call, status);
+  if (call.function != nullptr) TraceFunctionsInUse().throw_from_function(call, status);
   Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
 }
 
@@ -302,23 +228,24 @@ inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t 
     ThrowFromOp(call, status);
   };
   check();
-  auto list = call.lists.begin();
-  for (size_t i = 0; i < call.tensors.size() || list != call.lists.end();) {
-    if (list == call.lists.end() || i != list->first) {
-      TFE_OpAddInput(op.get(), HandleOf(call.tensors[i], call.where), status);
-      ++i;
-    } else {
-      std::vector<TFE_TensorHandle*> handles;
-      for (size_t k = 0; k < list->count; ++k)
-        handles.push_back(HandleOf(call.tensors[i + k], call.where));
-      TFE_OpAddInputList(op.get(), handles.data(), static_cast<int>(handles.size()), status);
-      i += list->count;
-      ++list;
-    }
-    check();
-  }
+  ForArguments(
+      call,
+      [&](size_t i) {
+        TFE_OpAddInput(op.get(), HandleOf(call.tensors[i], call.where), status);
+        check();
+      },
+      [&](const ListInput& list) {
+        std::vector<TFE_TensorHandle*> handles;
+        for (size_t i = 0; i < list.count; ++i)
+          handles.push_back(HandleOf(call.tensors[list.first + i], call.where));
+        TFE_OpAddInputList(op.get(), handles.data(), static_cast<int>(handles.size()), status);
+        check();
+      });
   for (const NamedAttr& attr : call.attrs) {
-    SetEagerAttr(op.get(), attr, status);
+    for (const FunctionName& function : attr.functions) {
+      if (function.rep != nullptr) TraceFunctionsInUse().register_function(function.rep);
+    }
+    SetAttr<EagerAttrs>(op.get(), attr, status);
     check();
   }
   int count = static_cast<int>(max_outputs);

@@ -237,13 +237,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
       const bool again = std::any_of(seen.begin(), seen.end(),
                                      [&](TF_Output other) { return same(other, output); });
       if (again) {
-        TF_OperationDescription* const node =
-            TF_NewOperation(graph, "Identity", graph_->Unique("Identity").c_str());
-        TF_AddInput(node, output);
-        TF_Operation* const operation = TF_FinishOperation(node, status);
-        Check(status, where);
-        output = {operation, 0};
-        if (!nodes.empty()) nodes.push_back(operation);
+        output = {graph_->AddBehind({}, &output, graph_->Unique("Identity"), where), 0};
+        if (!nodes.empty()) nodes.push_back(output.oper);
       }
       seen.push_back(output);
     }
@@ -330,10 +325,6 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   std::atomic<bool> registered_{false};
 };
 
-// Used from files that do not include this one, whatever this program does in the file that does.
-[[gnu::used]] inline void Register(const std::shared_ptr<FunctionRep>& function) {
-  function->Register();
-}
 inline void UseFunction(TraceGraph& graph, const std::shared_ptr<FunctionRep>& function) {
   graph.Use(function);
 }
@@ -372,7 +363,7 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
 
 // Throws the error of `status` for a call of a function. The error names the node in the function
 // that failed, and the place of that node, if the message says which node it is; else the call.
-[[gnu::used]] inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
+[[noreturn]] inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
   const TF_Code code = TF_GetCode(status);
   const std::string message = TF_Message(status);
   // The innermost node stands last: "{{function_node f}} ... [[{{node dense/MatMul}}]]".
@@ -388,10 +379,23 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
   Throw(Error(code, message, std::move(op), std::move(node), where));
 }
 
-// Makes a trace the thread's own while it lives.
+inline constexpr TraceFunctions kTraceFunctions = {
+    .add = AddToTrace,
+    .run = RunInTrace,
+    .last_place = [] { return scopes.trace->LastPlace(); },
+    .unique_name = [](TraceGraph& graph,
+                      const std::string& base) { return graph.UniqueName(base); },
+    .graph_of = [](const TensorRep& symbol) { return symbol.graph->graph(); },
+    .register_function = [](const std::shared_ptr<FunctionRep>& function) { function->Register(); },
+    .throw_from_function = ThrowFromFunction,
+};
+
+// Makes a trace the thread's own while it lives. `device` is that of its ops; null or empty: the
+// placer's choice.
 class TraceScope {
  public:
   TraceScope(TraceGraph* graph, const std::string* device) : graph_(graph), before_(scopes) {
+    trace_functions.store(&kTraceFunctions, std::memory_order_release);
     scopes = {};
     scopes.trace = graph;
     if (device != nullptr && !device->empty()) scopes.device = device;

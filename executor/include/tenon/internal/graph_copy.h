@@ -70,7 +70,8 @@ class GraphCopy {
       TF_OperationGetControlInputs(node, controls.data(), count);
       for (TF_Operation* const control : controls) {
         if (!copied.emplace(control, 0).second) continue;
-        if (before == nullptr) before = AddNothing(where);
+        // A node that stands for those that have run before.
+        if (before == nullptr) before = to_->AddBehind({}, nullptr, to_->Unique("before"), where);
         TF_ImportGraphDefOptionsRemapControlDependency(options.get(), TF_OperationName(control),
                                                        before);
       }
@@ -152,15 +153,6 @@ class GraphCopy {
       if (name != "_class") out += node.raw;
     }
     return out;
-  }
-  // A node that stands for those that have run before.
-  TF_Operation* AddNothing(Where where) {
-    TF_Status* const status = ThreadStatus();
-    TF_OperationDescription* const node =
-        TF_NewOperation(to_->graph(), "NoOp", to_->Unique("before").c_str());
-    TF_Operation* const operation = TF_FinishOperation(node, status);
-    Check(status, where);
-    return operation;
   }
   void CopyLibrary() {
     const int count = TF_GraphNumFunctions(from_.graph());

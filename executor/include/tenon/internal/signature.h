@@ -226,7 +226,7 @@ std::string AsTraced(const char (&text)[n]) {
 }
 
 // Puts a placeholder in the place of each tensor of the arguments.
-class MakeInputs {
+class MakeInputs : public Visitor {
  public:
   MakeInputs(TraceGraph& graph, const Signature& signature, Where where)
       : graph_(graph), signature_(signature), where_(where) {}
@@ -240,10 +240,6 @@ class MakeInputs {
                                spec.handle_data->size(), ThreadStatus());
     }
   }
-  void OnSpec(const TensorSpec&) {}
-  void OnVariable(const Variable&) {}
-  void OnMark(size_t) {}
-  void OnConstant(std::string_view) {}
 
  private:
   TraceGraph& graph_;
@@ -253,7 +249,7 @@ class MakeInputs {
 };
 
 // Gathers the tensors of a callable's result as outputs of its graph.
-class CollectOutputs {
+class CollectOutputs : public Visitor {
  public:
   CollectOutputs(TraceGraph& graph, Where where) : graph_(graph), where_(where) {}
   std::vector<TF_Output> outputs;
@@ -261,10 +257,6 @@ class CollectOutputs {
   void OnTensor(Tensor& tensor) {
     if (tensor.defined()) outputs.push_back(graph_.Resolve(tensor, where_));
   }
-  void OnSpec(const TensorSpec&) {}
-  void OnVariable(const Variable&) {}
-  void OnMark(size_t) {}
-  void OnConstant(std::string_view) {}
 
  private:
   TraceGraph& graph_;
@@ -272,16 +264,12 @@ class CollectOutputs {
 };
 
 // Puts what a call gave in the place of the symbols of a result.
-class ReplaceTensors {
+class ReplaceTensors : public Visitor {
  public:
   explicit ReplaceTensors(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
   void OnTensor(Tensor& tensor) {
     if (tensor.defined()) tensor = tensors_[next_++];
   }
-  void OnSpec(const TensorSpec&) {}
-  void OnVariable(const Variable&) {}
-  void OnMark(size_t) {}
-  void OnConstant(std::string_view) {}
 
  private:
   const std::vector<Tensor>& tensors_;

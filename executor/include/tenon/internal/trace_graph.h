@@ -251,6 +251,20 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return Symbol({operation, 0}, where);
   }
 
+  // Adds a node that waits for the nodes `before`: an Identity of `input`, or a NoOp if that is
+  // null. `name` is one that the graph does not have (Unique).
+  TF_Operation* AddBehind(const std::vector<TF_Operation*>& before, const TF_Output* input,
+                          const std::string& name, Where where) {
+    TF_Status* const status = ThreadStatus();
+    TF_OperationDescription* const node =
+        TF_NewOperation(graph_, input == nullptr ? "NoOp" : "Identity", name.c_str());
+    if (input != nullptr) TF_AddInput(node, *input);
+    for (TF_Operation* const operation : before) TF_AddControlInput(node, operation);
+    TF_Operation* const operation = TF_FinishOperation(node, status);
+    Check(status, where);
+    return operation;
+  }
+
   // Adds a Const of the value.
   TF_Output Constant(TF_Tensor* value, std::string_view name, Where where) {
     TF_Status* const status = ThreadStatus();

@@ -1,5 +1,5 @@
-// Ops as nodes of the function that this thread traces. Used by the library's own headers; a file
-// that traces nothing does without it, and its ops are traced where another one does.
+// Ops as nodes of the function that this thread traces. Used by the library's own headers. A source
+// that includes no more than op.h has its ops traced by TraceFunctions.
 #pragma once
 
 #include <atomic>
@@ -62,81 +62,40 @@ inline Effect EffectOfOp(const std::string& type) {
   return effect;
 }
 
-// Sets one attribute of a node that is being made, and makes the functions that the attribute names
-// known to the graph. Sets `status` to the error of a tensor or of a list of functions; errors of
-// other attributes come from TF_FinishOperation.
-inline void SetNodeAttr(TraceGraph& graph, TF_OperationDescription* node, const NamedAttr& attr,
-                        TF_Status* status) {
-  using Kind = NamedAttr::Kind;
-  const char* const name = attr.name.c_str();
-  switch (attr.kind) {
-    case Kind::kBool:
-      TF_SetAttrBool(node, name, attr.number != 0 ? 1 : 0);
-      break;
-    case Kind::kInt:
-      TF_SetAttrInt(node, name, attr.number);
-      break;
-    case Kind::kFloat:
-      TF_SetAttrFloat(node, name, attr.real);
-      break;
-    case Kind::kString:
-      TF_SetAttrString(node, name, attr.strings[0].data(), attr.strings[0].size());
-      break;
-    case Kind::kType:
-      TF_SetAttrType(node, name, static_cast<TF_DataType>(attr.number));
-      break;
-    case Kind::kShape:
-      TF_SetAttrShape(node, name, attr.shapes[0].dims().data(), attr.shapes[0].rank());
-      break;
-    case Kind::kTensor:
-      TF_SetAttrTensor(node, name, attr.tensor.Host({}), status);
-      break;
-    case Kind::kFunction: {
-      const FunctionName& function = attr.functions[0];
-      if (function.rep != nullptr) UseFunction(graph, function.rep);
-      TF_SetAttrFuncName(node, name, function.name.data(), function.name.size());
-      break;
-    }
-    case Kind::kBools: {
-      const auto values = Converted<unsigned char>(attr.numbers);
-      TF_SetAttrBoolList(node, name, values.data(), static_cast<int>(values.size()));
-      break;
-    }
-    case Kind::kInts:
-      TF_SetAttrIntList(node, name, attr.numbers.data(), static_cast<int>(attr.numbers.size()));
-      break;
-    case Kind::kFloats:
-      TF_SetAttrFloatList(node, name, attr.reals.data(), static_cast<int>(attr.reals.size()));
-      break;
-    case Kind::kStrings:
-      WithStrings(attr.strings, [&](const void* const* values, const size_t* lengths) {
-        TF_SetAttrStringList(node, name, values, lengths, static_cast<int>(attr.strings.size()));
-      });
-      break;
-    case Kind::kTypes: {
-      const auto types = Converted<TF_DataType>(attr.numbers);
-      TF_SetAttrTypeList(node, name, types.data(), static_cast<int>(types.size()));
-      break;
-    }
-    case Kind::kShapes:
-      WithShapes(attr.shapes, [&](const int64_t** dims, const int* ranks) {
-        TF_SetAttrShapeList(node, name, dims, ranks, static_cast<int>(attr.shapes.size()));
-      });
-      break;
-    case Kind::kFunctions: {
-      // AttrValue { list { func { name } ... } }: the C API has no function for it.
-      std::string list;
-      for (const FunctionName& function : attr.functions) {
-        if (function.rep != nullptr) UseFunction(graph, function.rep);
-        wire::Message(list, 9, wire::Text(1, function.name));
-      }
-      std::string proto;
-      wire::Message(proto, 1, list);
-      TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
-      break;
-    }
+// The C API's functions for attributes of nodes (SetAttr).
+struct NodeAttrs {
+  static constexpr auto* kSetBool = &TF_SetAttrBool;
+  static constexpr auto* kSetInt = &TF_SetAttrInt;
+  static constexpr auto* kSetFloat = &TF_SetAttrFloat;
+  static constexpr auto* kSetString = &TF_SetAttrString;
+  static constexpr auto* kSetType = &TF_SetAttrType;
+  static constexpr auto* kSetTensor = &TF_SetAttrTensor;
+  static constexpr auto* kSetFunction = &TF_SetAttrFuncName;
+  static constexpr auto* kSetBools = &TF_SetAttrBoolList;
+  static constexpr auto* kSetInts = &TF_SetAttrIntList;
+  static constexpr auto* kSetFloats = &TF_SetAttrFloatList;
+  static constexpr auto* kSetStrings = &TF_SetAttrStringList;
+  static constexpr auto* kSetTypes = &TF_SetAttrTypeList;
+
+  static void SetShape(TF_OperationDescription* node, const char* name, const Shape& shape,
+                       TF_Status*) {
+    TF_SetAttrShape(node, name, shape.dims().data(), shape.rank());
   }
-}
+  static void SetShapes(TF_OperationDescription* node, const char* name,
+                        const std::vector<const int64_t*>& dims, const std::vector<int>& ranks,
+                        TF_Status*) {
+    TF_SetAttrShapeList(node, name, dims.data(), ranks.data(), static_cast<int>(ranks.size()));
+  }
+  // AttrValue { list { func { name } ... } }: the C API has no function for it.
+  static void SetFunctions(TF_OperationDescription* node, const char* name,
+                           const std::vector<FunctionName>& functions, TF_Status* status) {
+    std::string list;
+    for (const FunctionName& function : functions)
+      wire::Message(list, 9, wire::Text(1, function.name));
+    const std::string proto = wire::Text(1, list);
+    TF_SetAttrValueProto(node, name, proto.data(), proto.size(), status);
+  }
+};
 
 // Adds the node of `call` to the graph: with the scopes of this thread for name, device and control
 // inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
@@ -145,29 +104,31 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   CheckAttrs(call);
   if (scopes.watch != nullptr) [[unlikely]]
     check_variables.load(std::memory_order_acquire)(*scopes.watch, call);
-  // Inputs first: a capture adds nodes of its own.
+  // First what adds nodes of its own, as a capture does, and what may throw: from TF_NewOperation
+  // to TF_FinishOperation nothing does.
   std::vector<TF_Output> inputs;
   inputs.reserve(call.tensors.size());
   for (const Tensor& tensor : call.tensors) inputs.push_back(graph.Resolve(tensor, call.where));
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.kind == NamedAttr::Kind::kTensor) attr.tensor.Host(call.where);
+    for (const FunctionName& function : attr.functions) {
+      if (function.rep != nullptr) UseFunction(graph, function.rep);
+    }
+  }
   TF_Status* const status = ThreadStatus();
   const std::string name = graph.UniqueName(options.name.empty() ? call.type : options.name);
   TF_OperationDescription* const node =
       TF_NewOperation(graph.graph(), call.type.c_str(), name.c_str());
   if (scopes.device != nullptr) TF_SetDevice(node, scopes.device->c_str());
-  auto list = call.lists.begin();
-  for (size_t i = 0; i < inputs.size() || list != call.lists.end();) {
-    if (list == call.lists.end() || i != list->first) {
-      TF_AddInput(node, inputs[i++]);
-    } else {
-      TF_AddInputList(node, inputs.data() + i, static_cast<int>(list->count));
-      i += list->count;
-      ++list;
-    }
-  }
+  ForArguments(
+      call, [&](size_t i) { TF_AddInput(node, inputs[i]); },
+      [&](const ListInput& list) {
+        TF_AddInputList(node, inputs.data() + list.first, static_cast<int>(list.count));
+      });
   TF_Code code = TF_OK;
   std::string message;
   for (const NamedAttr& attr : call.attrs) {
-    SetNodeAttr(graph, node, attr, status);
+    SetAttr<NodeAttrs>(node, attr, status);
     if (TF_GetCode(status) == TF_OK) continue;
     code = TF_GetCode(status);
     message = TF_Message(status);
@@ -191,19 +152,12 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   return operation;
 }
 
-// GraphOf, UniqueName, AddToTrace and RunInTrace are used from files that do not include this one,
-// so that the compiler must keep them. AddToTrace and RunAsNode add the node to the trace of this
-// thread, with seeds for an op that draws numbers and has none. RunAsNode returns the outputs as
-// symbols. RunInTrace does the same, and takes care of functions that have a CustomGradient.
-[[gnu::used]] inline TF_Graph* GraphOf(const TensorRep& rep) { return rep.graph->graph(); }
-[[gnu::used]] inline Where LastPlace() { return scopes.trace->LastPlace(); }
-[[gnu::used]] inline std::string UniqueName(TraceGraph& graph, const std::string& base) {
-  return graph.UniqueName(base);
-}
-[[gnu::used]] inline TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options) {
+// Adds the node to the trace of this thread, with seeds for an op that draws numbers and has none.
+inline TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options) {
   if (LacksSeeds(call)) AddSeeds(call, scopes.trace->next_seed());
   return AddNode(*scopes.trace, call, options);
 }
+// The same; returns the outputs as symbols.
 inline std::vector<Tensor> RunAsNode(OpCall& call, const NodeOptions& options) {
   TF_Operation* const operation = AddToTrace(call, options);
   const int count = TF_OperationNumOutputs(operation);
@@ -213,7 +167,8 @@ inline std::vector<Tensor> RunAsNode(OpCall& call, const NodeOptions& options) {
     outputs.push_back(scopes.trace->Symbol({operation, i}, call.where));
   return outputs;
 }
-[[gnu::used]] inline std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options) {
+// The same, and takes care of functions that have a CustomGradient.
+inline std::vector<Tensor> RunInTrace(OpCall& call, const NodeOptions& options) {
   const auto run = run_with_custom_gradient.load(std::memory_order_acquire);
   if (run != nullptr && NamesCustomGradient(call)) [[unlikely]]
     return run(call, options);

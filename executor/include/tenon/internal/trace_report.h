@@ -45,6 +45,8 @@ class FactFinder {
   explicit FactFinder(const FunctionRep& function)
       : graph_(*function.graph()), nodes_(NodesOf(graph_.graph())) {
     for (size_t i = 0; i < nodes_.size(); ++i) numbers_.emplace(nodes_[i], i);
+    places_.resize(nodes_.size());
+    for (const auto& [node, where] : graph_.places()) places_[numbers_.at(node)] = where;
     facts_.function = function.note.function;
     facts_.why = function.note.why;
     facts_.takes = function.note.takes;
@@ -59,7 +61,7 @@ class FactFinder {
   // "dense/MatMul at train.cc:42".
   std::string NameAndPlace(TF_Operation* node) const {
     const std::string name = TF_OperationName(node);
-    const std::string place = ToString(graph_.PlaceOf(name));
+    const std::string place = ToString(places_[numbers_.at(node)]);
     return place.empty() ? name : name + " at " + place;
   }
 
@@ -86,7 +88,7 @@ class FactFinder {
       if (type == "Const") {
         const Shape shape = graph_.Symbol({node, 0}, {}).shape();
         const auto dtype = static_cast<DType>(TF_OperationOutputType({node, 0}));
-        const std::string place = ToString(graph_.PlaceOf(TF_OperationName(node)));
+        const std::string place = ToString(places_[i]);
         facts_.constants.push_back(std::string(TF_OperationName(node)) + ", " +
                                    SizeInWords(dtype, shape) +
                                    (place.empty() ? "" : ", at " + place));
@@ -141,6 +143,7 @@ class FactFinder {
   TraceGraph& graph_;
   const std::vector<TF_Operation*> nodes_;
   std::unordered_map<const void*, size_t> numbers_;
+  std::vector<Where> places_;  // of the nodes
   TraceFacts facts_;
 };
 
