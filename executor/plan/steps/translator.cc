@@ -150,9 +150,9 @@ absl::Status Translator::Rename(NodeId n) {
 absl::Status Translator::AddFetch(const Output& fetch) {
   FetchSpec spec;
   int32_t id = -1;
-  if (fetch.is_control()) {
-    spec.alive = graph_.node_alive[fetch.node];
-  } else {
+  // As in TensorFlow, a run succeeds whether or not a node that is only to run lies in the branch
+  // that was taken.
+  if (!fetch.is_control()) {
     id = graph_.ValueOf(fetch);
     if (steps_.value(id).reference) {
       TENON_ASSIGN_OR_RETURN(id, operands_.ReadVariable(fetch.node, id));
