@@ -143,11 +143,13 @@ int TF_OperationOutputNumConsumers(TF_Output oper_out) {
 }
 
 int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max_consumers) {
-  if (consumers == nullptr || max_consumers <= 0 || oper_out.index < 0) return 0;
+  if (oper_out.index < 0) return 0;
+  if (consumers == nullptr) max_consumers = 0;
   int count = 0;
   tenon::api::ForEachUse(oper_out, [&](NodeId n, int32_t input) {
-    consumers[count++] = {&oper_out.oper->graph->operations[n], input};
-    return count < max_consumers;
+    if (count < max_consumers) consumers[count] = {&oper_out.oper->graph->operations[n], input};
+    ++count;
+    return true;
   });
   return count;
 }
@@ -160,7 +162,8 @@ int TF_OperationNumControlInputs(TF_Operation* oper) {
 
 int TF_OperationGetControlInputs(TF_Operation* oper, TF_Operation** control_inputs,
                                  int max_control_inputs) {
-  if (!IsThere(oper) || control_inputs == nullptr) return 0;
+  if (!IsThere(oper)) return 0;
+  if (control_inputs == nullptr) max_control_inputs = 0;
   absl::MutexLock lock(&oper->graph->mutex);
   int count = 0;
   for (const Output& from : oper->graph->graph.control_inputs(oper->node)) {
@@ -178,7 +181,7 @@ int TF_OperationNumControlOutputs(TF_Operation* oper) {
 
 int TF_OperationGetControlOutputs(TF_Operation* oper, TF_Operation** control_outputs,
                                   int max_control_outputs) {
-  if (control_outputs == nullptr || max_control_outputs < 0) return 0;
+  if (control_outputs == nullptr) max_control_outputs = 0;
   int count = 0;
   tenon::api::ForEachUse({oper, tenon::kControlPort}, [&](NodeId n, int32_t) {
     if (count < max_control_outputs) control_outputs[count] = &oper->graph->operations[n];

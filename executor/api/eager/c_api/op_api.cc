@@ -11,6 +11,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/op_defs/arg_ranges.h"
+#include "graph/op_defs/op_registry.h"
 #include "tensorflow/c/eager/c_api.h"
 
 namespace tenon::eager {
@@ -29,6 +30,8 @@ absl::Status CheckHandles(TFE_TensorHandle* const* handles, int count) {
 // lengths of all in the list must be known.
 absl::StatusOr<int> LengthOf(const TFE_Op& op, const std::vector<ArgDef>& args, const char* name,
                              std::string_view kind) {
+  // As in TensorFlow, only ops have names of arguments and results here.
+  if (op.entry->is_function) return OpNotRegistered(op.entry->def->name);
   const NewAttrs all = op.attrs.All();
   std::vector<Attr> views;
   for (const auto& attr : all) views.push_back({attr.name, AttrValue(attr.wire)});

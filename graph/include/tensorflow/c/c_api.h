@@ -267,15 +267,16 @@ TF_CAPI_EXPORT extern TF_Output TF_OperationInput(TF_Input oper_in);
 TF_CAPI_EXPORT extern void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs,
                                                  int max_inputs);
 
-// The inputs that the output feeds: their number, and the first `max_consumers` of them, in the
-// order in which the operations were added. Returns how many were written. Later operations may add
-// to them.
+// The inputs that the output feeds. Both functions return how many there are; the second one writes
+// the first `max_consumers` of them, in the order in which the operations were added. `consumers`
+// may be NULL: nothing is then written. Later operations may add to them.
 TF_CAPI_EXPORT extern int TF_OperationOutputNumConsumers(TF_Output oper_out);
 TF_CAPI_EXPORT extern int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers,
                                                       int max_consumers);
 
-// The operations that this one runs after, and those that run after this one, by control edges:
-// their numbers, and the first `max_…` of them. Return how many were written.
+// The operations that this one runs after, and those that run after this one, by control edges. All
+// four functions return how many there are; those with an array write the first `max_…` of them.
+// The array may be NULL: nothing is then written.
 TF_CAPI_EXPORT extern int TF_OperationNumControlInputs(TF_Operation* oper);
 TF_CAPI_EXPORT extern int TF_OperationGetControlInputs(TF_Operation* oper,
                                                        TF_Operation** control_inputs,

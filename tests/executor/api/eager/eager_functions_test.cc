@@ -72,6 +72,19 @@ TEST_F(EagerFunctionsTest, AFunctionIsAnOp) {
   EXPECT_THAT(Values<float>(RunOp(ctx_, "Squared", {matrix.get()}).get()), ElementsAre(25));
 }
 
+// As in TensorFlow, which looks for the op of the name.
+TEST_F(EagerFunctionsTest, LengthsOfArgumentsAndResultsAreThoseOfOpsAlone) {
+  CheckedStatus status;
+  ASSERT_EQ(Add(Square()), "OK");
+  const Op op = NewOp(ctx_, "Squared", {x_.get()});
+  EXPECT_EQ(TFE_OpGetInputLength(op.get(), "x", status), -1);
+  EXPECT_THAT(status.text(),
+              StartsWith("5 Op type not registered 'Squared' in binary running on "));
+  EXPECT_EQ(TFE_OpGetOutputLength(op.get(), "y", status), -1);
+  EXPECT_THAT(status.text(),
+              StartsWith("5 Op type not registered 'Squared' in binary running on "));
+}
+
 // A caller may say how a function is executed. What TensorFlow cannot read is an error.
 TEST_F(EagerFunctionsTest, OptionsOfACall) {
   ASSERT_EQ(Add(Square()), "OK");

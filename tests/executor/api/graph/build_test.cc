@@ -66,7 +66,12 @@ TEST_F(Build, InputsAndConsumersAreEachOthersReverse) {
   EXPECT_EQ(0, uses[0].index);
   EXPECT_EQ(2, uses[1].index);
   EXPECT_EQ(neg, uses[2].oper);
-  EXPECT_EQ(1, TF_OperationOutputConsumers({x, 0}, uses, 1));
+  // What does not fit is counted too, and not written.
+  uses[1].oper = nullptr;
+  EXPECT_EQ(3, TF_OperationOutputConsumers({x, 0}, uses, 1));
+  EXPECT_EQ(sum, uses[0].oper);
+  EXPECT_EQ(nullptr, uses[1].oper);
+  EXPECT_EQ(3, TF_OperationOutputConsumers({x, 0}, nullptr, 0));
   EXPECT_EQ(0, TF_OperationOutputNumConsumers({neg, 0}));
 }
 
