@@ -9,6 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "graph/base/file_bytes.h"
 #include "graph/c_api/handles.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
@@ -117,5 +118,9 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
 inline std::string_view BufferBytes(const TF_Buffer& buffer) {
   return {static_cast<const char*>(buffer.data), buffer.data == nullptr ? 0 : buffer.length};
 }
+// The buffer's bytes, to be kept after the buffer is deleted. They are shared with the buffer where
+// NewBuffer or FillBuffer has allocated them. All others are copied: their deallocator may free or
+// change them when the buffer is deleted. Throws bad_alloc without memory for the copy.
+FileBytes KeepBytes(const TF_Buffer& buffer);
 
 }  // namespace tenon

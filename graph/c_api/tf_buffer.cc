@@ -2,10 +2,15 @@
 // buffer, so that host and plug-in may use different allocators.
 #include "tensorflow/c/tf_buffer.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <string>
 
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
@@ -25,7 +30,28 @@ struct IdleBuffer {
 static_assert(sizeof(IdleBuffer) == sizeof(TF_Buffer));
 static_assert(offsetof(IdleBuffer, deallocator) == offsetof(TF_Buffer, data_deallocator));
 
-void FreeBytes(void* data, size_t) { std::free(data); }
+// Stands before the bytes of every block that the host has allocated for a buffer. The bytes keep
+// the alignment of malloc.
+struct alignas(std::max_align_t) BlockHead {
+  std::atomic<uint32_t> holders{1};
+};
+
+BlockHead* HeadOf(void* data) { return static_cast<BlockHead*>(data) - 1; }
+
+// Null without memory.
+void* NewBlock(size_t size) {
+  if (size > static_cast<size_t>(PTRDIFF_MAX) - sizeof(BlockHead)) return nullptr;
+  void* const block = std::malloc(sizeof(BlockHead) + size);
+  return block == nullptr ? nullptr : new (block) BlockHead + 1;
+}
+
+// The deallocator of these blocks, which also tells them from all others.
+void FreeBytes(void* data, size_t) {
+  BlockHead* const head = HeadOf(data);
+  if (head->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  head->~BlockHead();
+  std::free(head);
+}
 
 }  // namespace
 
@@ -35,8 +61,7 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
     return absl::InvalidArgumentError("Passing non-empty TF_Buffer is invalid.");
   }
   // Not null for no bytes either: a null pointer means a buffer that was not filled.
-  const bool fits = bytes.size() <= static_cast<size_t>(PTRDIFF_MAX);
-  void* copy = fits ? std::malloc(bytes.empty() ? 1 : bytes.size()) : nullptr;
+  void* const copy = NewBlock(std::max<size_t>(bytes.size(), 1));
   if (copy == nullptr) return absl::ResourceExhaustedError("no memory for a TF_Buffer's bytes");
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
   *buffer = {copy, bytes.size(), FreeBytes};
@@ -48,6 +73,15 @@ TF_Buffer* NewBuffer(std::string_view bytes) {
   if (FillBuffer(bytes, buffer).ok()) return buffer;
   TF_DeleteBuffer(buffer);
   return nullptr;
+}
+
+FileBytes KeepBytes(const TF_Buffer& buffer) {
+  const std::string_view bytes = BufferBytes(buffer);
+  if (buffer.data_deallocator != FreeBytes || buffer.data == nullptr)
+    return BytesOf(std::string(bytes));
+  void* const data = const_cast<void*>(buffer.data);
+  HeadOf(data)->holders.fetch_add(1, std::memory_order_relaxed);
+  return {bytes, std::shared_ptr<const void>(data, [](void* kept) { FreeBytes(kept, 0); })};
 }
 
 }  // namespace tenon

@@ -76,7 +76,12 @@ absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
 
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
                                       const ImportLimits& limits) {
-  return ImportSource(BinarySource(BytesOf(std::move(bytes)), std::move(source_name)), limits);
+  return ImportBinary(BytesOf(std::move(bytes)), std::move(source_name), limits);
+}
+
+absl::StatusOr<Imported> ImportBinary(FileBytes bytes, std::string source_name,
+                                      const ImportLimits& limits) {
+  return ImportSource(BinarySource(std::move(bytes), std::move(source_name)), limits);
 }
 
 absl::StatusOr<Imported> ImportEdited(std::string_view bytes, std::string source_name,

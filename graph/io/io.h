@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/base/file_bytes.h"
 #include "graph/ir/graph.h"
 #include "graph/verify/defect.h"
 #include "graph/verify/import_limits.h"
@@ -36,8 +37,11 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits&
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
                                      const ImportLimits& limits = {});
 // ImportBytes for GraphDef bytes as they are: neither text nor packed, whatever they look like. The
-// only errors are INVALID_ARGUMENT for malformed bytes and for an exceeded limit.
+// graph shares the ownership of FileBytes. The only errors are INVALID_ARGUMENT for malformed bytes
+// and for an exceeded limit.
 absl::StatusOr<Imported> ImportBinary(std::string bytes, std::string source_name,
+                                      const ImportLimits& limits = {});
+absl::StatusOr<Imported> ImportBinary(FileBytes bytes, std::string source_name,
                                       const ImportLimits& limits = {});
 // Imports an edited copy of `before`, which must have no defects. A node keeps the id of the node
 // of its name in `before`. Functions and versions stay those of `before`; the bytes' own are

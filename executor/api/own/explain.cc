@@ -23,7 +23,7 @@ namespace tenon::api {
 namespace {
 
 // What the functions were given, without nulls.
-struct Request {
+struct ExplainRequest {
   std::string graph_def;
   std::vector<std::string> feeds, fetches;
 };
@@ -34,7 +34,7 @@ struct Compiled {
   Executable* executable;
 };
 
-absl::StatusOr<Compiled> Compile(Request request) {
+absl::StatusOr<Compiled> Compile(ExplainRequest request) {
   TENON_ASSIGN_OR_RETURN(Imported imported,
                          ImportBinary(std::move(request.graph_def), "the GraphDef"));
   for (const Defect& defect : imported.defects) {
@@ -66,7 +66,7 @@ std::string PassText(const PassReport& pass) {
   return text + "\n";
 }
 
-absl::StatusOr<std::string> Explain(Request request) {
+absl::StatusOr<std::string> Explain(ExplainRequest request) {
   TENON_ASSIGN_OR_RETURN(const Compiled compiled, Compile(std::move(request)));
   const Graph& graph = OptimizedGraph(*compiled.executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*compiled.executable);
@@ -91,19 +91,19 @@ absl::StatusOr<std::string> Explain(Request request) {
   return text;
 }
 
-absl::StatusOr<std::string> Optimize(Request request) {
+absl::StatusOr<std::string> Optimize(ExplainRequest request) {
   TENON_ASSIGN_OR_RETURN(const Compiled compiled, Compile(std::move(request)));
   return ExportBinary(GraphToWrite(*compiled.executable, compiled.graph));
 }
 
-TF_Buffer* Answer(absl::StatusOr<std::string> (*function)(Request), const void* graph_def,
+TF_Buffer* Answer(absl::StatusOr<std::string> (*function)(ExplainRequest), const void* graph_def,
                   size_t length, const char* const* feeds, int num_feeds,
                   const char* const* fetches, int num_fetches, TF_Status* status) {
   if (!IsArray("graph_def", graph_def, static_cast<int64_t>(length), status) ||
       !IsArray("feeds", feeds, num_feeds, status) ||
       !IsArray("fetches", fetches, num_fetches, status))
     return nullptr;
-  Request request;
+  ExplainRequest request;
   request.graph_def.assign(static_cast<const char*>(graph_def), length);
   for (int i = 0; i < num_feeds; ++i)
     request.feeds.emplace_back(absl::NullSafeStringView(feeds[i]));

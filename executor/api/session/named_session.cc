@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "executor/api/graph/graph_import.h"
-#include "executor/api/graph/import_nodes.h"
+#include "executor/api/graph/import/graph_import.h"
+#include "executor/api/graph/import/import_nodes.h"
 #include "executor/api/session/tf_deprecated_session.h"
 #include "graph/base/status_macros.h"
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
-#include "executor/api/graph/graph_import.h"
 #include "executor/api/graph/graph_mark.h"
+#include "executor/api/graph/import/graph_import.h"
 #include "executor/api/session/run_options.h"
 #include "executor/api/session/tf_session.h"
 #include "executor/session/saved_model.h"

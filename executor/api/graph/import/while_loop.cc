@@ -10,11 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/base/op_text.h"
-#include "executor/api/graph/graph_importer.h"
 #include "executor/api/graph/graph_mark.h"
+#include "executor/api/graph/import/graph_importer.h"
 #include "executor/api/graph/operation_builder.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/annotate.h"
+#include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/io/io.h"
@@ -141,8 +142,7 @@ class LoopBuilder {
       wire = ExportWithDefaults(from.graph);
     }
     TF_ImportGraphDefResults results;
-    TENON_RETURN_IF_ERROR(GraphImporter(graph_, options)
-                              .Run(std::make_shared<const std::string>(std::move(wire)), &results));
+    TENON_RETURN_IF_ERROR(GraphImporter(graph_, options).Run(BytesOf(std::move(wire)), &results));
     return results.outputs;
   }
 

@@ -92,6 +92,52 @@ TEST_F(Import, AddsNodesInTheirOrderOfUse) {
   EXPECT_THAT(Edges(), ElementsAre("p()", "n(p)"));
 }
 
+TEST_F(Import, KeepsOneOfControlEdgesThatAreTheSame) {
+  ImportText(Chain() + NodeText("n", "Neg", {"y", "^x", "^y", "^x"}));
+  EXPECT_THAT(Edges(), ElementsAre("x()", "y(x)", "z(y ^x)", "n(y ^x ^y)"));
+}
+
+// Outputs that are asked for are nobody's without results: no error, as in TensorFlow.
+TEST_F(Import, WithoutResultsReturnsNoOutputs) {
+  TF_ImportGraphDefOptionsAddReturnOutput(options(), "y", 0);
+  pb::GraphDef def;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(Chain(), &def));
+  TF_GraphImportGraphDef(g(), testing::BufferOf(def.SerializeAsString()).get(), options(), s());
+  ExpectOk();
+  EXPECT_THAT(Names(), ElementsAre("x", "y", "z"));
+}
+
+// A buffer that the library has filled, and buffers whose bytes are the program's and go, in one
+// way or another, before the graph does.
+TEST_F(Import, BytesOutliveTheirBuffer) {
+  pb::GraphDef def;
+  const std::string text =
+      "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_STRING } } "
+      "attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape {} string_val: '" +
+      std::string(100000, 'v') + "' } } } }";
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &def));
+  const std::string bytes = def.SerializeAsString();
+  const auto overwrite = [](void* data, size_t length) { std::memset(data, 'x', length); };
+  for (const bool has_deallocator : {false, true}) {
+    for (const bool own : {false, true}) {
+      std::string mine = bytes;
+      TF_Buffer* const buffer =
+          own ? TF_NewBuffer() : TF_NewBufferFromString(bytes.data(), bytes.size());
+      if (own) *buffer = {mine.data(), mine.size(), has_deallocator ? +overwrite : nullptr};
+      const testing::GraphPtr graph(TF_NewGraph());
+      TF_GraphImportGraphDef(graph.get(), buffer, options(), s());
+      ExpectOk();
+      EXPECT_EQ(bytes, testing::BytesOf(buffer));
+      TF_DeleteBuffer(buffer);
+      overwrite(mine.data(), mine.size());
+      EXPECT_EQ(100000u,
+                GraphDefOf(graph.get()).node(0).attr().at("value").tensor().string_val(0).size());
+      EXPECT_EQ('v',
+                GraphDefOf(graph.get()).node(0).attr().at("value").tensor().string_val(0)[99999]);
+    }
+  }
+}
+
 TEST_F(Import, AddsToAGraphThatGrows) {
   TF_Operation* mine = Placeholder("mine", TF_FLOAT);
   ImportText(Chain());

@@ -1,4 +1,4 @@
-#include "executor/api/graph/graph_importer.h"
+#include "executor/api/graph/import/graph_importer.h"
 
 #include <algorithm>
 #include <utility>
@@ -64,11 +64,9 @@ std::string MergedVersions(std::string_view wire, std::string_view other_wire) {
 GraphImporter::GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& options)
     : graph_(graph), options_(options), prefix_(PrefixOf(options.prefix)), before_(graph) {}
 
-absl::Status GraphImporter::Run(std::shared_ptr<const std::string> wire,
-                                TF_ImportGraphDefResults* results) {
-  const std::string_view bytes = *wire;
-  graph_.graph.KeepAlive(std::move(wire));
-  const absl::Status status = Import(bytes, results);
+absl::Status GraphImporter::Run(FileBytes wire, TF_ImportGraphDefResults* results) {
+  graph_.graph.KeepAlive(std::move(wire.owner));
+  const absl::Status status = Import(wire.bytes, results);
   if (status.ok()) {
     NoteNewNodes(graph_);
   } else {

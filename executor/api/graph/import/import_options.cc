@@ -1,5 +1,5 @@
 // The functions of c_api.h for TF_ImportGraphDefOptions and TF_ImportGraphDefResults.
-#include "executor/api/graph/import_options.h"
+#include "executor/api/graph/import/import_options.h"
 
 #include "absl/strings/string_view.h"
 #include "tensorflow/c/c_api_experimental.h"

@@ -1,4 +1,4 @@
-// Imports a GraphDef into a TF_Graph, for rooms outside of executor/api/graph/.
+// Imports a GraphDef into a TF_Graph, for other rooms.
 #pragma once
 
 #include <string_view>

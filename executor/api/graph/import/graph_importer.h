@@ -1,7 +1,6 @@
 // Adds the nodes and functions of a GraphDef to a graph, as TensorFlow does.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +9,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "executor/api/graph/graph_mark.h"
-#include "executor/api/graph/import_nodes.h"
-#include "executor/api/graph/import_options.h"
+#include "executor/api/graph/import/import_nodes.h"
+#include "executor/api/graph/import/import_options.h"
 #include "executor/api/graph/tf_graph.h"
+#include "graph/base/file_bytes.h"
 
 namespace tenon::api {
 
@@ -31,7 +31,7 @@ class GraphImporter {
   // nodes, functions and versions that it had before, and `results` is unchanged. Errors have
   // TensorFlow's codes and messages, with one difference: whatever the options are, a node is
   // refused if its final name is taken.
-  absl::Status Run(std::shared_ptr<const std::string> wire, TF_ImportGraphDefResults* results);
+  absl::Status Run(FileBytes wire, TF_ImportGraphDefResults* results);
 
  private:
   // An input of a node, in ids of the graph; kNoNode for an edge of a loop that is set later.

@@ -1,4 +1,4 @@
-#include "executor/api/graph/import_nodes.h"
+#include "executor/api/graph/import/import_nodes.h"
 
 #include <algorithm>
 #include <queue>

@@ -1,7 +1,7 @@
 // TF_GraphImportGraphDef and its forms. A whole GraphDef for an empty graph, with nothing asked for
 // and nothing wrong, becomes the graph as it is. All others are added node by node, which also
 // finds the messages that TensorFlow has for what is wrong.
-#include <memory>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,9 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/graph/call_shapes.h"
-#include "executor/api/graph/graph_import.h"
-#include "executor/api/graph/graph_importer.h"
+#include "executor/api/graph/import/graph_import.h"
+#include "executor/api/graph/import/graph_importer.h"
 #include "executor/api/graph/node_checks.h"
+#include "graph/base/file_bytes.h"
+#include "graph/c_api/c_api_internal.h"
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/new_attrs.h"
@@ -36,6 +38,19 @@ bool IsInOrder(const Graph& graph) {
     }
   }
   return true;
+}
+
+// Whether a node waits for another one twice. TensorFlow keeps one of the edges.
+bool HasControlTwice(const Graph& graph) {
+  std::vector<NodeId> seen;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.control_inputs(n).size() < 2) continue;
+    seen.clear();
+    for (const Output& from : graph.control_inputs(n)) seen.push_back(from.node);
+    std::sort(seen.begin(), seen.end());
+    if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) return true;
+  }
+  return false;
 }
 
 // Whether a node has notes of its shapes, which the import is to apply.
@@ -92,12 +107,12 @@ bool InferAllNoted(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
 }
 
 // Makes the GraphDef the graph, if nothing speaks against it.
-bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+bool Adopt(TF_Graph& graph, FileBytes wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   if (graph.graph.num_node_ids() != 0 || !graph.graph.functions().empty()) return false;
-  absl::StatusOr<Imported> imported = ImportBinary(std::string(wire), "");
+  absl::StatusOr<Imported> imported = ImportBinary(std::move(wire), "");
   if (!imported.ok() || !imported->defects.empty()) return false;
   Graph& read = imported->graph;
-  if (!IsInOrder(read) || HidesAnOp(read)) return false;
+  if (!IsInOrder(read) || HasControlTwice(read) || HidesAnOp(read)) return false;
   // A place in bytes that the program has thrown away helps nobody.
   read.InheritPositions(Graph());
   read.SetVersions(MergedVersions(graph.graph.versions_wire(), read.versions_wire()));
@@ -113,10 +128,10 @@ bool Adopt(TF_Graph& graph, std::string_view wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED
   return true;
 }
 
-absl::Status Import(TF_Graph& graph, std::string_view wire, const TF_ImportGraphDefOptions& options,
+absl::Status Import(TF_Graph& graph, FileBytes wire, const TF_ImportGraphDefOptions& options,
                     TF_ImportGraphDefResults* results) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   if (AsksForNothing(options) && Adopt(graph, wire)) return absl::OkStatus();
-  return GraphImporter(graph, options).Run(std::make_shared<const std::string>(wire), results);
+  return GraphImporter(graph, options).Run(std::move(wire), results);
 }
 
 TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
@@ -126,9 +141,10 @@ TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def
     return nullptr;
   TF_ImportGraphDefResults* const results = TF_ImportGraphDefResults::Pool::New();
   absl::Status imported;
+  FileBytes wire = KeepBytes(*graph_def);
   {
     absl::MutexLock lock(&graph->mutex);
-    imported = Import(*graph, BufferBytes(*graph_def), *options, results);
+    imported = Import(*graph, std::move(wire), *options, results);
   }
   StatusToC(imported, status);
   if (imported.ok()) return results;
@@ -140,7 +156,7 @@ TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def
 
 absl::Status ImportGraphDef(TF_Graph& graph, std::string_view wire) {
   TF_ImportGraphDefResults results;
-  return Import(graph, wire, TF_ImportGraphDefOptions(), &results);
+  return Import(graph, BytesOf(std::string(wire)), TF_ImportGraphDefOptions(), &results);
 }
 
 }  // namespace tenon::api
@@ -186,7 +202,7 @@ void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph* graph, const TF_Buffer* g
 
 void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,
                             const TF_ImportGraphDefOptions* options, TF_Status* status) {
-  TF_GraphImportGraphDefWithReturnOutputs(graph, graph_def, options, nullptr, 0, status);
+  TF_DeleteImportGraphDefResults(tenon::api::ImportInto(graph, graph_def, options, status));
 }
 
 }  // extern "C"
