@@ -410,10 +410,13 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
                                                     Demand demand) {
   const FunctionEntry* entry = graph_.FindFunction(function);
   if (entry == nullptr) {
+    // TensorFlow looks for functions that other functions call when it runs these.
+    const bool inner = calls_.SiteOf(call) >= 0;
     return NoteAnswer(
         absl::NotFoundError(absl::StrCat("no function is named '", function, "'")),
-        absl::StatusCode::kInvalidArgument,
-        absl::StrCat("Failed to find function \"", function, "\" in function library"));
+        inner ? absl::StatusCode::kNotFound : absl::StatusCode::kInvalidArgument,
+        inner ? absl::StrCat("Function ", function, " is not defined.")
+              : absl::StrCat("Failed to find function \"", function, "\" in function library"));
   }
   if (entry->signature == nullptr)
     return absl::InvalidArgumentError(

@@ -1,13 +1,19 @@
 #include "executor/api/graph/call_shapes.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/op_text.h"
 #include "executor/api/graph/shape_errors.h"
 #include "graph/base/status_macros.h"
+#include "graph/functions/function_body.h"
 #include "graph/functions/function_graph.h"
+#include "graph/op_defs/attr_set.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 #include "graph/shapes/shape_inference.h"
 
 namespace tenon::api {
@@ -36,6 +42,52 @@ bool HasOutputShapes(const Graph& graph, NodeId n) {
 absl::Status BadIndex(std::string_view what, size_t index, size_t count) {
   return absl::InternalError(absl::StrCat("Function instantiation included invalid ", what,
                                           " index: ", index, " not in [0, ", count, ")."));
+}
+
+bool TypesAnArgument(const OpDef& op, std::string_view attr) {
+  const auto names = [attr](const ArgDef& arg) {
+    return arg.type_attr == attr || arg.type_list_attr == attr || arg.number_attr == attr;
+  };
+  return std::any_of(op.inputs.begin(), op.inputs.end(), names) ||
+         std::any_of(op.outputs.begin(), op.outputs.end(), names);
+}
+
+// TensorFlow's error for a function whose body cannot become a graph, in its codes and, for
+// results, in its words. OK for what TensorFlow may accept: `made` is then UNIMPLEMENTED.
+absl::Status BodyFault(const Graph& owner, const FunctionEntry& function,
+                       const absl::Status& made) {
+  if (function.signature == nullptr) return absl::OkStatus();
+  const FunctionBody body = ParseFunctionBody(owner, function);
+  for (const BodyNode& node : body.nodes) {
+    if (node.op == nullptr) return OpNotRegistered(node.op_name);
+    for (const AttrDef& attr : node.op->attrs) {
+      if (attr.has_default || !TypesAnArgument(*node.op, attr.name) ||
+          AttrSet(node.attrs).Find(attr.name) != nullptr)
+        continue;
+      return absl::NotFoundError(
+          absl::StrCat("type attr not found: ", attr.name, "\n\tIn ", NodeNameText(node.name)));
+    }
+  }
+  const auto sources = SourcesOfResults(body.returns);
+  for (const ArgDef& output : function.signature->outputs) {
+    const auto source = sources.find(output.name);
+    if (source == sources.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("Return ", output.name,
+                                                     " missing.\n\tIn function output ",
+                                                     output.name, ":", TypeText(output.type)));
+    }
+    const std::string_view node = source->second.substr(0, source->second.find(':'));
+    const auto is_node = [node](const auto& other) { return other.name == node; };
+    const std::vector<ArgDef>& args = function.signature->inputs;
+    if (std::any_of(body.nodes.begin(), body.nodes.end(), is_node) ||
+        std::any_of(args.begin(), args.end(), is_node))
+      continue;
+    return absl::InvalidArgumentError(absl::StrCat("Return ", output.name, " -> ", source->second,
+                                                   " is not found.\n\tIn function output ",
+                                                   output.name, ":", TypeText(output.type)));
+  }
+  const bool refused = absl::IsInvalidArgument(made) || absl::IsAlreadyExists(made);
+  return refused ? absl::InvalidArgumentError(made.message()) : absl::OkStatus();
 }
 
 // What is left of a shape when it may also be `other`.
@@ -73,7 +125,10 @@ class CallShapes {
   absl::StatusOr<Infos> InferBody(const Graph& owner, const FunctionEntry& function, Infos inputs,
                                   size_t outputs) {
     absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(owner, function);
-    if (!body.ok()) return Infos();
+    if (!body.ok()) {
+      TENON_RETURN_IF_ERROR(BodyFault(owner, function, body.status()));
+      return Infos();
+    }
     if (body->args.size() > inputs.size()) return BadIndex("input", inputs.size(), inputs.size());
     if (body->results.size() > outputs) return BadIndex("output", outputs, outputs);
     nodes_left_ -= body->graph.num_nodes();

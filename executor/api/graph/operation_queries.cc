@@ -137,17 +137,18 @@ void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs, int max_inputs
 
 int TF_OperationOutputNumConsumers(TF_Output oper_out) {
   int count = 0;
-  if (oper_out.index < 0) return 0;
   tenon::api::ForEachUse(oper_out, [&](NodeId, int32_t) { return ++count > 0; });
   return count;
 }
 
+// Control edges have no number at their consumer.
 int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max_consumers) {
-  if (oper_out.index < 0) return 0;
   if (consumers == nullptr) max_consumers = 0;
+  const bool control = oper_out.index == tenon::kControlPort;
   int count = 0;
   tenon::api::ForEachUse(oper_out, [&](NodeId n, int32_t input) {
-    if (count < max_consumers) consumers[count] = {&oper_out.oper->graph->operations[n], input};
+    if (count < max_consumers)
+      consumers[count] = {&oper_out.oper->graph->operations[n], control ? -1 : input};
     ++count;
     return true;
   });

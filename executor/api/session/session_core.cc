@@ -19,6 +19,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/ir/nodes.h"
 #include "tensorflow/c/logging.h"
 
 namespace tenon::api {
@@ -159,6 +160,12 @@ absl::StatusOr<Executable*> SessionCore::Prepare(const std::vector<std::string>&
                                                  const std::vector<std::string>& fetches) {
   TENON_RETURN_IF_ERROR(CheckEnds(feeds, fetches));
   TENON_RETURN_IF_ERROR(CheckExecutorType(config_.executor_type));
+  // As in TensorFlow, a placeholder that is a target runs, whether it is fed or not.
+  for (const std::string& fetch : fetches) {
+    if (!fetch.starts_with('^')) continue;
+    const NodeId n = session_->graph().FindNode(std::string_view(fetch).substr(1));
+    if (n != kNoNode && IsPlaceholder(session_->graph(), n)) return NotFed(session_->graph(), n);
+  }
   absl::StatusOr<Executable*> executable = session_->Prepare(feeds, fetches);
   if (!executable.ok()) return Explained(executable.status());
   return executable;

@@ -436,6 +436,8 @@ std::vector<CpuKernelSpec> MakeSpecs() {
   specs.push_back({"ClipByValue", {{"T", TypesOf(ElementOp::kClip)}}, PrepareClip});
   specs.push_back({"Betainc", {{"T", TypesOf(ElementOp::kBetainc)}}, PrepareBetainc});
   specs.push_back({"AddN", {{"T", kNumberTypes}}, PrepareAddN});
+  // TensorFlow writes it as other ops before it runs, and does not look at its attribute `shape`.
+  specs.push_back({"AccumulateNV2", {{"T", kNumberTypes}}, PrepareAddN});
   specs.push_back({"Cast", {}, PrepareCast});
   specs.push_back({"_HostCast", {}, PrepareCast});
   return specs;

@@ -58,6 +58,13 @@ absl::Status WrongType(const Variable& variable, DataType has, DataType wanted) 
                                                  " is wanted"));
 }
 
+// TensorFlow's words for a variable by handle.
+absl::Status WrongAssignment(DataType has, DataType given) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("Trying to assign variable with wrong dtype. Expected ", DataTypeSpecName(has),
+                   " got ", DataTypeSpecName(given)));
+}
+
 // Output 0 is input 0, a variable by reference; the step changes what it holds.
 absl::Status PassReference(Prepare& p) {
   p.set_output_shape(0, Shape());
@@ -78,9 +85,13 @@ absl::Status RunAssign(const void* state, const StepArgs& args) {
   const Shape shape = value.shape();
   return variable->Assign(
       std::move(value), DeviceOf(*args.run_state), [&](const Tensor& old) -> absl::Status {
-        // The type of the value that is there, or the declared one if there is none.
-        const DataType holds = old.initialized() ? old.dtype() : variable->dtype();
-        if (holds != DataType::kInvalid && holds != type) return WrongType(*variable, holds, type);
+        // The type of the value that is there. Without one a variable by handle takes any type, as
+        // in TensorFlow, and one by reference the declared type.
+        const DataType declared = s.outputs.empty() ? DataType::kInvalid : variable->dtype();
+        const DataType holds = old.initialized() ? old.dtype() : declared;
+        if (holds != DataType::kInvalid && holds != type)
+          return s.outputs.empty() ? WrongAssignment(holds, type)
+                                   : WrongType(*variable, holds, type);
         if (s.validate_shape && old.initialized() && !(old.shape() == shape)) {
           return absl::InvalidArgumentError(absl::StrCat("the value has shape ", shape.ToString(),
                                                          ", variable '", variable->name(), "' has ",

@@ -17,6 +17,7 @@
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/new_attrs.h"
+#include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 #include "tensorflow/c/c_api.h"
 
@@ -62,6 +63,17 @@ bool HasNotedShapes(const Graph& graph) {
     if (seen[kind.index]) continue;
     seen[kind.index] = true;
     if (kind.attrs.Find(kOutputShapesAttr) != nullptr) return true;
+  }
+  return false;
+}
+
+// Whether a node calls a function of the graph, whose body may refuse the call.
+bool CallsAFunction(const Graph& graph) {
+  if (graph.functions().empty()) return false;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.facts(n).calls == CallKind::kFunction ||
+        graph.FindFunction(graph.op_name(n)) != nullptr)
+      return true;
   }
   return false;
 }
@@ -118,7 +130,7 @@ bool Adopt(TF_Graph& graph, FileBytes wire) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.
   read.SetVersions(MergedVersions(graph.graph.versions_wire(), read.versions_wire()));
   if (!read.functions().empty()) NeedReaderOfFunctions(read);
   Graph before = std::exchange(graph.graph, std::move(read));
-  if (HasNotedShapes(graph.graph) && !InferAllNoted(graph)) {
+  if ((HasNotedShapes(graph.graph) || CallsAFunction(graph.graph)) && !InferAllNoted(graph)) {
     graph.graph = std::move(before);
     graph.shapes = GraphShapes();
     return false;

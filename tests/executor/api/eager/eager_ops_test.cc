@@ -132,6 +132,37 @@ TEST_F(EagerOpsTest, RoomForResults) {
   TFE_DeleteTensorHandle(results[0]);
 }
 
+// As in TensorFlow, a variable without a value takes one of any type.
+TEST_F(EagerOpsTest, ADestroyedVariableTakesAnotherType) {
+  const Handle variable = RunOp(ctx_, "VarHandleOp", {}, [](TFE_Op* op) {
+    TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
+    CheckedStatus status;
+    TFE_OpSetAttrShape(op, "shape", nullptr, -1, status);
+    TFE_OpSetAttrString(op, "shared_name", "changing", 8);
+  });
+  const auto error_of = [&](const char* name, TFE_TensorHandle* value, TF_DataType type) {
+    const Op op = NewOp(ctx_, name, {variable.get()});
+    CheckedStatus status;
+    if (value != nullptr) TFE_OpAddInput(op.get(), value, status);
+    if (std::string_view(name) == "ReadVariableOp") TFE_OpSetAttrType(op.get(), "dtype", type);
+    TFE_TensorHandle* result[1];
+    int count = 1;
+    TFE_Execute(op.get(), result, &count, status);
+    if (count == 1 && status.text() == "OK") TFE_DeleteTensorHandle(result[0]);
+    return status.text();
+  };
+  EXPECT_EQ(error_of("AssignVariableOp", floats_.get(), TF_FLOAT), "OK");
+  EXPECT_EQ(error_of("AssignVariableOp", ints_.get(), TF_INT32),
+            "3 Trying to assign variable with wrong dtype. Expected float got int32");
+  EXPECT_EQ(error_of("DestroyResourceOp", nullptr, TF_FLOAT), "OK");
+  EXPECT_EQ(error_of("AssignVariableOp", ints_.get(), TF_INT32), "OK");
+  EXPECT_EQ(error_of("ReadVariableOp", nullptr, TF_INT32), "OK");
+  EXPECT_EQ(error_of("ReadVariableOp", nullptr, TF_FLOAT),
+            "3 Trying to read variable with wrong dtype. Expected float got int32");
+  EXPECT_EQ(error_of("AssignVariableOp", floats_.get(), TF_FLOAT),
+            "3 Trying to assign variable with wrong dtype. Expected int32 got float");
+}
+
 TEST_F(EagerOpsTest, AnExecutedOpHasNoInputs) {
   const Op op = NewOp(ctx_, "AddV2", {floats_.get(), floats_.get()});
   EXPECT_EQ(Execute(op.get(), 1).size(), 1u);

@@ -96,6 +96,12 @@ TEST_F(Build, ControlEdgesGoBothWays) {
   ASSERT_EQ(1, TF_OperationNumControlOutputs(first));
   EXPECT_EQ(1, TF_OperationGetControlOutputs(first, control, 3));
   EXPECT_EQ(neg, control[0]);
+  // The consumers of output -1, as in TensorFlow.
+  TF_Input uses[2];
+  EXPECT_EQ(1, TF_OperationOutputNumConsumers({first, -1}));
+  EXPECT_EQ(1, TF_OperationOutputConsumers({first, -1}, uses, 2));
+  EXPECT_EQ(neg, uses[0].oper);
+  EXPECT_EQ(-1, uses[0].index);
   EXPECT_EQ(1, TF_OperationNumInputs(neg));
   EXPECT_THAT(NodeDefOf(neg).input(), ElementsAre("x", "^first", "^x"));
 }

@@ -5,6 +5,7 @@ namespace tenon {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 class CallShapes : public GraphFunctions {
  protected:
@@ -73,6 +74,45 @@ TEST_F(CallShapes, ErrorsInTheBodyRefuseTheCall) {
       "grad_b=false, transpose_a=false, transpose_b=false](x, x)' with input shapes: [3], [3].",
       message());
   EXPECT_EQ(none, Find("call"));
+}
+
+// As in TensorFlow, a call is refused whose function cannot become a graph.
+TEST_F(CallShapes, MistakesInTheBodyRefuseTheCall) {
+  const std::string signature =
+      "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: "
+      "DT_FLOAT } } ";
+  const auto neg = [](std::string_view input, std::string_view rest) {
+    return absl::StrCat("node_def { name: 'n' op: 'Neg' input: '", input, "' ", rest, " } ");
+  };
+  constexpr char kType[] = "attr { key: 'T' value { type: DT_FLOAT } }";
+  const std::string ret = "ret { key: 'y' value: 'n:y:0' }";
+  const std::pair<std::string, std::string> mistakes[] = {
+      {"node_def { name: 'n' op: 'Nope' input: 'x' } " + ret, "5 Op type not registered 'Nope'"},
+      {neg("x", ""), "5 type attr not found: T\n\tIn {{node n}}"},
+      {neg("x", kType), "3 Return y missing.\n\tIn function output y:float"},
+      {neg("x", kType) + "ret { key: 'y' value: 'z:y:0' }",
+       "3 Return y -> z:y:0 is not found.\n\tIn function output y:float"},
+      {neg("none", kType) + ret, "3 'none'"},
+      {neg("x", kType) + neg("x", kType) + ret, "3 "}};
+  for (const auto& [body, error] : mistakes) {
+    CopyTo(g(), FromText(signature + body));
+    for (const char* op : {"F", "PartitionedCall", "StatefulPartitionedCall"}) {
+      const TF_Output x = Input(absl::StrCat("x", Names().size()).c_str(), {3});
+      TF_OperationDescription* desc = New(op, "call");
+      if (op[0] == 'F') {
+        TF_AddInput(desc, x);
+      } else {
+        const TF_DataType type = TF_FLOAT;
+        TF_AddInputList(desc, &x, 1);
+        TF_SetAttrTypeList(desc, "Tout", &type, 1);
+        TF_SetAttrFuncName(desc, "f", "F", 1);
+      }
+      EXPECT_EQ(nullptr, TF_FinishOperation(desc, s())) << body;
+      EXPECT_THAT(absl::StrCat(code(), " ", message()), StartsWith(error));
+    }
+    TF_GraphRemoveFunction(g(), "F", s());
+    ExpectOk();
+  }
 }
 
 TEST_F(CallShapes, NumbersOfInputsAndResults) {

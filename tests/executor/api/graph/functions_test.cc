@@ -404,13 +404,20 @@ TEST_F(GraphFunctions, ARefusedCopyLeavesTheGraphAsItWas) {
 }
 
 TEST_F(GraphFunctions, ARemovedFunctionMakesRoom) {
-  CopyTo(g(), FromText("signature { name: 'f' output_arg { name: 'y' type: DT_FLOAT } }"));
+  const auto give = [this](std::string_view type) {
+    return FromText(absl::StrCat(
+        "signature { name: 'f' output_arg { name: 'y' type: ", type,
+        " } } node_def { name: 'c' op: 'Const' attr { key: 'dtype' value { type: ", type,
+        " } } attr { key: 'value' value { tensor { dtype: ", type,
+        " tensor_shape {} } } } } ret { key: 'y' value: 'c:output:0' }"));
+  };
+  CopyTo(g(), give("DT_FLOAT"));
   TF_Operation* before = Finish(New("f", "before"));
   TF_GraphRemoveFunction(g(), "f", s());
   ExpectOk();
   EXPECT_EQ(0, TF_GraphNumFunctions(g()));
   EXPECT_EQ(nullptr, TF_FinishOperation(New("f", "none"), s()));
-  CopyTo(g(), FromText("signature { name: 'f' output_arg { name: 'y' type: DT_INT32 } }"));
+  CopyTo(g(), give("DT_INT32"));
   TF_Operation* after = Finish(New("f", "after"));
   EXPECT_EQ(TF_FLOAT, TF_OperationOutputType({before, 0}));
   EXPECT_EQ(TF_INT32, TF_OperationOutputType({after, 0}));

@@ -145,10 +145,66 @@ TEST_F(CRunErrors, OfAFunctionWithAnOpThatDoesNotExist) {
            }
            node_def { name: 'n' op: 'NoSuchOp' input: 'x' }
            ret { key: 'y' value: 'n:y:0' })pb"));
+  // A branch is looked at when it runs.
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   const testing::TensorPtr fed = testing::Float(1);
-  EXPECT_THAT(ErrorOf(Call("call", "Strange", {x, 0}), {{{x, 0}, fed.get()}}),
+  const TF_Output input{x, 0};
+  const TF_DataType type = TF_FLOAT;
+  TF_OperationDescription* desc = New("If", "if");
+  TF_AddInput(desc, input);
+  TF_AddInputList(desc, &input, 1);
+  TF_SetAttrTypeList(desc, "Tout", &type, 1);
+  TF_SetAttrFuncName(desc, "then_branch", "Strange", 7);
+  TF_SetAttrFuncName(desc, "else_branch", "Strange", 7);
+  EXPECT_THAT(ErrorOf(Finish(desc), {{input, fed.get()}}),
               StartsWith("5 Op type not registered 'NoSuchOp' in binary running on "));
+}
+
+TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Outer'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+           }
+           node_def {
+             name: 'n'
+             op: 'PartitionedCall'
+             input: 'x'
+             attr {
+               key: 'Tin'
+               value { list { type: DT_FLOAT } }
+             }
+             attr {
+               key: 'Tout'
+               value { list { type: DT_FLOAT } }
+             }
+             attr {
+               key: 'f'
+               value { func { name: 'Missing' } }
+             }
+           }
+           ret { key: 'y' value: 'n:output:0' })pb"));
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  const testing::TensorPtr fed = testing::Float(1);
+  EXPECT_THAT(ErrorOf(Call("call", "Outer", {x, 0}), {{{x, 0}, fed.get()}}),
+              StartsWith("5 Function Missing is not defined."));
+}
+
+// As in TensorFlow, a fed placeholder that is a target has no value: its node runs.
+TEST_F(CRunErrors, OfAPlaceholderThatIsATarget) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("NoOp", "behind");
+  TF_AddControlInput(desc, x);
+  TF_Operation* behind = Finish(desc);
+  const testing::TensorPtr fed = testing::Float(1);
+  OpenSession session(g());
+  session.Run({{{{x, 0}, fed.get()}}, {}, {x}});
+  EXPECT_EQ(TF_INVALID_ARGUMENT, session.code());
+  EXPECT_EQ("You must feed a value for placeholder tensor 'x' with dtype float\n\t [[{{node x}}]]",
+            session.message());
+  session.Run({{{{x, 0}, fed.get()}}, {}, {behind}});
+  EXPECT_EQ(TF_OK, session.code()) << session.message();
 }
 
 TEST_F(CRunErrors, OfACallWithAResultOfAnotherType) {

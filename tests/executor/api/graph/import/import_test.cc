@@ -375,7 +375,10 @@ TEST_F(Import, AFailureLeavesTheGraphAsItWas) {
   EXPECT_EQ(0, TF_OperationOutputNumConsumers({Find("mine"), 0}));
   // The names are free, and another function may have the name.
   ImportText(
-      "library { function { signature { name: 'f' output_arg { name: 'y' type: DT_FLOAT } } } } " +
+      "library { function { signature { name: 'f' output_arg { name: 'y' type: DT_FLOAT } } "
+      "node_def { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { "
+      "key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape {} } } } } "
+      "ret { key: 'y' value: 'c:output:0' } } } " +
       NodeText("call", "f", {}, "") + NodeText("n", "Neg", {"call"}));
   EXPECT_THAT(Edges(), ElementsAre("mine()", "call()", "n(call)"));
 }
