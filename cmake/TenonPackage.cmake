@@ -61,6 +61,9 @@ tenon_pkg_config(tensorflow "${private}/pkgconfig" "${TENON_TENSORFLOW_VERSION}"
 
 install(TARGETS graph_run RUNTIME COMPONENT tenon)
 install(TARGETS apu LIBRARY DESTINATION "${plugins}" COMPONENT tenon)
+if(TARGET opencl)
+  install(TARGETS opencl LIBRARY DESTINATION "${plugins}" COMPONENT tenon)
+endif()
 install(TARGETS tenon LIBRARY COMPONENT libtenon0 NAMELINK_COMPONENT libtenon-dev)
 install(TARGETS shim_framework shim_tensorflow shim_cc shim_pywrap
         LIBRARY DESTINATION "${private}" COMPONENT libtenon0)

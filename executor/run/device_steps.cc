@@ -232,7 +232,8 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   if (slot_ >= 0) frame.SetSlot(slot_, to);
   if (from.bytes() == 0) {
     frame.NoteEmptyCopy();
-    return absl::OkStatus();
+    // Later copies count on the order between streams that this step makes.
+    return Wait(*device_, waits_);
   }
   Frame::Event& event = frame.event(event_);
   if (event.handle != nullptr) {  // of an earlier pass, in which no step has waited for the copy

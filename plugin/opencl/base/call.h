@@ -1,0 +1,88 @@
+// What a kernel sees of a node: its attributes when it is made, its tensors when it is called.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../device/status.h"
+#include "../device/stream.h"
+#include "dims.h"
+#include "tensorflow/c/kernels.h"
+#include "types.h"
+
+namespace opencl {
+
+struct DeleteTensor {
+  void operator()(TF_Tensor* tensor) const { TF_DeleteTensor(tensor); }
+};
+using TensorPtr = std::unique_ptr<TF_Tensor, DeleteTensor>;
+
+// A tensor by its facts. It holds no handle: the host keeps memory until queued work is done, and a
+// handle that is held would keep a buffer from being forwarded.
+struct Tensor {
+  TF_DataType type = TF_FLOAT;
+  Dims dims;
+  void* data = nullptr;  // an address of the device, or of the host for arguments in host memory
+  int64_t count = 0;
+
+  int rank() const { return static_cast<int>(dims.size()); }
+  size_t bytes() const { return static_cast<size_t>(count) * TypeOf(type).bytes; }
+};
+
+// Attributes of a node. Throws what the host answers.
+class Construction {
+ public:
+  explicit Construction(TF_OpKernelConstruction* context) : context_(context) {}
+
+  TF_DataType Type(const char* attr) const;
+  int64_t Int(const char* attr) const;
+  float Float(const char* attr) const;
+  bool Bool(const char* attr) const;
+  std::string String(const char* attr) const;
+  std::vector<int64_t> Ints(const char* attr) const;
+  std::vector<std::string> Strings(const char* attr) const;
+  bool Has(const char* attr) const;
+  std::string name() const;  // of the node
+
+ private:
+  int32_t ListSize(const char* attr, int32_t* total = nullptr) const;
+  TF_OpKernelConstruction* context_;
+};
+
+// One call of a kernel.
+class Call {
+ public:
+  explicit Call(TF_OpKernelContext* context);
+
+  TF_OpKernelContext* context() const { return context_; }
+  Stream& stream() { return *stream_; }
+  Device& device() { return stream_->device(); }
+
+  int inputs() const { return TF_NumInputs(context_); }
+  int outputs() const { return TF_NumOutputs(context_); }
+  Tensor In(int index) const;
+  // The integers (int32 or int64) of an argument in host memory.
+  std::vector<int64_t> HostInts(int index) const;
+
+  Tensor Out(int index, const Dims& dims);
+  // In the memory of one of these inputs, if it may be changed and fits; else in new memory.
+  Tensor OutLike(int index, const Dims& dims, const std::vector<int>& candidates);
+  // The output is the input's memory with other dimensions of the same count.
+  void OutIsInput(int output, int input, const Dims& dims);
+  // Memory until the call's work is done.
+  Tensor Temp(TF_DataType type, const Dims& dims);
+  // As Temp, in bytes.
+  void* TempBytes(size_t bytes);
+
+ private:
+  TF_OpKernelContext* context_;
+  SP_Stream stream_;
+  std::vector<TensorPtr> temporary_;
+};
+
+[[noreturn]] void Refuse(const std::string& message);          // INVALID_ARGUMENT
+[[noreturn]] void NotImplemented(const std::string& message);  // UNIMPLEMENTED
+// `axis` counted from the front; throws INVALID_ARGUMENT if there is none.
+int NormalAxis(int64_t axis, int rank, const char* op);
+
+}  // namespace opencl

@@ -1,0 +1,33 @@
+// Shapes, and how loops go over several tensors at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace opencl {
+
+using Dims = std::vector<int64_t>;
+
+int64_t Count(const Dims& dims);          // 1 for a scalar
+std::string ShapeText(const Dims& dims);  // "[2,3]"
+Dims RowMajorStrides(const Dims& dims);
+
+// NumPy's rule. Throws INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]".
+Dims Broadcast(const Dims& a, const Dims& b);
+
+// A loop over `dims`, in which operand k steps by strides[k][d] elements along dimension d.
+struct Loop {
+  Dims dims;
+  std::vector<Dims> strides;
+
+  int64_t count() const { return Count(dims); }
+  // Merges neighbours that every operand crosses as one dimension, and drops dimensions of 1.
+  void Collapse();
+};
+
+// The loop in which operands of these shapes broadcast to `out`. The result itself is no operand:
+// its elements come in order.
+Loop BroadcastLoop(const Dims& out, const std::vector<Dims>& operands);
+
+}  // namespace opencl

@@ -1,0 +1,219 @@
+#include "gemm.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "launch.h"
+#include "strided.h"
+
+namespace opencl {
+namespace {
+
+std::string N(int64_t number) { return std::to_string(number); }
+
+// --- Epilogues ---
+
+struct Activation {
+  const char* name;
+  const char* code;  // ALPHA stands for the attribute
+};
+
+constexpr Activation kActivations[] = {
+    {"Relu", "v = v < 0 ? 0 : v;"},
+    {"Relu6", "v = v < 0 ? 0 : v > 6 ? 6 : v;"},
+    {"Elu", "v = v < 0 ? expm1(v) : v;"},
+    {"LeakyRelu", "v = v > 0 ? v : v * ALPHA;"},
+    {"Tanh", "v = tanh(v);"},
+    {"Sigmoid", "v = 1 / (1 + exp(-v));"},
+    {"Softplus", "v = v > 20 ? v : log1p(exp(v));"},
+    {"Swish", "v = v / (1 + exp(-v));"},
+    {"Mish", "v = v * tanh(v > 20 ? v : log1p(exp(v)));"},
+    {"GeluExact", "v = (X_C)0.5 * v * (1 + erf(v * (X_C)0.70710678118654752440));"},
+    {"GeluApproximate",
+     "v = (X_C)0.5 * v * (1 + tanh((X_C)0.79788456080286535588 * (v + (X_C)0.044715 * v * v * "
+     "v)));"},
+};
+
+std::string FloatText(float value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "((X_C)%.9g)", static_cast<double>(value));
+  return text;
+}
+
+// --- Kernels ---
+
+// The parts of a GPU's kernel, from the largest on.
+struct Tile {
+  int bm, bn, bk, tm, tn;
+  int items() const { return bm / tm * (bn / tn); }
+};
+constexpr Tile kTiles[] = {
+    {128, 128, 16, 8, 8}, {128, 64, 16, 8, 4}, {64, 64, 16, 4, 4}, {32, 32, 32, 4, 4}};
+
+// Large parts reuse more of what they load; there must be enough of them for all compute units.
+Tile ChooseTile(const Device& device, const Gemm& gemm) {
+  const bool large_elements = TypeOf(gemm.a.type).bytes > 4;  // local memory has 48 KB
+  for (const Tile& tile : kTiles) {
+    if (large_elements && tile.bm > 64) continue;
+    const int64_t parts =
+        ((gemm.p.m + tile.bm - 1) / tile.bm) * ((gemm.p.n + tile.bn - 1) / tile.bn) * gemm.batches;
+    if (parts >= device.compute_units()) return tile;
+  }
+  return kTiles[std::size(kTiles) - 1];
+}
+
+std::string Common(const Gemm& gemm) {
+  std::string arguments, opens;
+  for (size_t i = 0; i < gemm.epilogue.tensors.size(); ++i) {
+    const std::string e = "e" + N(static_cast<int64_t>(i));
+    arguments += ", TENSOR(const X_S, " + e + ")";
+    opens += "OPEN(" + e + "); ";
+  }
+  return DefineType("X", TypeOf(gemm.a.type)) + "#define TRANSPOSE_A " + N(gemm.transpose_a) +
+         "\n#define TRANSPOSE_B " + N(gemm.transpose_b) + "\n#define WINDOW " +
+         N(static_cast<int>(gemm.window)) + "\n#define EPILOGUE_ARGUMENTS " + arguments +
+         "\n#define EPILOGUE_OPEN " + opens + "\n#define EPILOGUE " + gemm.epilogue.code + "\n";
+}
+
+size_t Groups(int64_t n, int64_t size) { return static_cast<size_t>((n + size - 1) / size); }
+
+void RunTiles(Call& call, const Gemm& gemm) {
+  const Tile tile = ChooseTile(call.device(), gemm);
+  const std::string prologue = Common(gemm) + "#define BM " + N(tile.bm) + "\n#define BN " +
+                               N(tile.bn) + "\n#define BK " + N(tile.bk) + "\n#define TM " +
+                               N(tile.tm) + "\n#define TN " + N(tile.tn) + "\n";
+  Launch launch(call, {"gemm.cl", prologue, "gemm_tiles"});
+  launch.Memory(gemm.a).Memory(gemm.b).Memory(gemm.c).Value(gemm.p).Value(gemm.w);
+  for (const Tensor& tensor : gemm.epilogue.tensors) launch.Memory(tensor);
+  const auto items = static_cast<size_t>(tile.items());
+  launch.Run({Groups(gemm.p.n, tile.bn) * items, Groups(gemm.p.m, tile.bm),
+              static_cast<size_t>(gemm.batches)},
+             {items, 1, 1});
+}
+
+// The rows, columns and vector of a CPU's kernel: accumulators, a row of b and one element of a
+// fill the vector registers, 32 of 64 bytes or 16 of 32.
+struct Panel {
+  int rows, columns, vector;
+};
+
+Panel ChoosePanel(Device& device, const Gemm& gemm) {
+  const bool wide = FactOf<cl_uint>(device.id(), CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT) >= 16;
+  const int vector = (wide ? 16 : 8) / (TypeOf(gemm.a.type).bytes > 4 ? 2 : 1);
+  const int most = wide ? 12 : 6;
+  const int rows = gemm.p.m >= most ? most : std::max(1, gemm.p.m);
+  return {rows, 2 * vector, vector};
+}
+
+void RunPanels(Call& call, const Gemm& gemm) {
+  const Panel panel = ChoosePanel(call.device(), gemm);
+  const ElementType& type = TypeOf(gemm.a.type);
+  const size_t computed = type.bytes > 4 ? 8 : 4;
+  const bool shared = gemm.p.b_outer == 0 && gemm.p.b_inner == 0;
+  // Each element of b is used once: packing would only add work.
+  const bool direct = gemm.p.m <= panel.rows && !gemm.transpose_b &&
+                      gemm.p.n % panel.columns == 0 && type.bytes == computed;
+  const std::string prologue = Common(gemm) + "#define MR " + N(panel.rows) + "\n#define NR " +
+                               N(panel.columns) + "\n#define VECTOR " + N(panel.vector) + "\n" +
+                               (direct   ? "#define DIRECT_B\n"
+                                : shared ? "#define SHARED_B\n"
+                                         : "");
+  const size_t wide = Groups(gemm.p.n, panel.columns);
+  const auto batches = static_cast<size_t>(gemm.batches);
+  Tensor panels = gemm.b;
+  size_t panel_bytes = gemm.b.bytes();
+  if (!direct) {
+    const size_t packed = shared ? 1 : batches;
+    panel_bytes = packed * wide * static_cast<size_t>(gemm.p.k) *
+                  static_cast<size_t>(panel.columns) * computed;
+    panels.data = call.TempBytes(panel_bytes);
+    Launch pack(call, {"gemm.cl", prologue, "pack_b"});
+    pack.Memory(gemm.b).Memory(panels.data, panel_bytes, computed).Value(gemm.p);
+    pack.Run({Groups(gemm.p.k, 64), wide, packed}, {1, 1, 1});
+  }
+  // What a window reads outside of the image.
+  Tensor zeros = gemm.a;
+  if (gemm.window != WindowKind::kNone) {
+    zeros = call.Temp(gemm.a.type, {gemm.w.channels});
+    Clear(call, zeros);
+  }
+  Launch launch(call, {"gemm.cl", prologue, "gemm_panels"});
+  launch.Memory(gemm.a).Memory(panels.data, panel_bytes, computed).Memory(gemm.c);
+  launch.Value(gemm.p).Value(gemm.w).Memory(zeros);
+  for (const Tensor& tensor : gemm.epilogue.tensors) launch.Memory(tensor);
+  launch.Run({Groups(gemm.p.m, panel.rows), wide, batches}, {1, 1, 1});
+}
+
+void RunPlain(Call& call, const Gemm& gemm) {
+  Launch launch(call, {"gemm.cl", Common(gemm) + "#define PLAIN\n", "gemm_plain"});
+  launch.Memory(gemm.a).Memory(gemm.b).Memory(gemm.c).Value(gemm.p);
+  launch.Run({static_cast<size_t>(gemm.p.n), static_cast<size_t>(gemm.p.m),
+              static_cast<size_t>(gemm.batches)},
+             {64, 1, 1});
+}
+
+// The kernel of panels reads a along k: other orders are copied first.
+void Straighten(Call& call, Gemm* gemm) {
+  Tensor straight = gemm->a;
+  const int64_t m = gemm->p.m, k = gemm->p.k, inner = gemm->p.batches_inner;
+  const int64_t outer = gemm->batches / inner;
+  straight.dims = {outer, inner, m, k};
+  straight.count = Count(straight.dims);
+  straight.data = call.Temp(gemm->a.type, straight.dims).data;
+  CopyStrided(
+      call, gemm->a, 0, straight, 0,
+      {straight.dims,
+       {{gemm->p.a_outer, gemm->p.a_inner, 1, gemm->p.a_step}, RowMajorStrides(straight.dims)}});
+  gemm->a = straight;
+  gemm->transpose_a = false;
+  gemm->p.a_step = static_cast<cl_int>(k);
+  gemm->p.a_inner = m * k;
+  gemm->p.a_outer = inner * m * k;
+}
+
+}  // namespace
+
+Epilogue MakeEpilogue(const std::vector<std::string>& steps, const std::vector<Tensor>& operands,
+                      float epsilon, float alpha) {
+  Epilogue epilogue;
+  const auto next = [&](const std::string& step) {
+    if (epilogue.tensors.size() == operands.size())
+      Refuse("fused op " + step + " lacks an operand");
+    epilogue.tensors.push_back(operands[epilogue.tensors.size()]);
+    return "e" + N(static_cast<int64_t>(epilogue.tensors.size()) - 1);
+  };
+  for (const std::string& step : steps) {
+    if (step == "BiasAdd") {
+      epilogue.code += "v += X_GET(" + next(step) + ", column); ";
+    } else if (step == "Add") {
+      epilogue.code += "v += X_GET(" + next(step) + ", at); ";
+    } else if (step == "FusedBatchNorm") {
+      const std::string scale = next(step), offset = next(step), mean = next(step),
+                        variance = next(step);
+      epilogue.code += "v = (v - X_GET(" + mean + ", column)) * (X_GET(" + scale +
+                       ", column) / sqrt(X_GET(" + variance + ", column) + " + FloatText(epsilon) +
+                       ")) + X_GET(" + offset + ", column); ";
+    } else {
+      const auto* row = std::find_if(std::begin(kActivations), std::end(kActivations),
+                                     [&](const Activation& a) { return step == a.name; });
+      if (row == std::end(kActivations)) NotImplemented("OpenCL: fused op " + step);
+      std::string code = row->code;
+      const size_t at = code.find("ALPHA");
+      if (at != code.npos) code.replace(at, 5, FloatText(alpha));
+      epilogue.code += code + " ";
+    }
+  }
+  return epilogue;
+}
+
+void RunGemm(Call& call, const Gemm& gemm) {
+  if (gemm.c.count == 0) return;
+  if (gemm.p.k == 0 && gemm.epilogue.code.empty()) return Clear(call, gemm.c);
+  if (TypeOf(gemm.a.type).kind != Kind::kFloat) return RunPlain(call, gemm);
+  if (call.device().is_gpu()) return RunTiles(call, gemm);
+  Gemm own = gemm;
+  if (own.transpose_a) Straighten(call, &own);
+  RunPanels(call, own);
+}
+
+}  // namespace opencl

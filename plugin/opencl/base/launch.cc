@@ -1,0 +1,48 @@
+#include "launch.h"
+
+#include <algorithm>
+
+#include "../device/trace.h"
+
+namespace opencl {
+
+Launch::Launch(Call& call, const Source& source)
+    : call_(call), kernel_(call.device().programs().Get(source)), lock_(kernel_.mutex) {}
+
+Launch& Launch::Raw(const void* data, size_t size) {
+  Check(clSetKernelArg(kernel_.handle.get(), next_++, size, data), "clSetKernelArg");
+  return *this;
+}
+
+Launch& Launch::Memory(const void* address, size_t bytes, size_t element_bytes) {
+  // A kernel of no elements reads nothing, and has no address to find.
+  const Place place = bytes == 0 ? Place{call_.device().errors().words(), 0}
+                                 : call_.device().memory().Find(address, bytes);
+  Value(place.buffer);
+  return Value(static_cast<cl_ulong>(place.offset / element_bytes));
+}
+
+Launch& Launch::Errors(cl_int number) {
+  call_.device().errors().Expect();
+  Value(call_.device().errors().words());
+  return Value(number);
+}
+
+void Launch::Run(std::array<size_t, 3> global, std::array<size_t, 3> group) {
+  cl_uint dimensions = 1;
+  for (cl_uint d = 0; d < 3; ++d) {
+    group[d] = std::min(group[d], kernel_.most_work_items);
+    global[d] = (global[d] + group[d] - 1) / group[d] * group[d];
+    if (global[d] == 0) return;
+    if (global[d] > 1) dimensions = d + 1;
+  }
+  Stream& stream = call_.stream();
+  const Traced traced(stream, kernel_.name.c_str());
+  const cl_int code =
+      clEnqueueNDRangeKernel(stream.queue(), kernel_.handle.get(), dimensions, nullptr,
+                             global.data(), group.data(), 0, nullptr, traced.event());
+  if (code != CL_SUCCESS) Check(code, ("clEnqueueNDRangeKernel (" + kernel_.name + ")").c_str());
+  stream.Touch();
+}
+
+}  // namespace opencl

@@ -1,0 +1,50 @@
+// Queues one kernel: arguments in order, then Run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include "call.h"
+
+namespace opencl {
+
+// Holds the kernel's lock from its first argument to Run.
+class Launch {
+ public:
+  // Compiles the kernel if nobody has.
+  Launch(Call& call, const Source& source);
+
+  // Memory and the index of its first element: two arguments, `__global T* x, ulong x_at`.
+  Launch& Memory(const void* address, size_t bytes, size_t element_bytes);
+  Launch& Memory(const Tensor& tensor) {
+    return Memory(tensor.data, tensor.bytes(), TypeOf(tensor.type).bytes);
+  }
+  // Where the kernel reports an error, and as what: `__global int* errors, int number`.
+  Launch& Errors(cl_int number);
+  // Any plain value, of the size that the kernel declares.
+  template <typename T>
+  Launch& Value(const T& value) {
+    return Raw(&value, sizeof(value));
+  }
+  Launch& Bytes(const void* data, size_t size) { return Raw(data, size); }
+  Launch& Int(int64_t value) { return Value(static_cast<cl_int>(value)); }
+
+  // Work-items in each dimension, in groups of `group`. `global` is rounded up to whole groups: the
+  // kernel looks whether it has something to do.
+  void Run(std::array<size_t, 3> global, std::array<size_t, 3> group);
+  void Run(int64_t global, size_t group = 256) {
+    Run({static_cast<size_t>(global), 1, 1}, {group, 1, 1});
+  }
+  size_t most_work_items() const { return kernel_.most_work_items; }
+
+ private:
+  Launch& Raw(const void* data, size_t size);
+
+  Call& call_;
+  Kernel& kernel_;
+  std::unique_lock<std::mutex> lock_;
+  cl_uint next_ = 0;
+};
+
+}  // namespace opencl

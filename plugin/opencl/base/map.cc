@@ -1,0 +1,162 @@
+#include "map.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "launch.h"
+
+namespace opencl {
+namespace {
+
+std::string N(size_t number) { return std::to_string(number); }
+
+// From here on a GPU has work for all of its units, also if each work-item computes several
+// elements.
+constexpr int64_t kManyElements = 1 << 20;
+
+// How an input is read.
+enum class Way { kRow, kScalar, kLoop };
+
+// What of a call decides the kernel's text.
+struct Variant {
+  std::vector<Way> ways;
+  bool loops = false;  // some input needs the loop
+  bool rows = false;
+  bool wide = false;  // positions need 64 bits
+  int steps = 1;
+};
+
+Variant Choose(Device& device, const Loop& loop, int64_t count) {
+  Variant variant;
+  int64_t farthest = count;
+  const Dims in_order = RowMajorStrides(loop.dims);
+  for (const Dims& strides : loop.strides) {
+    const bool none = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 0; });
+    variant.ways.push_back(none ? Way::kScalar : strides == in_order ? Way::kRow : Way::kLoop);
+    variant.loops |= variant.ways.back() == Way::kLoop;
+    int64_t reach = 0;
+    for (size_t d = 0; d < strides.size(); ++d) reach += std::abs(strides[d]) * loop.dims[d];
+    farthest = std::max(farthest, reach);
+  }
+  variant.wide = farthest > INT_MAX / 2;
+  // On a CPU, work-items of one group become a loop of vectors, in which a division costs more than
+  // the arithmetic. GPUs divide while they wait for memory.
+  variant.rows = variant.loops && !device.is_gpu() && loop.dims.back() >= 16;
+  if (device.is_gpu() && count >= kManyElements) variant.steps = 4;
+  return variant;
+}
+
+// at<k> for inputs that need the loop: the row's number is split from the last dimension on.
+std::string LoopPositions(const Variant& variant, const Loop& loop) {
+  const size_t rank = loop.dims.size();
+  const std::string type = variant.wide ? "long" : "int";
+  std::string text = "LENGTH rest = row; ";
+  for (size_t k = 0; k < variant.ways.size(); ++k) {
+    if (variant.ways[k] == Way::kLoop) {
+      text += type + " at" + N(k) + " = (" + type + ")column * loop.strides" + N(k) + "[" +
+              N(rank - 1) + "]; ";
+    }
+  }
+  for (size_t d = rank - 1; d-- > 0;) {
+    text += "{ ";
+    if (d > 0) {
+      text += "const LENGTH next = rest / loop.dims[" + N(d) + "]; const " + type + " c = (" +
+              type + ")(rest - next * loop.dims[" + N(d) + "]); rest = next; ";
+    } else {
+      text += "const " + type + " c = (" + type + ")rest; ";
+    }
+    for (size_t k = 0; k < variant.ways.size(); ++k) {
+      if (variant.ways[k] == Way::kLoop)
+        text += "at" + N(k) + " += c * loop.strides" + N(k) + "[" + N(d) + "]; ";
+    }
+    text += "} ";
+  }
+  return text;
+}
+
+std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
+                     const Variant& variant, const Loop& loop) {
+  std::string types, arguments, opens, positions, values, members;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const std::string x = "X" + N(k), in = "in" + N(k), at = "at" + N(k);
+    types += DefineType(x.c_str(), TypeOf(inputs[k].type));
+    arguments += "TENSOR(const " + x + "_S, " + in + "), ";
+    opens += "OPEN(" + in + "); ";
+    if (variant.ways[k] == Way::kRow) positions += "const LENGTH " + at + " = i; ";
+    if (variant.ways[k] == Way::kScalar) positions += "const LENGTH " + at + " = 0; ";
+    values += "const " + x + "_C x" + N(k) + " = " + x + "_GET(" + in + ", " + at + "); ";
+    members +=
+        (variant.wide ? " long strides" : " int strides") + N(k) + "[" + N(loop.dims.size()) + "];";
+  }
+  std::string text = types + DefineType("O", TypeOf(out.type));
+  if (!inputs.empty()) text += "#define C X0_C\n#define U X0_U\n";
+  if (variant.loops) {
+    positions += LoopPositions(variant, loop);
+    text += "typedef struct { " + std::string(variant.wide ? "ulong" : "uint") + " dims[" +
+            N(loop.dims.size()) + "];" + members +
+            " } Loop;\n#define LOOP Loop\n#define COLUMNS loop.dims[" + N(loop.dims.size() - 1) +
+            "]\n";
+    if (variant.rows) text += "#define ROWS\n";
+  }
+  if (!body.report.empty()) text += "#define REPORTS\n";
+  text += "#define STEPS " + N(static_cast<size_t>(variant.steps)) + "\n";
+  text += "#define LENGTH " + std::string(variant.wide ? "ulong" : "uint") + "\n";
+  text += "#define ARGUMENTS " + arguments + "\n#define OPENS " + opens + "\n#define POSITIONS " +
+          positions + "\n#define VALUES " + values + "\n#define BODY " + body.body + "\n";
+  return text;
+}
+
+template <typename Number>
+std::vector<Number> LoopBytes(const Loop& loop) {
+  std::vector<Number> numbers(loop.dims.begin(), loop.dims.end());
+  for (const Dims& strides : loop.strides)
+    numbers.insert(numbers.end(), strides.begin(), strides.end());
+  return numbers;
+}
+
+// Positions of a loop as the kernel's struct has them.
+void AddLoop(Launch& launch, const Variant& variant, const Loop& loop) {
+  if (variant.wide) {
+    const std::vector<int64_t> numbers = LoopBytes<int64_t>(loop);
+    launch.Bytes(numbers.data(), numbers.size() * sizeof(int64_t));
+  } else {
+    const std::vector<int32_t> numbers = LoopBytes<int32_t>(loop);
+    launch.Bytes(numbers.data(), numbers.size() * sizeof(int32_t));
+  }
+}
+
+}  // namespace
+
+void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
+            Loop loop) {
+  if (out.count == 0) return;
+  loop.Collapse();
+  const Variant variant = Choose(call.device(), loop, out.count);
+  Source source{"map.cl", Prologue(body, inputs, out, variant, loop), "map"};
+  Launch launch(call, source);
+  for (const Tensor& input : inputs) launch.Memory(input);
+  launch.Memory(out);
+  if (variant.wide) {
+    launch.Value(static_cast<cl_ulong>(out.count));
+  } else {
+    launch.Value(static_cast<cl_uint>(out.count));
+  }
+  if (variant.loops) AddLoop(launch, variant, loop);
+  if (!body.report.empty()) launch.Errors(call.device().errors().NumberOf(body.report));
+  if (variant.rows) {
+    const auto columns = static_cast<size_t>(loop.dims.back());
+    const size_t group = columns >= 256 ? 256 : columns >= 64 ? 64 : 16;
+    launch.Run({columns, static_cast<size_t>(out.count) / columns, 1}, {group, 1, 1});
+  } else {
+    launch.Run((out.count + variant.steps - 1) / variant.steps);
+  }
+}
+
+void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,
+                     const Tensor& out) {
+  std::vector<Dims> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.dims);
+  RunMap(call, body, inputs, out, BroadcastLoop(out.dims, shapes));
+}
+
+}  // namespace opencl

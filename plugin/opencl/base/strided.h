@@ -1,0 +1,22 @@
+// Moving elements between tensors, whatever their type: the door for all ops that only rearrange.
+#pragma once
+
+#include "call.h"
+
+namespace opencl {
+
+// Copies element by element over a loop with two operands, source and target, whose first elements
+// lie `from_at` and `to_at` elements into their tensors.
+void CopyStrided(Call& call, const Tensor& from, int64_t from_at, const Tensor& to, int64_t to_at,
+                 Loop loop);
+
+// Dimension d of the result is dimension order[d] of `from`. `to` is in memory of its own.
+void Permute(Call& call, const Tensor& from, const std::vector<int>& order, const Tensor& to);
+
+// Sets each byte of the tensor to 0.
+void Clear(Call& call, const Tensor& tensor);
+
+// Queues a copy of all bytes.
+void CopyAll(Call& call, const Tensor& from, const Tensor& to);
+
+}  // namespace opencl

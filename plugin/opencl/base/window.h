@@ -1,0 +1,36 @@
+// Windows that slide over images: sizes, strides, paddings, as the attributes of ops give them.
+#pragma once
+
+#include <string>
+
+#include "call.h"
+
+namespace opencl {
+
+// One spatial dimension.
+struct WindowSide {
+  int64_t in = 0, window = 0, stride = 1, dilation = 1;
+  int64_t out = 0, before = 0;  // padding before the first element
+};
+
+// The attributes strides, dilations, padding and explicit_paddings of an op on [n, height, width,
+// channels].
+class WindowAttrs {
+ public:
+  // Throws UNIMPLEMENTED for another order of dimensions. Pools have their window in `ksize`.
+  WindowAttrs(const Construction& node, const char* op);
+
+  // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT for a
+  // window that does not fit.
+  WindowSide Side(int dimension, int64_t in, int64_t window) const;
+  int64_t depth() const { return ksize_.empty() ? 1 : ksize_[3]; }  // of a pool over channels
+  bool equal_strides() const { return strides_[1] == strides_[2]; }
+  int64_t window(int dimension) const { return ksize_[static_cast<size_t>(dimension)]; }
+
+ private:
+  const char* op_;
+  std::vector<int64_t> strides_, dilations_, explicit_, ksize_;
+  std::string padding_;
+};
+
+}  // namespace opencl

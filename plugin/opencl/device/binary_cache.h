@@ -1,0 +1,26 @@
+// Compiled programs on disk.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace opencl {
+
+// A folder of files, one for each key: $TENON_OPENCL_CACHE, else $XDG_CACHE_HOME/tenon/opencl, else
+// $HOME/.cache/tenon/opencl. TENON_OPENCL_CACHE=off keeps nothing. Processes may share the folder:
+// a file is written under another name and renamed, and it holds its key and a checksum, so that a
+// damaged or foreign file counts as none. A folder that cannot be written to is no error.
+class BinaryCache {
+ public:
+  BinaryCache();
+
+  // Empty if there is no such entry.
+  std::vector<unsigned char> Read(const std::string& key) const;
+  void Write(const std::string& key, const std::vector<unsigned char>& binary) const;
+
+ private:
+  std::string PathOf(const std::string& key) const;
+  std::string folder_;  // empty: no cache
+};
+
+}  // namespace opencl

@@ -1,0 +1,58 @@
+// Kernels: compiled when first needed, kept in memory, and kept on disk for later processes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "binary_cache.h"
+#include "cl.h"
+
+namespace opencl {
+
+// One kernel of a program. Its arguments are state of the OpenCL object, so that who sets them
+// holds `mutex` until the kernel is queued.
+struct Kernel {
+  Program program;
+  KernelHandle handle;
+  std::mutex mutex;
+  std::string name;            // for traces and errors
+  size_t most_work_items = 1;  // in a work-group
+};
+
+// What is compiled: `prologue` (definitions that choose types and variants), then common.cl, then
+// the file. An empty `file` means that the prologue is all of it.
+struct Source {
+  std::string_view file;  // "reduce.cl"
+  std::string prologue;
+  const char* entry = "";  // the __kernel function
+  const char* options = "";
+};
+
+// The programs of one device. Thread-safe: one thread compiles a source, others that want it wait
+// for that one and no other.
+class Programs {
+ public:
+  Programs(cl_context context, cl_device_id device);
+  ~Programs();
+
+  // The kernel lives as long as this object. Throws INTERNAL with the compiler's log.
+  Kernel& Get(const Source& source);
+
+ private:
+  struct Entry;
+  Program Build(const Source& source, const std::string& text) const;
+  Program BuildText(const Source& source, const std::string& text) const;
+  std::unique_ptr<Kernel> Make(const Source& source) const;
+
+  const cl_context context_;
+  const cl_device_id device_;
+  const std::string device_key_;  // name, driver and platform, for the cache on disk
+  const BinaryCache cache_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace opencl

@@ -1,0 +1,69 @@
+// Streams and events of the host's interface: in-order queues and OpenCL events.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "cl.h"
+#include "device.h"
+#include "tensorflow/c/experimental/stream_executor/stream_executor.h"
+
+namespace opencl {
+
+// A new in-order queue that tells when its commands ran.
+Queue NewQueue(cl_context context, cl_device_id device);
+
+// An in-order queue. Work is queued and returns at once. Thread-safe.
+class Stream {
+ public:
+  explicit Stream(Device& device);
+  // Waits for what is queued.
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Device& device() { return device_; }
+  cl_command_queue queue() const { return queue_.get(); }
+  int number() const { return number_; }  // 0, 1, ...: in the order in which the device's were made
+
+  // Work was queued: Finish has something to wait for.
+  void Touch() { touched_.store(true, std::memory_order_release); }
+
+  // An event for what is queued so far, which the device gets to see at once.
+  EventHandle Mark();
+  // Holds later work back until the event, of any stream of this device, is complete.
+  void WaitFor(cl_event event);
+  // Waits for what is queued. Nothing in a run calls this.
+  void Finish();
+
+  // Queues a call of the host's function. Later work on this stream waits for its end.
+  void Call(SE_StatusCallbackFn function, void* argument);
+
+ private:
+  Device& device_;
+  Queue queue_;
+  int number_ = 0;
+  std::atomic<bool> touched_{false};
+};
+
+// A point of a stream; what was recorded last. Thread-safe.
+class Event {
+ public:
+  void Record(Stream& stream);
+  SE_EventStatus Status();
+  // NULL if nothing was recorded. The caller releases it.
+  EventHandle Share();
+
+ private:
+  std::mutex mutex_;
+  EventHandle event_;
+};
+
+}  // namespace opencl
+
+// The objects that the handles of the C interface point to.
+struct SP_Stream_st : opencl::Stream {
+  using Stream::Stream;
+};
+struct SP_Event_st : opencl::Event {};

@@ -1,0 +1,39 @@
+// What every kernel file shares. The prologue that the host puts before it defines, for each operand
+// <R>: <R>_S (stored type), <R>_C (computed type), <R>_U (the computed type in which sums wrap),
+// <R>_GET(p, i) and <R>_PUT(p, i, v).
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#ifndef PRODUCTS_MAY_FUSE
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+
+// A tensor is two arguments: memory, and the index of its first element.
+#define TENSOR(type, name) __global type *name, const ulong name##_at
+#define OPEN(name) name += name##_at
+
+#define GET_PLAIN(p, i) ((p)[i])
+#define PUT_PLAIN(p, i, v) ((p)[i] = (v))
+#define GET_BOOL(p, i) ((p)[i] != 0)
+#define PUT_BOOL(p, i, v) ((p)[i] = (uchar)((v) ? 1 : 0))
+// Devices without arithmetic in half can still load and store it.
+#define GET_HALF(p, i) vload_half(i, p)
+#define PUT_HALF(p, i, v) vstore_half_rte((float)(v), i, p)
+#define GET_BF16(p, i) as_float((uint)(p)[i] << 16)
+#define PUT_BF16(p, i, v) ((p)[i] = ToBfloat16((float)(v)))
+
+// Rounds to nearest, ties to even; NaN stays NaN.
+inline ushort ToBfloat16(float value) {
+  const uint bits = as_uint(value);
+  if (value != value) return 0x7fc0;
+  return (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+// Reports that something is wrong with `value`. The first report of all wins; the host knows what
+// `number` means.
+inline void Report(__global int *errors, int number, long value) {
+  if (atomic_cmpxchg(&errors[0], 0, number) != 0) return;
+  errors[2] = (int)(value & 0xffffffff);
+  errors[3] = (int)(value >> 32);
+}

@@ -1,0 +1,350 @@
+// Matrix products c[m, n] = sum over k of a[m, k] * b[k, n], and convolutions as such products: a's row is
+// then a position of the output, its columns are the window's elements, and both are found in the image as
+// they are read (no copy of windows is made).
+//
+// The prologue (base/gemm.cc) defines operand X, and
+//   TRANSPOSE_A, TRANSPOSE_B   the operand is stored as [k, m] or [n, k]
+//   WINDOW                     a is an image: 1 a convolution, 2 its gradient for the image
+//   EPILOGUE_ARGUMENTS, EPILOGUE(v, row, column)   what happens to each result
+//   MR, NR, VECTOR             (products of a CPU) the rows and columns that a work-item computes, and how many
+//                              columns are one vector; SHARED_B: all batches have one b; DIRECT_B: b is read
+//                              where it is, without panels
+//   BM, BN, BK, TM, TN         (products of a GPU) the part of a work-group and of a work-item
+
+typedef struct {
+  int m, n, k;
+  int a_step, b_step, c_step;     // elements from one stored row to the next
+  int batches_inner;              // a batch's number is split into (outer, inner)
+  long a_outer, a_inner, b_outer, b_inner;  // elements from batch to batch
+} Product;
+
+// What a convolution reads: an image [n, height, width, step], of whose channels it takes the first
+// `channels`; a window of `kernel_width` columns; positions [n, out_height, out_width].
+typedef struct {
+  int height, width, step, channels;
+  int kernel_width, stride_y, stride_x, dilation_y, dilation_x, pad_y, pad_x;
+  int out_height, out_width;
+} Window;
+
+#if WINDOW
+// The row's image, and where its window begins.
+typedef struct {
+  ulong image;
+  int y, x;
+} Position;
+
+inline Position PositionOf(int row, const Window w) {
+  Position p;
+  const int rest = row / w.out_width, x = row - rest * w.out_width;
+  const int image = rest / w.out_height, y = rest - image * w.out_height;
+  p.image = (ulong)image * w.height * w.width * w.step;
+#if WINDOW == 1
+  p.y = y * w.stride_y - w.pad_y;
+  p.x = x * w.stride_x - w.pad_x;
+#else
+  p.y = y + w.pad_y;
+  p.x = x + w.pad_x;
+#endif
+  return p;
+}
+
+// Where in the image the window's element (ky, kx) of a position is; -1 for padding.
+inline long PixelOf(Position p, int ky, int kx, const Window w) {
+#if WINDOW == 1
+  const int y = p.y + ky * w.dilation_y, x = p.x + kx * w.dilation_x;
+  if (y < 0 || y >= w.height || x < 0 || x >= w.width) return -1;
+#else
+  // The output's gradient: that of the positions whose window holds this pixel.
+  const int down = p.y - ky * w.dilation_y, across = p.x - kx * w.dilation_x;
+  const int y = down / w.stride_y, x = across / w.stride_x;
+  if (down < 0 || across < 0 || y * w.stride_y != down || x * w.stride_x != across ||
+      y >= w.height || x >= w.width)
+    return -1;
+#endif
+  return (long)(p.image + ((ulong)y * w.width + x) * w.step);
+}
+#endif
+
+#define WIDE_(type, n) type##n
+#define WIDE(type, n) WIDE_(type, n)
+
+#ifdef BM
+// A work-group computes BM x BN results; its work-items share slices of a and b, BK deep, in local memory.
+// Each keeps TM x TN results, and loads the next slice while it computes with this one.
+#define ITEMS ((BM / TM) * (BN / TN))
+#define A_LOADS (BM * BK / ITEMS)
+#define B_LOADS (BN * BK / ITEMS)
+#define ROW_GROUPS (TM / 4)
+#define COLUMN_GROUPS (TN / 4)
+
+// Four elements in one load; the address is a multiple of 16 bytes.
+inline void Take4(__local const X_C *from, X_C *to) {
+  const WIDE(X_C, 4) v = *(__local const WIDE(X_C, 4) *)from;
+  to[0] = v.s0;
+  to[1] = v.s1;
+  to[2] = v.s2;
+  to[3] = v.s3;
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
+    TENSOR(const X_S, a), TENSOR(const X_S, b), TENSOR(X_S, c), const Product p, const Window w
+    EPILOGUE_ARGUMENTS) {
+  __local X_C __attribute__((aligned(16))) slice_a[2][BK][BM + 4];
+  __local X_C __attribute__((aligned(16))) slice_b[2][BK][BN + 4];
+  OPEN(a);
+  OPEN(b);
+  OPEN(c);
+  EPILOGUE_OPEN
+  const int item = get_local_id(0);
+  const int batch = get_group_id(2);
+  {
+    const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
+    a += outer * p.a_outer + inner * p.a_inner;
+    b += outer * p.b_outer + inner * p.b_inner;
+    c += (ulong)batch * p.m * p.c_step;
+  }
+  const int row0 = get_group_id(1) * BM, column0 = get_group_id(0) * BN;
+  const int item_row = item / (BN / TN) * 4, item_column = item % (BN / TN) * 4;
+
+  // What this item loads: of a, column k of the slice and rows a_row, a_row + A_ROWS, ...
+#if TRANSPOSE_A
+  const int a_row = item % BM, a_k = item / BM;
+#define A_ROW(i) (a_row)
+#define A_K(i) (a_k + (i) * (ITEMS / BM))
+#else
+  const int a_row = item / BK, a_k = item % BK;
+#define A_ROW(i) (a_row + (i) * (ITEMS / BK))
+#define A_K(i) (a_k)
+#endif
+#if TRANSPOSE_B
+  const int b_column = item / BK, b_k = item % BK;
+#define B_COLUMN(i) (b_column + (i) * (ITEMS / BK))
+#define B_K(i) (b_k)
+#else
+  const int b_column = item % BN, b_k = item / BN;
+#define B_COLUMN(i) (b_column)
+#define B_K(i) (b_k + (i) * (ITEMS / BN))
+#endif
+#if WINDOW
+  Position position[A_LOADS];
+#pragma unroll
+  for (int i = 0; i < A_LOADS; ++i) position[i] = PositionOf(min(row0 + A_ROW(i), p.m - 1), w);
+#endif
+
+  X_C sum[TM][TN];
+#pragma unroll
+  for (int i = 0; i < TM; ++i)
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] = 0;
+
+  X_C next_a[A_LOADS], next_b[B_LOADS];
+  for (int k0 = -BK, side = 1; k0 < p.k; k0 += BK, side ^= 1) {
+    const int load = k0 + BK;  // the slice to load now
+    if (load < p.k) {
+#if WINDOW
+      const int ka = load + a_k;
+      const int tap = ka / w.channels, channel = ka - tap * w.channels;
+      const int ky = tap / w.kernel_width, kx = tap - ky * w.kernel_width;
+#pragma unroll
+      for (int i = 0; i < A_LOADS; ++i) {
+        const long at = ka < p.k && row0 + A_ROW(i) < p.m ? PixelOf(position[i], ky, kx, w) : -1;
+        next_a[i] = at < 0 ? 0 : X_GET(a, at + channel);
+      }
+#else
+#pragma unroll
+      for (int i = 0; i < A_LOADS; ++i) {
+        const int row = row0 + A_ROW(i), k = load + A_K(i);
+        const bool inside = row < p.m && k < p.k;
+#if TRANSPOSE_A
+        next_a[i] = inside ? X_GET(a, (long)k * p.a_step + row) : 0;
+#else
+        next_a[i] = inside ? X_GET(a, (long)row * p.a_step + k) : 0;
+#endif
+      }
+#endif
+#pragma unroll
+      for (int i = 0; i < B_LOADS; ++i) {
+        const int column = column0 + B_COLUMN(i), k = load + B_K(i);
+        const bool inside = column < p.n && k < p.k;
+#if TRANSPOSE_B
+        next_b[i] = inside ? X_GET(b, (long)column * p.b_step + k) : 0;
+#else
+        next_b[i] = inside ? X_GET(b, (long)k * p.b_step + column) : 0;
+#endif
+      }
+    }
+    if (k0 >= 0) {
+#pragma unroll
+      for (int k = 0; k < BK; ++k) {
+        X_C left[TM], right[TN];
+#pragma unroll
+        for (int g = 0; g < ROW_GROUPS; ++g)
+          Take4(&slice_a[side][k][g * (BM / ROW_GROUPS) + item_row], left + g * 4);
+#pragma unroll
+        for (int g = 0; g < COLUMN_GROUPS; ++g)
+          Take4(&slice_b[side][k][g * (BN / COLUMN_GROUPS) + item_column], right + g * 4);
+#pragma unroll
+        for (int i = 0; i < TM; ++i)
+#pragma unroll
+          for (int j = 0; j < TN; ++j) sum[i][j] = fma(left[i], right[j], sum[i][j]);
+      }
+    }
+    if (load < p.k) {
+#pragma unroll
+      for (int i = 0; i < A_LOADS; ++i) slice_a[side ^ 1][A_K(i)][A_ROW(i)] = next_a[i];
+#pragma unroll
+      for (int i = 0; i < B_LOADS; ++i) slice_b[side ^ 1][B_K(i)][B_COLUMN(i)] = next_b[i];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int row = row0 + i / 4 * (BM / ROW_GROUPS) + item_row + i % 4;
+    if (row >= p.m) continue;
+#pragma unroll
+    for (int j = 0; j < TN; ++j) {
+      const int column = column0 + j / 4 * (BN / COLUMN_GROUPS) + item_column + j % 4;
+      if (column >= p.n) continue;
+      X_C v = sum[i][j];
+      const ulong at = (ulong)row * p.c_step + column;
+      EPILOGUE
+      X_PUT(c, at, v);
+    }
+  }
+}
+#endif
+
+#ifdef MR
+#ifndef DIRECT_B
+// Panels of b: [batch][n / NR][k][NR], padded with zeros, so that a work-item reads it in order.
+__kernel void pack_b(TENSOR(const X_S, b), TENSOR(X_C, panels), const Product p) {
+  OPEN(b);
+  OPEN(panels);
+  const int panel = get_global_id(1), batch = get_global_id(2);
+  const int wide = get_num_groups(1);
+  const int k0 = get_group_id(0) * 64, k1 = min(k0 + 64, p.k);
+  b += (batch / p.batches_inner) * p.b_outer + (batch % p.batches_inner) * p.b_inner;
+  panels += ((ulong)batch * wide + panel) * p.k * NR;
+  const int column0 = panel * NR, columns = min(NR, p.n - column0);
+  for (int k = k0; k < k1; ++k) {
+    __global X_C *row = panels + (ulong)k * NR;
+#if TRANSPOSE_B
+    for (int j = 0; j < columns; ++j) row[j] = X_GET(b, (long)(column0 + j) * p.b_step + k);
+#else
+    for (int j = 0; j < columns; ++j) row[j] = X_GET(b, (long)k * p.b_step + column0 + j);
+#endif
+    for (int j = columns; j < NR; ++j) row[j] = 0;
+  }
+}
+#endif
+
+#define LOAD_(n, at, p) vload##n(at, p)
+#define LOAD(n, at, p) LOAD_(n, at, p)
+#define STORE_(n, v, at, p) vstore##n(v, at, p)
+#define STORE(n, v, at, p) STORE_(n, v, at, p)
+typedef WIDE(X_C, VECTOR) Vector;
+#define VECTORS (NR / VECTOR)
+
+// One work-item computes MR x NR results, which stay in vector registers while it walks over k.
+__kernel void gemm_panels(TENSOR(const X_S, a), TENSOR(const X_C, panels), TENSOR(X_S, c),
+                          const Product p, const Window w, TENSOR(const X_S, zeros)
+                          EPILOGUE_ARGUMENTS) {
+  OPEN(a);
+  OPEN(panels);
+  OPEN(c);
+  OPEN(zeros);
+  EPILOGUE_OPEN
+  const int block = get_group_id(0), panel = get_group_id(1), batch = get_group_id(2);
+  const int wide = (p.n + NR - 1) / NR;
+  {
+    const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
+    a += outer * p.a_outer + inner * p.a_inner;
+    c += (ulong)batch * p.m * p.c_step;
+#ifdef DIRECT_B
+    panels += outer * p.b_outer + inner * p.b_inner + panel * NR;
+#elif defined SHARED_B
+    panels += (ulong)panel * p.k * NR;
+#else
+    panels += ((ulong)batch * wide + panel) * p.k * NR;
+#endif
+  }
+  const int row0 = block * MR;
+  Vector sum[MR][VECTORS];
+#pragma unroll
+  for (int i = 0; i < MR; ++i)
+#pragma unroll
+    for (int j = 0; j < VECTORS; ++j) sum[i][j] = 0;
+  __global const X_S *from[MR];
+#if WINDOW
+  Position position[MR];
+  for (int i = 0; i < MR; ++i) position[i] = PositionOf(min(row0 + i, p.m - 1), w);
+  const int taps = p.k / w.channels, depth = w.channels;
+#else
+  for (int i = 0; i < MR; ++i) from[i] = a + (long)min(row0 + i, p.m - 1) * p.a_step;
+  const int taps = 1, depth = p.k;
+#endif
+  for (int tap = 0; tap < taps; ++tap) {
+#if WINDOW
+    const int ky = tap / w.kernel_width, kx = tap - ky * w.kernel_width;
+    for (int i = 0; i < MR; ++i) {
+      const long at = PixelOf(position[i], ky, kx, w);
+      from[i] = at < 0 ? zeros : a + at;
+    }
+#endif
+    for (int k = 0; k < depth; ++k) {
+      Vector right[VECTORS];
+#pragma unroll
+      for (int j = 0; j < VECTORS; ++j) right[j] = LOAD(VECTOR, j, panels);
+#ifdef DIRECT_B
+      panels += p.b_step;
+#else
+      panels += NR;
+#endif
+#pragma unroll
+      for (int i = 0; i < MR; ++i) {
+        const Vector left = (Vector)X_GET(from[i], k);
+#pragma unroll
+        for (int j = 0; j < VECTORS; ++j) sum[i][j] = fma(left, right[j], sum[i][j]);
+      }
+    }
+  }
+  X_C results[MR][NR];
+#pragma unroll
+  for (int i = 0; i < MR; ++i)
+#pragma unroll
+    for (int j = 0; j < VECTORS; ++j) STORE(VECTOR, sum[i][j], j, results[i]);
+  const int columns = min(NR, p.n - panel * NR);
+  for (int i = 0; i < MR && row0 + i < p.m; ++i) {
+    const int row = row0 + i;
+    for (int j = 0; j < columns; ++j) {
+      const int column = panel * NR + j;
+      X_C v = results[i][j];
+      const ulong at = (ulong)row * p.c_step + column;
+      EPILOGUE
+      X_PUT(c, at, v);
+    }
+  }
+}
+#endif
+
+#ifdef PLAIN
+// Any type, one result for each work-item. Integers wrap.
+__kernel void gemm_plain(TENSOR(const X_S, a), TENSOR(const X_S, b), TENSOR(X_S, c), const Product p) {
+  OPEN(a);
+  OPEN(b);
+  OPEN(c);
+  const int column = get_global_id(0), row = get_global_id(1), batch = get_global_id(2);
+  if (column >= p.n) return;
+  a += (batch / p.batches_inner) * p.a_outer + (batch % p.batches_inner) * p.a_inner;
+  b += (batch / p.batches_inner) * p.b_outer + (batch % p.batches_inner) * p.b_inner;
+  c += (ulong)batch * p.m * p.c_step;
+  X_U sum = 0;
+  for (int k = 0; k < p.k; ++k) {
+    const long at_a = TRANSPOSE_A ? (long)k * p.a_step + row : (long)row * p.a_step + k;
+    const long at_b = TRANSPOSE_B ? (long)column * p.b_step + k : (long)k * p.b_step + column;
+    sum += (X_U)X_GET(a, at_a) * (X_U)X_GET(b, at_b);
+  }
+  X_PUT(c, (ulong)row * p.c_step + column, (X_C)sum);
+}
+#endif

@@ -1,0 +1,78 @@
+// Normalization of rows, or of channels over everything else. The prologue (ops/normalization.cc) defines
+// operand X, GROUP and LANES as softmax.cl has them; sums are in X_C.
+
+inline X_C GroupSum(X_C value, __local X_C *part) {
+#if GROUP > 1
+  const int item = get_local_id(0);
+  part[item] = value;
+  for (int width = GROUP / 2; width > 0; width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < width) part[item] += part[item + width];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  value = part[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+  return value;
+}
+
+// (x - mean) / sqrt(variance + epsilon) * scale + offset over each row; a work-group computes a row.
+__kernel void layer_norm(TENSOR(const X_S, in), TENSOR(const X_S, scale), TENSOR(const X_S, offset),
+                         TENSOR(X_S, out), const uint length, const float epsilon) {
+  __local X_C part[GROUP];
+  OPEN(in);
+  OPEN(scale);
+  OPEN(offset);
+  OPEN(out);
+  const int item = get_local_id(0);
+  in += (ulong)get_group_id(0) * length;
+  out += (ulong)get_group_id(0) * length;
+  X_C lane[LANES];
+  for (int k = 0; k < LANES; ++k) lane[k] = 0;
+  uint i = item * LANES;
+  for (; i + LANES <= length; i += GROUP * LANES)
+    for (int k = 0; k < LANES; ++k) lane[k] += X_GET(in, i + k);
+  for (; i < length; ++i) lane[0] += X_GET(in, i);
+  for (int k = 1; k < LANES; ++k) lane[0] += lane[k];
+  const X_C mean = GroupSum(lane[0], part) / length;
+  for (int k = 0; k < LANES; ++k) lane[k] = 0;
+  for (i = item * LANES; i + LANES <= length; i += GROUP * LANES) {
+    for (int k = 0; k < LANES; ++k) {
+      const X_C d = X_GET(in, i + k) - mean;
+      lane[k] += d * d;
+    }
+  }
+  for (; i < length; ++i) lane[0] += (X_GET(in, i) - mean) * (X_GET(in, i) - mean);
+  for (int k = 1; k < LANES; ++k) lane[0] += lane[k];
+  const X_C factor = 1 / sqrt(GroupSum(lane[0], part) / length + (X_C)epsilon);
+  for (i = item; i < length; i += GROUP)
+    X_PUT(out, i, (X_GET(in, i) - mean) * factor * X_GET(scale, i) + X_GET(offset, i));
+}
+
+// Mean and variance of each channel of [outer, channels, inner], which has outer * inner = rows elements of each; a
+// work-group computes a channel. The variance that is given out divides by rows - 1, the one in `saved` by rows.
+__kernel void channel_moments(TENSOR(const X_S, in), TENSOR(float, mean), TENSOR(float, variance),
+                              TENSOR(float, saved), const uint rows, const uint channels,
+                              const uint inner) {
+  __local X_C part[GROUP];
+  OPEN(in);
+  OPEN(mean);
+  OPEN(variance);
+  OPEN(saved);
+  const uint channel = get_group_id(0);
+  in += (ulong)channel * inner;
+#define ELEMENT(i) X_GET(in, (ulong)((i) / inner) * channels * inner + (i) % inner)
+  X_C sum = 0;
+  for (uint i = get_local_id(0); i < rows; i += GROUP) sum += ELEMENT(i);
+  const X_C middle = GroupSum(sum, part) / rows;
+  sum = 0;
+  for (uint i = get_local_id(0); i < rows; i += GROUP) {
+    const X_C d = ELEMENT(i) - middle;
+    sum += d * d;
+  }
+  sum = GroupSum(sum, part);
+  if (get_local_id(0) != 0) return;
+  mean[channel] = middle;
+  saved[channel] = sum / rows;
+  variance[channel] = rows > 1 ? sum / (rows - 1) : sum;
+}

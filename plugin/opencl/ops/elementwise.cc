@@ -1,0 +1,401 @@
+// Ops that compute each element by itself, as tables of OpenCL C. x0, x1, x2 are the operands in
+// the computed type C; U is the type in which integers wrap, as in TensorFlow; X0_S is the stored
+// type.
+
+#include <string_view>
+
+#include "../base/map.h"
+#include "../base/registry.h"
+#include "families.h"
+
+namespace opencl {
+namespace {
+
+struct MapRow {
+  OpRow row;
+  const char* floats;            // the result, for floats
+  const char* others = nullptr;  // for integers and bool; NULL: the same
+  const char* report = nullptr;  // what an integer operand may do wrong
+  const char* attr0 = nullptr;   // a float attribute, A0 in the expression
+};
+
+std::string FloatText(float value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "((C)%.9g)", static_cast<double>(value));
+  return text;
+}
+
+std::string BodyOf(const MapRow& row, bool floats, const std::string& attr0) {
+  std::string text = floats || row.others == nullptr ? row.floats : row.others;
+  for (size_t at = text.find("A0"); at != text.npos; at = text.find("A0", at + attr0.size()))
+    text.replace(at, 2, attr0);
+  return "r = " + text + ";";
+}
+
+// An op of a table; its operands broadcast.
+class MapOp {
+ public:
+  MapOp(const Construction& node, const MapRow& row)
+      : row_(row),
+        node_(node.name()),
+        attr0_(row.attr0 == nullptr ? "" : FloatText(node.Float(row.attr0))) {}
+
+  MapBody Body(const Tensor& first) const {
+    const bool floats = TypeOf(first.type).kind == Kind::kFloat;
+    MapBody body{BodyOf(row_, floats, attr0_), ""};
+    if (!floats && row_.report != nullptr)
+      body.report = row_.report + (" in node '" + node_ + "' (" + op() + ")");
+    return body;
+  }
+  const char* op() const { return row_.row.op; }
+
+ private:
+  const MapRow& row_;
+  const std::string node_, attr0_;
+};
+
+class Unary : public MapOp {
+ public:
+  using MapOp::MapOp;
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0);
+    const Tensor out = call.OutLike(0, x.dims, {0});
+    RunBroadcastMap(call, Body(x), {x}, out);
+  }
+};
+
+class Binary : public MapOp {
+ public:
+  Binary(const Construction& node, const MapRow& row)
+      : MapOp(node, row),
+        must_fit_(!node.Has("incompatible_shape_error") || node.Bool("incompatible_shape_error")) {}
+
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0), y = call.In(1);
+    if (!must_fit_ && !Fits(x, y)) return Differ(call);
+    const Tensor out = call.OutLike(0, Broadcast(x.dims, y.dims), {0, 1});
+    RunBroadcastMap(call, Body(x), {x, y}, out);
+  }
+
+ private:
+  static bool Fits(const Tensor& x, const Tensor& y) {
+    try {
+      Broadcast(x.dims, y.dims);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  // The answer of Equal and NotEqual for shapes that do not fit.
+  void Differ(Call& call) const {
+    const bool answer = std::string_view(op()) == "NotEqual";
+    RunMap(call, {answer ? "r = 1;" : "r = 0;", ""}, {}, call.Out(0, {}), {});
+  }
+  const bool must_fit_;
+};
+
+// Gradients: both operands have one shape.
+class SameShape : public MapOp {
+ public:
+  using MapOp::MapOp;
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0), y = call.In(1);
+    if (x.dims != y.dims) {
+      Refuse(std::string(op()) + ": inputs must have one shape, not " + ShapeText(x.dims) +
+             " and " + ShapeText(y.dims));
+    }
+    const Tensor out = call.OutLike(0, x.dims, {0, 1});
+    RunBroadcastMap(call, Body(x), {x, y}, out);
+  }
+};
+
+constexpr TypeSet kSigned = kFloats | kSignedInts;
+
+constexpr MapRow kUnary[] = {
+    {{"Abs", kSigned}, "fabs(x0)", "x0 < 0 ? (C)(0 - (U)x0) : x0"},
+    {{"Neg", kNumbers}, "-x0", "(C)(0 - (U)x0)"},
+    {{"Square", kNumbers}, "x0 * x0", "(C)((U)x0 * (U)x0)"},
+    {{"Sign", kSigned}, "x0 != x0 ? x0 : (C)((x0 > 0) - (x0 < 0))", "(C)((x0 > 0) - (x0 < 0))"},
+    {{"Inv", kFloats}, "1 / x0"},
+    {{"Reciprocal", kFloats}, "1 / x0"},
+    {{"Sqrt", kFloats}, "sqrt(x0)"},
+    {{"Rsqrt", kFloats}, "1 / sqrt(x0)"},
+    {{"Exp", kFloats}, "exp(x0)"},
+    {{"Expm1", kFloats}, "expm1(x0)"},
+    {{"Log", kFloats}, "log(x0)"},
+    {{"Log1p", kFloats}, "log1p(x0)"},
+    {{"Sin", kFloats}, "sin(x0)"},
+    {{"Cos", kFloats}, "cos(x0)"},
+    {{"Tan", kFloats}, "tan(x0)"},
+    {{"Asin", kFloats}, "asin(x0)"},
+    {{"Acos", kFloats}, "acos(x0)"},
+    {{"Atan", kFloats}, "atan(x0)"},
+    {{"Sinh", kFloats}, "sinh(x0)"},
+    {{"Cosh", kFloats}, "cosh(x0)"},
+    {{"Tanh", kFloats}, "tanh(x0)"},
+    {{"Asinh", kFloats}, "asinh(x0)"},
+    {{"Acosh", kFloats}, "acosh(x0)"},
+    {{"Atanh", kFloats}, "atanh(x0)"},
+    // PoCL answers 1 for erf(NaN). TensorFlow answers NaN for a double that is infinite.
+    {{"Erf", kFloats & ~kF64}, "x0 != x0 ? x0 : erf(x0)"},
+    {{"Erfc", kFloats}, "erfc(x0)"},
+    {{"Lgamma", kFloats}, "lgamma(x0)"},
+    {{"Ceil", kFloats}, "ceil(x0)"},
+    {{"Floor", kFloats}, "floor(x0)"},
+    {{"Rint", kFloats}, "rint(x0)"},
+    {{"Round", kFloats}, "rint(x0)"},
+    {{"Sigmoid", kFloats}, "1 / (1 + exp(-x0))"},
+    {{"Softplus", kFloats & ~kBF16}, "x0 > 20 ? x0 : log1p(exp(x0))"},
+    {{"Softsign", kFloats}, "x0 / (1 + fabs(x0))"},
+    {{"Relu", kNumbers}, "x0 < 0 ? 0 : x0"},
+    {{"Relu6", kNumbers}, "x0 < 0 ? 0 : x0 > 6 ? 6 : x0"},
+    {{"Elu", kFloats}, "x0 < 0 ? expm1(x0) : x0"},
+    {{"Selu", kFloats},
+     "x0 < 0 ? (C)1.7580993408473768599402175208123 * expm1(x0) : "
+     "(C)1.0507009873554804934193349852946 * x0"},
+    {{"LeakyRelu", kFloats}, "x0 > 0 ? x0 : x0 * A0", nullptr, nullptr, "alpha"},
+    {{"IsNan", kFloats}, "x0 != x0"},
+    {{"IsInf", kFloats}, "fabs(x0) == INFINITY"},
+    {{"IsFinite", kFloats}, "fabs(x0) < INFINITY"},
+    {{"LogicalNot", 0}, "!x0"},
+    {{"Invert", kInts}, "~x0"},
+    {{"ZerosLike", kAll}, "0"},
+    {{"OnesLike", kAll}, "1"},
+};
+
+constexpr const char* kByZero = "Integer division by zero";
+constexpr TypeSet kLogic = 0;
+
+constexpr MapRow kBinary[] = {
+    {{"Add", kNumbers}, "x0 + x1", "(C)((U)x0 + (U)x1)"},
+    {{"AddV2", kNumbers}, "x0 + x1", "(C)((U)x0 + (U)x1)"},
+    {{"Sub", kNumbers}, "x0 - x1", "(C)((U)x0 - (U)x1)"},
+    {{"Mul", kNumbers}, "x0 * x1", "(C)((U)x0 * (U)x1)"},
+    {{"Div", kNumbers},
+     "x0 / x1",
+     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
+     "(C)(0 - (U)x0); } else { r = x0 / x1; }",
+     kByZero},
+    {{"RealDiv", kFloats}, "x0 / x1"},
+    {{"TruncateDiv", kInts},
+     "",
+     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
+     "(C)(0 - (U)x0); } else { r = x0 / x1; }",
+     kByZero},
+    {{"FloorDiv", kNumbers},
+     "floor(x0 / x1)",
+     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
+     "(C)(0 - (U)x0); }"
+     " else { r = x0 / x1; if (x0 % x1 != 0 && (x0 < 0) != (x1 < 0)) r -= 1; }",
+     kByZero},
+    {{"FloorMod", kNumbers},
+     "fmod(x0, x1); if (r != 0 && (r < 0) != (x1 < 0)) r += x1",
+     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = 0; }"
+     " else { r = x0 % x1; if (r != 0 && (r < 0) != (x1 < 0)) r += x1; }",
+     kByZero},
+    {{"Mod", kNumbers},
+     "fmod(x0, x1)",
+     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = 0; } "
+     "else { r = x0 % x1; }",
+     kByZero},
+    {{"TruncateMod", kFloats}, "fmod(x0, x1)"},
+    {{"DivNoNan", kFloats}, "x1 == 0 ? 0 : x0 / x1"},
+    {{"MulNoNan", kFloats}, "x1 == 0 ? 0 : x0 * x1"},
+    {{"Maximum", kNumbers}, "x0 != x0 || x0 > x1 ? x0 : x1", "x0 > x1 ? x0 : x1"},
+    {{"Minimum", kNumbers}, "x0 != x0 || x0 < x1 ? x0 : x1", "x0 < x1 ? x0 : x1"},
+    {{"SquaredDifference", kNumbers},
+     "x0 - x1; r = r * r",
+     "(C)((U)x0 - (U)x1); r = (C)((U)r * (U)r)"},
+    {{"Pow", kFloats}, "pow(x0, x1)"},
+    {{"Atan2", kFloats}, "atan2(x0, x1)"},
+    {{"Xdivy", kFloats}, "x0 == 0 ? 0 : x0 / x1"},
+    {{"Xlogy", kFloats}, "x0 == 0 ? 0 : x0 * log(x1)"},
+    {{"Xlog1py", kFloats}, "x0 == 0 ? 0 : x0 * log1p(x1)"},
+    {{"NextAfter", kF32 | kF64}, "nextafter(x0, x1)"},
+    {{"Less", kNumbers}, "x0 < x1"},
+    {{"LessEqual", kNumbers}, "x0 <= x1"},
+    {{"Greater", kNumbers}, "x0 > x1"},
+    {{"GreaterEqual", kNumbers}, "x0 >= x1"},
+    {{"Equal", kAll}, "x0 == x1"},
+    {{"NotEqual", kAll}, "x0 != x1"},
+    {{"LogicalAnd", kLogic}, "x0 && x1"},
+    {{"LogicalOr", kLogic}, "x0 || x1"},
+    {{"BitwiseAnd", kInts}, "x0 & x1"},
+    {{"BitwiseOr", kInts}, "x0 | x1"},
+    {{"BitwiseXor", kInts}, "x0 ^ x1"},
+    // The amount is held inside the type's width, as in TensorFlow.
+    {{"LeftShift", kInts},
+     "(C)((U)x0 << (x1 < 0 ? 0 : x1 > 8 * sizeof(X0_S) - 1 ? 8 * sizeof(X0_S) - 1 : x1))"},
+    {{"RightShift", kInts},
+     "x0 >> (x1 < 0 ? 0 : x1 > 8 * sizeof(X0_S) - 1 ? 8 * sizeof(X0_S) - 1 : x1)"},
+};
+
+constexpr MapRow kGradients[] = {
+    {{"ReluGrad", kNumbers}, "x0 * (C)(x1 > 0)", "x1 > 0 ? x0 : 0"},
+    {{"Relu6Grad", kNumbers}, "x0 * (C)(x1 > 0 && x1 < 6)", "x1 > 0 && x1 < 6 ? x0 : 0"},
+    {{"LeakyReluGrad", kFloats}, "x1 > 0 ? x0 : x0 * A0", nullptr, nullptr, "alpha"},
+    {{"EluGrad", kFloats}, "x1 < 0 ? x0 * (x1 + 1) : x0"},
+    {{"SeluGrad", kFloats},
+     "x1 < 0 ? x0 * (x1 + (C)1.7580993408473768599402175208123) : x0 * "
+     "(C)1.0507009873554804934193349852946"},
+    {{"SoftplusGrad", kFloats}, "x0 / (1 + exp(-x1))"},
+    {{"SoftsignGrad", kFloats}, "x0 / ((1 + fabs(x1)) * (1 + fabs(x1)))"},
+    {{"SigmoidGrad", kFloats}, "x1 * x0 * (1 - x0)"},
+    {{"TanhGrad", kFloats}, "x1 * (1 - x0 * x0)"},
+    {{"SqrtGrad", kFloats}, "x1 * (C)0.5 / x0"},
+    {{"RsqrtGrad", kFloats}, "(C)-0.5 * x1 * x0 * x0 * x0"},
+    {{"InvGrad", kFloats}, "-x1 * x0 * x0"},
+    {{"ReciprocalGrad", kFloats}, "-x1 * x0 * x0"},
+};
+
+// The output has another type than the input; the compiler converts.
+struct CastRow {
+  OpRow row;
+};
+class Cast {
+ public:
+  Cast(const Construction& node, const CastRow&) : truncate_(node.Bool("Truncate")) {}
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0);
+    const Tensor out = call.Out(0, x.dims);
+    const ElementType& to = TypeOf(out.type);
+    std::string body = to.kind == Kind::kBool ? "r = x0 != 0;" : "r = (O_C)x0;";
+    // Bits that the narrow type lacks are cut off before it would round.
+    if (truncate_ && to.bit == kBF16) body += " r = as_float(as_uint(r) & 0xffff0000);";
+    if (truncate_ && to.bit == kF16) body += " r = as_float(as_uint(r) & 0xffffe000);";
+    RunBroadcastMap(call, {body, ""}, {x}, out);
+  }
+
+ private:
+  const bool truncate_;
+};
+constexpr CastRow kCast[] = {{{"Cast", kAll, "SrcT"}}};
+
+struct PlainRow {
+  OpRow row;
+};
+
+class SelectV2 {
+ public:
+  SelectV2(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor condition = call.In(0), yes = call.In(1), no = call.In(2);
+    const Dims dims = Broadcast(condition.dims, Broadcast(yes.dims, no.dims));
+    const Tensor out = call.OutLike(0, dims, {1, 2});
+    RunBroadcastMap(call, {"r = x0 ? x1 : x2;", ""}, {condition, yes, no}, out);
+  }
+};
+
+// The older form: the condition is a scalar, has the same shape, or chooses whole rows.
+class Select {
+ public:
+  Select(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    Tensor condition = call.In(0);
+    const Tensor yes = call.In(1), no = call.In(2);
+    if (yes.dims != no.dims) {
+      Refuse("Select: 'then' and 'else' must have one shape, not " + ShapeText(yes.dims) + " and " +
+             ShapeText(no.dims));
+    }
+    if (condition.rank() == 1 && yes.rank() > 1 && condition.dims[0] == yes.dims[0]) {
+      condition.dims.resize(yes.dims.size(), 1);
+    } else if (condition.rank() != 0 && condition.dims != yes.dims) {
+      Refuse("Select: 'condition' must be a scalar, a vector or " + ShapeText(yes.dims) + ", not " +
+             ShapeText(condition.dims));
+    }
+    const Tensor out = call.OutLike(0, yes.dims, {1, 2});
+    RunBroadcastMap(call, {"r = x0 ? x1 : x2;", ""}, {condition, yes, no}, out);
+  }
+};
+
+class ClipByValue {
+ public:
+  ClipByValue(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0), low = call.In(1), high = call.In(2);
+    for (const Tensor& bound : {low, high}) {
+      if (bound.rank() != 0 && bound.dims != x.dims) {
+        Refuse("ClipByValue: a bound must be a scalar or have the shape of the input, " +
+               ShapeText(x.dims) + ", not " + ShapeText(bound.dims));
+      }
+    }
+    const Tensor out = call.OutLike(0, x.dims, {0});
+    RunBroadcastMap(call, {"r = x0 > x2 ? x2 : x0; r = r < x1 ? x1 : r;", ""}, {x, low, high}, out);
+  }
+};
+
+// Any number of inputs, summed up to eight at a time, in order.
+class AddN {
+ public:
+  AddN(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const int count = call.inputs();
+    const Tensor first = call.In(0);
+    const Tensor out = call.Out(0, first.dims);
+    Tensor sum = first;
+    for (int begin = 1; begin < count || begin == 1;) {
+      std::vector<Tensor> terms = {sum};
+      std::string body = "U s = (U)x0;";
+      for (; begin < count && terms.size() < 8; ++begin) {
+        terms.push_back(call.In(begin));
+        if (terms.back().dims != first.dims) {
+          Refuse("AddN: inputs must have one shape, not " + ShapeText(first.dims) + " and " +
+                 ShapeText(terms.back().dims));
+        }
+        body += " s += (U)x" + std::to_string(terms.size() - 1) + ";";
+      }
+      RunBroadcastMap(call, {body + " r = (C)s;", ""}, terms, out);
+      sum = out;
+      if (begin == 1) break;
+    }
+  }
+};
+
+class BiasAdd {
+ public:
+  BiasAdd(const Construction& node, const PlainRow&)
+      : channels_first_(node.Has("data_format") && node.String("data_format") == "NCHW") {}
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0);
+    Tensor bias = call.In(1);
+    if (x.rank() < 2) Refuse("Input tensor must be at least 2D: " + ShapeText(x.dims));
+    if (bias.rank() != 1) Refuse("Biases must be 1D: " + ShapeText(bias.dims));
+    const size_t channel = channels_first_ ? 1 : x.dims.size() - 1;
+    if (bias.dims[0] != x.dims[channel]) {
+      Refuse("Must provide as many biases as the last dimension of the input tensor: " +
+             ShapeText(bias.dims) + " vs. " + ShapeText(x.dims));
+    }
+    bias.dims.resize(x.dims.size() - channel, 1);
+    const Tensor out = call.OutLike(0, x.dims, {0});
+    RunBroadcastMap(call, {"r = (C)((U)x0 + (U)x1);", ""}, {x, bias}, out);
+  }
+
+ private:
+  const bool channels_first_;
+};
+
+constexpr PlainRow kSelectV2[] = {{{"SelectV2", kAll}}};
+constexpr PlainRow kSelect[] = {{{"Select", kAll}}};
+constexpr PlainRow kClip[] = {{{"ClipByValue", kNumbers}}};
+constexpr PlainRow kAddN[] = {{{"AddN", kNumbers}}};
+constexpr PlainRow kBiasAdd[] = {{{"BiasAdd", kNumbers}}, {{"BiasAddV1", kNumbers}}};
+
+}  // namespace
+
+void RegisterElementwise() {
+  RegisterTable<Unary, kUnary>();
+  RegisterTable<Binary, kBinary>();
+  RegisterTable<SameShape, kGradients>();
+  for (const ElementType* to = AllTypes(); to->bytes != 0; ++to) {
+    using CastGlue = Glue<Cast, kCast, 0>;
+    RegisterOp(kCast[0].row, {CastGlue::Create, CastGlue::Compute, CastGlue::Destroy}, "DstT",
+               to->type);
+  }
+  RegisterTable<SelectV2, kSelectV2>();
+  RegisterTable<Select, kSelect>();
+  RegisterTable<ClipByValue, kClip>();
+  RegisterTable<AddN, kAddN>();
+  RegisterTable<BiasAdd, kBiasAdd>();
+}
+
+}  // namespace opencl

@@ -1,0 +1,18 @@
+// The families of kernels; each function registers one.
+#pragma once
+
+namespace opencl {
+
+void RegisterElementwise();
+void RegisterReductions();
+void RegisterSoftmax();
+void RegisterLayout();
+void RegisterSelection();
+void RegisterMatMul();
+void RegisterConvolution();
+void RegisterPooling();
+void RegisterNormalization();
+void RegisterImages();
+void RegisterReshape();
+
+}  // namespace opencl

@@ -1,0 +1,574 @@
+// Ops that rearrange elements: transposes, slices, joins, padding, repetition.
+
+#include <algorithm>
+#include <optional>
+
+#include "../base/map.h"
+#include "../base/registry.h"
+#include "../base/strided.h"
+#include "families.h"
+
+namespace opencl {
+namespace {
+
+struct PlainRow {
+  OpRow row;
+};
+
+// The loop over `dims` between a tensor of shape `from` and one of shape `to`, both in row-major
+// order.
+Loop BoxLoop(const Dims& dims, const Dims& from, const Dims& to) {
+  return {dims, {RowMajorStrides(from), RowMajorStrides(to)}};
+}
+
+class Transpose {
+ public:
+  Transpose(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> order = call.HostInts(1);
+    if (order.size() != in.dims.size()) {
+      Refuse("transpose expects a vector of size " + std::to_string(in.rank()) +
+             ". But input(1) is a vector of size " + std::to_string(order.size()));
+    }
+    std::vector<int> axes;
+    std::vector<bool> seen(order.size(), false);
+    Dims dims;
+    for (const int64_t axis : order) {
+      axes.push_back(NormalAxis(axis, in.rank(), "Transpose"));
+      const auto d = static_cast<size_t>(axes.back());
+      if (seen[d]) Refuse(std::to_string(d) + " is missing or twice in the permutation");
+      seen[d] = true;
+      dims.push_back(in.dims[d]);
+    }
+    const Tensor out = call.Out(0, dims);
+    Permute(call, in, axes, out);
+  }
+};
+
+// Copies `in` into the part of `out` that begins at `begin` along `axis`.
+void PutAlong(Call& call, const Tensor& in, const Tensor& out, size_t axis, int64_t begin) {
+  Dims target = out.dims;
+  const int64_t step = RowMajorStrides(target)[axis];
+  CopyStrided(call, in, 0, out, begin * step, BoxLoop(in.dims, in.dims, target));
+}
+
+class Concat {
+ public:
+  struct Row {
+    OpRow row;
+    bool axis_last;
+  };
+  Concat(const Construction&, const Row& row) : axis_last_(row.axis_last) {}
+  void Compute(Call& call) const {
+    const int count = call.inputs() - 1, first = axis_last_ ? 0 : 1;
+    const std::vector<int64_t> axes = call.HostInts(axis_last_ ? count : 0);
+    const Tensor model = call.In(first);
+    if (axes.size() != 1) Refuse("ConcatOp : the axis must be one number");
+    const auto axis = static_cast<size_t>(NormalAxis(axes[0], model.rank(), "ConcatOp"));
+    std::vector<Tensor> parts;
+    Dims dims = model.dims;
+    dims[axis] = 0;
+    for (int i = 0; i < count; ++i) {
+      parts.push_back(call.In(first + i));
+      Dims other = parts.back().dims;
+      if (other.size() == dims.size()) {
+        dims[axis] += other[axis];
+        other[axis] = model.dims[axis];
+      }
+      if (other != model.dims) {
+        Refuse("ConcatOp : Dimension mismatch: shape[0] = " + ShapeText(model.dims) +
+               " vs. shape[" + std::to_string(i) + "] = " + ShapeText(parts.back().dims));
+      }
+    }
+    const Tensor out = call.Out(0, dims);
+    int64_t begin = 0;
+    for (const Tensor& part : parts) {
+      PutAlong(call, part, out, axis, begin);
+      begin += part.dims[axis];
+    }
+  }
+
+ private:
+  const bool axis_last_;
+};
+
+class Pack {
+ public:
+  Pack(const Construction& node, const PlainRow&) : axis_(node.Int("axis")) {}
+  void Compute(Call& call) const {
+    const Tensor model = call.In(0);
+    const auto axis = static_cast<size_t>(NormalAxis(axis_, model.rank() + 1, "Pack"));
+    Dims dims = model.dims;
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), call.inputs());
+    const Tensor out = call.Out(0, dims);
+    for (int i = 0; i < call.inputs(); ++i) {
+      Tensor part = call.In(i);
+      if (part.dims != model.dims) {
+        Refuse("Shapes of all inputs must match: values[0].shape = " + ShapeText(model.dims) +
+               " != values[" + std::to_string(i) + "].shape = " + ShapeText(part.dims));
+      }
+      part.dims.insert(part.dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+      PutAlong(call, part, out, axis, i);
+    }
+  }
+
+ private:
+  const int64_t axis_;
+};
+
+// Copies the part of `in` of `out`'s size that begins at `begin` along `axis`.
+void TakeAlong(Call& call, const Tensor& in, const Tensor& out, size_t axis, int64_t begin,
+               const Dims& box) {
+  const int64_t step = RowMajorStrides(in.dims)[axis];
+  CopyStrided(call, in, begin * step, out, 0, BoxLoop(box, in.dims, box));
+}
+
+class Unpack {
+ public:
+  Unpack(const Construction& node, const PlainRow&) : axis_(node.Int("axis")) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const auto axis = static_cast<size_t>(NormalAxis(axis_, in.rank(), "Unpack"));
+    if (in.dims[axis] != call.outputs()) {
+      Refuse("Input shape axis " + std::to_string(axis) + " must equal " +
+             std::to_string(call.outputs()) + ", got shape " + ShapeText(in.dims));
+    }
+    Dims box = in.dims, dims = in.dims;
+    box[axis] = 1;
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    for (int i = 0; i < call.outputs(); ++i) TakeAlong(call, in, call.Out(i, dims), axis, i, box);
+  }
+
+ private:
+  const int64_t axis_;
+};
+
+class Split {
+ public:
+  struct Row {
+    OpRow row;
+    bool sizes;  // SplitV: value, sizes, axis; else axis, value
+  };
+  Split(const Construction&, const Row& row) : sizes_(row.sizes) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(sizes_ ? 0 : 1);
+    const std::vector<int64_t> axes = call.HostInts(sizes_ ? 2 : 0);
+    if (axes.size() != 1) Refuse("Split: split_dim must have exactly one element");
+    const auto axis = static_cast<size_t>(NormalAxis(axes[0], in.rank(), "Split"));
+    const std::vector<int64_t> sizes = SizesOf(call, in.dims[axis]);
+    int64_t begin = 0;
+    for (int i = 0; i < call.outputs(); ++i) {
+      Dims dims = in.dims;
+      dims[axis] = sizes[static_cast<size_t>(i)];
+      TakeAlong(call, in, call.Out(i, dims), axis, begin, dims);
+      begin += dims[axis];
+    }
+  }
+
+ private:
+  std::vector<int64_t> SizesOf(Call& call, int64_t whole) const {
+    const int64_t count = call.outputs();
+    if (!sizes_) {
+      if (whole % count != 0) {
+        Refuse("Number of ways to split should evenly divide the split dimension, but got size " +
+               std::to_string(whole) + " and num_split " + std::to_string(count));
+      }
+      return std::vector<int64_t>(static_cast<size_t>(count), whole / count);
+    }
+    std::vector<int64_t> sizes = call.HostInts(1);
+    int64_t sum = 0, unknown = 0;
+    for (const int64_t size : sizes) {
+      if (size < -1) Refuse("Split size at an index must be >= 0. Got: " + std::to_string(size));
+      unknown += size == -1;
+      sum += size == -1 ? 0 : size;
+    }
+    if (count == 1 && sizes.size() == 1 && sizes[0] != whole) {
+      Refuse("If there is only one output, it must have the same size as the input. Input size: " +
+             std::to_string(whole) + " output size: " + std::to_string(sizes[0]));
+    }
+    if (static_cast<int64_t>(sizes.size()) != count || unknown > 1 || sum > whole ||
+        (unknown == 0 && sum != whole)) {
+      Refuse("SplitV: sizes " + ShapeText(sizes) + " do not add up to " + std::to_string(whole));
+    }
+    for (int64_t& size : sizes) size = size == -1 ? whole - sum : size;
+    return sizes;
+  }
+  const bool sizes_;
+};
+
+class Slice {
+ public:
+  Slice(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> begin = call.HostInts(1), size = call.HostInts(2);
+    if (begin.size() != in.dims.size() || size.size() != in.dims.size()) {
+      Refuse("Expected begin and size arguments to be 1-D tensors of size " +
+             std::to_string(in.rank()));
+    }
+    const Dims strides = RowMajorStrides(in.dims);
+    Dims dims;
+    int64_t at = 0;
+    for (size_t d = 0; d < begin.size(); ++d) {
+      dims.push_back(size[d] == -1 ? in.dims[d] - begin[d] : size[d]);
+      if (begin[d] < 0 || begin[d] > in.dims[d] || dims[d] < 0 || begin[d] + dims[d] > in.dims[d]) {
+        Refuse("Expected begin[" + std::to_string(d) + "] and size[" + std::to_string(d) +
+               "] inside of [0, " + std::to_string(in.dims[d]) + "], but got " +
+               std::to_string(begin[d]) + " and " + std::to_string(size[d]));
+      }
+      at += begin[d] * strides[d];
+    }
+    CopyStrided(call, in, at, call.Out(0, dims), 0, BoxLoop(dims, in.dims, dims));
+  }
+};
+
+// Pads, or for a gradient takes the padding off; the value is 0 or an input.
+class Pad {
+ public:
+  struct Row {
+    OpRow row;
+    bool value;
+  };
+  Pad(const Construction&, const Row& row) : value_(row.value) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> paddings = call.HostInts(1);
+    if (paddings.size() != 2 * in.dims.size()) {
+      Refuse("The first dimension of paddings must be the rank of inputs, " +
+             std::to_string(in.rank()) + ", but there are " + std::to_string(paddings.size()) +
+             " numbers");
+    }
+    Dims dims = in.dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (paddings[2 * d] < 0 || paddings[2 * d + 1] < 0) Refuse("Paddings must be non-negative");
+      dims[d] += paddings[2 * d] + paddings[2 * d + 1];
+    }
+    const Tensor out = call.Out(0, dims);
+    if (value_) {
+      const Tensor value = call.In(2);
+      if (value.rank() != 0)
+        Refuse("constant_values must be a scalar, not " + ShapeText(value.dims));
+      CopyStrided(call, value, 0, out, 0, {dims, {Dims(dims.size(), 0), RowMajorStrides(dims)}});
+    } else {
+      Clear(call, out);
+    }
+    const Dims strides = RowMajorStrides(dims);
+    int64_t at = 0;
+    for (size_t d = 0; d < dims.size(); ++d) at += paddings[2 * d] * strides[d];
+    CopyStrided(call, in, 0, out, at, BoxLoop(in.dims, in.dims, dims));
+  }
+
+ private:
+  const bool value_;
+};
+
+class Tile {
+ public:
+  Tile(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> multiples = call.HostInts(1);
+    if (multiples.size() != in.dims.size()) {
+      Refuse("Expected multiples argument to be a vector of length " + std::to_string(in.rank()) +
+             " but got length " + std::to_string(multiples.size()));
+    }
+    Dims dims;
+    Loop loop;
+    loop.strides.resize(2);
+    const Dims strides = RowMajorStrides(in.dims);
+    for (size_t d = 0; d < multiples.size(); ++d) {
+      if (multiples[d] < 0) Refuse("Expected multiples[" + std::to_string(d) + "] >= 0");
+      dims.push_back(multiples[d] * in.dims[d]);
+      loop.dims.insert(loop.dims.end(), {multiples[d], in.dims[d]});
+      loop.strides[0].insert(loop.strides[0].end(), {0, strides[d]});
+    }
+    loop.strides[1] = RowMajorStrides(loop.dims);
+    CopyStrided(call, in, 0, call.Out(0, dims), 0, loop);
+  }
+};
+
+class BroadcastTo {
+ public:
+  BroadcastTo(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const Dims dims = call.HostInts(1);
+    for (const int64_t size : dims) {
+      if (size < 0) Refuse("BroadcastTo: shape has a negative dimension " + std::to_string(size));
+    }
+    if (dims.size() < in.dims.size() || Broadcast(in.dims, dims) != dims)
+      Refuse("Incompatible shapes: " + ShapeText(in.dims) + " vs. " + ShapeText(dims));
+    Loop loop = BroadcastLoop(dims, {in.dims, dims});
+    CopyStrided(call, in, 0, call.Out(0, dims), 0, loop);
+  }
+};
+
+class Fill {
+ public:
+  Fill(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Dims dims = call.HostInts(0);
+    const Tensor value = call.In(1);
+    if (value.rank() != 0) Refuse("value must be a scalar, not " + ShapeText(value.dims));
+    for (const int64_t size : dims) {
+      if (size < 0) Refuse("Fill: dimension " + std::to_string(size) + " must be >= 0");
+    }
+    CopyStrided(call, value, 0, call.Out(0, dims), 0,
+                {dims, {Dims(dims.size(), 0), RowMajorStrides(dims)}});
+  }
+};
+
+class Reverse {
+ public:
+  Reverse(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const Tensor out = call.Out(0, in.dims);
+    Loop loop = BoxLoop(in.dims, in.dims, in.dims);
+    std::vector<bool> seen(in.dims.size(), false);
+    int64_t at = 0;
+    for (const int64_t axis : call.HostInts(1)) {
+      const auto d = static_cast<size_t>(NormalAxis(axis, in.rank(), "ReverseV2"));
+      if (seen[d]) Refuse("axis " + std::to_string(d) + " specified more than once.");
+      seen[d] = true;
+      at += (in.dims[d] - 1) * loop.strides[0][d];
+      loop.strides[0][d] = -loop.strides[0][d];
+    }
+    CopyStrided(call, in, at, out, 0, loop);
+  }
+};
+
+// Spatial blocks and depth change places: [n, h, w, c], [n, h/b, w/b, b*b*c]; all are permutations
+// of [n, h/b, b, w/b, b, c].
+class BlockDepth {
+ public:
+  struct Row {
+    OpRow row;
+    bool to_depth;
+  };
+  BlockDepth(const Construction& node, const Row& row)
+      : to_depth_(row.to_depth),
+        block_(node.Int("block_size")),
+        format_(node.String("data_format")) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    if (format_ != "NHWC")
+      NotImplemented("SpaceToDepth or DepthToSpace with data_format " + format_);
+    if (in.rank() != 4) Refuse("Input rank should be: 4 instead of: " + std::to_string(in.rank()));
+    const int64_t b = block_, n = in.dims[0], h = in.dims[1], w = in.dims[2], c = in.dims[3];
+    Tensor parts = in;
+    if (to_depth_) {
+      if (h % b != 0 || w % b != 0) {
+        Refuse("Image width and height should be divisible by block_size: " + std::to_string(b));
+      }
+      parts.dims = {n, h / b, b, w / b, b, c};
+      const Tensor out = call.Out(0, {n, h / b, w / b, b * b * c});
+      Permute(call, parts, {0, 1, 3, 2, 4, 5}, out);
+    } else {
+      if (c % (b * b) != 0) {
+        Refuse("Input depth dimension " + std::to_string(c) +
+               " should be divisible by block_size * block_size: " + std::to_string(b * b));
+      }
+      parts.dims = {n, h, w, b, b, c / (b * b)};
+      const Tensor out = call.Out(0, {n, h * b, w * b, c / (b * b)});
+      Permute(call, parts, {0, 1, 3, 2, 4, 5}, out);
+    }
+  }
+
+ private:
+  const bool to_depth_;
+  const int64_t block_;
+  const std::string format_;
+};
+
+// Cuts [n, height, width, ...] into blocks that become batches, after padding; or puts such batches
+// together and crops. Both are permutations of [blocks..., n, height / block, ..., rest].
+class SpaceBatch {
+ public:
+  struct Row {
+    OpRow row;
+    bool to_batch;
+  };
+  SpaceBatch(const Construction&, const Row& row) : op_(row.row.op), to_batch_(row.to_batch) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> blocks = call.HostInts(1), edges = call.HostInts(2);
+    const size_t count = blocks.size();
+    if (in.dims.size() < 1 + count || edges.size() != 2 * count) {
+      Refuse(std::string(op_) + ": input rank should be >= " + std::to_string(1 + count) +
+             " and there must be two edges for each of " + std::to_string(count) + " blocks");
+    }
+    for (size_t i = 0; i < 2 * count; ++i) {
+      if (edges[i] < 0 || blocks[i / 2] < 1)
+        Refuse(std::string(op_) + ": blocks must be positive, paddings and crops non-negative");
+    }
+    if (to_batch_) {
+      ToBatch(call, in, blocks, edges);
+    } else {
+      FromBatch(call, in, blocks, edges);
+    }
+  }
+
+ private:
+  void ToBatch(Call& call, const Tensor& in, const std::vector<int64_t>& blocks,
+               const std::vector<int64_t>& edges) const {
+    const size_t count = blocks.size();
+    Tensor padded = in;
+    Dims dims = {in.dims[0] * Count(blocks)}, split = {in.dims[0]};
+    for (size_t d = 0; d < count; ++d) {
+      padded.dims[1 + d] += edges[2 * d] + edges[2 * d + 1];
+      if (padded.dims[1 + d] % blocks[d] != 0) {
+        Refuse("padded_shape[" + std::to_string(d) + "]=" + std::to_string(padded.dims[1 + d]) +
+               " is not divisible by block_shape[" + std::to_string(d) +
+               "]=" + std::to_string(blocks[d]));
+      }
+      dims.push_back(padded.dims[1 + d] / blocks[d]);
+      split.insert(split.end(), {padded.dims[1 + d] / blocks[d], blocks[d]});
+    }
+    AddRest(in, count, &dims, &split);
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    padded.count = Count(padded.dims);
+    if (padded.count != in.count) {
+      padded.data = call.Temp(in.type, padded.dims).data;
+      Clear(call, padded);
+      const Dims strides = RowMajorStrides(padded.dims);
+      int64_t at = 0;
+      for (size_t d = 0; d < count; ++d) at += edges[2 * d] * strides[1 + d];
+      CopyStrided(call, in, 0, padded, at, BoxLoop(in.dims, in.dims, padded.dims));
+    }
+    padded.dims = split;
+    std::vector<int> order;
+    for (size_t d = 0; d < count; ++d) order.push_back(static_cast<int>(2 + 2 * d));
+    order.push_back(0);
+    for (size_t d = 0; d < count; ++d) order.push_back(static_cast<int>(1 + 2 * d));
+    for (size_t d = 1 + 2 * count; d < split.size(); ++d) order.push_back(static_cast<int>(d));
+    Permute(call, padded, order, out);
+  }
+
+  void FromBatch(Call& call, const Tensor& in, const std::vector<int64_t>& blocks,
+                 const std::vector<int64_t>& edges) const {
+    const size_t count = blocks.size();
+    const int64_t product = Count(blocks);
+    if (in.dims[0] % product != 0) {
+      Refuse("Input batch dimension (" + std::to_string(in.dims[0]) +
+             ") is not divisible by product of block sizes (" + std::to_string(product) + ")");
+    }
+    Tensor whole = in, parts = in;
+    parts.dims = blocks;
+    parts.dims.push_back(in.dims[0] / product);
+    Dims joined = {in.dims[0] / product};
+    std::vector<int> order = {static_cast<int>(count)};
+    for (size_t d = 0; d < count; ++d) {
+      parts.dims.push_back(in.dims[1 + d]);
+      joined.push_back(in.dims[1 + d] * blocks[d]);
+      order.insert(order.end(), {static_cast<int>(count + 1 + d), static_cast<int>(d)});
+    }
+    for (size_t d = 1 + count; d < in.dims.size(); ++d) {
+      order.push_back(static_cast<int>(parts.dims.size()));
+      parts.dims.push_back(in.dims[d]);
+      joined.push_back(in.dims[d]);
+    }
+    Dims dims = joined;
+    const Dims strides = RowMajorStrides(joined);
+    int64_t at = 0;
+    for (size_t d = 0; d < count; ++d) {
+      dims[1 + d] -= edges[2 * d] + edges[2 * d + 1];
+      if (dims[1 + d] < 0) Refuse(std::string(op_) + ": cropped size must be non-negative");
+      at += edges[2 * d] * strides[1 + d];
+    }
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    if (dims == joined) return Permute(call, parts, order, out);
+    whole.dims = joined;
+    whole.data = call.Temp(in.type, joined).data;
+    Permute(call, parts, order, whole);
+    CopyStrided(call, whole, at, out, 0, BoxLoop(dims, joined, dims));
+  }
+
+  static void AddRest(const Tensor& in, size_t count, Dims* dims, Dims* split) {
+    for (size_t d = 1 + count; d < in.dims.size(); ++d) {
+      dims->push_back(in.dims[d]);
+      split->push_back(in.dims[d]);
+    }
+  }
+
+  const char* const op_;
+  const bool to_batch_;
+};
+
+// Keeps a band around the diagonal of each matrix.
+class BandPart {
+ public:
+  BandPart(const Construction&, const PlainRow&) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> lower = call.HostInts(1), upper = call.HostInts(2);
+    if (in.rank() < 2)
+      Refuse("input must be at least 2-dim, received shape: " + ShapeText(in.dims));
+    if (lower.size() != 1 || upper.size() != 1) Refuse("num_lower and num_upper must be scalars");
+    const int64_t rows = in.dims[in.dims.size() - 2], columns = in.dims.back();
+    if (lower[0] > rows || upper[0] > columns) {
+      Refuse("num_lower and num_upper must be negative or at most the number of rows (" +
+             std::to_string(rows) + ") and columns (" + std::to_string(columns) + "), got " +
+             std::to_string(lower[0]) + " and " + std::to_string(upper[0]));
+    }
+    const Tensor out = call.OutLike(0, in.dims, {0});
+    const std::string below = "(long)(i / " + std::to_string(columns) + " % " +
+                              std::to_string(rows) + ") - (long)(i % " + std::to_string(columns) +
+                              ")";
+    const std::string keep = (lower[0] < 0 ? "1" : "below <= " + std::to_string(lower[0])) +
+                             " && " +
+                             (upper[0] < 0 ? "1" : "-below <= " + std::to_string(upper[0]));
+    RunBroadcastMap(call, {"const long below = " + below + "; r = " + keep + " ? x0 : 0;", ""},
+                    {in}, out);
+  }
+};
+
+constexpr TypeSet kMoved = kAll;
+// Integers of 32 bits are shapes and indices nearly always: ops that make them of shapes run on the
+// host (ops/host_integers.cc).
+constexpr TypeSet kData = kAll & ~kI32;
+
+constexpr PlainRow kTranspose[] = {{{"Transpose", kMoved, "T", "perm"}}};
+constexpr Concat::Row kConcat[] = {{{"ConcatV2", kData, "T", "axis"}, true},
+                                   {{"Concat", kData, "T", "concat_dim"}, false}};
+constexpr PlainRow kPack[] = {{{"Pack", kData}}};
+constexpr PlainRow kUnpack[] = {{{"Unpack", kData}}};
+constexpr Split::Row kSplit[] = {{{"Split", kMoved, "T", "split_dim"}, false},
+                                 {{"SplitV", kMoved, "T", "size_splits split_dim"}, true}};
+constexpr PlainRow kSlice[] = {{{"Slice", kData, "T", "begin size"}}};
+constexpr Pad::Row kPad[] = {{{"Pad", kMoved, "T", "paddings"}, false},
+                             {{"PadV2", kMoved, "T", "paddings"}, true}};
+constexpr PlainRow kTile[] = {{{"Tile", kMoved, "T", "multiples"}}};
+constexpr PlainRow kBroadcastTo[] = {{{"BroadcastTo", kMoved, "T", "shape"}}};
+constexpr PlainRow kFill[] = {{{"Fill", kData, "T", "dims"}}};
+constexpr PlainRow kReverse[] = {{{"ReverseV2", kMoved, "T", "axis"}}};
+constexpr SpaceBatch::Row kSpaceBatch[] = {
+    {{"SpaceToBatchND", kMoved, "T", "block_shape paddings"}, true},
+    {{"BatchToSpaceND", kMoved, "T", "block_shape crops"}, false}};
+constexpr PlainRow kBandPart[] = {{{"MatrixBandPart", kAll, "T", "num_lower num_upper"}}};
+constexpr BlockDepth::Row kBlocks[] = {{{"SpaceToDepth", kMoved}, true},
+                                       {{"DepthToSpace", kMoved}, false}};
+
+}  // namespace
+
+void RegisterLayout() {
+  RegisterTable<Transpose, kTranspose>();
+  RegisterTable<Concat, kConcat>();
+  RegisterTable<Pack, kPack>();
+  RegisterTable<Unpack, kUnpack>();
+  RegisterTable<Split, kSplit>();
+  RegisterTable<Slice, kSlice>();
+  RegisterTable<Pad, kPad>();
+  RegisterTable<Tile, kTile>();
+  RegisterTable<BroadcastTo, kBroadcastTo>();
+  RegisterTable<Fill, kFill>();
+  RegisterTable<Reverse, kReverse>();
+  RegisterTable<BlockDepth, kBlocks>();
+  RegisterTable<SpaceBatch, kSpaceBatch>();
+  RegisterTable<BandPart, kBandPart>();
+}
+
+}  // namespace opencl

@@ -1,0 +1,137 @@
+// Softmax over the last dimension, and the losses that use it.
+
+#include "../base/launch.h"
+#include "../base/registry.h"
+#include "families.h"
+
+namespace opencl {
+namespace {
+
+struct SoftmaxRow {
+  OpRow row;
+  bool log = false;
+};
+
+struct Shape {
+  int64_t rows, length;
+  size_t group;
+  std::string prologue;
+};
+
+Shape ShapeOf(Call& call, const Tensor& x, int64_t rows, int64_t length, bool log) {
+  const bool gpu = call.device().is_gpu();
+  Shape shape{rows, length, !gpu ? size_t{1} : length > 512 ? size_t{256} : size_t{64}, ""};
+  shape.prologue = DefineType("X", TypeOf(x.type)) + "#define GROUP " +
+                   std::to_string(shape.group) + "\n#define LANES " + (gpu ? "1" : "16") + "\n" +
+                   (log ? "#define LOG\n" : "");
+  return shape;
+}
+
+void RunRows(Launch& launch, const Shape& shape) {
+  launch.Run({static_cast<size_t>(shape.rows) * shape.group, 1, 1}, {shape.group, 1, 1});
+}
+
+class Softmax {
+ public:
+  Softmax(const Construction&, const SoftmaxRow& row) : log_(row.log) {}
+  void Compute(Call& call) const {
+    const Tensor x = call.In(0);
+    if (x.rank() < 1) Refuse("logits must have >= 1 dimension, got " + ShapeText(x.dims));
+    const Tensor out = call.OutLike(0, x.dims, {0});
+    if (x.count == 0) return;
+    const Shape shape = ShapeOf(call, x, x.count / x.dims.back(), x.dims.back(), log_);
+    Launch launch(call, {"softmax.cl", shape.prologue, "softmax"});
+    launch.Memory(x).Memory(out).Int(shape.length);
+    RunRows(launch, shape);
+  }
+
+ private:
+  const bool log_;
+};
+
+class CrossEntropy {
+ public:
+  CrossEntropy(const Construction&, const SoftmaxRow&) {}
+  void Compute(Call& call) const {
+    const Tensor logits = call.In(0), labels = call.In(1);
+    const Dims dims = Broadcast(logits.dims, labels.dims);
+    if (dims.size() != 2) {
+      Refuse(
+          "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional, "
+          "not " +
+          ShapeText(dims));
+    }
+    const Tensor loss = call.Out(0, {dims[0]});
+    const Tensor gradient = call.Out(1, dims);
+    if (gradient.count == 0) return FillEmpty(call, loss);
+    for (const Tensor& operand : {logits, labels}) {
+      if (operand.rank() != 2 || operand.dims[1] != dims[1]) {
+        NotImplemented("SoftmaxCrossEntropyWithLogits of shapes " + ShapeText(logits.dims) +
+                       " and " + ShapeText(labels.dims) + " on an OpenCL device");
+      }
+    }
+    const Shape shape = ShapeOf(call, logits, dims[0], dims[1], false);
+    Launch launch(call, {"softmax.cl", shape.prologue, "cross_entropy"});
+    launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
+    launch.Int(logits.dims[0] == 1 ? 0 : dims[1]).Int(labels.dims[0] == 1 ? 0 : dims[1]);
+    RunRows(launch, shape);
+  }
+
+ private:
+  // Rows of no classes lose nothing.
+  static void FillEmpty(Call& call, const Tensor& loss) {
+    if (loss.count == 0) return;
+    const Place place = call.device().memory().Find(loss.data, loss.bytes());
+    const cl_uchar zero = 0;
+    Check(clEnqueueFillBuffer(call.stream().queue(), place.buffer, &zero, 1, place.offset,
+                              loss.bytes(), 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+    call.stream().Touch();
+  }
+};
+
+class SparseCrossEntropy {
+ public:
+  SparseCrossEntropy(const Construction& node, const SoftmaxRow&) : node_(node.name()) {}
+  void Compute(Call& call) const {
+    const Tensor logits = call.In(0), labels = call.In(1);
+    if (logits.rank() != 2) Refuse("logits must be 2-D, but got shape " + ShapeText(logits.dims));
+    if (labels.rank() != 1) Refuse("labels must be 1-D, but got shape " + ShapeText(labels.dims));
+    if (labels.dims[0] != logits.dims[0]) {
+      Refuse("logits and labels must have the same first dimension, got logits shape " +
+             ShapeText(logits.dims) + " and labels shape " + ShapeText(labels.dims));
+    }
+    if (logits.dims[1] == 0) {
+      Refuse("Must have at least one class, but got logits shape " + ShapeText(logits.dims));
+    }
+    const Tensor loss = call.Out(0, {logits.dims[0]});
+    const Tensor gradient = call.Out(1, logits.dims);
+    if (loss.count == 0) return;
+    Shape shape = ShapeOf(call, logits, logits.dims[0], logits.dims[1], false);
+    shape.prologue += DefineType("L", TypeOf(labels.type));
+    Launch launch(call, {"softmax.cl", shape.prologue, "sparse_cross_entropy"});
+    launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
+    launch.Errors(call.device().errors().NumberOf(
+        "Received a label value of %lld which is outside the valid range of [0, " +
+        std::to_string(shape.length) + ") in node '" + node_ +
+        "' (SparseSoftmaxCrossEntropyWithLogits)"));
+    RunRows(launch, shape);
+  }
+
+ private:
+  const std::string node_;
+};
+
+constexpr SoftmaxRow kSoftmax[] = {{{"Softmax", kFloats}}, {{"LogSoftmax", kFloats}, true}};
+constexpr SoftmaxRow kLoss[] = {{{"SoftmaxCrossEntropyWithLogits", kFloats}}};
+constexpr SoftmaxRow kSparseLoss[] = {{{"SparseSoftmaxCrossEntropyWithLogits", kFloats}}};
+
+}  // namespace
+
+void RegisterSoftmax() {
+  RegisterTable<Softmax, kSoftmax>();
+  RegisterTable<CrossEntropy, kLoss>();
+  RegisterTable<SparseCrossEntropy, kSparseLoss>();
+}
+
+}  // namespace opencl
