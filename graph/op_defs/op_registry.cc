@@ -1,5 +1,6 @@
 // Built-in ops are rows of text. A row is parsed at the first question about the op, since a graph
-// uses few of the rows. The map of names is complete from the start and read without a lock.
+// uses few of the rows. The map of names is complete from the start and read without a lock, that
+// of ops with nothing but a signature from the first question on that needs it.
 
 #include "graph/op_defs/op_registry.h"
 
@@ -7,9 +8,9 @@
 
 #include <deque>
 
+#include "absl/base/call_once.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
@@ -20,46 +21,10 @@
 namespace tenon {
 namespace {
 
-// Splits at ';' outside of quotes: the default of a string may hold one.
-std::vector<std::string_view> SplitSpecs(std::string_view text) {
-  std::vector<std::string_view> parts;
-  size_t begin = 0;
-  char quote = '\0';
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '\\') {
-      ++i;
-    } else if (i < text.size() && quote != '\0') {
-      if (text[i] == quote) quote = '\0';
-    } else if (i < text.size() && (text[i] == '\'' || text[i] == '"')) {
-      quote = text[i];
-    } else if (i >= text.size() || text[i] == ';') {
-      const std::string_view part = absl::StripAsciiWhitespace(text.substr(begin, i - begin));
-      if (!part.empty()) parts.push_back(part);
-      begin = i + 1;
-    }
-  }
-  return parts;
-}
-
-absl::StatusOr<OpDef> Parse(const OpSpec& spec) {
-  OpDefBuilder builder(spec.name);
-  for (std::string_view s : SplitSpecs(spec.attrs)) TENON_RETURN_IF_ERROR(builder.AddAttr(s));
-  for (std::string_view s : SplitSpecs(spec.inputs)) TENON_RETURN_IF_ERROR(builder.AddInput(s));
-  for (std::string_view s : SplitSpecs(spec.outputs)) TENON_RETURN_IF_ERROR(builder.AddOutput(s));
-  OpDef& def = builder.def();
-  def.is_stateful = (spec.flags & kStateful) != 0;
-  def.is_commutative = (spec.flags & kCommutative) != 0;
-  def.is_aggregate = (spec.flags & kAggregate) != 0;
-  def.allows_uninitialized_input = (spec.flags & kUninitializedInput) != 0;
-  def.deprecated_since = spec.deprecated_since;
-  def.deprecation = spec.deprecation;
-  if (spec.shape_fn != nullptr) def.shape_fn = spec.shape_fn;
-  def.facts = &spec.facts;
-  return std::move(builder).Finish();
-}
-
+// One of `spec` and `row` says what the op is.
 struct BuiltinOp {
   const OpSpec* spec = nullptr;
+  std::string_view row;  // of a table of signatures
   std::atomic<const OpDef*> def{nullptr};
 };
 
@@ -70,6 +35,10 @@ struct OpRegistry::Impl {
   // no lock.
   std::unique_ptr<BuiltinOp[]> builtin_ops;
   absl::flat_hash_map<std::string_view, BuiltinOp*> builtin;
+  // Filled at the first question that `builtin` does not answer, and like it from then on.
+  absl::once_flag signatures_read;
+  std::deque<BuiltinOp> signature_ops;
+  absl::flat_hash_map<std::string_view, BuiltinOp*> signatures;
 
   absl::Mutex mu;
   absl::flat_hash_map<std::string_view, OpDef*> registered ABSL_GUARDED_BY(mu);
@@ -81,11 +50,30 @@ struct OpRegistry::Impl {
     absl::MutexLock lock(&mu);
     // Another thread may have parsed it while this one waited for the lock.
     if (const OpDef* def = op.def.load(std::memory_order_acquire)) return def;
-    absl::StatusOr<OpDef> parsed = Parse(*op.spec);
+    absl::StatusOr<OpDef> parsed =
+        op.spec != nullptr ? ParseOpSpec(*op.spec) : ParseSignature(op.row);
     if (!parsed.ok()) return nullptr;  // a mistake in a table; a test parses them all
     const OpDef* def = &storage.emplace_back(*std::move(parsed));
     op.def.store(def, std::memory_order_release);
     return def;
+  }
+
+  void ReadSignatures() {
+    for (std::string_view table : SignatureTables()) {
+      for (std::string_view row : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
+        BuiltinOp& op = signature_ops.emplace_back();
+        op.row = row;
+        signatures.emplace(row.substr(0, row.find('|')), &op);
+      }
+    }
+  }
+
+  // The built-in op of the name; null if there is none.
+  BuiltinOp* FindBuiltin(std::string_view name) {
+    if (const auto it = builtin.find(name); it != builtin.end()) return it->second;
+    absl::call_once(signatures_read, [this] { ReadSignatures(); });
+    const auto it = signatures.find(name);
+    return it == signatures.end() ? nullptr : it->second;
   }
 };
 
@@ -110,9 +98,9 @@ OpRegistry& OpRegistry::Global() {
 }
 
 const OpDef* OpRegistry::Find(std::string_view name) {
-  if (const auto it = impl_->builtin.find(name); it != impl_->builtin.end()) {
-    const OpDef* def = it->second->def.load(std::memory_order_acquire);
-    return def != nullptr ? def : impl_->ParseBuiltin(*it->second);
+  if (BuiltinOp* const op = impl_->FindBuiltin(name)) {
+    const OpDef* def = op->def.load(std::memory_order_acquire);
+    return def != nullptr ? def : impl_->ParseBuiltin(*op);
   }
   absl::ReaderMutexLock lock(&impl_->mu);
   const auto it = impl_->registered.find(name);
@@ -127,12 +115,15 @@ const OpFacts& OpRegistry::Facts(std::string_view name) {
   return it != impl_->registered.end() ? *it->second->facts : kNoFacts;
 }
 
-bool OpRegistry::IsBuiltin(std::string_view name) const { return impl_->builtin.contains(name); }
+bool OpRegistry::IsBuiltin(std::string_view name) const {
+  return impl_->FindBuiltin(name) != nullptr;
+}
 
 absl::Status OpRegistry::Register(OpDef op) {
   TENON_ASSIGN_OR_RETURN(const OpFacts facts, StatedFacts(op));
+  const bool builtin = IsBuiltin(op.name);
   absl::MutexLock lock(&impl_->mu);
-  if (impl_->builtin.contains(op.name) || impl_->registered.contains(op.name)) {
+  if (builtin || impl_->registered.contains(op.name)) {
     return absl::AlreadyExistsError(absl::StrCat("Op with name ", op.name));
   }
   // An op that comes back as it was takes its old place: a plug-in may be loaded again and again.
@@ -162,7 +153,9 @@ void OpRegistry::Remove(std::string_view name) {
 
 std::vector<std::string_view> OpRegistry::Names() {
   std::vector<std::string_view> names;
+  impl_->FindBuiltin("");  // reads the signatures
   for (const auto& [name, op] : impl_->builtin) names.push_back(name);
+  for (const auto& [name, op] : impl_->signatures) names.push_back(name);
   {
     absl::ReaderMutexLock lock(&impl_->mu);
     for (const auto& [name, op] : impl_->registered) names.push_back(name);

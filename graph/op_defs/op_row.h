@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/op_defs/op_def.h"
 #include "graph/op_defs/op_facts.h"
 
 namespace tenon {
@@ -37,5 +40,22 @@ struct OpSpec {
 
 // Returns the families' tables, gathered by graph/ops/all_ops.cc. No two rows have one name.
 absl::Span<const absl::Span<const OpSpec>> BuiltinOps();
+
+// Returns tables of ops that TensorFlow registers and that have no OpSpec: the host cannot carry
+// them out and knows no facts of them. Each row is a line, in which bars separate name, inputs,
+// outputs, attributes, flags and shapes:
+//   "XlaDot|lhs:T; rhs:T|output:T|T:numbertype; …|stateful|[] ?\n"
+// The flags are words: stateful, commutative, aggregate, uninitialized, and at last "deprecated
+// VERSION EXPLANATION". The shapes are those of the outputs whatever the inputs are, "?" and
+// "[?,2]" for what is not known; with none all are unknown. Names are in no table twice and in no
+// OpSpec. The tables live as long as the process (graph/ops/signatures/).
+absl::Span<const char* const> SignatureTables();
+// The shape function that gives the shapes of the last field of such a row.
+ShapeFn ShapesFromText(std::string_view text);
+
+// Parse one row. The OpDef of a row of a signature table has no facts. INVALID_ARGUMENT names the
+// part that does not parse: rows are right, which a test shows.
+absl::StatusOr<OpDef> ParseOpSpec(const OpSpec& spec);
+absl::StatusOr<OpDef> ParseSignature(std::string_view row);
 
 }  // namespace tenon

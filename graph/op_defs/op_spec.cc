@@ -322,7 +322,7 @@ absl::Status ResolveArg(OpDef& def, ArgDef& arg) {
 
 absl::Status CheckNames(const OpDef& def) {
   std::string_view rest = def.name;
-  if (rest.starts_with("_")) rest.remove_prefix(1);
+  rest.remove_prefix(std::min(rest.find_first_not_of('_'), rest.size()));
   const bool fits = !rest.empty() && absl::ascii_isupper(rest[0]) &&
                     std::all_of(rest.begin(), rest.end(), [](char c) {
                       return absl::ascii_isalnum(c) || c == '_' || c == '>';

@@ -41,7 +41,7 @@ struct MemoryFile {
   zlib_filefunc64_def functions();
 };
 
-uLong Read(void*, void* stream, void* to, uLong size) {
+uLong ReadFromZip(void*, void* stream, void* to, uLong size) {
   auto* const file = static_cast<MemoryFile*>(stream);
   const size_t n = std::min<size_t>(size, file->archive.size() - file->at);
   file->too_short = file->too_short || n < size;
@@ -70,7 +70,7 @@ long Seek(void*, void* stream, ZPOS64_T offset, int origin) {
 
 zlib_filefunc64_def MemoryFile::functions() {
   return {.zopen64_file = [](void* file, const void*, int) { return file; },
-          .zread_file = Read,
+          .zread_file = ReadFromZip,
           .zwrite_file = Write,
           .ztell64_file = [](void*, void* stream) -> ZPOS64_T {
             return static_cast<MemoryFile*>(stream)->at;

@@ -191,8 +191,9 @@ TEST(ArgSpec, Refused) {
 
 TEST(OpDef, NamesAreChecked) {
   EXPECT_TRUE(Build({}, "_Fused2").ok());
+  EXPECT_TRUE(Build({}, "__Fused2").ok());
   EXPECT_TRUE(Build({}, "Space>Op").ok());
-  for (const char* name : {"", "op", "_", "__A", "A-b", "9A"})
+  for (const char* name : {"", "op", "_", "__", "A-b", "9A"})
     EXPECT_FALSE(Build({}, name).ok()) << name;
   EXPECT_FALSE(Build({.attrs = {"a: int", "a: int"}}).ok());
   EXPECT_FALSE(Build({.inputs = {"x: float", "x: float"}}).ok());

@@ -1,7 +1,9 @@
 // The built-in ops have the signatures that TensorFlow gives them.
+#include <algorithm>
 #include <fstream>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_split.h"
 #include "graph/op_defs/attr_set.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/op_defs/op_row.h"
@@ -117,6 +119,57 @@ TEST(OpTable, IsTensorFlows) {
     for (const OpSpec& op : family)
       EXPECT_TRUE(known.contains(op.name)) << op.name << " is not in the golden file";
   }
+}
+
+// The ops with nothing but a signature, beside which the tables have no other.
+TEST(OpSignatures, AreTensorFlows) {
+  std::ifstream golden("tests/golden/ops/signatures.txt");
+  ASSERT_TRUE(golden.is_open());
+  absl::flat_hash_set<std::string> known;
+  for (std::string line; std::getline(golden, line);) {
+    known.insert(line.substr(0, line.find('|')));
+    const OpDef* op = OpRegistry::Global().Find(line.substr(0, line.find('|')));
+    ASSERT_NE(op, nullptr) << line;
+    EXPECT_EQ(PrintOp(*op), line);
+  }
+  for (absl::Span<const OpSpec> family : BuiltinOps()) {
+    for (const OpSpec& spec : family) EXPECT_FALSE(known.contains(spec.name)) << spec.name;
+  }
+  for (const std::string_view table : SignatureTables()) {
+    for (const std::string_view row : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
+      const absl::StatusOr<OpDef> op = ParseSignature(row);
+      ASSERT_TRUE(op.ok()) << row << op.status();
+      EXPECT_EQ(known.erase(op->name), 1u) << op->name;
+      const absl::StatusOr<OpDef> back = OpDefFromWire(OpDefToWire(*op));
+      ASSERT_TRUE(back.ok()) << back.status();
+      EXPECT_EQ(PrintOp(*back), PrintOp(*op));
+    }
+  }
+  EXPECT_TRUE(known.empty());
+}
+
+TEST(OpSignatures, AreOpsOfTheHost) {
+  OpRegistry& registry = OpRegistry::Global();
+  EXPECT_TRUE(registry.IsBuiltin("XlaDot"));
+  EXPECT_EQ(&registry.Facts("XlaDot"), &kNoFacts);
+  EXPECT_FALSE(registry.IsBuiltin("XlaDo"));
+  const std::vector<std::string_view> names = registry.Names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "XlaDot"), 1);
+  OpDef op;
+  op.name = "XlaDot";
+  EXPECT_TRUE(absl::IsAlreadyExists(registry.Register(op)));
+}
+
+TEST(OpSignatures, ThatAreWrongAreErrors) {
+  for (const char* row : {"Five||||", "A|x: T||||", "A|||a: none||", "A||||lively|", "a|||||",
+                          "A||||deprecated soon|"})
+    EXPECT_FALSE(ParseSignature(row).ok()) << row;
+  const absl::StatusOr<OpDef> op =
+      ParseSignature("A|||s: string = 'a;b'|stateful commutative deprecated 7 Use B|");
+  ASSERT_TRUE(op.ok()) << op.status();
+  EXPECT_TRUE(op->is_stateful && op->is_commutative && !op->is_aggregate);
+  EXPECT_EQ(op->deprecated_since, 7);
+  EXPECT_EQ(op->deprecation, "Use B");
 }
 
 TEST(OpTable, SurvivesTheWire) {

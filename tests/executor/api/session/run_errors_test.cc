@@ -310,6 +310,26 @@ TEST_F(CRunErrors, OfAnOpWithoutAKernel) {
                     EndsWith("\n\t [[{{node y}}]]")));
 }
 
+// An op of which nothing but the signature is here may stand in a graph.
+TEST_F(CRunErrors, OfAnOpWithASignatureAlone) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_OperationDescription* desc = New("XlaDot", "dot");
+  TF_AddInput(desc, {x, 0});
+  TF_AddInput(desc, {x, 0});
+  TF_SetAttrString(desc, "dimension_numbers", "", 0);
+  TF_SetAttrString(desc, "precision_config", "", 0);
+  TF_Operation* dot = Finish(desc);
+  TF_Operation* neg = Unary("Neg", "neg", {x, 0});
+  EXPECT_EQ(-1, TF_GraphGetTensorNumDims(g(), {dot, 0}, s()));
+  ExpectOk();
+  const testing::TensorPtr fed = testing::Float(1);
+  EXPECT_THAT(ErrorOf(dot, {{{x, 0}, fed.get()}}),
+              StartsWith("3 No OpKernel was registered to support Op 'XlaDot' used by {{node dot}} "
+                         "with these attrs: [T=DT_FLOAT, "));
+  EXPECT_EQ("0 ", ErrorOf(neg, {{{x, 0}, fed.get()}}));
+  EXPECT_EQ(nullptr, TF_FinishOperation(New("NoSuchOp", "none"), s()));
+}
+
 TEST_F(CRunErrors, OfADeviceThatDoesNotExist) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   TF_OperationDescription* desc = New("Neg", "y");
