@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -90,6 +91,35 @@ TEST(CppCustomGradient, HoldsInBranchesAndLoops) {
     const Tensor second = Function(SlopeOfSum(once_plain))(x);
     ExpectNear(Function(SlopeOfSum(once))(x), second);
     ExpectNear(SlopeOfSum(SlopeOfSum(called))(x), second);
+  }
+}
+
+// Each derivative goes back through the loops of the one before.
+TEST(CppCustomGradient, HoldsInLoopsThreeTimes) {
+  Variable v(Tensor(1.3f));
+  const Tensor x = Tensor::Of<float>({0.7f, 1.2f, 0.9f});
+  const std::vector<OneToOne> given = Programs(SquareOfSlope(2), v), plain = Programs(Square, v);
+  const auto third = [](const OneToOne& f) { return SlopeOfSum(SlopeOfSum(SlopeOfSum(f))); };
+  for (const size_t i : {2, 3}) {
+    SCOPED_TRACE(i);
+    const Function called(given[i]);
+    const Tensor want = Function(third(plain[i]))(x);
+    ExpectNear(Function(third(given[i]))(x), want);
+    ExpectNear(third(called)(x), want);
+  }
+}
+
+// A way back that would not fit the memory is refused.
+TEST(CppCustomGradient, LimitsWhatWaysBackCopy) {
+  const auto outer = std::make_shared<internal::TraceGraph>(nullptr);
+  const auto inner = std::make_shared<internal::TraceGraph>(outer.get());
+  inner->CountCopied(90'000, {});
+  try {
+    outer->CountCopied(20'000, {});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_RESOURCE_EXHAUSTED);
+    EXPECT_NE(error.message().find("have more than 100000 nodes"), std::string::npos);
   }
 }
 

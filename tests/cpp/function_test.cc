@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -327,6 +328,34 @@ TEST(CppFunction, MayBeAMemberAndStandInAVector) {
   Tensor sum(0.f);
   for (const Step& step : steps) sum += step(Tensor(3.f), Tensor(4.f));
   EXPECT_EQ(sum.item<float>(), 7 + 12 + 4);
+}
+
+// Each function knows those that the ones it calls call: no walk goes down every path.
+TEST(CppFunction, CallsThatNestDeeplyAreTracedAtOnce) {
+  using OneToOne = std::function<Tensor(Tensor)>;
+  std::deque<Function<OneToOne>> functions;
+  functions.emplace_back([](Tensor x) { return x + 1; });
+  for (int i = 0; i < 60; ++i) {
+    const Function<OneToOne> inner = functions.back();
+    functions.emplace_back([inner](Tensor x) { return inner(x) + 1; });
+  }
+  EXPECT_EQ(functions.back()(Tensor(1.f)).item<float>(), 62);
+  // An error in the innermost one says where it is.
+  Function<OneToOne> f([](Tensor x) { return ops::Reshape(x, ops::Cast(x, DType::kInt32)); });
+  for (int i = 0; i < 60; ++i) f = Function<OneToOne>([inner = f](Tensor x) { return inner(x); });
+  try {
+    f(Tensor::Of<float>({3, 3}));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.op(), "Reshape") << error.what();
+  }
+}
+
+TEST(CppFunction, ReportSaysThatItCallsItself) {
+  std::optional<Function<std::function<Tensor(Tensor, int)>>> power;
+  power.emplace([&](Tensor x, int n) { return n == 0 ? x : (*power)(x, n - 1) * 2; });
+  EXPECT_EQ((*power)(Tensor(1.f), 2).item<float>(), 4);
+  EXPECT_NE(power->TraceReport().find("because it calls itself"), std::string::npos);
 }
 
 }  // namespace

@@ -50,6 +50,19 @@ TEST(CppOps, TakeTensorsNumbersAndVariables) {
   EXPECT_EQ(results[4].ToVector<float>(), (Values{0, 0}));
 }
 
+TEST(CppOps, TakeIntegersOfSeveralTypesInBraces) {
+  const Tensor x = Tensor::Of<float>({1, 2, 3, 4});
+  const int64_t rows = 2;
+  const int32_t columns = 2;
+  EXPECT_EQ(ops::Reshape(x, {-1, rows}).shape(), (Shape{2, 2}));
+  EXPECT_EQ(ops::Reshape(x, {rows, columns}).shape(), (Shape{2, 2}));
+  EXPECT_EQ(ops::Fill({columns, size_t{3}, rows}, 1.f).shape(), (Shape{2, 3, 2}));
+  // Lists of one type stay what they were.
+  EXPECT_EQ(ops::Identity({rows, rows}).dtype(), DType::kInt64);
+  EXPECT_EQ(ops::Identity({columns, 1}).dtype(), DType::kInt32);
+  EXPECT_EQ(ops::Identity({{rows}, {rows}}).shape(), (Shape{2, 1}));
+}
+
 TEST(CppOps, TakeListsInBracesAsVectors) {
   const int64_t rows = 3;
   const auto results = InBothModes([&] {

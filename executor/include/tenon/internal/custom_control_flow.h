@@ -178,6 +178,11 @@ class LoopBack {
         [&](const std::vector<Tensor>& in) { return CallAgain(cond_, first(in), where_)[0]; },
         [&](const std::vector<Tensor>& in) {
           std::vector<Tensor> next = CallAgain(body_, first(in), where_);
+          // What comes out of the call is another tensor, which would be kept at each step when
+          // this loop is gone back through in its turn.
+          for (size_t i = 0; i < count; ++i) {
+            if (IsKept(i)) next[i] = in[i];
+          }
           next.push_back(Add(in[count], Tensor(int32_t{1})));
           size_t list = count;
           for (size_t i = 0; i < count; ++i) {

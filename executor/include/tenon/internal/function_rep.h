@@ -119,6 +119,22 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // Returns false if there is no such node, or nobody knows its place. A node of a function whose
   // call was put in the place of the node "call" is named "call/node".
   bool FindNode(const std::string& node, Where* where, std::string* op) const {
+    if (FindOwnNode(node, where, op)) return true;
+    if (graph_ == nullptr) return false;
+    for (const auto& callee : graph_->callees()) {
+      if (callee->FindOwnNode(node, where, op)) return true;
+    }
+    return false;
+  }
+
+  // Set before other threads see the function.
+  TraceNote note;
+  // The function's forms for tapes, once they were needed. Guarded by TraceMutex().
+  std::shared_ptr<BackwardTable> backward;
+
+ private:
+  // The same for nodes of the function, and of calls that were put in the place of one of them.
+  bool FindOwnNode(const std::string& node, Where* where, std::string* op) const {
     if (graph_ == nullptr) return false;
     *where = graph_->PlaceOf(node);
     if (where->line() == 0) *where = PlaceOfOriginal(node);
@@ -130,18 +146,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
          slash = node.find('/', slash + 1)) {
       if (FindInCall(node.substr(0, slash), node.substr(slash + 1), where, op)) return true;
     }
-    for (const auto& callee : graph_->callees()) {
-      if (callee->FindNode(node, where, op)) return true;
-    }
     return false;
   }
 
-  // Set before other threads see the function.
-  TraceNote note;
-  // The function's forms for tapes, once they were needed. Guarded by TraceMutex().
-  std::shared_ptr<BackwardTable> backward;
-
- private:
   struct CustomGradients {
     std::mutex mutex;
     std::unordered_map<std::string, std::weak_ptr<FunctionRep>> by_name;
@@ -296,21 +303,16 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     std::vector<TF_Function*> functions(static_cast<size_t>(count));
     const int got = TF_GraphGetFunctions(graph, functions.data(), count, status);
     Check(status);
+    std::unordered_map<std::string, int64_t> known;  // names, each 1
+    for (const auto& callee : graph_->callees()) known.emplace(callee->name(), 1);
     for (int i = 0; i < got; ++i) {
       TF_Function* const function = functions[static_cast<size_t>(i)];
-      if (Knows(*graph_, TF_FunctionName(function))) {
+      if (known.contains(TF_FunctionName(function))) {
         TF_DeleteFunction(function);
       } else {
         graph_->Keep(Adopt(function));
       }
     }
-  }
-  static bool Knows(const TraceGraph& graph, const std::string& name) {
-    for (const auto& callee : graph.callees()) {
-      if (callee->name_ == name) return true;
-      if (callee->graph_ != nullptr && Knows(*callee->graph_, name)) return true;
-    }
-    return false;
   }
 
   const std::string name_;

@@ -181,6 +181,7 @@ inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operati
                                   const std::vector<TF_Output>& inputs, Where where,
                                   size_t first_capture = static_cast<size_t>(-1)) {
   GraphCopy copy(from, std::make_shared<TraceGraph>(scopes.trace));
+  if (scopes.trace != nullptr) scopes.trace->CountCopied(nodes.size(), where);
   for (TF_Operation* const node : nodes) copy.graph()->Reserve(TF_OperationName(node));
   size_t number = 0;
   for (const TF_Output& input : inputs) {

@@ -200,8 +200,25 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return begin_.line() != 0 || outer_ == nullptr ? begin_ : outer_->LastPlace();
   }
 
+  // Counts nodes that ways back copy in the course of this trace, at the outermost one.
+  // RESOURCE_EXHAUSTED beyond kMostCopied: each derivative of a derivative through a loop that has
+  // a CustomGradient is several times as large as the one before.
+  void CountCopied(size_t nodes, Where where) {
+    if (outer_ != nullptr) return outer_->CountCopied(nodes, where);
+    copied_ += nodes;
+    if (copied_ <= kMostCopied) return;
+    Throw(
+        TF_RESOURCE_EXHAUSTED,
+        "The gradients of this function have more than " + std::to_string(kMostCopied) +
+            " nodes. Each derivative of a derivative through branches, loops and calls that have a"
+            " CustomGradient is several times as large as the one before: take fewer of them, or"
+            " write the function without CustomGradient",
+        where);
+  }
+
   // Makes a function known to the graph, before a node that calls it is made. The graph keeps it.
   void Use(const std::shared_ptr<FunctionRep>& function);
+  // The functions that the graph calls, and those that these call in their turn.
   const std::vector<std::shared_ptr<FunctionRep>>& callees() const { return callees_; }
   // The same for a function that is in the graph already.
   void Keep(std::shared_ptr<FunctionRep> function) { callees_.push_back(std::move(function)); }
@@ -312,6 +329,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     size_t capture;  // its number among the captures; kNoCapture for a constant
   };
   static constexpr size_t kNoCapture = static_cast<size_t>(-1);
+  static constexpr size_t kMostCopied = 100'000;
   // Few kinds of maps keep the compiling of programs short.
   using Numbers = std::unordered_map<const void*, size_t>;
 
@@ -415,6 +433,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::vector<TF_Operation*> waits_of_new_;  // of the node that is being made
   Where begin_;
   int64_t seeds_ = 0;
+  size_t copied_ = 0;  // CountCopied
   std::atomic<bool> has_lost_captures_{false};
 };
 

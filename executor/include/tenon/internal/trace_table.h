@@ -34,11 +34,14 @@ struct Trace {
     }
     return false;
   }
-  void NoteConstants(const FunctionRep& of) {
-    if (of.graph() == nullptr) return;
-    constants.insert(constants.end(), of.graph()->constants().begin(),
-                     of.graph()->constants().end());
-    for (const auto& callee : of.graph()->callees()) NoteConstants(*callee);
+  void NoteConstants() {
+    const auto note = [this](const FunctionRep& of) {
+      if (of.graph() == nullptr) return;
+      constants.insert(constants.end(), of.graph()->constants().begin(),
+                       of.graph()->constants().end());
+    };
+    note(*function);
+    for (const auto& callee : function->graph()->callees()) note(*callee);
   }
 };
 
@@ -92,7 +95,7 @@ class TraceTable {
     Signature signature = SignatureOf(call);
     if (std::shared_ptr<Trace> trace = Serving(signature, call)) return trace;
     signature.parts = describe();
-    int depth = 0;
+    int depth = 0;  // of calls of the function by itself, with other arguments each
     for (const Tracing* outer = CurrentTracing(); outer != nullptr; outer = outer->outer) {
       if (outer->table != this) continue;
       if (*outer->key == call.key || ++depth >= 64) {
@@ -104,7 +107,8 @@ class TraceTable {
               where_);
       }
     }
-    std::string why = Why(signature);
+    std::string why =
+        depth > 0 ? "it calls itself, with other arguments than before" : Why(signature);
     if (relax_ && input_signature_.empty()) Relax(signature);
     Tracing current{this, &call.key, CurrentTracing()};
     struct Restore {
@@ -118,7 +122,7 @@ class TraceTable {
     variables.Check();
     trace->signature = std::move(signature);
     trace->why = std::move(why);
-    trace->NoteConstants(*trace->function);
+    trace->NoteConstants();
     const std::lock_guard lock(mutex_);
     NoteTrace(*trace);
     traces_.push_back(trace);
