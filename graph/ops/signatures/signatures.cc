@@ -23,7 +23,7 @@ PartialShape ShapeFromText(std::string_view text) {
     if (dim != "?") std::from_chars(dim.data(), dim.data() + dim.size(), size);
     dims.push_back(size);
   }
-  return PartialShape(std::move(dims));
+  return PartialShape(dims);
 }
 
 }  // namespace
