@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, OpenClOps,
                                            "Softmax", "Transpose", "ConcatV2", "StridedSlice",
                                            "GatherV2", "MatMul", "BatchMatMulV2", "Conv2D",
                                            "DepthwiseConv2dNative", "MaxPool", "FusedBatchNormV3",
-                                           "Reshape", "ResizeBilinear"));
+                                           "Reshape", "ResizeBilinear", "ResourceApplyAdam"));
 
 TEST_F(OpenCl, ModelRunsWithoutANodeOnTheHost) {
   const std::string model = "tests/golden/models/mlp";

@@ -117,6 +117,8 @@ std::string Construction::name() const {
 
 // --- Call ---
 
+Tensor Call::Facts(const TF_Tensor* tensor) { return FactsOf(tensor); }
+
 Call::Call(TF_OpKernelContext* context) : context_(context) {
   const StatusPtr status(TF_NewStatus());
   stream_ = TF_GetStream(context, status.get());

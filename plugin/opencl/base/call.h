@@ -58,6 +58,9 @@ class Call {
   Stream& stream() { return *stream_; }
   Device& device() { return stream_->device(); }
 
+  // What a tensor of the host is; `tensor` stays the caller's.
+  static Tensor Facts(const TF_Tensor* tensor);
+
   int inputs() const { return TF_NumInputs(context_); }
   int outputs() const { return TF_NumOutputs(context_); }
   Tensor In(int index) const;

@@ -50,16 +50,33 @@ struct Tile {
 constexpr Tile kTiles[] = {
     {128, 128, 16, 8, 8}, {128, 64, 16, 8, 4}, {64, 64, 16, 4, 4}, {32, 32, 32, 4, 4}};
 
-// Large parts reuse more of what they load; there must be enough of them for all compute units.
-Tile ChooseTile(const Device& device, const Gemm& gemm) {
-  const bool large_elements = TypeOf(gemm.a.type).bytes > 4;  // local memory has 48 KB
+// How a GPU computes a product: the kernel's part of a work-group, and into how many parts k is
+// split.
+struct Plan {
+  Tile tile;
+  int split = 1;
+};
+
+// Large tiles reuse more of what they load; there must be enough of them for all compute units.
+// Where there are not, work-groups share a tile: each has some slices of k, at least kLeastSlices.
+Plan MakePlan(const Device& device, const Gemm& gemm) {
+  constexpr int64_t kLeastSlices = 4, kMostParts = 32;
+  const ElementType& type = TypeOf(gemm.a.type);
+  const int64_t units = device.compute_units();
+  const auto tiles_of = [&](const Tile& tile) {
+    return ((gemm.p.m + tile.bm - 1) / tile.bm) * ((gemm.p.n + tile.bn - 1) / tile.bn) *
+           gemm.batches;
+  };
   for (const Tile& tile : kTiles) {
-    if (large_elements && tile.bm > 64) continue;
-    const int64_t parts =
-        ((gemm.p.m + tile.bm - 1) / tile.bm) * ((gemm.p.n + tile.bn - 1) / tile.bn) * gemm.batches;
-    if (parts >= device.compute_units()) return tile;
+    if (type.bytes > 4 && tile.bm > 64) continue;  // local memory has 48 KB
+    const int64_t tiles = tiles_of(tile);
+    if (tiles >= (tile.bm > 64 ? units : 2 * units)) return {tile};
+    if (tile.bm != 64 || type.bit != kF32) continue;
+    const int64_t slices = (gemm.p.k + tile.bk - 1) / tile.bk;
+    const int64_t split = std::min({2 * units / tiles, slices / kLeastSlices, kMostParts});
+    if (split > 1) return {tile, static_cast<int>(split)};
   }
-  return kTiles[std::size(kTiles) - 1];
+  return {kTiles[std::size(kTiles) - 1]};
 }
 
 std::string Common(const Gemm& gemm) {
@@ -78,17 +95,31 @@ std::string Common(const Gemm& gemm) {
 size_t Groups(int64_t n, int64_t size) { return static_cast<size_t>((n + size - 1) / size); }
 
 void RunTiles(Call& call, const Gemm& gemm) {
-  const Tile tile = ChooseTile(call.device(), gemm);
-  const std::string prologue = Common(gemm) + "#define BM " + N(tile.bm) + "\n#define BN " +
-                               N(tile.bn) + "\n#define BK " + N(tile.bk) + "\n#define TM " +
-                               N(tile.tm) + "\n#define TN " + N(tile.tn) + "\n";
-  Launch launch(call, {"gemm.cl", prologue, "gemm_tiles"});
-  launch.Memory(gemm.a).Memory(gemm.b).Memory(gemm.c).Value(gemm.p).Value(gemm.w);
-  for (const Tensor& tensor : gemm.epilogue.tensors) launch.Memory(tensor);
-  const auto items = static_cast<size_t>(tile.items());
-  launch.Run({Groups(gemm.p.n, tile.bn) * items, Groups(gemm.p.m, tile.bm),
-              static_cast<size_t>(gemm.batches)},
-             {items, 1, 1});
+  const auto [tile, split] = MakePlan(call.device(), gemm);
+  Gemm product = gemm;
+  std::string prologue = "#define BM " + N(tile.bm) + "\n#define BN " + N(tile.bn) +
+                         "\n#define BK " + N(tile.bk) + "\n#define TM " + N(tile.tm) +
+                         "\n#define TN " + N(tile.tn) + "\n";
+  if (split > 1) {
+    product.epilogue = {};
+    product.c = call.Temp(gemm.c.type, {split, gemm.c.count});
+    prologue += "#define SPLIT " + N(split) + "\n";
+  }
+  {
+    Launch launch(call, {"gemm.cl", Common(product) + prologue, "gemm_tiles"});
+    launch.Memory(gemm.a).Memory(gemm.b).Memory(product.c).Value(gemm.p).Value(gemm.w);
+    for (const Tensor& tensor : product.epilogue.tensors) launch.Memory(tensor);
+    const auto items = static_cast<size_t>(tile.items());
+    launch.Run({Groups(gemm.p.n, tile.bn) * items, Groups(gemm.p.m, tile.bm),
+                static_cast<size_t>(gemm.batches * split)},
+               {items, 1, 1});
+  }
+  if (split == 1) return;
+  Launch join(call, {"gemm.cl", Common(gemm) + "#define JOIN\n#define SPLIT " + N(split) + "\n",
+                     "gemm_join"});
+  join.Memory(product.c).Memory(gemm.c).Value(static_cast<cl_ulong>(gemm.c.count)).Int(gemm.p.n);
+  for (const Tensor& tensor : gemm.epilogue.tensors) join.Memory(tensor);
+  join.Run(gemm.c.count);
 }
 
 // The rows, columns and vector of a CPU's kernel: accumulators, a row of b and one element of a

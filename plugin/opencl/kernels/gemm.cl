@@ -96,7 +96,15 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
   OPEN(c);
   EPILOGUE_OPEN
   const int item = get_local_id(0);
-  const int batch = get_group_id(2);
+#ifdef SPLIT
+  // This group's part of k; its results are one of SPLIT summands, which gemm_join adds.
+  const int batch = get_group_id(2) / SPLIT, part = get_group_id(2) % SPLIT;
+  const int depth = ((p.k + BK - 1) / BK + SPLIT - 1) / SPLIT * BK;
+  const int k_begin = part * depth, k_end = min(k_begin + depth, p.k);
+  c += (ulong)part * (get_num_groups(2) / SPLIT) * p.m * p.c_step;
+#else
+  const int batch = get_group_id(2), k_begin = 0, k_end = p.k;
+#endif
   {
     const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
     a += outer * p.a_outer + inner * p.a_inner;
@@ -138,9 +146,9 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
     for (int j = 0; j < TN; ++j) sum[i][j] = 0;
 
   X_C next_a[A_LOADS], next_b[B_LOADS];
-  for (int k0 = -BK, side = 1; k0 < p.k; k0 += BK, side ^= 1) {
+  for (int k0 = k_begin - BK, side = 1; k0 < k_end; k0 += BK, side ^= 1) {
     const int load = k0 + BK;  // the slice to load now
-    if (load < p.k) {
+    if (load < k_end) {
 #if WINDOW
       const int ka = load + a_k;
       const int tap = ka / w.channels, channel = ka - tap * w.channels;
@@ -173,7 +181,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
 #endif
       }
     }
-    if (k0 >= 0) {
+    if (k0 >= k_begin) {
 #pragma unroll
       for (int k = 0; k < BK; ++k) {
         X_C left[TM], right[TN];
@@ -189,7 +197,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
           for (int j = 0; j < TN; ++j) sum[i][j] = fma(left[i], right[j], sum[i][j]);
       }
     }
-    if (load < p.k) {
+    if (load < k_end) {
 #pragma unroll
       for (int i = 0; i < A_LOADS; ++i) slice_a[side ^ 1][A_K(i)][A_ROW(i)] = next_a[i];
 #pragma unroll
@@ -212,6 +220,24 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
       X_PUT(c, at, v);
     }
   }
+}
+#endif
+
+#ifdef JOIN
+// The sum of SPLIT products, and what follows them.
+__kernel void gemm_join(TENSOR(const X_S, parts), TENSOR(X_S, c), const ulong count,
+                        const uint columns EPILOGUE_ARGUMENTS) {
+  OPEN(parts);
+  OPEN(c);
+  EPILOGUE_OPEN
+  const ulong at = get_global_id(0);
+  if (at >= count) return;
+  const uint row = at / columns, column = at % columns;
+  X_C v = 0;
+#pragma unroll 4
+  for (int part = 0; part < SPLIT; ++part) v += X_GET(parts, part * count + at);
+  EPILOGUE
+  X_PUT(c, at, v);
 }
 #endif
 

@@ -19,4 +19,5 @@ OPENCL_ENTRY_POINT void TF_InitKernel(void) {
   opencl::RegisterNormalization();
   opencl::RegisterImages();
   opencl::RegisterReshape();
+  opencl::RegisterVariables();
 }

@@ -12,6 +12,7 @@ void RegisterMatMul();
 void RegisterConvolution();
 void RegisterPooling();
 void RegisterNormalization();
+void RegisterVariables();
 void RegisterImages();
 void RegisterReshape();
 
