@@ -65,7 +65,7 @@ TEST_F(OpenCl, PluginCheckFindsNoFault) {
 class OpenClOps : public OpenCl, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(OpenClOps, AnswersAsTensorFlow) {
-  const std::string graph = std::string("tests/golden/ops/") + GetParam() + ".pbtxt.xz";
+  const std::string graph = std::string("tests/golden/") + GetParam() + ".pbtxt.xz";
   const Finished check = OnDevice({"check", graph, "--json", "--device", "OPENCL:0"});
   EXPECT_EQ(check.exit, 0) << check.out << check.err;
   const json doc = json::parse(check.out);
@@ -73,11 +73,13 @@ TEST_P(OpenClOps, AnswersAsTensorFlow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OpenClOps,
-                         ::testing::Values("Relu", "AddV2", "FloorDiv", "SelectV2", "Sum", "ArgMax",
-                                           "Softmax", "Transpose", "ConcatV2", "StridedSlice",
-                                           "GatherV2", "MatMul", "BatchMatMulV2", "Conv2D",
-                                           "DepthwiseConv2dNative", "MaxPool", "FusedBatchNormV3",
-                                           "Reshape", "ResizeBilinear", "ResourceApplyAdam"));
+                         ::testing::Values("ops/Relu", "ops/AddV2", "ops/FloorDiv", "ops/SelectV2",
+                                           "ops/Sum", "ops/ArgMax", "ops/Softmax", "ops/Transpose",
+                                           "ops/ConcatV2", "ops/StridedSlice", "ops/GatherV2",
+                                           "ops/MatMul", "ops/BatchMatMulV2", "ops/Conv2D",
+                                           "ops/DepthwiseConv2dNative", "ops/MaxPool",
+                                           "ops/FusedBatchNormV3", "ops/Reshape",
+                                           "ops/ResizeBilinear", "state/ResourceApplyAdam"));
 
 TEST_F(OpenCl, ModelRunsWithoutANodeOnTheHost) {
   const std::string model = "tests/golden/models/mlp";
