@@ -104,6 +104,11 @@ PartialShape CommonShape(const PartialShape& a, const PartialShape& b) {
   return out;
 }
 
+absl::StatusOr<int64_t> CountTypes(InferenceContext& c, std::string_view attr) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, c.AttrTypeList(attr));
+  return static_cast<int64_t>(types.size());
+}
+
 PartialShape Vector(int64_t size) { return PartialShape({size}); }
 PartialShape Matrix(int64_t rows, int64_t columns) { return PartialShape({rows, columns}); }
 

@@ -52,6 +52,8 @@ absl::Status CheckPrefix(InferenceContext& c, const PartialShape& s, const Parti
 // What all inputs share, as MergeShapes; an error tells the first input that differs from those
 // behind it, as TensorFlow's AddN and Pack do.
 absl::StatusOr<PartialShape> MergeInputs(InferenceContext& c);
+// The number of types in an attribute. Errors as those of InferenceContext::AttrTypeList.
+absl::StatusOr<int64_t> CountTypes(InferenceContext& c, std::string_view attr);
 PartialShape Vector(int64_t size);
 PartialShape Matrix(int64_t rows, int64_t columns);
 

@@ -73,8 +73,7 @@ absl::Status ScopedAllocatorSplitShape(InferenceContext& c) {
 // Handles of variables, each with a type and a shape.
 absl::Status VarHandlesShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t n, c.AttrInt("N"));
-  TENON_ASSIGN_OR_RETURN(const AttrValue types_attr, c.AttrOf("dtypes"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, types_attr.AsTypeList());
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, c.AttrTypeList("dtypes"));
   TENON_ASSIGN_OR_RETURN(const AttrValue shapes_attr, c.AttrOf("shapes"));
   TENON_ASSIGN_OR_RETURN(std::vector<PartialShape> shapes, shapes_attr.AsShapeList());
   if (static_cast<int64_t>(types.size()) != n)

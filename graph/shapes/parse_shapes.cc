@@ -5,12 +5,6 @@
 namespace tenon::ops {
 namespace {
 
-absl::StatusOr<int64_t> CountTypes(InferenceContext& c, std::string_view name) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(name));
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, attr.AsTypeList());
-  return static_cast<int64_t>(types.size());
-}
-
 absl::StatusOr<int64_t> CountStrings(InferenceContext& c, std::string_view name) {
   TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(name));
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> strings, attr.AsStringList());
@@ -60,6 +54,25 @@ absl::Status SameCount(std::string_view what, int64_t n,
   return same ? absl::OkStatus() : Invalid(what, " (", n, ") must match the size of ", text);
 }
 
+// The two lists have as many elements, n and m.
+absl::Status SameLength(std::string_view a, int64_t n, std::string_view b, int64_t m) {
+  return n == m ? absl::OkStatus() : Invalid("len(", a, ") != len(", b, ")");
+}
+
+// One type for each sparse column.
+absl::Status CheckSparseTypes(InferenceContext& c, int64_t sparse) {
+  TENON_ASSIGN_OR_RETURN(const int64_t types, CountTypes(c, "sparse_types"));
+  return SameLength("sparse_keys", sparse, "sparse_types", types);
+}
+
+// One type and one of these shapes for each key of a dense column.
+absl::Status CheckDenseColumns(InferenceContext& c, int64_t keys,
+                               absl::Span<const PartialShape> shapes) {
+  TENON_ASSIGN_OR_RETURN(const int64_t types, CountTypes(c, "Tdense"));
+  TENON_RETURN_IF_ERROR(SameLength("dense_keys", keys, "dense_types", types));
+  return SameLength("dense_keys", keys, "dense_shapes", static_cast<int64_t>(shapes.size()));
+}
+
 // Sets the outputs of one kind of columns after the other.
 class Columns {
  public:
@@ -101,12 +114,8 @@ absl::Status ParseExampleShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t sparse, c.AttrInt("Nsparse"));
   TENON_ASSIGN_OR_RETURN(const int64_t keys, c.AttrInt("Ndense"));
   TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> dense, DenseShapes(c));
-  TENON_ASSIGN_OR_RETURN(const int64_t sparse_types, CountTypes(c, "sparse_types"));
-  TENON_ASSIGN_OR_RETURN(const int64_t dense_types, CountTypes(c, "Tdense"));
-  if (sparse != sparse_types) return Invalid("len(sparse_keys) != len(sparse_types)");
-  if (keys != dense_types) return Invalid("len(dense_keys) != len(dense_types)");
-  if (keys != static_cast<int64_t>(dense.size()))
-    return Invalid("len(dense_keys) != len(dense_shapes)");
+  TENON_RETURN_IF_ERROR(CheckSparseTypes(c, sparse));
+  TENON_RETURN_IF_ERROR(CheckDenseColumns(c, keys, dense));
   TENON_ASSIGN_OR_RETURN(const PartialShape batch, c.WithRank(c.input(0), 1));
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(1), 1).status());
   Columns columns(c);
@@ -118,15 +127,14 @@ absl::Status ParseExampleShape(InferenceContext& c) {
 // One string is one example; a vector of them is a batch. Ragged columns come last.
 absl::Status ParseExampleV2Shape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const int64_t sparse, c.AttrInt("num_sparse"));
-  TENON_ASSIGN_OR_RETURN(const int64_t sparse_types, CountTypes(c, "sparse_types"));
   TENON_ASSIGN_OR_RETURN(const int64_t ragged, CountTypes(c, "ragged_value_types"));
   TENON_ASSIGN_OR_RETURN(const int64_t ragged_splits, CountTypes(c, "ragged_split_types"));
   TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> dense, DenseShapes(c));
   TENON_ASSIGN_OR_RETURN(const int64_t dense_types, CountTypes(c, "Tdense"));
-  if (sparse != sparse_types) return Invalid("len(sparse_keys) != len(sparse_types)");
-  if (static_cast<int64_t>(dense.size()) != dense_types)
-    return Invalid("len(dense_keys) != len(dense_shapes)");
-  if (ragged != ragged_splits) return Invalid("len(ragged_keys) != len(ragged_split_types)");
+  TENON_RETURN_IF_ERROR(CheckSparseTypes(c, sparse));
+  TENON_RETURN_IF_ERROR(
+      SameLength("dense_keys", dense_types, "dense_shapes", static_cast<int64_t>(dense.size())));
+  TENON_RETURN_IF_ERROR(SameLength("ragged_keys", ragged, "ragged_split_types", ragged_splits));
   TENON_ASSIGN_OR_RETURN(const PartialShape batch, c.WithRankAtMost(c.input(0), 1));
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(1), 1).status());
   Columns columns(c);
@@ -145,10 +153,7 @@ absl::Status ParseSingleExampleShape(InferenceContext& c) {
                                   {{"sparse_keys", sparse_keys}, {"sparse_types", sparse_types}}));
   TENON_ASSIGN_OR_RETURN(const std::vector<PartialShape> dense, DenseShapes(c));
   TENON_ASSIGN_OR_RETURN(const int64_t keys, CountStrings(c, "dense_keys"));
-  TENON_ASSIGN_OR_RETURN(const int64_t dense_types, CountTypes(c, "Tdense"));
-  if (keys != dense_types) return Invalid("len(dense_keys) != len(dense_types)");
-  if (keys != static_cast<int64_t>(dense.size()))
-    return Invalid("len(dense_keys) != len(dense_shapes)");
+  TENON_RETURN_IF_ERROR(CheckDenseColumns(c, keys, dense));
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 0).status());
   Columns columns(c);
   columns.Sparse(sparse, 1);
@@ -266,11 +271,12 @@ absl::Status ParseSingleSequenceExampleShape(InferenceContext& c) {
     const std::string types =
         list == "context_dense" ? "Tcontext_dense" : absl::StrCat(list, "_types");
     TENON_ASSIGN_OR_RETURN(const int64_t n, CountTypes(c, types));
-    if (keys[at] != n) return Invalid("len(", list, "_keys) != len(", list, "_types)");
+    const std::string of_keys = absl::StrCat(list, "_keys");
+    TENON_RETURN_IF_ERROR(SameLength(of_keys, keys[at], absl::StrCat(list, "_types"), n));
     if (list.ends_with("dense")) {
       const size_t shapes = at == 1 ? context_shapes.size() : feature_shapes.size();
-      if (keys[at] != static_cast<int64_t>(shapes))
-        return Invalid("len(", list, "_keys) != len(", list, "_shapes)");
+      TENON_RETURN_IF_ERROR(SameLength(of_keys, keys[at], absl::StrCat(list, "_shapes"),
+                                       static_cast<int64_t>(shapes)));
     }
     ++at;
   }

@@ -181,8 +181,7 @@ namespace {
 // Ranges of the input and of the filter come first among the host's inputs, which follow those of
 // the device.
 absl::Status WithHostRanges(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("Tdevice_inputs"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> device, attr.AsTypeList());
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> device, c.AttrTypeList("Tdevice_inputs"));
   const int first = static_cast<int>(device.size());
   if (c.num_inputs() < first + 4) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(Scalars(c, first, first + 2));

@@ -156,6 +156,11 @@ absl::StatusOr<std::vector<int64_t>> InferenceContext::AttrIntList(std::string_v
   return Named(name, v.AsIntList());
 }
 
+absl::StatusOr<std::vector<DataType>> InferenceContext::AttrTypeList(std::string_view name) const {
+  TENON_ASSIGN_OR_RETURN(const AttrValue v, AttrOf(name));
+  return Named(name, v.AsTypeList());
+}
+
 absl::StatusOr<PartialShape> InferenceContext::WithRank(const PartialShape& s, int rank) const {
   if (!s.known_rank() && rank > kMaxRank) return RankLimitError(rank);
   if (!s.known_rank()) return rank < 0 ? s : PartialShape::UnknownOfRank(rank);

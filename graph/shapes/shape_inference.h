@@ -115,6 +115,7 @@ class InferenceContext {
   absl::StatusOr<DataType> AttrType(std::string_view name) const;
   absl::StatusOr<PartialShape> AttrShape(std::string_view name) const;
   absl::StatusOr<std::vector<int64_t>> AttrIntList(std::string_view name) const;
+  absl::StatusOr<std::vector<DataType>> AttrTypeList(std::string_view name) const;
   absl::StatusOr<AttrValue> AttrOf(std::string_view name) const;
   bool HasAttr(std::string_view name) const;
 

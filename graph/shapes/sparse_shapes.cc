@@ -389,15 +389,10 @@ absl::Status SparseCrossShape(InferenceContext& c) {
 
 // Ragged values and splits, sparse indices, values and shapes, and matrices, all of one batch.
 absl::Status RaggedCrossShape(InferenceContext& c) {
-  const auto count = [&](std::string_view name) -> absl::StatusOr<int> {
-    TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(name));
-    TENON_ASSIGN_OR_RETURN(const std::vector<DataType> types, attr.AsTypeList());
-    return static_cast<int>(types.size());
-  };
-  TENON_ASSIGN_OR_RETURN(const int ragged, count("ragged_values_types"));
-  TENON_ASSIGN_OR_RETURN(const int splits, count("ragged_splits_types"));
+  TENON_ASSIGN_OR_RETURN(const int64_t ragged, CountTypes(c, "ragged_values_types"));
+  TENON_ASSIGN_OR_RETURN(const int64_t splits, CountTypes(c, "ragged_splits_types"));
   TENON_ASSIGN_OR_RETURN(const int64_t sparse, c.AttrInt("Nsparse"));
-  TENON_ASSIGN_OR_RETURN(const int sparse_values, count("sparse_values_types"));
+  TENON_ASSIGN_OR_RETURN(const int64_t sparse_values, CountTypes(c, "sparse_values_types"));
   if (ragged != splits) return Invalid("ragged values and splits must have the same length.");
   if (sparse != sparse_values)
     return Invalid("sparse indices and values must have the same length");
@@ -408,11 +403,11 @@ absl::Status RaggedCrossShape(InferenceContext& c) {
     batch = *both;
     return absl::OkStatus();
   };
-  for (int i = ragged; i < 2 * ragged; ++i) {
+  for (int64_t i = ragged; i < 2 * ragged; ++i) {
     if (c.input(i).rank() > 0 && c.input(i).dim(0) > 0)
       TENON_RETURN_IF_ERROR(merge(c.input(i).dim(0) - 1));
   }
-  for (int i = 2 * ragged + 3 * sparse_values; i < c.num_inputs(); ++i) {
+  for (int64_t i = 2 * ragged + 3 * sparse_values; i < c.num_inputs(); ++i) {
     if (!c.input(i).known_rank()) continue;
     if (c.input(i).rank() != 2) return Invalid("tf.ragged.cross only supports inputs with rank=2");
     TENON_RETURN_IF_ERROR(merge(c.input(i).dim(0)));
@@ -517,10 +512,10 @@ absl::Status CheckCsrRank(std::string_view what, int64_t rank) {
 absl::Status DenseToCsrShape(InferenceContext& c) {
   const PartialShape &dense = c.input(0), &indices = c.input(1);
   TENON_RETURN_IF_ERROR(CheckCsrRank("rank of dense", dense.rank()));
-  if (!indices.known_rank()) return ScalarShape(c);
-  if (indices.rank() != 2)
+  if (indices.known_rank() && indices.rank() != 2)
     return Invalid("indices must be a matrix; but its rank is not 2: ", indices.rank());
-  if (indices.dim(1) >= 0 && dense.known_rank() && indices.dim(1) != dense.rank()) {
+  if (indices.known_rank() && indices.dim(1) >= 0 && dense.known_rank() &&
+      indices.dim(1) != dense.rank()) {
     return Invalid("indices.shape[1] must match rank of dense; saw: ", indices.dim(1), " vs. ",
                    dense.rank());
   }

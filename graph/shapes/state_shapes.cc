@@ -262,8 +262,8 @@ absl::Status EnterShape(InferenceContext& c) {
 
 // A file, then a name for each tensor, perhaps the slices that the tensors are, then the tensors.
 absl::Status SaveShape(InferenceContext& c) {
-  TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf(c.HasAttr("T") ? "T" : "dtypes"));
-  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> tensors, attr.AsTypeList());
+  TENON_ASSIGN_OR_RETURN(const std::vector<DataType> tensors,
+                         c.AttrTypeList(c.HasAttr("T") ? "T" : "dtypes"));
   const auto n = static_cast<int>(tensors.size());
   TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 0).status());
   for (int i = 1; i < c.num_inputs() - n; ++i) {

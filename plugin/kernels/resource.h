@@ -36,7 +36,9 @@ class Resource : public Object {
 
  protected:
   void NoteValue() const {
-    if (container_ != nullptr) container_->used.store(true, std::memory_order_relaxed);
+    // The load first: threads that assign to variables of one container share the cache line.
+    if (container_ != nullptr && !container_->used.load(std::memory_order_relaxed))
+      container_->used.store(true, std::memory_order_relaxed);
   }
 
  private:

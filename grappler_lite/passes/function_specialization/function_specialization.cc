@@ -3,7 +3,6 @@
 // see them, a tensor that comes twice comes once, and arguments and results that nobody uses go.
 // Equal functions are made once.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,7 +11,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/crc32c.h"
 #include "graph/functions/function_graph.h"
@@ -22,6 +20,8 @@
 #include "graph/wire/wire.h"
 #include "grappler_lite/analysis/body_nodes.h"
 #include "grappler_lite/analysis/node_queries.h"
+#include "grappler_lite/passes/function_specialization/site.h"
+#include "grappler_lite/passes/function_specialization/usage.h"
 #include "grappler_lite/pipeline/pass.h"
 #include "grappler_lite/pipeline/rewriter.h"
 
@@ -54,27 +54,6 @@ bool MayBeSpecialized(const FunctionGraph& body) {
   return mark == nullptr || !mark->AsBool().value_or(false);
 }
 
-// A functional node with the functions that it calls.
-struct Site {
-  NodeId node = kNoNode;
-  bool loop = false;
-  size_t first_arg = 0;                 // its inputs before that are no arguments
-  std::vector<std::string_view> attrs;  // that name the functions, in their order; none: the op
-  std::vector<FuncAttr> functions;      // of a loop: condition, body
-  std::vector<const FunctionGraph*> bodies;  // those of all who call them, or `own`
-  std::vector<std::unique_ptr<FunctionGraph>> own;
-  size_t bytes = 0;  // of the functions
-};
-
-// Gives the site bodies that are for it alone, to be changed.
-void OwnBodies(Site& site) {
-  if (!site.own.empty()) return;
-  for (const FunctionGraph*& body : site.bodies) {
-    site.own.push_back(std::make_unique<FunctionGraph>(*body));
-    body = site.own.back().get();
-  }
-}
-
 class Specializer {
  public:
   explicit Specializer(PassContext& context)
@@ -85,7 +64,7 @@ class Specializer {
     for (NodeId n = 0, end = g_.num_node_ids(); n < end; ++n) {
       if (!g_.alive(n) || c_.feeds.contains(n) || MustStay(g_, n) || !g_.kind(n).types_status.ok())
         continue;
-      std::optional<Site> site = SiteAt(n);
+      std::optional<FunctionSite> site = SiteAt(n);
       if (site.has_value()) changed |= Specialize(*site);
     }
     std::vector<std::string> wires;
@@ -95,10 +74,10 @@ class Specializer {
   }
 
  private:
-  std::optional<Site> SiteAt(NodeId n) {
+  std::optional<FunctionSite> SiteAt(NodeId n) {
     const std::string_view op = g_.op_name(n);
     const CallKind calls = g_.facts(n).calls;
-    Site site;
+    FunctionSite site;
     site.node = n;
     if (calls == CallKind::kFunction) {
       site.attrs = {"f"};
@@ -128,7 +107,7 @@ class Specializer {
     return site;
   }
 
-  bool AddBody(Site& site, const FuncAttr& function) {
+  bool AddBody(FunctionSite& site, const FuncAttr& function) {
     const FunctionEntry* entry = g_.FindFunction(function.name);
     if (entry == nullptr) return false;
     const FunctionGraph* body = BodyOf(*entry);
@@ -159,7 +138,7 @@ class Specializer {
     return it->second.get();
   }
 
-  bool FitsItsFunctions(const Site& site) const {
+  bool FitsItsFunctions(const FunctionSite& site) const {
     const size_t args = g_.data_inputs(site.node).size() - site.first_arg;
     if (site.bodies.empty() || (site.loop && site.bodies.size() != 2)) return false;
     for (size_t b = 0; b < site.bodies.size(); ++b) {
@@ -189,7 +168,7 @@ class Specializer {
     return BaseType(body.graph.output_type({end, 0}));
   }
 
-  bool Specialize(Site& site) {
+  bool Specialize(FunctionSite& site) {
     const std::vector<size_t> firsts = FirstsOfEqual(site);
     const bool merges = !firsts.empty() && c_.Allow(kMergeArguments.name, site.node);
     if (merges) {
@@ -204,9 +183,9 @@ class Specializer {
       OwnBodies(site);
       for (size_t b = 0; b < site.own.size(); ++b) PushInto(*site.own[b], read[b], site, constants);
     }
-    std::vector<bool> results = UsedResults(site);
+    std::vector<bool> results = usage_.Results(site);
     // A variable of a loop is argument and result: both go, or none.
-    std::vector<bool> args = site.loop ? results : UsedArgs(site, results);
+    std::vector<bool> args = site.loop ? results : usage_.Args(site, results);
     const bool all_used = std::all_of(args.begin(), args.end(), [](bool b) { return b; }) &&
                           std::all_of(results.begin(), results.end(), [](bool b) { return b; });
     const bool keeps_one = std::any_of(args.begin(), args.end(), [](bool b) { return b; });
@@ -220,7 +199,7 @@ class Specializer {
     for (size_t i = 0; merges && i < args.size(); ++i) args[i] = args[i] && firsts[i] == i;
     if (merges || removes) {
       OwnBodies(site);
-      Drop(site, args, results);
+      DropUnused(site, args, results);
     }
     Rewrite(site, args, results);
     return true;
@@ -230,7 +209,7 @@ class Specializer {
 
   // By argument: the first argument that is the same tensor; empty if each is its own first.
   // Variables of a loop that start equal need not stay equal.
-  std::vector<size_t> FirstsOfEqual(const Site& site) const {
+  std::vector<size_t> FirstsOfEqual(const FunctionSite& site) const {
     const std::span<const Output> args = g_.data_inputs(site.node).subspan(site.first_arg);
     absl::flat_hash_map<Output, size_t> first_of;
     std::vector<size_t> firsts;
@@ -243,7 +222,7 @@ class Specializer {
   // --- Constants.
 
   // The arguments that are small constants and are looked at; of a loop, those that stay the same.
-  std::vector<size_t> Constants(const Site& site,
+  std::vector<size_t> Constants(const FunctionSite& site,
                                 const std::vector<std::vector<bool>>& read) const {
     std::vector<size_t> constants;
     const std::span<const Output> inputs = g_.data_inputs(site.node);
@@ -262,7 +241,7 @@ class Specializer {
   }
 
   // All but results read constants instead of these arguments.
-  void PushInto(FunctionGraph& body, const std::vector<bool>& read, const Site& site,
+  void PushInto(FunctionGraph& body, const std::vector<bool>& read, const FunctionSite& site,
                 const std::vector<size_t>& constants) {
     Graph& b = body.graph;
     const NodeId end = b.num_node_ids();
@@ -284,151 +263,10 @@ class Specializer {
     }
   }
 
-  // --- What nobody uses.
-
-  // Those that may fail count.
-  std::vector<bool> UsedResults(const Site& site) const {
-    std::vector<bool> used(g_.num_outputs(site.node), c_.preserve.contains(site.node));
-    for (const Fanouts::Use& use : fanouts_.of(site.node)) {
-      if (use.port != kControlPort) {
-        used[use.port] = true;
-      } else if (site.loop && !ComputesUnreadArg(site, used.size())) {
-        // What waits for a loop that is written out waits for each variable to leave it.
-        used.assign(used.size(), true);
-      }
-    }
-    if (site.loop) return UsedVariables(site, std::move(used));
-    if (std::ranges::find(used, false) == used.end()) return used;
-    for (const FunctionGraph* body : site.bodies) {
-      // From here on the call computes even unused results. Their errors count, so an unused
-      // result goes only if it is certain.
-      if (!ComputesAllResults(g_.attrs(site.node)) && !StaysCall(body->attrs)) continue;
-      NeededNodes needed(*body);
-      CertainNodes certain(*body, ArgInfos(site));
-      needed.Need(body->effects);
-      for (size_t i = 0; i < used.size(); ++i) {
-        if (used[i]) needed.Need(body->results[i]);
-      }
-      for (size_t i = 0; i < used.size(); ++i) {
-        if (used[i] || certain.Has(body->results[i], needed)) continue;
-        used[i] = true;
-        needed.Need(body->results[i]);
-      }
-    }
-    return used;
-  }
-
-  std::vector<TensorInfo> ArgInfos(const Site& site) const {
-    std::vector<TensorInfo> infos;
-    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
-      // shapes_ describes the graph as it was. The outputs of a rewritten node have other numbers.
-      const bool known = shapes_ != nullptr && !rewritten_.contains(from.node);
-      infos.push_back(known ? shapes_->info(from) : TensorInfo());
-    }
-    return infos;
-  }
-
-  // Whether the node computes argument i though nothing reads it. What is written out does not, but
-  // for the first variable of a loop, for which it waits in every pass.
-  bool ComputesUnreadArg(const Site& site, size_t i) const {
-    return ComputesAllResults(g_.attrs(site.node)) || (site.loop && i == 0) ||
-           std::ranges::any_of(site.bodies,
-                               [](const auto* body) { return StaysCall(body->attrs); });
-  }
-
-  // Arguments that are computed in any case and for which no control edge could stand.
-  std::vector<bool> AwaitedArgs(const Site& site) const {
-    std::vector<bool> awaited;
-    for (const Output& from : g_.data_inputs(site.node).subspan(site.first_arg)) {
-      awaited.push_back(!c_.feeds.contains(from.node) && IsAwaitedByValueOnly(g_, from.node) &&
-                        ComputesUnreadArg(site, awaited.size()));
-    }
-    return awaited;
-  }
-
-  std::vector<bool> UsedArgs(const Site& site, const std::vector<bool>& results) const {
-    std::vector<bool> used = AwaitedArgs(site);
-    for (const FunctionGraph* body : site.bodies) {
-      std::vector<NodeId> roots = body->effects;
-      for (size_t i = 0; i < results.size(); ++i) {
-        if (results[i]) roots.push_back(body->results[i]);
-      }
-      NoteNeededArgs(*body, roots, used);
-    }
-    return used;
-  }
-
-  // A variable is used if it is read behind the loop, by the condition, for what the body does, for
-  // a variable that is used, or where what it becomes may fail.
-  std::vector<bool> UsedVariables(const Site& site, std::vector<bool> used) const {
-    const std::vector<bool> awaited = AwaitedArgs(site);
-    std::transform(used.begin(), used.end(), awaited.begin(), used.begin(), std::logical_or<>());
-    const FunctionGraph& condition = *site.bodies[0];
-    std::vector<NodeId> of_condition = condition.effects;
-    of_condition.push_back(condition.results[0]);
-    NoteNeededArgs(condition, of_condition, used);
-    const FunctionGraph& body = *site.bodies[1];
-    absl::flat_hash_map<NodeId, size_t> number_of;  // of arguments
-    for (size_t i = 0; i < body.args.size(); ++i) number_of.emplace(body.args[i], i);
-    std::vector<NodeId> roots = body.effects;
-    for (size_t i = 0; i < used.size(); ++i) {
-      if (used[i]) roots.push_back(body.results[i]);
-    }
-    NeededNodes needed(body);
-    const auto need = [&] {
-      while (!roots.empty()) {
-        const NodeId root = roots.back();
-        roots.pop_back();
-        needed.Need(root, [&](NodeId n) {
-          const auto arg = number_of.find(n);
-          if (arg == number_of.end() || used[arg->second]) return;
-          used[arg->second] = true;
-          roots.push_back(body.results[arg->second]);
-        });
-      }
-    };
-    need();
-    // Shapes of variables may change from pass to pass.
-    CertainNodes certain(body, std::vector<TensorInfo>(body.args.size()));
-    // A loop that is written out waits for its first variable in every pass.
-    const bool all = ComputesAllResults(g_.attrs(site.node)) || StaysCall(body.attrs);
-    const size_t computed = all ? used.size() : std::min<size_t>(used.size(), 1);
-    for (size_t i = 0; i < computed; ++i) {
-      if (used[i] || certain.Has(body.results[i], needed)) continue;
-      used[i] = true;
-      roots.push_back(body.results[i]);
-      need();
-    }
-    return used;
-  }
-
-  // Takes them out of the bodies, and what only they needed.
-  static void Drop(Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
-    for (size_t b = 0; b < site.own.size(); ++b) {
-      FunctionGraph& body = *site.own[b];
-      const bool is_condition = site.loop && b == 0;
-      std::vector<NodeId> roots = body.effects;
-      for (size_t i = 0; i < body.results.size(); ++i) {
-        if (!is_condition && !results[i]) body.results[i] = kNoNode;
-        if (body.results[i] != kNoNode) roots.push_back(body.results[i]);
-      }
-      NeededNodes needed(body);
-      needed.Need(roots);
-      const absl::flat_hash_set<NodeId> all_args(body.args.begin(), body.args.end());
-      for (NodeId n = 0; n < body.graph.num_node_ids(); ++n) {
-        if (!needed[n] && !all_args.contains(n)) body.graph.RemoveNode(n);
-      }
-      for (size_t i = 0; i < args.size(); ++i) {
-        if (args[i]) continue;
-        body.graph.RemoveNode(body.args[i]);
-        body.args[i] = kNoNode;
-      }
-    }
-  }
-
   // --- The node.
 
-  void Rewrite(const Site& site, const std::vector<bool>& args, const std::vector<bool>& results) {
+  void Rewrite(const FunctionSite& site, const std::vector<bool>& args,
+               const std::vector<bool>& results) {
     const NodeId n = site.node;
     std::vector<Output> data, lost, control;
     std::vector<DataType> arg_types, result_types;
@@ -439,7 +277,7 @@ class Specializer {
       } else if (args[i - site.first_arg]) {
         data.push_back(from);
         arg_types.push_back(g_.input_type(n, static_cast<int>(i)));
-      } else if (!IsHarmless(from.node) && ComputesUnreadArg(site, i - site.first_arg)) {
+      } else if (!IsHarmless(from.node) && usage_.ComputesUnreadArg(site, i - site.first_arg)) {
         lost.push_back({from.node, kControlPort});
       }
     }
@@ -464,7 +302,7 @@ class Specializer {
   }
 
   // What a call by the function's name becomes.
-  static std::string CallOf(const Site& site) {
+  static std::string CallOf(const FunctionSite& site) {
     return site.bodies[0]->effects.empty() ? "PartitionedCall" : "StatefulPartitionedCall";
   }
 
@@ -475,7 +313,7 @@ class Specializer {
            ((op == "Const" || op == "VarHandleOp") && g_.control_inputs(n).empty());
   }
 
-  NewAttrs Attrs(const Site& site, const std::vector<DataType>& args,
+  NewAttrs Attrs(const FunctionSite& site, const std::vector<DataType>& args,
                  const std::vector<DataType>& results_left, const std::vector<bool>& results) {
     NewAttrs attrs;
     for (const Attr& a : g_.attrs(site.node).all()) {
@@ -523,7 +361,7 @@ class Specializer {
   }
 
   // What the node says of function i, with the name of what its body becomes.
-  std::string Callee(const Site& site, size_t i) {
+  std::string Callee(const FunctionSite& site, size_t i) {
     std::string out;
     WireWriter(&out).Bytes(kFuncName, NameOf(site, i));
     WireReader reader(site.functions[i].attrs_wire);
@@ -536,7 +374,7 @@ class Specializer {
 
   // Of the function that a body becomes: the same for the same content on the same device, for
   // which the body will be optimized, whatever was made before.
-  std::string NameOf(const Site& site, size_t i) {
+  std::string NameOf(const FunctionSite& site, size_t i) {
     std::string_view base = site.functions[i].name;
     if (const size_t mark = base.rfind(kMark); mark != base.npos) base = base.substr(0, mark);
     const std::string content = site.bodies[i]->Wire(base);
@@ -582,12 +420,12 @@ class Specializer {
   PassContext& c_;
   Graph& g_;
   const Fanouts fanouts_;
-  const GraphShapes* const shapes_ = InferShapes(c_);                           // as they were
   const std::shared_ptr<SharedFunctions> functions_ = SharedFunctions::Of(g_);  // as they were
   absl::flat_hash_map<std::string_view, std::unique_ptr<const FunctionGraph>> bodies_;  // by name
   std::map<std::string, std::string> wires_;  // of the functions that were made, by name
   size_t new_bytes_ = 0;
   absl::flat_hash_set<NodeId> rewritten_;
+  const SiteUsage usage_{c_, fanouts_, InferShapes(c_), rewritten_};
 };
 
 class FunctionSpecialization : public Pass {

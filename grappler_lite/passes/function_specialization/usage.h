@@ -1,0 +1,45 @@
+// Which arguments and results of a functional node anybody uses. Private to
+// function_specialization/.
+#pragma once
+
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "grappler_lite/analysis/node_queries.h"
+#include "grappler_lite/passes/function_specialization/site.h"
+#include "grappler_lite/pipeline/pass.h"
+
+namespace tenon {
+
+// Answers hold for the graph as it was when the pass began, with the users of each node from
+// `fanouts`. Each argument must outlive the object. Not thread-safe.
+class SiteUsage {
+ public:
+  // `shapes` (null: not known) are those of the graph as it was, `rewritten` the nodes whose
+  // outputs have got other numbers since.
+  SiteUsage(const PassContext& context, const Fanouts& fanouts, const GraphShapes* shapes,
+            const absl::flat_hash_set<NodeId>& rewritten)
+      : c_(context), g_(context.graph), fanouts_(fanouts), shapes_(shapes), rewritten_(rewritten) {}
+
+  // By result: whether something reads it. One that may fail counts as read. Of a loop: by
+  // variable.
+  std::vector<bool> Results(const FunctionSite& site) const;
+  // By argument: whether the bodies need it for their effects and for these results. Not for loops.
+  std::vector<bool> Args(const FunctionSite& site, const std::vector<bool>& results) const;
+  // Whether the node computes argument i though nothing reads it. What is written out does not, but
+  // for the first variable of a loop, for which it waits in every pass.
+  bool ComputesUnreadArg(const FunctionSite& site, size_t i) const;
+
+ private:
+  std::vector<TensorInfo> ArgInfos(const FunctionSite& site) const;
+  std::vector<bool> AwaitedArgs(const FunctionSite& site) const;
+  std::vector<bool> Variables(const FunctionSite& site, std::vector<bool> used) const;
+
+  const PassContext& c_;
+  const Graph& g_;
+  const Fanouts& fanouts_;
+  const GraphShapes* const shapes_;
+  const absl::flat_hash_set<NodeId>& rewritten_;
+};
+
+}  // namespace tenon
