@@ -8,7 +8,7 @@ execute_process(
   RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "protobuf and Abseil are not built yet for this compiler (${TENON_SANITIZER}). "
-                      "This builds them, once a machine, in 2 minutes: CXX=${CMAKE_CXX_COMPILER} cmake/hidden_deps.sh ${TENON_SANITIZER}")
+                      "This builds them, once a machine, in a minute: CXX=${CMAKE_CXX_COMPILER} cmake/hidden_deps.sh ${TENON_SANITIZER}")
 endif()
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS

@@ -260,7 +260,7 @@ TEST_F(ReloadTest, AThousandReloadsLeakNothing) {
   ASSERT_TRUE(UnloadPlugin(path_).ok());
   Reload(path_, node, 20);
   const size_t allocated = mallinfo2().uordblks;  // 0 where a sanitizer stands for malloc
-  const size_t resident = ResidentBytes();
+  [[maybe_unused]] const size_t resident = ResidentBytes();
   Reload(path_, node, 1000);
   EXPECT_LT(mallinfo2().uordblks, allocated + (16 << 10));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
