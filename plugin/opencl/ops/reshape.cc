@@ -99,7 +99,9 @@ class Squeeze {
 class Identity {
  public:
   Identity(const Construction&, const PlainRow&) {}
-  void Compute(Call& call) const { call.OutIsInput(0, 0, call.In(0).dims); }
+  void Compute(Call& call) const {
+    for (int i = 0; i < call.outputs(); ++i) call.OutIsInput(i, i, call.In(i).dims);
+  }
 };
 
 // What is asked of the shape of each input; answers lie in host memory.
@@ -136,7 +138,8 @@ constexpr PlainRow kSqueeze[] = {{{"Squeeze", kAll}}};
 constexpr PlainRow kIdentity[] = {{{"Identity", kAll}},
                                   {{"StopGradient", kAll}},
                                   {{"PreventGradient", kAll}},
-                                  {{"Snapshot", kAll}}};
+                                  {{"Snapshot", kAll}},
+                                  {{"IdentityN", 0}}};
 constexpr AskRow kAsk[] = {{{"Shape", kAll, "T", "output"}, AskRow::kShape},
                            {{"ShapeN", kAll, "T", "output"}, AskRow::kShape},
                            {{"Rank", kAll, "T", "output"}, AskRow::kRank},
