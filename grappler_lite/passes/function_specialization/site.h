@@ -1,5 +1,5 @@
 // A functional node with the functions that it calls: what function_specialization changes.
-// Private to function_specialization/.
+// Private to grappler_lite/passes/function_specialization/.
 #pragma once
 
 #include <memory>

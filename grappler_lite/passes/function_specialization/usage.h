@@ -1,5 +1,5 @@
-// Which arguments and results of a functional node anybody uses. Private to
-// function_specialization/.
+// Which arguments and results of a functional node anybody uses.
+// Private to grappler_lite/passes/function_specialization/.
 #pragma once
 
 #include <vector>
