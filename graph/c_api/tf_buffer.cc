@@ -42,7 +42,9 @@ BlockHead* HeadOf(void* data) { return static_cast<BlockHead*>(data) - 1; }
 void* NewBlock(size_t size) {
   if (size > static_cast<size_t>(PTRDIFF_MAX) - sizeof(BlockHead)) return nullptr;
   void* const block = std::malloc(sizeof(BlockHead) + size);
-  return block == nullptr ? nullptr : new (block) BlockHead + 1;
+  if (block == nullptr) return nullptr;
+  BlockHead* const head = new (block) BlockHead;
+  return head + 1;
 }
 
 // The deallocator of these blocks, which also tells them from all others.
