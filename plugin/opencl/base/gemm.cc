@@ -5,6 +5,7 @@
 
 #include "launch.h"
 #include "strided.h"
+#include "text.h"
 
 namespace opencl {
 namespace {
@@ -221,9 +222,9 @@ Epilogue MakeEpilogue(const std::vector<std::string>& steps, const std::vector<T
     } else if (step == "FusedBatchNorm") {
       const std::string scale = next(step), offset = next(step), mean = next(step),
                         variance = next(step);
-      epilogue.code += "v = (v - X_GET(" + mean + ", column)) * (X_GET(" + scale +
-                       ", column) / sqrt(X_GET(" + variance + ", column) + " + FloatText(epsilon) +
-                       ")) + X_GET(" + offset + ", column); ";
+      epilogue.code += Joined({"v = (v - X_GET(", mean, ", column)) * (X_GET(", scale,
+                               ", column) / sqrt(X_GET(", variance, ", column) + ",
+                               FloatText(epsilon), ")) + X_GET(", offset, ", column); "});
     } else {
       const auto* row = std::find_if(std::begin(kActivations), std::end(kActivations),
                                      [&](const Activation& a) { return step == a.name; });

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "launch.h"
+#include "text.h"
 
 namespace opencl {
 namespace {
@@ -53,17 +54,17 @@ std::string LoopPositions(const Variant& variant, const Loop& loop) {
   std::string text = "LENGTH rest = row; ";
   for (size_t k = 0; k < variant.ways.size(); ++k) {
     if (variant.ways[k] == Way::kLoop) {
-      text += type + " at" + N(k) + " = (" + type + ")column * loop.strides" + N(k) + "[" +
-              N(rank - 1) + "]; ";
+      text += Joined({type, " at", N(k), " = (", type, ")column * loop.strides", N(k), "[",
+                      N(rank - 1), "]; "});
     }
   }
   for (size_t d = rank - 1; d-- > 0;) {
     text += "{ ";
     if (d > 0) {
-      text += "const LENGTH next = rest / loop.dims[" + N(d) + "]; const " + type + " c = (" +
-              type + ")(rest - next * loop.dims[" + N(d) + "]); rest = next; ";
+      text += Joined({"const LENGTH next = rest / loop.dims[", N(d), "]; const ", type, " c = (",
+                      type, ")(rest - next * loop.dims[", N(d), "]); rest = next; "});
     } else {
-      text += "const " + type + " c = (" + type + ")rest; ";
+      text += Joined({"const ", type, " c = (", type, ")rest; "});
     }
     for (size_t k = 0; k < variant.ways.size(); ++k) {
       if (variant.ways[k] == Way::kLoop)
@@ -80,11 +81,11 @@ std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, con
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string x = "X" + N(k), in = "in" + N(k), at = "at" + N(k);
     types += DefineType(x.c_str(), TypeOf(inputs[k].type));
-    arguments += "TENSOR(const " + x + "_S, " + in + "), ";
+    arguments += Joined({"TENSOR(const ", x, "_S, ", in, "), "});
     opens += "OPEN(" + in + "); ";
     if (variant.ways[k] == Way::kRow) positions += "const LENGTH " + at + " = i; ";
     if (variant.ways[k] == Way::kScalar) positions += "const LENGTH " + at + " = 0; ";
-    values += "const " + x + "_C x" + N(k) + " = " + x + "_GET(" + in + ", " + at + "); ";
+    values += Joined({"const ", x, "_C x", N(k), " = ", x, "_GET(", in, ", ", at, "); "});
     members +=
         (variant.wide ? " long strides" : " int strides") + N(k) + "[" + N(loop.dims.size()) + "];";
   }

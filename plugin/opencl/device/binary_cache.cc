@@ -33,7 +33,7 @@ std::string Folder() {
     const char* value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
   };
-  const std::string own = variable("TENON_OPENCL_CACHE");
+  std::string own = variable("TENON_OPENCL_CACHE");
   if (own == "off") return "";
   if (!own.empty()) return own;
   const std::string base = variable("XDG_CACHE_HOME");

@@ -66,10 +66,10 @@ void Stream::Call(SE_StatusCallbackFn function, void* argument) {
   const EventHandle reached = Mark();
   cl_event gate = done.get();
   WaitFor(gate);
-  auto call = std::make_unique<HostCall>(HostCall{function, argument, std::move(done)});
-  Check(clSetEventCallback(reached.get(), CL_COMPLETE, RunHostCall, call.get()),
-        "clSetEventCallback");
-  call.release();  // RunHostCall owns it
+  auto* const call = new HostCall{function, argument, std::move(done)};  // RunHostCall deletes it
+  code = clSetEventCallback(reached.get(), CL_COMPLETE, RunHostCall, call);
+  if (code != CL_SUCCESS) delete call;
+  Check(code, "clSetEventCallback");
   Check(clFlush(queue()), "clFlush");
 }
 

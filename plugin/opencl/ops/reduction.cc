@@ -119,7 +119,6 @@ class Reducer {
   }
 
   std::string Prologue(bool first, bool last, int group, int lanes) const {
-    const std::string accumulator = std::string("X_") + row_.accumulator;
     std::string init = row_.init;
     if (init == "LOWEST") init = type_.lowest;
     if (init == "HIGHEST") init = type_.highest;
