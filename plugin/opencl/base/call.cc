@@ -156,13 +156,14 @@ Tensor Call::OutLike(int index, const Dims& dims, const std::vector<int>& candid
   const StatusPtr status(TF_NewStatus());
   const TF_DataType type = TF_ExpectedOutputDataType(context_, index);
   const int rank = static_cast<int>(dims.size());
-  TensorPtr tensor(candidates.empty()
-                       ? TF_AllocateOutput(context_, index, type, dims.data(), rank,
-                                           static_cast<size_t>(Count(dims)) * TF_DataTypeSize(type),
-                                           status.get())
-                       : TF_ForwardInputOrAllocateOutput(context_, candidates.data(),
-                                                         static_cast<int>(candidates.size()), index,
-                                                         dims.data(), rank, nullptr, status.get()));
+  const auto bytes =
+      static_cast<size_t>(Times(CheckedCount(dims), static_cast<int64_t>(TF_DataTypeSize(type))));
+  TensorPtr tensor(
+      candidates.empty()
+          ? TF_AllocateOutput(context_, index, type, dims.data(), rank, bytes, status.get())
+          : TF_ForwardInputOrAllocateOutput(context_, candidates.data(),
+                                            static_cast<int>(candidates.size()), index, dims.data(),
+                                            rank, nullptr, status.get()));
   ThrowIfFailed(status);
   return FactsOf(tensor.get());
 }

@@ -12,6 +12,24 @@ int64_t Count(const Dims& dims) {
   return count;
 }
 
+int64_t CheckedCount(const Dims& dims) {
+  int64_t count = 1;
+  for (const int64_t size : dims) count = Times(count, size);
+  return count;
+}
+
+int64_t Plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  throw Error(TF_INVALID_ARGUMENT, std::to_string(a) + " + " + std::to_string(b) + " is too large");
+}
+
+int64_t Times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  throw Error(TF_INVALID_ARGUMENT, std::to_string(a) + " * " + std::to_string(b) + " is too large");
+}
+
 std::string ShapeText(const Dims& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(dims[i]);

@@ -9,7 +9,12 @@ namespace opencl {
 
 using Dims = std::vector<int64_t>;
 
-int64_t Count(const Dims& dims);          // 1 for a scalar
+int64_t Count(const Dims& dims);  // 1 for a scalar
+// The same for sizes that values of tensors tell. All throw INVALID_ARGUMENT where the result is
+// beyond 63 bits.
+int64_t CheckedCount(const Dims& dims);
+int64_t Plus(int64_t a, int64_t b);
+int64_t Times(int64_t a, int64_t b);
 std::string ShapeText(const Dims& dims);  // "[2,3]"
 Dims RowMajorStrides(const Dims& dims);
 

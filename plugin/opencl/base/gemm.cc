@@ -35,12 +35,6 @@ constexpr Activation kActivations[] = {
      "v)));"},
 };
 
-std::string FloatText(float value) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "((X_C)%.9g)", static_cast<double>(value));
-  return text;
-}
-
 // --- Kernels ---
 
 // The parts of a GPU's kernel, from the largest on.
@@ -224,14 +218,14 @@ Epilogue MakeEpilogue(const std::vector<std::string>& steps, const std::vector<T
                         variance = next(step);
       epilogue.code += Joined({"v = (v - X_GET(", mean, ", column)) * (X_GET(", scale,
                                ", column) / sqrt(X_GET(", variance, ", column) + ",
-                               FloatText(epsilon), ")) + X_GET(", offset, ", column); "});
+                               FloatText("X_C", epsilon), ")) + X_GET(", offset, ", column); "});
     } else {
       const auto* row = std::find_if(std::begin(kActivations), std::end(kActivations),
                                      [&](const Activation& a) { return step == a.name; });
       if (row == std::end(kActivations)) NotImplemented("OpenCL: fused op " + step);
       std::string code = row->code;
       const size_t at = code.find("ALPHA");
-      if (at != code.npos) code.replace(at, 5, FloatText(alpha));
+      if (at != code.npos) code.replace(at, 5, FloatText("X_C", alpha));
       epilogue.code += code + " ";
     }
   }

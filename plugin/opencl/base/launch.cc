@@ -1,10 +1,22 @@
 #include "launch.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "../device/trace.h"
 
 namespace opencl {
+namespace {
+
+template <typename Number>
+std::vector<Number> NumbersOf(const Loop& loop) {
+  std::vector<Number> numbers(loop.dims.begin(), loop.dims.end());
+  for (const Dims& strides : loop.strides)
+    numbers.insert(numbers.end(), strides.begin(), strides.end());
+  return numbers;
+}
+
+}  // namespace
 
 Launch::Launch(Call& call, const Source& source)
     : call_(call), kernel_(call.device().programs().Get(source)), lock_(kernel_.mutex) {}
@@ -26,6 +38,24 @@ Launch& Launch::Errors(cl_int number) {
   call_.device().errors().Expect();
   Value(call_.device().errors().words());
   return Value(number);
+}
+
+Launch& Launch::Length(int64_t count, bool wide) {
+  return wide ? Value(static_cast<cl_ulong>(count)) : Value(static_cast<cl_uint>(count));
+}
+
+Launch& Launch::Positions(const Loop& loop, bool wide) {
+  if (wide) {
+    const std::vector<int64_t> numbers = NumbersOf<int64_t>(loop);
+    return Bytes(numbers.data(), numbers.size() * sizeof(int64_t));
+  }
+  const std::vector<int32_t> numbers = NumbersOf<int32_t>(loop);
+  return Bytes(numbers.data(), numbers.size() * sizeof(int32_t));
+}
+
+void Launch::RunRows(int64_t columns, int64_t rows) {
+  const size_t group = columns >= 256 ? 256 : columns >= 64 ? 64 : 16;
+  Run({static_cast<size_t>(columns), static_cast<size_t>(rows), 1}, {group, 1, 1});
 }
 
 void Launch::Run(std::array<size_t, 3> global, std::array<size_t, 3> group) {

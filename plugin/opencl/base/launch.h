@@ -30,12 +30,20 @@ class Launch {
   Launch& Bytes(const void* data, size_t size) { return Raw(data, size); }
   Launch& Int(int64_t value) { return Value(static_cast<cl_int>(value)); }
 
+  // A number of elements: `uint n`, or `ulong n` if `wide`.
+  Launch& Length(int64_t count, bool wide);
+  // A loop as the kernels' structs have it: dims, then the strides of each operand, of 32 bits, or
+  // of 64 if `wide`.
+  Launch& Positions(const Loop& loop, bool wide);
+
   // Work-items in each dimension, in groups of `group`. `global` is rounded up to whole groups: the
   // kernel looks whether it has something to do.
   void Run(std::array<size_t, 3> global, std::array<size_t, 3> group);
   void Run(int64_t global, size_t group = 256) {
     Run({static_cast<size_t>(global), 1, 1}, {group, 1, 1});
   }
+  // A work-item for each column of each row, in groups along the rows.
+  void RunRows(int64_t columns, int64_t rows);
   size_t most_work_items() const { return kernel_.most_work_items; }
 
  private:

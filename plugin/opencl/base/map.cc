@@ -77,7 +77,7 @@ std::string LoopPositions(const Variant& variant, const Loop& loop) {
 
 std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
                      const Variant& variant, const Loop& loop) {
-  std::string types, arguments, opens, positions, values, members;
+  std::string types, arguments, numbers, opens, positions, values, members;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string x = "X" + N(k), in = "in" + N(k), at = "at" + N(k);
     types += DefineType(x.c_str(), TypeOf(inputs[k].type));
@@ -89,6 +89,7 @@ std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, con
     members +=
         (variant.wide ? " long strides" : " int strides") + N(k) + "[" + N(loop.dims.size()) + "];";
   }
+  for (size_t k = 0; k < body.numbers.size(); ++k) numbers += ", const long n" + N(k);
   std::string text = types + DefineType("O", TypeOf(out.type));
   if (!inputs.empty()) text += "#define C X0_C\n#define U X0_U\n";
   if (variant.loops) {
@@ -102,28 +103,10 @@ std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, con
   if (!body.report.empty()) text += "#define REPORTS\n";
   text += "#define STEPS " + N(static_cast<size_t>(variant.steps)) + "\n";
   text += "#define LENGTH " + std::string(variant.wide ? "ulong" : "uint") + "\n";
-  text += "#define ARGUMENTS " + arguments + "\n#define OPENS " + opens + "\n#define POSITIONS " +
-          positions + "\n#define VALUES " + values + "\n#define BODY " + body.body + "\n";
+  text += "#define ARGUMENTS " + arguments + "\n#define NUMBERS " + numbers + "\n#define OPENS " +
+          opens + "\n#define POSITIONS " + positions + "\n#define VALUES " + values +
+          "\n#define BODY " + body.body + "\n";
   return text;
-}
-
-template <typename Number>
-std::vector<Number> LoopBytes(const Loop& loop) {
-  std::vector<Number> numbers(loop.dims.begin(), loop.dims.end());
-  for (const Dims& strides : loop.strides)
-    numbers.insert(numbers.end(), strides.begin(), strides.end());
-  return numbers;
-}
-
-// Positions of a loop as the kernel's struct has them.
-void AddLoop(Launch& launch, const Variant& variant, const Loop& loop) {
-  if (variant.wide) {
-    const std::vector<int64_t> numbers = LoopBytes<int64_t>(loop);
-    launch.Bytes(numbers.data(), numbers.size() * sizeof(int64_t));
-  } else {
-    const std::vector<int32_t> numbers = LoopBytes<int32_t>(loop);
-    launch.Bytes(numbers.data(), numbers.size() * sizeof(int32_t));
-  }
 }
 
 }  // namespace
@@ -137,20 +120,12 @@ void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, 
   Launch launch(call, source);
   for (const Tensor& input : inputs) launch.Memory(input);
   launch.Memory(out);
-  if (variant.wide) {
-    launch.Value(static_cast<cl_ulong>(out.count));
-  } else {
-    launch.Value(static_cast<cl_uint>(out.count));
-  }
-  if (variant.loops) AddLoop(launch, variant, loop);
+  for (const int64_t number : body.numbers) launch.Value(cl_long{number});
+  launch.Length(out.count, variant.wide);
+  if (variant.loops) launch.Positions(loop, variant.wide);
   if (!body.report.empty()) launch.Errors(call.device().errors().NumberOf(body.report));
-  if (variant.rows) {
-    const auto columns = static_cast<size_t>(loop.dims.back());
-    const size_t group = columns >= 256 ? 256 : columns >= 64 ? 64 : 16;
-    launch.Run({columns, static_cast<size_t>(out.count) / columns, 1}, {group, 1, 1});
-  } else {
-    launch.Run((out.count + variant.steps - 1) / variant.steps);
-  }
+  if (variant.rows) return launch.RunRows(loop.dims.back(), out.count / loop.dims.back());
+  launch.Run((out.count + variant.steps - 1) / variant.steps);
 }
 
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,

@@ -18,6 +18,17 @@ struct OpRow {
   const char* host_args = "";  // arguments in host memory, separated by blanks
 };
 
+// A row that says no more.
+struct PlainRow {
+  OpRow row;
+};
+
+// A row of an op of which some types lie in host memory.
+struct PlacedRow {
+  OpRow row;
+  bool on_host = false;
+};
+
 struct KernelFns {
   void* (*create)(TF_OpKernelConstruction*);
   void (*compute)(void*, TF_OpKernelContext*);

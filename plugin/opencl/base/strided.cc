@@ -10,20 +10,8 @@ namespace {
 
 constexpr int kTile = 32;
 
-const char* Unsigned(size_t bytes) {
-  return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
-}
-
 bool NeedsWide(const Loop& loop, int64_t from_count, int64_t to_count) {
   return std::max({loop.count(), from_count, to_count}) > INT_MAX / 2;
-}
-
-template <typename Number>
-void AddLoop(Launch& launch, const Loop& loop) {
-  std::vector<Number> numbers(loop.dims.begin(), loop.dims.end());
-  for (const Dims& strides : loop.strides)
-    numbers.insert(numbers.end(), strides.begin(), strides.end());
-  launch.Bytes(numbers.data(), numbers.size() * sizeof(Number));
 }
 
 }  // namespace
@@ -60,7 +48,7 @@ void CopyStrided(Call& call, const Tensor& from, int64_t from_at, const Tensor& 
   const size_t bytes = TypeOf(from.type).bytes;
   const bool wide = NeedsWide(loop, from.count, to.count);
   const bool rows = !call.device().is_gpu() && loop.dims.back() >= 16;
-  std::string prologue = std::string("#define E ") + Unsigned(bytes) + "\n#define RANK " +
+  std::string prologue = std::string("#define E ") + UnsignedOf(bytes) + "\n#define RANK " +
                          std::to_string(loop.dims.size()) +
                          (wide ? "\n#define NUMBER long\n#define LENGTH ulong\n"
                                : "\n#define NUMBER int\n#define LENGTH uint\n");
@@ -71,20 +59,9 @@ void CopyStrided(Call& call, const Tensor& from, int64_t from_at, const Tensor& 
   };
   // The first element's address alone: strides may go either way from it.
   launch.Memory(at(from, from_at), bytes, bytes).Memory(at(to, to_at), bytes, bytes);
-  if (wide) {
-    launch.Value(static_cast<cl_ulong>(count));
-    AddLoop<int64_t>(launch, loop);
-  } else {
-    launch.Value(static_cast<cl_uint>(count));
-    AddLoop<int32_t>(launch, loop);
-  }
-  if (rows) {
-    const auto columns = static_cast<size_t>(loop.dims.back());
-    const size_t group = columns >= 256 ? 256 : columns >= 64 ? 64 : 16;
-    launch.Run({columns, static_cast<size_t>(count) / columns, 1}, {group, 1, 1});
-  } else {
-    launch.Run(count);
-  }
+  launch.Length(count, wide).Positions(loop, wide);
+  if (rows) return launch.RunRows(loop.dims.back(), count / loop.dims.back());
+  launch.Run(count);
 }
 
 void Permute(Call& call, const Tensor& from, const std::vector<int>& order, const Tensor& to) {
@@ -109,7 +86,7 @@ void Permute(Call& call, const Tensor& from, const std::vector<int>& order, cons
   const auto columns = static_cast<size_t>(loop.dims[rank - 2]);
   const auto rows = static_cast<size_t>(loop.dims[rank - 1]);
   const size_t batch = rank == 3 ? static_cast<size_t>(loop.dims[0]) : 1;
-  const std::string prologue = std::string("#define E ") + Unsigned(TypeOf(from.type).bytes) +
+  const std::string prologue = std::string("#define E ") + UnsignedOf(TypeOf(from.type).bytes) +
                                "\n#define RANK 1\n#define NUMBER int\n#define LENGTH uint\n"
                                "#define TILE " +
                                std::to_string(kTile) + "\n";

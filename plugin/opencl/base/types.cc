@@ -29,6 +29,10 @@ constexpr ElementType kTypes[] = {
 
 const ElementType* AllTypes() { return kTypes; }
 
+const char* UnsignedOf(size_t bytes) {
+  return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
+}
+
 const ElementType* FindType(TF_DataType type) {
   for (const ElementType* row = kTypes; row->bytes != 0; ++row) {
     if (row->type == type) return row;

@@ -34,6 +34,9 @@ struct ElementType {
   const char* highest;
 };
 
+// The unsigned integer of a size: what moves an element of any type of that size.
+const char* UnsignedOf(size_t bytes);
+
 // NULL for a type that no kernel here computes.
 const ElementType* FindType(TF_DataType type);
 // Throws UNIMPLEMENTED for such a type.

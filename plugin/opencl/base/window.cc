@@ -44,7 +44,9 @@ WindowSide WindowAttrs::Side(int dimension, int64_t in, int64_t window) const {
     }
     side.out = (in + padding - reach + side.stride) / side.stride;
   }
-  if (side.out < 0 || in + padding < reach - side.stride + 1) {
+  // As in TensorFlow the quotient is truncated: a window that exceeds the image by less than two
+  // strides has no output instead of an error.
+  if (side.out < 0) {
     Refuse(std::string(op_) + ": Computed output size would be negative: " +
            std::to_string(side.out) + " [input_size: " + std::to_string(in) +
            ", effective_filter_size: " + std::to_string(reach) +

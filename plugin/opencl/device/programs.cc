@@ -87,7 +87,8 @@ Program Programs::BuildText(const Source& source, const std::string& text) const
 // From the cache on disk if it has the program, else from the text. What the driver refuses of the
 // cache is compiled again.
 Program Programs::Build(const Source& source, const std::string& text) const {
-  const std::string key = device_key_ + OptionsFor(device_, source.options) + "\n" + text;
+  const std::string options = OptionsFor(device_, source.options);
+  const std::string key = device_key_ + options + "\n" + text;
   const std::vector<unsigned char> stored = cache_.Read(key);
   if (!stored.empty()) {
     const unsigned char* data = stored.data();
@@ -95,7 +96,8 @@ Program Programs::Build(const Source& source, const std::string& text) const {
     cl_int status = CL_SUCCESS, code = CL_SUCCESS;
     Program program(clCreateProgramWithBinary(context_, 1, &device_, &size, &data, &status, &code));
     if (code == CL_SUCCESS && status == CL_SUCCESS &&
-        clBuildProgram(program.get(), 1, &device_, "", nullptr, nullptr) == CL_SUCCESS)
+        // The options count when the program runs, too: PoCL looks there how to take denormals.
+        clBuildProgram(program.get(), 1, &device_, options.c_str(), nullptr, nullptr) == CL_SUCCESS)
       return program;
   }
   Program program = BuildText(source, text);

@@ -37,3 +37,21 @@ inline void Report(__global int *errors, int number, long value) {
   errors[2] = (int)(value & 0xffffffff);
   errors[3] = (int)(value >> 32);
 }
+
+#if defined(GROUP) && defined(X_S)
+// The sum of what all work-items of the group have, for kernels of GROUP work-items a group.
+inline X_C GroupSum(X_C value, __local X_C *part) {
+#if GROUP > 1
+  const int item = get_local_id(0);
+  part[item] = value;
+  for (int width = GROUP / 2; width > 0; width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < width) part[item] += part[item + width];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  value = part[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+  return value;
+}
+#endif

@@ -7,6 +7,21 @@ typedef struct {
   int half_pixels, corners;
 } Resize;
 
+// Where a result is in its image, and where its channel of the source begins.
+typedef struct {
+  int x, y;
+  ulong begin;
+} Place;
+
+inline Place PlaceOf(ulong at, const Resize r) {
+  const ulong row = at / r.channels;
+  Place place;
+  place.x = row % r.out_width;
+  place.y = row / r.out_width % r.out_height;
+  place.begin = row / r.out_width / r.out_height * r.height * r.width * r.channels + at % r.channels;
+  return place;
+}
+
 inline float Source(int i, float scale, int half_pixels) {
   return half_pixels ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale;
 }
@@ -16,11 +31,10 @@ __kernel void bilinear(TENSOR(const X_S, in), TENSOR(O_S, out), const ulong coun
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const int channel = at % r.channels;
-  const ulong row = at / r.channels;
-  const int x = row % r.out_width, y = row / r.out_width % r.out_height;
-  in += row / r.out_width / r.out_height * r.height * r.width * r.channels + channel;
-  const float fy = Source(y, r.scale_y, r.half_pixels), fx = Source(x, r.scale_x, r.half_pixels);
+  const Place place = PlaceOf(at, r);
+  in += place.begin;
+  const float fy = Source(place.y, r.scale_y, r.half_pixels);
+  const float fx = Source(place.x, r.scale_x, r.half_pixels);
   const int y0 = max((int)floor(fy), 0), y1 = min((int)ceil(fy), r.height - 1);
   const int x0 = max((int)floor(fx), 0), x1 = min((int)ceil(fx), r.width - 1);
   const float ly = fy - floor(fy), lx = fx - floor(fx);
@@ -35,12 +49,10 @@ __kernel void nearest(TENSOR(const X_S, in), TENSOR(X_S, out), const ulong count
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const int channel = at % r.channels;
-  const ulong row = at / r.channels;
-  const int x = row % r.out_width, y = row / r.out_width % r.out_height;
-  in += row / r.out_width / r.out_height * r.height * r.width * r.channels + channel;
-  const float fy = r.half_pixels ? ((float)y + 0.5f) * r.scale_y : (float)y * r.scale_y;
-  const float fx = r.half_pixels ? ((float)x + 0.5f) * r.scale_x : (float)x * r.scale_x;
+  const Place place = PlaceOf(at, r);
+  in += place.begin;
+  const float fy = r.half_pixels ? ((float)place.y + 0.5f) * r.scale_y : (float)place.y * r.scale_y;
+  const float fx = r.half_pixels ? ((float)place.x + 0.5f) * r.scale_x : (float)place.x * r.scale_x;
   int sy = r.corners ? (int)round(fy) : (int)floor(fy), sx = r.corners ? (int)round(fx) : (int)floor(fx);
   sy = clamp(sy, 0, r.height - 1);
   sx = clamp(sx, 0, r.width - 1);

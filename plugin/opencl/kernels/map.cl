@@ -1,5 +1,6 @@
 // Elementwise kernels. The host writes the prologue (ops/map.cc):
 //   ARGUMENTS   the inputs, in0, in1, ...
+//   NUMBERS     , const long n0, ...: further arguments
 //   OPENS       OPEN(in0); ...
 //   POSITIONS   const LENGTH at0 = ...: where in each input the element is
 //   VALUES      const X0_C x0 = X0_GET(in0, at0); ...
@@ -9,7 +10,7 @@
 //   LOOP        if some input is no plain row of elements: a struct with `dims` and strides. ROWS: work-items
 //               are (column, row); else one number is split into both.
 
-__kernel void map(ARGUMENTS TENSOR(O_S, out), const LENGTH count
+__kernel void map(ARGUMENTS TENSOR(O_S, out) NUMBERS, const LENGTH count
 #ifdef LOOP
                   , const LOOP loop
 #endif

@@ -1,21 +1,6 @@
 // Normalization of rows, or of channels over everything else. The prologue (ops/normalization.cc) defines
 // operand X, GROUP and LANES as softmax.cl has them; sums are in X_C.
 
-inline X_C GroupSum(X_C value, __local X_C *part) {
-#if GROUP > 1
-  const int item = get_local_id(0);
-  part[item] = value;
-  for (int width = GROUP / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < width) part[item] += part[item + width];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  value = part[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-  return value;
-}
-
 // (x - mean) / sqrt(variance + epsilon) * scale + offset over each row; a work-group computes a row.
 __kernel void layer_norm(TENSOR(const X_S, in), TENSOR(const X_S, scale), TENSOR(const X_S, offset),
                          TENSOR(X_S, out), const uint length, const float epsilon) {

@@ -4,7 +4,7 @@
 
 inline X_C Max(X_C a, X_C b) { return a != a || a > b ? a : b; }
 
-// The maximum or the sum of what all work-items of the group have.
+// The maximum of what all work-items of the group have.
 inline X_C GroupMax(X_C value, __local X_C *part) {
 #if GROUP > 1
   const int item = get_local_id(0);
@@ -12,21 +12,6 @@ inline X_C GroupMax(X_C value, __local X_C *part) {
   for (int width = GROUP / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < width) part[item] = Max(part[item], part[item + width]);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  value = part[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-  return value;
-}
-
-inline X_C GroupSum(X_C value, __local X_C *part) {
-#if GROUP > 1
-  const int item = get_local_id(0);
-  part[item] = value;
-  for (int width = GROUP / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < width) part[item] += part[item + width];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   value = part[0];

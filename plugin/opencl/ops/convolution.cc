@@ -78,10 +78,11 @@ class Conv2D {
     const Tensor in = call.In(0), filter = call.In(1);
     CheckImages(op_, in, filter.dims);
     const int64_t depth = filter.dims[2], channels = in.dims[3], out_channels = filter.dims[3];
-    if (depth == 0 || channels % depth != 0 || out_channels % (channels / depth) != 0) {
+    if (depth == 0 || channels % depth != 0) {
       Refuse(std::string(op_) + ": input depth must be evenly divisible by filter depth: " +
              std::to_string(channels) + " vs " + std::to_string(depth));
     }
+    const int64_t groups = std::max<int64_t>(1, channels / depth);
     const WindowSide y = window_.Side(1, in.dims[1], filter.dims[0]);
     const WindowSide x = window_.Side(2, in.dims[2], filter.dims[1]);
     Gemm gemm;
@@ -89,7 +90,13 @@ class Conv2D {
     gemm.b = filter;
     gemm.c = call.Out(0, {in.dims[0], y.out, x.out, out_channels});
     if (gemm.c.count == 0) return;
-    const int64_t groups = channels / depth;
+    // What follows is no fault as long as there is nothing to compute.
+    if (filter.count == 0) Refuse(std::string(op_) + ": the filter must not be empty");
+    if (out_channels % groups != 0) {
+      Refuse(std::string(op_) +
+             ": output depth must be evenly divisible by the number of groups: " +
+             std::to_string(out_channels) + " vs " + std::to_string(groups));
+    }
     gemm.epilogue = following_.Make(call, 2, out_channels, gemm.c.count);
     gemm.p.m = static_cast<cl_int>(gemm.c.count / out_channels);
     gemm.p.n = static_cast<cl_int>(out_channels);
@@ -97,6 +104,7 @@ class Conv2D {
     gemm.p.a_step = static_cast<cl_int>(channels);
     gemm.p.b_step = gemm.p.c_step = gemm.p.n;
     gemm.p.batches_inner = 1;
+    if (in.count == 0) gemm.p.k = 0;  // nothing is summed; what follows still is computed
     if (groups == 1 && IsPlainProduct(y) && IsPlainProduct(x)) return RunGemm(call, gemm);
     gemm.window = WindowKind::kForward;
     gemm.w = NumbersOf(y, x, channels, depth);

@@ -6,6 +6,7 @@
 
 #include "../base/map.h"
 #include "../base/registry.h"
+#include "../base/text.h"
 #include "families.h"
 
 namespace opencl {
@@ -18,12 +19,6 @@ struct MapRow {
   const char* report = nullptr;  // what an integer operand may do wrong
   const char* attr0 = nullptr;   // a float attribute, A0 in the expression
 };
-
-std::string FloatText(float value) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "((C)%.9g)", static_cast<double>(value));
-  return text;
-}
 
 std::string BodyOf(const MapRow& row, bool floats, const std::string& attr0) {
   std::string text = floats || row.others == nullptr ? row.floats : row.others;
@@ -38,11 +33,11 @@ class MapOp {
   MapOp(const Construction& node, const MapRow& row)
       : row_(row),
         node_(node.name()),
-        attr0_(row.attr0 == nullptr ? "" : FloatText(node.Float(row.attr0))) {}
+        attr0_(row.attr0 == nullptr ? "" : FloatText("C", node.Float(row.attr0))) {}
 
   MapBody Body(const Tensor& first) const {
     const bool floats = TypeOf(first.type).kind == Kind::kFloat;
-    MapBody body{BodyOf(row_, floats, attr0_), ""};
+    MapBody body{BodyOf(row_, floats, attr0_)};
     if (!floats && row_.report != nullptr)
       body.report = row_.report + (" in node '" + node_ + "' (" + op() + ")");
     return body;
@@ -89,17 +84,21 @@ class Binary : public MapOp {
   // The answer of Equal and NotEqual for shapes that do not fit.
   void Differ(Call& call) const {
     const bool answer = std::string_view(op()) == "NotEqual";
-    RunMap(call, {answer ? "r = 1;" : "r = 0;", ""}, {}, call.Out(0, {}), {});
+    RunMap(call, {answer ? "r = 1;" : "r = 0;"}, {}, call.Out(0, {}), {});
   }
   const bool must_fit_;
 };
 
-// Gradients: both operands have one shape.
+// Gradients: both operands have one shape, or, for those by result, as many elements.
 class SameShape : public MapOp {
  public:
   using MapOp::MapOp;
-  void Compute(Call& call) const {
-    const Tensor x = call.In(0), y = call.In(1);
+  void Compute(Call& call) const { Run(call, call.In(1), false); }
+
+ protected:
+  void Run(Call& call, Tensor y, bool by_count) const {
+    const Tensor x = call.In(0);
+    if (by_count && x.count == y.count) y.dims = x.dims;
     if (x.dims != y.dims) {
       Refuse(std::string(op()) + ": inputs must have one shape, not " + ShapeText(x.dims) +
              " and " + ShapeText(y.dims));
@@ -109,7 +108,16 @@ class SameShape : public MapOp {
   }
 };
 
+class SameCount : public SameShape {
+ public:
+  using SameShape::SameShape;
+  void Compute(Call& call) const { Run(call, call.In(1), true); }
+};
+
 constexpr TypeSet kSigned = kFloats | kSignedInts;
+// TensorFlow rounds what it computes on the way to the type of 16 bits: where that shows, these
+// kernels, which compute in float, leave such types to the host.
+constexpr TypeSet kWide = kF32 | kF64;
 
 constexpr MapRow kUnary[] = {
     {{"Abs", kSigned}, "fabs(x0)", "x0 < 0 ? (C)(0 - (U)x0) : x0"},
@@ -149,8 +157,8 @@ constexpr MapRow kUnary[] = {
     {{"Softsign", kFloats}, "x0 / (1 + fabs(x0))"},
     {{"Relu", kNumbers}, "x0 < 0 ? 0 : x0"},
     {{"Relu6", kNumbers}, "x0 < 0 ? 0 : x0 > 6 ? 6 : x0"},
-    {{"Elu", kFloats}, "x0 < 0 ? expm1(x0) : x0"},
-    {{"Selu", kFloats},
+    {{"Elu", kWide}, "x0 < 0 ? expm1(x0) : x0"},
+    {{"Selu", kWide},
      "x0 < 0 ? (C)1.7580993408473768599402175208123 * expm1(x0) : "
      "(C)1.0507009873554804934193349852946 * x0"},
     {{"LeakyRelu", kFloats}, "x0 > 0 ? x0 : x0 * A0", nullptr, nullptr, "alpha"},
@@ -164,6 +172,10 @@ constexpr MapRow kUnary[] = {
 };
 
 constexpr const char* kByZero = "Integer division by zero";
+// The least integer by -1 wraps.
+constexpr const char* kTruncated =
+    "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
+    "(C)(0 - (U)x0); } else { r = x0 / x1; }";
 constexpr TypeSet kLogic = 0;
 
 constexpr MapRow kBinary[] = {
@@ -171,18 +183,10 @@ constexpr MapRow kBinary[] = {
     {{"AddV2", kNumbers}, "x0 + x1", "(C)((U)x0 + (U)x1)"},
     {{"Sub", kNumbers}, "x0 - x1", "(C)((U)x0 - (U)x1)"},
     {{"Mul", kNumbers}, "x0 * x1", "(C)((U)x0 * (U)x1)"},
-    {{"Div", kNumbers},
-     "x0 / x1",
-     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
-     "(C)(0 - (U)x0); } else { r = x0 / x1; }",
-     kByZero},
+    {{"Div", kNumbers}, "x0 / x1", kTruncated, kByZero},
     {{"RealDiv", kFloats}, "x0 / x1"},
-    {{"TruncateDiv", kInts},
-     "",
-     "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
-     "(C)(0 - (U)x0); } else { r = x0 / x1; }",
-     kByZero},
-    {{"FloorDiv", kNumbers},
+    {{"TruncateDiv", kInts}, "", kTruncated, kByZero},
+    {{"FloorDiv", kNumbers & ~kBF16},
      "floor(x0 / x1)",
      "0; if (x1 == 0) { Report(errors, number, 0); } else if ((C)-1 < 0 && x1 == (C)-1) { r = "
      "(C)(0 - (U)x0); }"
@@ -203,7 +207,7 @@ constexpr MapRow kBinary[] = {
     {{"MulNoNan", kFloats}, "x1 == 0 ? 0 : x0 * x1"},
     {{"Maximum", kNumbers}, "x0 != x0 || x0 > x1 ? x0 : x1", "x0 > x1 ? x0 : x1"},
     {{"Minimum", kNumbers}, "x0 != x0 || x0 < x1 ? x0 : x1", "x0 < x1 ? x0 : x1"},
-    {{"SquaredDifference", kNumbers},
+    {{"SquaredDifference", kNumbers & ~kBF16},
      "x0 - x1; r = r * r",
      "(C)((U)x0 - (U)x1); r = (C)((U)r * (U)r)"},
     {{"Pow", kFloats}, "pow(x0, x1)"},
@@ -234,46 +238,57 @@ constexpr MapRow kGradients[] = {
     {{"ReluGrad", kNumbers}, "x0 * (C)(x1 > 0)", "x1 > 0 ? x0 : 0"},
     {{"Relu6Grad", kNumbers}, "x0 * (C)(x1 > 0 && x1 < 6)", "x1 > 0 && x1 < 6 ? x0 : 0"},
     {{"LeakyReluGrad", kFloats}, "x1 > 0 ? x0 : x0 * A0", nullptr, nullptr, "alpha"},
-    {{"EluGrad", kFloats}, "x1 < 0 ? x0 * (x1 + 1) : x0"},
-    {{"SeluGrad", kFloats},
+    {{"EluGrad", kWide}, "x1 < 0 ? x0 * (x1 + 1) : x0"},
+    {{"SeluGrad", kWide},
      "x1 < 0 ? x0 * (x1 + (C)1.7580993408473768599402175208123) : x0 * "
      "(C)1.0507009873554804934193349852946"},
     {{"SoftplusGrad", kFloats}, "x0 / (1 + exp(-x1))"},
     {{"SoftsignGrad", kFloats}, "x0 / ((1 + fabs(x1)) * (1 + fabs(x1)))"},
+};
+
+// x0 is the result of the function.
+constexpr MapRow kGradientsByResult[] = {
     {{"SigmoidGrad", kFloats}, "x1 * x0 * (1 - x0)"},
     {{"TanhGrad", kFloats}, "x1 * (1 - x0 * x0)"},
-    {{"SqrtGrad", kFloats}, "x1 * (C)0.5 / x0"},
-    {{"RsqrtGrad", kFloats}, "(C)-0.5 * x1 * x0 * x0 * x0"},
-    {{"InvGrad", kFloats}, "-x1 * x0 * x0"},
-    {{"ReciprocalGrad", kFloats}, "-x1 * x0 * x0"},
+    {{"SqrtGrad", kFloats}, "x1 == 0 ? 0 : x1 * (C)0.5 / x0"},
+    {{"RsqrtGrad", kFloats}, "x1 == 0 ? 0 : (C)-0.5 * x1 * x0 * x0 * x0"},
+    {{"InvGrad", kFloats}, "x1 == 0 ? 0 : -x1 * x0 * x0"},
+    {{"ReciprocalGrad", kFloats}, "x1 == 0 ? 0 : -x1 * x0 * x0"},
 };
 
 // The output has another type than the input; the compiler converts.
-struct CastRow {
-  OpRow row;
-};
 class Cast {
  public:
-  Cast(const Construction& node, const CastRow&) : truncate_(node.Bool("Truncate")) {}
+  Cast(const Construction& node, const PlainRow&) : truncate_(node.Bool("Truncate")) {}
   void Compute(Call& call) const {
     const Tensor x = call.In(0);
     const Tensor out = call.Out(0, x.dims);
     const ElementType& to = TypeOf(out.type);
-    std::string body = to.kind == Kind::kBool ? "r = x0 != 0;" : "r = (O_C)x0;";
-    // Bits that the narrow type lacks are cut off before it would round.
-    if (truncate_ && to.bit == kBF16) body += " r = as_float(as_uint(r) & 0xffff0000);";
-    if (truncate_ && to.bit == kF16) body += " r = as_float(as_uint(r) & 0xffffe000);";
-    RunBroadcastMap(call, {body, ""}, {x}, out);
+    if (to.kind == Kind::kBool) return RunBroadcastMap(call, {"r = x0 != 0;"}, {x}, out);
+    const int cut = truncate_ ? BitsCut(TypeOf(x.type).bit, to.bit) : 0;
+    std::string value = "x0";
+    if (cut > 0) {
+      const std::string bits = x.type == TF_DOUBLE ? "long" : "int";
+      value = Joined({"as_", x.type == TF_DOUBLE ? "double" : "float", "(as_", bits, "(x0) & ~(((",
+                      bits, ")1 << ", std::to_string(cut), ") - 1))"});
+    }
+    RunBroadcastMap(call, {"r = (O_C)" + value + ";"}, {x}, out);
   }
 
  private:
+  // Low bits of the source's significand that are cleared, which leaves nothing to round. As in
+  // TensorFlow, from double to bfloat16 none are.
+  static int BitsCut(TypeSet from, TypeSet to) {
+    constexpr int kFloatBits = 23, kDoubleBits = 52, kHalfBits = 10, kBfloat16Bits = 7;
+    if (to == kF16 && from == kF32) return kFloatBits - kHalfBits;
+    if (to == kF16 && from == kF64) return kDoubleBits - kHalfBits;
+    if (to == kBF16 && from == kF32) return kFloatBits - kBfloat16Bits;
+    if (to == kF32 && from == kF64) return kDoubleBits - kFloatBits;
+    return 0;
+  }
   const bool truncate_;
 };
-constexpr CastRow kCast[] = {{{"Cast", kAll, "SrcT"}}};
-
-struct PlainRow {
-  OpRow row;
-};
+constexpr PlainRow kCast[] = {{{"Cast", kAll, "SrcT"}}};
 
 class SelectV2 {
  public:
@@ -282,7 +297,7 @@ class SelectV2 {
     const Tensor condition = call.In(0), yes = call.In(1), no = call.In(2);
     const Dims dims = Broadcast(condition.dims, Broadcast(yes.dims, no.dims));
     const Tensor out = call.OutLike(0, dims, {1, 2});
-    RunBroadcastMap(call, {"r = x0 ? x1 : x2;", ""}, {condition, yes, no}, out);
+    RunBroadcastMap(call, {"r = x0 ? x1 : x2;"}, {condition, yes, no}, out);
   }
 };
 
@@ -304,7 +319,7 @@ class Select {
              ShapeText(condition.dims));
     }
     const Tensor out = call.OutLike(0, yes.dims, {1, 2});
-    RunBroadcastMap(call, {"r = x0 ? x1 : x2;", ""}, {condition, yes, no}, out);
+    RunBroadcastMap(call, {"r = x0 ? x1 : x2;"}, {condition, yes, no}, out);
   }
 };
 
@@ -320,7 +335,7 @@ class ClipByValue {
       }
     }
     const Tensor out = call.OutLike(0, x.dims, {0});
-    RunBroadcastMap(call, {"r = x0 > x2 ? x2 : x0; r = r < x1 ? x1 : r;", ""}, {x, low, high}, out);
+    RunBroadcastMap(call, {"r = x0 > x2 ? x2 : x0; r = r < x1 ? x1 : r;"}, {x, low, high}, out);
   }
 };
 
@@ -344,7 +359,7 @@ class AddN {
         }
         body += " s += (U)x" + std::to_string(terms.size() - 1) + ";";
       }
-      RunBroadcastMap(call, {body + " r = (C)s;", ""}, terms, out);
+      RunBroadcastMap(call, {body + " r = (C)s;"}, terms, out);
       sum = out;
       if (begin == 1) break;
     }
@@ -367,7 +382,7 @@ class BiasAdd {
     }
     bias.dims.resize(x.dims.size() - channel, 1);
     const Tensor out = call.OutLike(0, x.dims, {0});
-    RunBroadcastMap(call, {"r = (C)((U)x0 + (U)x1);", ""}, {x, bias}, out);
+    RunBroadcastMap(call, {"r = (C)((U)x0 + (U)x1);"}, {x, bias}, out);
   }
 
  private:
@@ -377,7 +392,7 @@ class BiasAdd {
 constexpr PlainRow kSelectV2[] = {{{"SelectV2", kAll}}};
 constexpr PlainRow kSelect[] = {{{"Select", kAll}}};
 constexpr PlainRow kClip[] = {{{"ClipByValue", kNumbers}}};
-constexpr PlainRow kAddN[] = {{{"AddN", kNumbers}}};
+constexpr PlainRow kAddN[] = {{{"AddN", kNumbers & ~kBF16}}};
 constexpr PlainRow kBiasAdd[] = {{{"BiasAdd", kNumbers}}, {{"BiasAddV1", kNumbers}}};
 
 }  // namespace
@@ -386,6 +401,7 @@ void RegisterElementwise() {
   RegisterTable<Unary, kUnary>();
   RegisterTable<Binary, kBinary>();
   RegisterTable<SameShape, kGradients>();
+  RegisterTable<SameCount, kGradientsByResult>();
   for (const ElementType* to = AllTypes(); to->bytes != 0; ++to) {
     using CastGlue = Glue<Cast, kCast, 0>;
     RegisterOp(kCast[0].row, {CastGlue::Create, CastGlue::Compute, CastGlue::Destroy}, "DstT",

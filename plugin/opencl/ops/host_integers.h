@@ -7,14 +7,9 @@
 
 namespace opencl {
 
-struct HostRow {
-  OpRow row;
-  bool on_host;
-};
-
-// As CopyStrided, at once and between tensors of int32 in host memory.
-void CopyOnHost(const Tensor& from, int64_t from_at, const Tensor& to, const Loop& loop,
-                int64_t to_at = 0);
+// CopyStrided; between tensors of int32 in host memory, at once, if `on_host`.
+void CopyAnywhere(Call& call, bool on_host, const Tensor& from, int64_t from_at, const Tensor& to,
+                  int64_t to_at, const Loop& loop);
 
 void RegisterHostIntegers();
 void RegisterStridedSlice();

@@ -7,13 +7,10 @@
 #include "../base/registry.h"
 #include "../base/strided.h"
 #include "families.h"
+#include "host_integers.h"
 
 namespace opencl {
 namespace {
-
-struct PlainRow {
-  OpRow row;
-};
 
 // The loop over `dims` between a tensor of shape `from` and one of shape `to`, both in row-major
 // order.
@@ -47,10 +44,10 @@ class Transpose {
 };
 
 // Copies `in` into the part of `out` that begins at `begin` along `axis`.
-void PutAlong(Call& call, const Tensor& in, const Tensor& out, size_t axis, int64_t begin) {
-  Dims target = out.dims;
-  const int64_t step = RowMajorStrides(target)[axis];
-  CopyStrided(call, in, 0, out, begin * step, BoxLoop(in.dims, in.dims, target));
+void PutAlong(Call& call, bool on_host, const Tensor& in, const Tensor& out, size_t axis,
+              int64_t begin) {
+  const int64_t step = RowMajorStrides(out.dims)[axis];
+  CopyAnywhere(call, on_host, in, 0, out, begin * step, BoxLoop(in.dims, in.dims, out.dims));
 }
 
 class Concat {
@@ -58,8 +55,9 @@ class Concat {
   struct Row {
     OpRow row;
     bool axis_last;
+    bool on_host = false;
   };
-  Concat(const Construction&, const Row& row) : axis_last_(row.axis_last) {}
+  Concat(const Construction&, const Row& row) : axis_last_(row.axis_last), on_host_(row.on_host) {}
   void Compute(Call& call) const {
     const int count = call.inputs() - 1, first = axis_last_ ? 0 : 1;
     const std::vector<int64_t> axes = call.HostInts(axis_last_ ? count : 0);
@@ -84,18 +82,19 @@ class Concat {
     const Tensor out = call.Out(0, dims);
     int64_t begin = 0;
     for (const Tensor& part : parts) {
-      PutAlong(call, part, out, axis, begin);
+      PutAlong(call, on_host_, part, out, axis, begin);
       begin += part.dims[axis];
     }
   }
 
  private:
-  const bool axis_last_;
+  const bool axis_last_, on_host_;
 };
 
 class Pack {
  public:
-  Pack(const Construction& node, const PlainRow&) : axis_(node.Int("axis")) {}
+  Pack(const Construction& node, const PlacedRow& row)
+      : axis_(node.Int("axis")), on_host_(row.on_host) {}
   void Compute(Call& call) const {
     const Tensor model = call.In(0);
     const auto axis = static_cast<size_t>(NormalAxis(axis_, model.rank() + 1, "Pack"));
@@ -109,12 +108,13 @@ class Pack {
                " != values[" + std::to_string(i) + "].shape = " + ShapeText(part.dims));
       }
       part.dims.insert(part.dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-      PutAlong(call, part, out, axis, i);
+      PutAlong(call, on_host_, part, out, axis, i);
     }
   }
 
  private:
   const int64_t axis_;
+  const bool on_host_;
 };
 
 // Copies the part of `in` of `out`'s size that begins at `begin` along `axis`.
@@ -211,8 +211,8 @@ class Slice {
     Dims dims;
     int64_t at = 0;
     for (size_t d = 0; d < begin.size(); ++d) {
-      dims.push_back(size[d] == -1 ? in.dims[d] - begin[d] : size[d]);
-      if (begin[d] < 0 || begin[d] > in.dims[d] || dims[d] < 0 || begin[d] + dims[d] > in.dims[d]) {
+      dims.push_back(size[d] == -1 && begin[d] >= 0 ? in.dims[d] - begin[d] : size[d]);
+      if (begin[d] < 0 || begin[d] > in.dims[d] || dims[d] < 0 || dims[d] > in.dims[d] - begin[d]) {
         Refuse("Expected begin[" + std::to_string(d) + "] and size[" + std::to_string(d) +
                "] inside of [0, " + std::to_string(in.dims[d]) + "], but got " +
                std::to_string(begin[d]) + " and " + std::to_string(size[d]));
@@ -242,7 +242,7 @@ class Pad {
     Dims dims = in.dims;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (paddings[2 * d] < 0 || paddings[2 * d + 1] < 0) Refuse("Paddings must be non-negative");
-      dims[d] += paddings[2 * d] + paddings[2 * d + 1];
+      dims[d] = Plus(dims[d], Plus(paddings[2 * d], paddings[2 * d + 1]));
     }
     const Tensor out = call.Out(0, dims);
     if (value_) {
@@ -279,7 +279,7 @@ class Tile {
     const Dims strides = RowMajorStrides(in.dims);
     for (size_t d = 0; d < multiples.size(); ++d) {
       if (multiples[d] < 0) Refuse("Expected multiples[" + std::to_string(d) + "] >= 0");
-      dims.push_back(multiples[d] * in.dims[d]);
+      dims.push_back(Times(multiples[d], in.dims[d]));
       loop.dims.insert(loop.dims.end(), {multiples[d], in.dims[d]});
       loop.strides[0].insert(loop.strides[0].end(), {0, strides[d]});
     }
@@ -306,17 +306,25 @@ class BroadcastTo {
 
 class Fill {
  public:
-  Fill(const Construction&, const PlainRow&) {}
+  Fill(const Construction&, const PlacedRow& row) : on_host_(row.on_host) {}
   void Compute(Call& call) const {
     const Dims dims = call.HostInts(0);
     const Tensor value = call.In(1);
-    if (value.rank() != 0) Refuse("value must be a scalar, not " + ShapeText(value.dims));
+    // As in TensorFlow, a number stands for a vector of one number, and the other way round.
+    if (const Dims shape = call.In(0).dims; shape.size() > 1)
+      Refuse("dims must represent a vector, got shape " + ShapeText(shape));
+    if (value.rank() > 1 || value.count != 1)
+      Refuse("value must represent a scalar, got shape " + ShapeText(value.dims));
     for (const int64_t size : dims) {
       if (size < 0) Refuse("Fill: dimension " + std::to_string(size) + " must be >= 0");
     }
-    CopyStrided(call, value, 0, call.Out(0, dims), 0,
-                {dims, {Dims(dims.size(), 0), RowMajorStrides(dims)}});
+    const Tensor out = call.Out(0, dims);
+    CopyAnywhere(call, on_host_, value, 0, out, 0,
+                 {dims, {Dims(dims.size(), 0), RowMajorStrides(dims)}});
   }
+
+ private:
+  const bool on_host_;
 };
 
 class Reverse {
@@ -324,6 +332,8 @@ class Reverse {
   Reverse(const Construction&, const PlainRow&) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
+    // As in TensorFlow nobody looks at the axes then.
+    if (in.count == 0 || in.rank() == 0) return call.OutIsInput(0, 0, in.dims);
     const Tensor out = call.Out(0, in.dims);
     Loop loop = BoxLoop(in.dims, in.dims, in.dims);
     std::vector<bool> seen(in.dims.size(), false);
@@ -415,9 +425,9 @@ class SpaceBatch {
                const std::vector<int64_t>& edges) const {
     const size_t count = blocks.size();
     Tensor padded = in;
-    Dims dims = {in.dims[0] * Count(blocks)}, split = {in.dims[0]};
+    Dims dims = {Times(in.dims[0], CheckedCount(blocks))}, split = {in.dims[0]};
     for (size_t d = 0; d < count; ++d) {
-      padded.dims[1 + d] += edges[2 * d] + edges[2 * d + 1];
+      padded.dims[1 + d] = Plus(padded.dims[1 + d], Plus(edges[2 * d], edges[2 * d + 1]));
       if (padded.dims[1 + d] % blocks[d] != 0) {
         Refuse("padded_shape[" + std::to_string(d) + "]=" + std::to_string(padded.dims[1 + d]) +
                " is not divisible by block_shape[" + std::to_string(d) +
@@ -450,7 +460,7 @@ class SpaceBatch {
   void FromBatch(Call& call, const Tensor& in, const std::vector<int64_t>& blocks,
                  const std::vector<int64_t>& edges) const {
     const size_t count = blocks.size();
-    const int64_t product = Count(blocks);
+    const int64_t product = CheckedCount(blocks);
     if (in.dims[0] % product != 0) {
       Refuse("Input batch dimension (" + std::to_string(in.dims[0]) +
              ") is not divisible by product of block sizes (" + std::to_string(product) + ")");
@@ -462,7 +472,7 @@ class SpaceBatch {
     std::vector<int> order = {static_cast<int>(count)};
     for (size_t d = 0; d < count; ++d) {
       parts.dims.push_back(in.dims[1 + d]);
-      joined.push_back(in.dims[1 + d] * blocks[d]);
+      joined.push_back(Times(in.dims[1 + d], blocks[d]));
       order.insert(order.end(), {static_cast<int>(count + 1 + d), static_cast<int>(d)});
     }
     for (size_t d = 1 + count; d < in.dims.size(); ++d) {
@@ -474,7 +484,7 @@ class SpaceBatch {
     const Dims strides = RowMajorStrides(joined);
     int64_t at = 0;
     for (size_t d = 0; d < count; ++d) {
-      dims[1 + d] -= edges[2 * d] + edges[2 * d + 1];
+      dims[1 + d] -= Plus(edges[2 * d], edges[2 * d + 1]);
       if (dims[1 + d] < 0) Refuse(std::string(op_) + ": cropped size must be non-negative");
       at += edges[2 * d] * strides[1 + d];
     }
@@ -515,26 +525,25 @@ class BandPart {
              std::to_string(lower[0]) + " and " + std::to_string(upper[0]));
     }
     const Tensor out = call.OutLike(0, in.dims, {0});
-    const std::string below = "(long)(i / " + std::to_string(columns) + " % " +
-                              std::to_string(rows) + ") - (long)(i % " + std::to_string(columns) +
-                              ")";
-    const std::string keep = (lower[0] < 0 ? "1" : "below <= " + std::to_string(lower[0])) +
-                             " && " +
-                             (upper[0] < 0 ? "1" : "-below <= " + std::to_string(upper[0]));
-    RunBroadcastMap(call, {"const long below = " + below + "; r = " + keep + " ? x0 : 0;", ""},
+    RunBroadcastMap(call,
+                    {"const long below = (long)i / n1 % n0 - (long)i % n1; "
+                     "r = (n2 < 0 || below <= n2) && (n3 < 0 || -below <= n3) ? x0 : 0;",
+                     "",
+                     {rows, columns, lower[0], upper[0]}},
                     {in}, out);
   }
 };
 
 constexpr TypeSet kMoved = kAll;
-// Integers of 32 bits are shapes and indices nearly always: ops that make them of shapes run on the
-// host (ops/host_integers.cc).
+// Integers of 32 bits are shapes and indices nearly always: they lie in host memory, and ops that
+// make them of shapes run there.
 constexpr TypeSet kData = kAll & ~kI32;
 
 constexpr PlainRow kTranspose[] = {{{"Transpose", kMoved, "T", "perm"}}};
 constexpr Concat::Row kConcat[] = {{{"ConcatV2", kData, "T", "axis"}, true},
+                                   {{"ConcatV2", kI32, "T", "values axis output"}, true, true},
                                    {{"Concat", kData, "T", "concat_dim"}, false}};
-constexpr PlainRow kPack[] = {{{"Pack", kData}}};
+constexpr PlacedRow kPack[] = {{{"Pack", kData}}, {{"Pack", kI32, "T", "values output"}, true}};
 constexpr PlainRow kUnpack[] = {{{"Unpack", kData}}};
 constexpr Split::Row kSplit[] = {{{"Split", kMoved, "T", "split_dim"}, false},
                                  {{"SplitV", kMoved, "T", "size_splits split_dim"}, true}};
@@ -543,7 +552,8 @@ constexpr Pad::Row kPad[] = {{{"Pad", kMoved, "T", "paddings"}, false},
                              {{"PadV2", kMoved, "T", "paddings"}, true}};
 constexpr PlainRow kTile[] = {{{"Tile", kMoved, "T", "multiples"}}};
 constexpr PlainRow kBroadcastTo[] = {{{"BroadcastTo", kMoved, "T", "shape"}}};
-constexpr PlainRow kFill[] = {{{"Fill", kData, "T", "dims"}}};
+constexpr PlacedRow kFill[] = {{{"Fill", kData, "T", "dims"}},
+                               {{"Fill", kI32, "T", "dims value output"}, true}};
 constexpr PlainRow kReverse[] = {{{"ReverseV2", kMoved, "T", "axis"}}};
 constexpr SpaceBatch::Row kSpaceBatch[] = {
     {{"SpaceToBatchND", kMoved, "T", "block_shape paddings"}, true},

@@ -11,10 +11,6 @@
 namespace opencl {
 namespace {
 
-struct PlainRow {
-  OpRow row;
-};
-
 cl_int Narrow(int64_t value) {
   if (value > INT_MAX)
     NotImplemented("OpenCL: a product with a dimension of " + std::to_string(value));

@@ -4,14 +4,11 @@
 #include "../base/map.h"
 #include "../base/registry.h"
 #include "../base/strided.h"
+#include "../base/text.h"
 #include "families.h"
 
 namespace opencl {
 namespace {
-
-struct NormRow {
-  OpRow row;
-};
 
 std::string GroupText(Call& call, const Tensor& x, size_t group) {
   return DefineType("X", TypeOf(x.type)) + "#define GROUP " + std::to_string(group) +
@@ -20,7 +17,7 @@ std::string GroupText(Call& call, const Tensor& x, size_t group) {
 
 class LayerNorm {
  public:
-  LayerNorm(const Construction& node, const NormRow&) : epsilon_(node.Float("epsilon")) {}
+  LayerNorm(const Construction& node, const PlainRow&) : epsilon_(node.Float("epsilon")) {}
   void Compute(Call& call) const {
     const Tensor x = call.In(0), scale = call.In(1), offset = call.In(2);
     if (x.rank() < 1) Refuse("_TenonLayerNorm: x must have a dimension");
@@ -44,7 +41,7 @@ class LayerNorm {
 // FusedBatchNorm and its later forms: y, batch_mean, batch_variance, reserve_space_1 and 2 (and 3).
 class BatchNorm {
  public:
-  BatchNorm(const Construction& node, const NormRow& row)
+  BatchNorm(const Construction& node, const PlainRow& row)
       : op_(row.row.op),
         training_(node.Bool("is_training")),
         channels_first_(node.String("data_format").substr(0, 2) == "NC"),
@@ -99,14 +96,14 @@ class BatchNorm {
  private:
   // What TensorFlow gives out for a batch of nothing.
   static void Fill(Call& call, const Tensor& moment) {
-    RunMap(call, {"r = NAN;", ""}, {}, moment, {moment.dims, {}});
+    RunMap(call, {"r = NAN;"}, {}, moment, {moment.dims, {}});
   }
 
   // out = (1 - share) * old + share * now.
   void Average(Call& call, const Tensor& old, const Tensor& now, const Tensor& out) const {
     if (share_ == 1) return CopyAll(call, now, out);
-    const std::string share = std::to_string(share_);
-    RunBroadcastMap(call, {"r = (1 - " + share + "f) * x0 + " + share + "f * x1;", ""}, {old, now},
+    const std::string share = FloatText("float", share_);
+    RunBroadcastMap(call, {Joined({"r = (1 - ", share, ") * x0 + ", share, " * x1;"})}, {old, now},
                     out);
   }
 
@@ -114,11 +111,9 @@ class BatchNorm {
                  Tensor variance, const Tensor& y) const {
     for (Tensor* one : {&scale, &offset, &mean, &variance})
       if (channels_first_) one->dims.resize(x.dims.size() - 1, 1);
-    char epsilon[40];
-    std::snprintf(epsilon, sizeof(epsilon), "%.9g", static_cast<double>(epsilon_));
-    RunBroadcastMap(
-        call, {"r = (x0 - x3) * (x1 / sqrt(x4 + (float)" + std::string(epsilon) + ")) + x2;", ""},
-        {x, scale, offset, mean, variance}, y);
+    const std::string epsilon = FloatText("float", epsilon_);
+    RunBroadcastMap(call, {Joined({"r = (x0 - x3) * (x1 / sqrt(x4 + ", epsilon, ")) + x2;"})},
+                    {x, scale, offset, mean, variance}, y);
   }
 
   const char* const op_;
@@ -126,10 +121,10 @@ class BatchNorm {
   const float epsilon_, share_;
 };
 
-constexpr NormRow kLayer[] = {{{"_TenonLayerNorm", kF32}}};
-constexpr NormRow kBatch[] = {{{"FusedBatchNorm", kF32}},
-                              {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
-                              {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
+constexpr PlainRow kLayer[] = {{{"_TenonLayerNorm", kF32}}};
+constexpr PlainRow kBatch[] = {{{"FusedBatchNorm", kF32}},
+                               {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
+                               {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
 
 }  // namespace
 

@@ -9,10 +9,6 @@
 namespace opencl {
 namespace {
 
-struct PlainRow {
-  OpRow row;
-};
-
 class Reshape {
  public:
   Reshape(const Construction&, const PlainRow&) {}
@@ -32,8 +28,8 @@ class Reshape {
         Refuse("Size " + std::to_string(d) + " must be non-negative, not " +
                std::to_string(dims[d]));
       } else {
-        known *= dims[d];
-        known_without_zeros *= dims[d] == 0 ? 1 : dims[d];
+        known = Times(known, dims[d]);
+        known_without_zeros = Times(known_without_zeros, dims[d] == 0 ? 1 : dims[d]);
       }
     }
     if (open >= 0 && known == 0 && in.count == 0) {

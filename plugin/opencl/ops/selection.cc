@@ -18,13 +18,8 @@ struct GatherRow {
 };
 
 std::string Moved(const Tensor& elements, const Tensor& indices) {
-  const size_t bytes = TypeOf(elements.type).bytes;
-  return std::string("#define E ") +
-         (bytes == 1   ? "uchar"
-          : bytes == 2 ? "ushort"
-          : bytes == 4 ? "uint"
-                       : "ulong") +
-         "\n" + DefineType("L", TypeOf(indices.type));
+  return std::string("#define E ") + UnsignedOf(TypeOf(elements.type).bytes) + "\n" +
+         DefineType("L", TypeOf(indices.type));
 }
 
 int64_t Product(const Dims& dims, size_t begin, size_t end) {
@@ -95,6 +90,14 @@ class GatherNd {
     const Tensor params = call.In(0), indices = call.In(1);
     if (params.rank() < 1) Refuse("params must be at least a vector");
     if (indices.rank() < 1) Refuse("indices must be at least a vector");
+    const int64_t rows = CheckedCount(Dims(indices.dims.begin(), indices.dims.end() - 1));
+    for (const auto& [name, count] :
+         {std::pair("params", params.count), std::pair("indices", rows)}) {
+      if (indices.type == TF_INT32 && count > INT_MAX) {
+        Refuse(std::string(name) + " has too many elements for int indexing: " +
+               std::to_string(count) + " > " + std::to_string(INT_MAX));
+      }
+    }
     const auto depth = static_cast<size_t>(indices.dims.back());
     if (depth > params.dims.size()) {
       Refuse("index innermost dimension length must be <= params rank; saw: " +
@@ -146,12 +149,10 @@ class OneHot {
     if (out.count == 0) return;
     Tensor spread = indices;
     spread.dims.insert(spread.dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
-    const int64_t step = RowMajorStrides(dims)[axis];
     // The place along the axis comes from the element's number.
-    const std::string place =
-        "(i / " + std::to_string(step) + " % " + std::to_string(depth[0]) + ")";
-    RunBroadcastMap(call, {"r = (long)x0 == (long)" + place + " ? x1 : x2;", ""}, {spread, on, off},
-                    out);
+    const int64_t step = RowMajorStrides(dims)[axis];
+    RunBroadcastMap(call, {"r = (long)x0 == (long)i / n0 % n1 ? x1 : x2;", "", {step, depth[0]}},
+                    {spread, on, off}, out);
   }
 
  private:

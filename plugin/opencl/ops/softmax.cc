@@ -2,6 +2,7 @@
 
 #include "../base/launch.h"
 #include "../base/registry.h"
+#include "../base/strided.h"
 #include "families.h"
 
 namespace opencl {
@@ -63,7 +64,7 @@ class CrossEntropy {
     }
     const Tensor loss = call.Out(0, {dims[0]});
     const Tensor gradient = call.Out(1, dims);
-    if (gradient.count == 0) return FillEmpty(call, loss);
+    if (gradient.count == 0) return Clear(call, loss);  // rows of no classes lose nothing
     for (const Tensor& operand : {logits, labels}) {
       if (operand.rank() != 2 || operand.dims[1] != dims[1]) {
         NotImplemented("SoftmaxCrossEntropyWithLogits of shapes " + ShapeText(logits.dims) +
@@ -75,18 +76,6 @@ class CrossEntropy {
     launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
     launch.Int(logits.dims[0] == 1 ? 0 : dims[1]).Int(labels.dims[0] == 1 ? 0 : dims[1]);
     RunRows(launch, shape);
-  }
-
- private:
-  // Rows of no classes lose nothing.
-  static void FillEmpty(Call& call, const Tensor& loss) {
-    if (loss.count == 0) return;
-    const Place place = call.device().memory().Find(loss.data, loss.bytes());
-    const cl_uchar zero = 0;
-    Check(clEnqueueFillBuffer(call.stream().queue(), place.buffer, &zero, 1, place.offset,
-                              loss.bytes(), 0, nullptr, nullptr),
-          "clEnqueueFillBuffer");
-    call.stream().Touch();
   }
 };
 

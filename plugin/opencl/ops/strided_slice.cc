@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "../base/registry.h"
-#include "../base/strided.h"
 #include "families.h"
 #include "host_integers.h"
 
@@ -12,7 +11,7 @@ namespace {
 
 class StridedSlice {
  public:
-  StridedSlice(const Construction& node, const HostRow& row) : row_(row) {
+  StridedSlice(const Construction& node, const PlacedRow& row) : row_(row) {
     const char* const names[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
                                  "shrink_axis_mask"};
     for (size_t i = 0; i < 5; ++i) masks_[i] = node.Int(names[i]);
@@ -30,11 +29,7 @@ class StridedSlice {
     Range range = RangeOf(in.dims, begin, end, step);
     const Tensor out = call.Out(0, range.shape);
     range.loop.strides.push_back(RowMajorStrides(range.loop.dims));
-    if (row_.on_host) {
-      CopyOnHost(in, range.at, out, range.loop);
-    } else {
-      CopyStrided(call, in, range.at, out, 0, range.loop);
-    }
+    CopyAnywhere(call, row_.on_host, in, range.at, out, 0, range.loop);
   }
 
  private:
@@ -119,11 +114,11 @@ class StridedSlice {
     return range;
   }
 
-  const HostRow& row_;
+  const PlacedRow& row_;
   int64_t masks_[5] = {};
 };
 
-constexpr HostRow kSlices[] = {
+constexpr PlacedRow kSlices[] = {
     {{"StridedSlice", kAll & ~kI32, "T", "begin end strides"}, false},
     {{"StridedSlice", kI32, "T", "input begin end strides output"}, true}};
 

@@ -108,7 +108,7 @@ class Update {
     CheckShapes(x);
     for (const Step& step : row_.steps) {
       if (step.value == nullptr) break;
-      RunBroadcastMap(call, {prologue_ + "r = " + step.value + ";", ""}, x,
+      RunBroadcastMap(call, {prologue_ + "r = " + step.value + ";"}, x,
                       x[static_cast<size_t>(step.variable)]);
     }
   }

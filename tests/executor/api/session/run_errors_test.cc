@@ -25,6 +25,13 @@ class CRunErrors : public GraphFunctions {
     TF_SetAttrFuncName(desc, "f", function, std::string_view(function).size());
     return Finish(desc);
   }
+  // A function of one float `x` that gives one float `y`. `body` has its nodes and results.
+  FunctionPtr FloatFunction(std::string_view name, std::string_view body) {
+    return FromText(absl::StrCat("signature { name: '", name,
+                                 "' input_arg { name: 'x' type: DT_FLOAT } "
+                                 "output_arg { name: 'y' type: DT_FLOAT } } ",
+                                 body));
+  }
   // Code and message of a run of an operation without outputs, or of its first output.
   std::string ErrorOf(TF_Operation* oper, const OpenSession::Feeds& feeds = {},
                       const pb::ConfigProto& config = {}) {
@@ -55,12 +62,7 @@ TEST_F(CRunErrors, NameTheNodeBehindTheMessage) {
 }
 
 TEST_F(CRunErrors, NameTheNodeOfAFunctionByItsPath) {
-  CopyTo(g(), FromText(R"pb(
-           signature {
-             name: 'Product'
-             input_arg { name: 'x' type: DT_FLOAT }
-             output_arg { name: 'y' type: DT_FLOAT }
-           }
+  CopyTo(g(), FloatFunction("Product", R"pb(
            node_def {
              name: 'm'
              op: 'MatMul'
@@ -137,12 +139,7 @@ TEST_F(CRunErrors, OfAFeedOfAnotherType) {
 }
 
 TEST_F(CRunErrors, OfAFunctionWithAnOpThatDoesNotExist) {
-  CopyTo(g(), FromText(R"pb(
-           signature {
-             name: 'Strange'
-             input_arg { name: 'x' type: DT_FLOAT }
-             output_arg { name: 'y' type: DT_FLOAT }
-           }
+  CopyTo(g(), FloatFunction("Strange", R"pb(
            node_def { name: 'n' op: 'NoSuchOp' input: 'x' }
            ret { key: 'y' value: 'n:y:0' })pb"));
   // A branch is looked at when it runs.
@@ -161,12 +158,7 @@ TEST_F(CRunErrors, OfAFunctionWithAnOpThatDoesNotExist) {
 }
 
 TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
-  CopyTo(g(), FromText(R"pb(
-           signature {
-             name: 'Outer'
-             input_arg { name: 'x' type: DT_FLOAT }
-             output_arg { name: 'y' type: DT_FLOAT }
-           }
+  CopyTo(g(), FloatFunction("Outer", R"pb(
            node_def {
              name: 'n'
              op: 'PartitionedCall'
@@ -254,12 +246,7 @@ TEST_F(CRunErrors, OfAVariableByReferenceWithoutAValue) {
 }
 
 TEST_F(CRunErrors, OfACallWithTooManyArguments) {
-  CopyTo(g(), FromText(R"pb(
-           signature {
-             name: 'Same'
-             input_arg { name: 'x' type: DT_FLOAT }
-             output_arg { name: 'y' type: DT_FLOAT }
-           }
+  CopyTo(g(), FloatFunction("Same", R"pb(
            ret { key: 'y' value: 'x' })pb"));
   const testing::TensorPtr value = testing::FloatTensor({}, {1});
   const TF_Output x = {Const("x", value.get()), 0};
