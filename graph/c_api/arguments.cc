@@ -1,5 +1,7 @@
 #include "graph/c_api/arguments.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 
 namespace tenon::api {
@@ -9,6 +11,14 @@ namespace {
 bool Refuse(const Pointer& p, TF_Status* status) {
   StatusToC(absl::InvalidArgumentError(
                 absl::StrCat("argument '", p.name, p.given ? "' was deleted" : "' is NULL")),
+            status);
+  return false;
+}
+
+bool RefuseLength(const char* name, bool possible, const std::string& length, TF_Status* status) {
+  StatusToC(absl::InvalidArgumentError(
+                possible ? absl::StrCat("argument '", name, "' is NULL, but is to have ", length)
+                         : absl::StrCat("argument '", name, "' cannot have ", length)),
             status);
   return false;
 }
@@ -31,13 +41,13 @@ bool NoneDeleted(std::initializer_list<Pointer> pointers, TF_Status* status) {
 }
 
 bool IsArray(const char* name, const void* array, int64_t count, TF_Status* status) {
-  if (count == 0 || (count > 0 && array != nullptr)) return true;
-  StatusToC(absl::InvalidArgumentError(
-                count < 0 ? absl::StrCat("argument '", name, "' cannot have ", count, " elements")
-                          : absl::StrCat("argument '", name, "' is NULL, but is to have ", count,
-                                         " elements")),
-            status);
-  return false;
+  if (count == 0 || (IsCount(count) && array != nullptr)) return true;
+  return RefuseLength(name, IsCount(count), absl::StrCat(count, " elements"), status);
+}
+
+bool IsBytes(const char* name, const void* bytes, size_t length, TF_Status* status) {
+  if (length == 0 || (IsSize(length) && bytes != nullptr)) return true;
+  return RefuseLength(name, IsSize(length), absl::StrCat(length, " bytes"), status);
 }
 
 }  // namespace tenon::api

@@ -1,4 +1,5 @@
 // OpDefs to and from protobuf bytes.
+#include "graph/op_defs/full_types.h"
 #include "graph/op_defs/op_def.h"
 #include "proto/op_def.pb.h"
 
@@ -125,6 +126,7 @@ std::string OpDefToWire(const OpDef& op) {
     out.mutable_deprecation()->set_version(op.deprecated_since);
     out.mutable_deprecation()->set_explanation(op.deprecation);
   }
+  AddWhatTensorFlowHas(out);
   return out.SerializeAsString();
 }
 

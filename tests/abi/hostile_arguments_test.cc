@@ -58,7 +58,7 @@ void Delete(TFE_MonitoringSampler0* object, TF_Status*) { TFE_MonitoringDeleteSa
 class Objects {
  public:
   // `number` stands for all numbers with a sign, which are indices and lengths, and `enumerator`
-  // for all enumerators.
+  // for all enumerators. With INT32_MAX, sizes in bytes are the largest that there are.
   Objects(int number, int enumerator)
       : number_(number), enumerator_(enumerator), status_(TF_NewStatus()) {
     TFE_ContextOptions* const options = TFE_NewContextOptions();
@@ -77,8 +77,10 @@ class Objects {
       return *Of<std::remove_cv_t<std::remove_reference_t<T>>*>();
     } else if constexpr (!std::is_pointer_v<T>) {
       if constexpr (std::is_same_v<T, TF_Output>) return {operation_, 0};
-      // The memory that is passed has no end that a function could know, so the size is small.
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(std::is_signed_v<T> ? number_ : 1);
+      // The memory that is passed has no end that a function could know, so the size is small, or
+      // so large that no memory has it.
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(std::is_signed_v<T> ? number_ : number_ == INT32_MAX ? SIZE_MAX : 1);
       if constexpr (std::is_enum_v<T>) return static_cast<T>(enumerator_);
       return {};
     } else if constexpr (std::is_function_v<Pointee>) {
@@ -319,7 +321,8 @@ void CallWithOneDeleted(const char* name, R (*function)(Parameters...)) {
 
 template <typename R, typename... Parameters>
 void CallWithStrangeNumbers(R (*function)(Parameters...)) {
-  constexpr std::pair<int, int> kStrange[] = {{-1, -1}, {INT32_MIN, 77}, {-1, 101}, {-1, 1000}};
+  constexpr std::pair<int, int> kStrange[] = {
+      {-1, -1}, {INT32_MIN, 77}, {-1, 101}, {-1, 1000}, {INT32_MAX, 1}};
   for (const auto& [number, enumerator] : kStrange) {
     Objects* const objects = new Objects(number, enumerator);
     function(objects->Of<Parameters>()...);

@@ -43,8 +43,7 @@ int UnusedPort() {
 extern "C" {
 
 TF_Server* TF_NewServer(const void* proto, size_t proto_len, TF_Status* status) {
-  if (tenon::api::IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
-    tenon::api::RefuseServer(status);
+  if (tenon::api::IsBytes("proto", proto, proto_len, status)) tenon::api::RefuseServer(status);
   return nullptr;
 }
 

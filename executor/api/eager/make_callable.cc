@@ -15,6 +15,7 @@
 #include "executor/api/eager/host_call.h"
 #include "executor/api/eager/plan_call.h"
 #include "executor/api/eager/plugin_call.h"
+#include "executor/api/eager/switch_call.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
@@ -173,6 +174,7 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
   if (plan) {
     const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;
     if (!there && !context.soft_placement()) return NoSuchDevice(context, *op.device, places);
+    if (IsSwitch(*node.def->facts)) return SwitchCall::Make(node);
     node.name = OwnName(*node.def);
     return PlanCall::Make(context, std::move(node), op.device == nullptr ? "" : op.device->text);
   }

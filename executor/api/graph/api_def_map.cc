@@ -1,5 +1,6 @@
 // TF_ApiDefMap: descriptions of ops for generators of bindings.
 #include <google/protobuf/text_format.h>
+#include <climits>
 
 #include <algorithm>
 #include <memory>
@@ -231,14 +232,15 @@ TF_Buffer* Get(TF_ApiDefMap& map, const std::string& name) {
 }  // namespace tenon::api
 
 using tenon::api::AllGiven;
-using tenon::api::IsArray;
+using tenon::api::IsBytes;
 
 extern "C" {
 
 TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status) {
   if (!AllGiven({{"op_list_buffer", op_list_buffer}}, status)) return nullptr;
   tenon::pb::OpList ops;
-  if (!ops.ParseFromArray(op_list_buffer->data, static_cast<int>(op_list_buffer->length))) {
+  if (op_list_buffer->length > INT_MAX ||
+      !ops.ParseFromArray(op_list_buffer->data, static_cast<int>(op_list_buffer->length))) {
     tenon::StatusToC(absl::InvalidArgumentError("Unparseable OpList"), status);
     return nullptr;
   }
@@ -254,16 +256,14 @@ void TF_DeleteApiDefMap(TF_ApiDefMap* apimap) { tenon::DeleteHandle(apimap); }
 
 void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text, size_t text_len,
                      TF_Status* status) {
-  if (!AllGiven({{"api_def_map", api_def_map}}, status) ||
-      !IsArray("text", text, static_cast<int64_t>(text_len), status))
+  if (!AllGiven({{"api_def_map", api_def_map}}, status) || !IsBytes("text", text, text_len, status))
     return;
   tenon::StatusToC(tenon::api::Put(*api_def_map, {text, text_len}), status);
 }
 
 TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map, const char* name, size_t name_len,
                            TF_Status* status) {
-  if (!AllGiven({{"api_def_map", api_def_map}}, status) ||
-      !IsArray("name", name, static_cast<int64_t>(name_len), status))
+  if (!AllGiven({{"api_def_map", api_def_map}}, status) || !IsBytes("name", name, name_len, status))
     return nullptr;
   return tenon::api::Get(*api_def_map, std::string(name, name_len));
 }

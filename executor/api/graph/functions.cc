@@ -177,7 +177,7 @@ absl::Status CopyFunction(TF_Graph& graph, const TF_Function& func, const TF_Fun
 
 absl::Status SetFunctionAttr(TF_Function& func, const char* attr_name, std::string_view wire) {
   pb::AttrValue value;
-  if (!value.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
+  if (wire.size() > INT_MAX || !value.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
     return absl::InvalidArgumentError(
         "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto");
   pb::FunctionDef def;
@@ -202,7 +202,8 @@ absl::Status GetFunctionAttr(const TF_Function& func, const char* attr_name, TF_
 
 absl::StatusOr<TF_Function> FunctionOf(std::string_view wire) {
   pb::FunctionDef def;
-  if (!IsFunctionDef(wire) || !def.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
+  if (wire.size() > INT_MAX || !IsFunctionDef(wire) ||
+      !def.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
     return absl::InvalidArgumentError("Invalid FunctionDef given to TF_FunctionImportFunctionDef");
   }
   return TF_Function{def.signature().name(), std::string(wire)};
@@ -213,6 +214,7 @@ absl::StatusOr<TF_Function> FunctionOf(std::string_view wire) {
 using tenon::StatusToC;
 using tenon::api::AllGiven;
 using tenon::api::IsArray;
+using tenon::api::IsBytes;
 
 extern "C" {
 
@@ -258,7 +260,7 @@ void TF_FunctionToFunctionDef(TF_Function* func, TF_Buffer* output_func_def, TF_
 }
 
 TF_Function* TF_FunctionImportFunctionDef(const void* proto, size_t proto_len, TF_Status* status) {
-  if (!IsArray("proto", proto, static_cast<int64_t>(proto_len), status)) return nullptr;
+  if (!IsBytes("proto", proto, proto_len, status)) return nullptr;
   return tenon::api::NewFunction(
       tenon::api::FunctionOf({static_cast<const char*>(proto), proto_len}), status);
 }
@@ -266,7 +268,7 @@ TF_Function* TF_FunctionImportFunctionDef(const void* proto, size_t proto_len, T
 void TF_FunctionSetAttrValueProto(TF_Function* func, const char* attr_name, const void* proto,
                                   size_t proto_len, TF_Status* status) {
   if (!AllGiven({{"func", func}, {"attr_name", attr_name}}, status) ||
-      !IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
+      !IsBytes("proto", proto, proto_len, status))
     return;
   StatusToC(
       tenon::api::SetFunctionAttr(*func, attr_name, {static_cast<const char*>(proto), proto_len}),
@@ -306,7 +308,7 @@ int TF_GraphNumFunctions(TF_Graph* g) {
 }
 
 int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Status* status) {
-  if (!AllGiven({{"g", g}}, status) || !IsArray("funcs", funcs, std::max(max_func, 0), status))
+  if (!AllGiven({{"g", g}}, status) || !IsArray("funcs", funcs, max_func > 0 ? 1 : 0, status))
     return 0;
   absl::ReaderMutexLock lock(&g->mutex);
   const size_t count =

@@ -1,4 +1,5 @@
 // What is known of the values behind handles: TF_GetHandleShapeAndType and its counterpart.
+#include <climits>
 #include <memory>
 #include <string>
 
@@ -37,7 +38,7 @@ std::string HandleDataOf(TF_Graph& graph, TF_Output output)
 absl::Status SetHandleData(TF_Graph& graph, TF_Output output, std::string_view wire)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   HandleData data;
-  if (!data.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
+  if (wire.size() > INT_MAX || !data.ParseFromArray(wire.data(), static_cast<int>(wire.size())))
     return absl::InvalidArgumentError("Couldn't deserialize HandleData proto");
   TENON_ASSIGN_OR_RETURN(const Output o, OutputOf(graph, output));
   for (const auto& one : data.shape_and_type())
@@ -73,7 +74,7 @@ TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output) {
 void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output, const void* proto,
                               size_t proto_len, TF_Status* status) {
   if (!tenon::api::AllGiven({{"graph", graph}}, status) ||
-      !tenon::api::IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
+      !tenon::api::IsBytes("proto", proto, proto_len, status))
     return;
   absl::MutexLock lock(&graph->mutex);
   tenon::StatusToC(

@@ -29,8 +29,17 @@ bool CanSet(TF_OperationDescription* desc, const char* attr, const void* values,
     desc->builder.Fail("argument 'attr_name' is NULL");
     return false;
   }
-  if (count == 0 || (count > 0 && values != nullptr)) return true;
+  if (count == 0 || (IsCount(count) && values != nullptr)) return true;
   desc->builder.Fail(absl::StrCat("the value of attr '", attr, "' is no array of ", count));
+  return false;
+}
+
+// The same for a text of `length` bytes.
+bool CanSetText(TF_OperationDescription* desc, const char* attr, const void* text, size_t length,
+                const char* function = __builtin_FUNCTION()) {
+  if (!CanSet(desc, attr, text, length == 0 ? 0 : 1, function)) return false;
+  if (IsSize(length)) return true;
+  desc->builder.Fail(absl::StrCat("the value of attr '", attr, "' is no text of ", length));
   return false;
 }
 
@@ -75,6 +84,10 @@ bool ShapeOf(TF_OperationDescription& desc, const char* attr, const int64_t* dim
              PartialShape* shape) {
   *shape = PartialShape();
   if (num_dims < 0) return true;
+  if (num_dims > kMaxRank) {
+    desc.builder.Fail(absl::StrCat("attr '", attr, "' cannot have ", num_dims, " dimensions"));
+    return false;
+  }
   if (!CanSet(&desc, attr, dims, num_dims)) return false;
   Dims sizes(dims, dims + num_dims);
   for (int64_t& size : sizes) size = std::max<int64_t>(size, kUnknownDim);  // as in TensorFlow
@@ -126,14 +139,16 @@ absl::Status SetValue(TF_OperationDescription& desc, const char* attr, std::stri
 using tenon::StatusToC;
 using tenon::api::AllGiven;
 using tenon::api::CanSet;
+using tenon::api::CanSetText;
 using tenon::api::IsArray;
+using tenon::api::IsBytes;
 namespace attr = tenon::attr;
 
 extern "C" {
 
 void TF_SetAttrString(TF_OperationDescription* desc, const char* attr_name, const void* value,
                       size_t length) {
-  if (!CanSet(desc, attr_name, value, static_cast<int64_t>(length))) return;
+  if (!CanSetText(desc, attr_name, value, length)) return;
   desc->builder.SetAttr(attr_name, attr::String({static_cast<const char*>(value), length}));
 }
 
@@ -143,7 +158,7 @@ void TF_SetAttrStringList(TF_OperationDescription* desc, const char* attr_name,
     return;
   std::vector<std::string_view> strings;
   for (int i = 0; i < num_values; ++i) {
-    if (!CanSet(desc, attr_name, values[i], static_cast<int64_t>(lengths[i]))) return;
+    if (!CanSetText(desc, attr_name, values[i], lengths[i])) return;
     strings.emplace_back(static_cast<const char*>(values[i]), lengths[i]);
   }
   if (attr_name == tenon::kColocationAttr) return tenon::api::SetColocation(*desc, strings);
@@ -202,7 +217,7 @@ void TF_SetAttrPlaceholder(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrFuncName(TF_OperationDescription* desc, const char* attr_name, const char* value,
                         size_t length) {
-  if (!CanSet(desc, attr_name, value, static_cast<int64_t>(length))) return;
+  if (!CanSetText(desc, attr_name, value, length)) return;
   desc->builder.SetAttr(attr_name, attr::Func({value, length}));
 }
 
@@ -228,9 +243,7 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc, const char* attr_name,
                                 const void* proto, size_t proto_len, TF_Status* status) {
-  if (!CanSet(desc, attr_name, status) ||
-      !IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
-    return;
+  if (!CanSet(desc, attr_name, status) || !IsBytes("proto", proto, proto_len, status)) return;
   const absl::StatusOr<std::string> shape = tenon::api::ShapeProto(proto, proto_len);
   if (!shape.ok()) return StatusToC(shape.status(), status);
   desc->builder.SetAttr(attr_name, tenon::api::OneOf(tenon::api::kShapeField, *shape));
@@ -244,7 +257,7 @@ void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* a
     return;
   std::vector<std::string> shapes;
   for (int i = 0; i < num_shapes; ++i) {
-    if (!IsArray("protos", protos[i], static_cast<int64_t>(proto_lens[i]), status)) return;
+    if (!IsBytes("protos", protos[i], proto_lens[i], status)) return;
     absl::StatusOr<std::string> shape = tenon::api::ShapeProto(protos[i], proto_lens[i]);
     if (!shape.ok()) return StatusToC(shape.status(), status);
     shapes.push_back(*std::move(shape));
@@ -275,9 +288,7 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name, const void* proto,
                           size_t proto_len, TF_Status* status) {
-  if (!CanSet(desc, attr_name, status) ||
-      !IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
-    return;
+  if (!CanSet(desc, attr_name, status) || !IsBytes("proto", proto, proto_len, status)) return;
   StatusToC(tenon::api::SetValue(*desc, attr_name, {static_cast<const char*>(proto), proto_len}),
             status);
 }

@@ -88,7 +88,7 @@ void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
 void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs, int num_inputs) {
   TF_Graph* const graph = GraphOf(desc);
   if (graph == nullptr) return;
-  if (num_inputs < 0 || (num_inputs > 0 && inputs == nullptr))
+  if (!tenon::api::IsCount(num_inputs) || (num_inputs > 0 && inputs == nullptr))
     return desc->builder.Fail(absl::StrCat("argument 'inputs' is no array of ", num_inputs));
   absl::ReaderMutexLock lock(&graph->mutex);
   desc->builder.AddInputList(absl::MakeConstSpan(inputs, num_inputs));

@@ -99,7 +99,7 @@ absl::StatusOr<std::string> Optimize(ExplainRequest request) {
 TF_Buffer* Answer(absl::StatusOr<std::string> (*function)(ExplainRequest), const void* graph_def,
                   size_t length, const char* const* feeds, int num_feeds,
                   const char* const* fetches, int num_fetches, TF_Status* status) {
-  if (!IsArray("graph_def", graph_def, static_cast<int64_t>(length), status) ||
+  if (!IsBytes("graph_def", graph_def, length, status) ||
       !IsArray("feeds", feeds, num_feeds, status) ||
       !IsArray("fetches", fetches, num_fetches, status))
     return nullptr;

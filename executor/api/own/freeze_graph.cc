@@ -59,7 +59,7 @@ extern "C" TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
                                         const char* const* keep, int num_keep, const char* init,
                                         TF_Status* status) {
   using namespace tenon;  // NOLINT
-  if (!api::IsArray("graph_def", graph_def, static_cast<int64_t>(length), status) ||
+  if (!api::IsBytes("graph_def", graph_def, length, status) ||
       !api::IsArray("feeds", feeds, num_feeds, status) ||
       !api::IsArray("keep", keep, num_keep, status))
     return nullptr;

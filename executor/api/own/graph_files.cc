@@ -36,7 +36,7 @@ TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status) {
 
 void TENON_WriteGraph(const void* graph_def, size_t length, const char* path, TF_Status* status) {
   if (!tenon::api::AllGiven({{"path", path}}, status) ||
-      !tenon::api::IsArray("graph_def", graph_def, static_cast<int64_t>(length), status))
+      !tenon::api::IsBytes("graph_def", graph_def, length, status))
     return;
   tenon::StatusToC(
       tenon::api::Write(std::string(static_cast<const char*>(graph_def), length), path), status);

@@ -105,7 +105,7 @@ absl::Status WriteTrace(std::string_view bytes, const std::string& path) {
 extern "C" void TENON_WriteTrace(const void* run_metadata, size_t length, const char* path,
                                  TF_Status* status) {
   if (!tenon::api::AllGiven({{"path", path}}, status) ||
-      !tenon::api::IsArray("run_metadata", run_metadata, static_cast<int64_t>(length), status))
+      !tenon::api::IsBytes("run_metadata", run_metadata, length, status))
     return;
   tenon::StatusToC(tenon::api::WriteTrace({static_cast<const char*>(run_metadata), length}, path),
                    status);

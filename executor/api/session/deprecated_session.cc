@@ -80,8 +80,7 @@ void TF_Reset(const TF_SessionOptions* opt, const char** containers, int ncontai
 
 void TF_ExtendGraph(TF_DeprecatedSession* session, const void* proto, size_t proto_len,
                     TF_Status* status) {
-  if (!IsSession(session, status) ||
-      !tenon::api::IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
+  if (!IsSession(session, status) || !tenon::api::IsBytes("proto", proto, proto_len, status))
     return;
   tenon::StatusToC(session->made->Extend({static_cast<const char*>(proto), proto_len}), status);
 }

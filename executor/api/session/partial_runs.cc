@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "executor/api/base/op_text.h"
 #include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
@@ -37,6 +39,20 @@ absl::StatusOr<std::vector<size_t>> PlacesOf(const std::vector<std::string>& nam
   return places;
 }
 
+// TensorFlow's words for a value whose type is not that of the output that it stands for.
+absl::Status WrongFeed(std::string_view feed, DataType given, DataType declared) {
+  return absl::InternalError(absl::StrCat("Output 0 of type ", TypeText(given),
+                                          " does not match declared output type ",
+                                          TypeText(declared), " for node {{node _recv_",
+                                          absl::StrReplaceAll(feed, {{":", "_"}}), "}}"));
+}
+
+TypeVector TypesOf(const Graph& graph, const std::vector<Output>& outputs) {
+  TypeVector types;
+  for (const Output& output : outputs) types.push_back(BaseType(graph.output_type(output)));
+  return types;
+}
+
 bool AllOf(const std::vector<bool>& set) {
   return std::find(set.begin(), set.end(), false) == set.end();
 }
@@ -57,7 +73,8 @@ absl::StatusOr<std::shared_ptr<PartialRuns::Setup>> PartialRuns::SetupFor(const 
       RunPhases::Make(graph, ends.feeds, ends.fetches);
   std::shared_ptr<Setup> setup;
   if (phases.ok()) {
-    setup = std::make_shared<Setup>(*std::move(phases));
+    TypeVector types = TypesOf(graph, (*phases)->request().feeds);
+    setup = std::make_shared<Setup>(*std::move(phases), std::move(types));
   } else {
     absl::Status status = core_.Explained(phases.status());
     if (UnfedPlaceholder(graph, phases.status()) == kNoNode) return status;
@@ -143,6 +160,20 @@ absl::Status PartialRuns::RunPhase(Run& run, const FedSet& fed) {
   return absl::OkStatus();
 }
 
+FedSet PartialRuns::Feed(Run& run, const Call& call, const EndNames& ends,
+                         absl::Span<TF_Tensor* const> inputs) {
+  FedSet fed = run.fed;
+  for (size_t i = 0; i < call.feeds.size(); ++i) {
+    fed[call.feeds[i]] = true;
+    // Of two values for one input the first counts, as in TensorFlow.
+    if (!run.values.try_emplace(call.fed[i], inputs[i]->value()).second) continue;
+    const DataType declared = run.setup->feed_types[call.feeds[i]];
+    if (inputs[i]->dtype != declared && run.wrong_feed.ok())
+      run.wrong_feed = WrongFeed(ends.feeds[i], inputs[i]->dtype, declared);
+  }
+  return fed;
+}
+
 absl::Status PartialRuns::Continue(const std::string& handle, const EndNames& ends,
                                    absl::Span<TF_Tensor* const> inputs,
                                    absl::Span<TF_Tensor*> outputs) {
@@ -155,13 +186,14 @@ absl::Status PartialRuns::Continue(const std::string& handle, const EndNames& en
     return run->setup->status;
   }
   TENON_ASSIGN_OR_RETURN(const Call call, Read(*run, ends));
-  FedSet fed = run->fed;
-  for (size_t i = 0; i < call.feeds.size(); ++i) {
-    fed[call.feeds[i]] = true;
-    // Of two values for one input the first counts, as in TensorFlow.
-    run->values.try_emplace(call.fed[i], inputs[i]->value());
+  const FedSet fed = Feed(*run, call, ends, inputs);
+  absl::Status status = run->wrong_feed;
+  if (status.ok()) {
+    status = RunPhase(*run, fed);
+  } else if (call.fetches.empty() && !(AllOf(fed) && AllOf(run->fetched))) {
+    run->fed = fed;
+    return absl::OkStatus();
   }
-  absl::Status status = RunPhase(*run, fed);
   if (!status.ok()) {
     End(handle, *run);
     return status;

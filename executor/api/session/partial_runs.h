@@ -44,25 +44,29 @@ class PartialRuns {
   // call: its first value counts. INVALID_ARGUMENT, with TensorFlow's messages, if no run has this
   // handle, if SetUp did not get an input or output, if an earlier call had it, or if an output
   // needs an input that was not fed; the run is then unchanged. Any other error ends the run, also
-  // INVALID_ARGUMENT for a placeholder that SetUp has let pass.
-  // `outputs` is unchanged after an error.
+  // INVALID_ARGUMENT for a placeholder that SetUp has let pass. An input of a wrong type is taken,
+  // as in TensorFlow, and then nothing more is computed: the next call for an output, or the last
+  // call of the run, returns INTERNAL. `outputs` is unchanged after an error.
   absl::Status Continue(const std::string& handle, const EndNames& ends,
                         absl::Span<TF_Tensor* const> inputs, absl::Span<TF_Tensor*> outputs);
 
  private:
   // The phases of all runs that are set up alike.
   struct Setup {
-    explicit Setup(std::unique_ptr<RunPhases> p) : phases(std::move(p)) {}
+    Setup(std::unique_ptr<RunPhases> p, TypeVector types)
+        : feed_types(std::move(types)), phases(std::move(p)) {}
     explicit Setup(absl::Status s) : status(std::move(s)) {}
     absl::Mutex mutex;
-    const absl::Status status;  // why no run can begin; OK: there are phases
+    const absl::Status status;    // why no run can begin; OK: there are phases
+    const TypeVector feed_types;  // by feed of the request
     const std::unique_ptr<RunPhases> phases ABSL_PT_GUARDED_BY(mutex);
   };
   struct Run {
     Run(std::shared_ptr<Setup> s, const EndNames& ends);
     const std::shared_ptr<Setup> setup;
     absl::Mutex mutex;
-    absl::Status status ABSL_GUARDED_BY(mutex);  // why the run cannot go on
+    absl::Status status ABSL_GUARDED_BY(mutex);      // why the run cannot go on
+    absl::Status wrong_feed ABSL_GUARDED_BY(mutex);  // what the next call for an output returns
     bool has_begun ABSL_GUARDED_BY(mutex) = false;
     FedSet fed ABSL_GUARDED_BY(mutex);
     std::vector<bool> fetched ABSL_GUARDED_BY(mutex);                   // by fetch of the request
@@ -80,6 +84,9 @@ class PartialRuns {
   void End(const std::string& handle, Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
   static absl::StatusOr<Call> Read(Run& run, const EndNames& ends)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
+  // Takes the inputs of a call, and returns which the run then has.
+  static FedSet Feed(Run& run, const Call& call, const EndNames& ends,
+                     absl::Span<TF_Tensor* const> inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
   absl::Status RunPhase(Run& run, const FedSet& fed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(run.mutex);
 
   SessionCore& core_;

@@ -23,7 +23,7 @@ void TF_SetTarget(TF_SessionOptions* options, const char* target) {
 void TF_SetConfig(TF_SessionOptions* options, const void* proto, size_t proto_len,
                   TF_Status* status) {
   if (!AllGiven({{"options", options}}, status) ||
-      !tenon::api::IsArray("proto", proto, static_cast<int64_t>(proto_len), status))
+      !tenon::api::IsBytes("proto", proto, proto_len, status))
     return;
   absl::StatusOr<tenon::api::SessionConfig> config =
       tenon::api::ReadSessionConfig({static_cast<const char*>(proto), proto_len});

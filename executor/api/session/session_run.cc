@@ -12,8 +12,8 @@
 namespace tenon::api {
 
 bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status) {
-  if (call.output_values != nullptr)
-    std::fill_n(call.output_values, std::max(call.num_outputs, 0), nullptr);
+  if (call.output_values != nullptr && IsCount(call.num_outputs))
+    std::fill_n(call.output_values, call.num_outputs, nullptr);
   if (!IsArray("inputs", call.inputs, call.num_inputs, status) ||
       !IsArray("input_values", call.input_values, call.num_inputs, status) ||
       !IsArray("outputs", call.outputs, call.num_outputs, status) ||

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/tracing/engine.h"
+#include "graph/c_api/counts.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::tracing {
@@ -31,7 +32,11 @@ bool Given(bool all, TF_Status* status, const T*... objects) {
 
 // Nothing may be NULL or deleted in a list of inputs either.
 bool GivenInputs(int count, TF_AbstractTensor* const* inputs, TF_Status* status) {
-  if (!Given(count == 0 || (count > 0 && inputs != nullptr), status)) return false;
+  if (!api::IsCount(count)) {
+    Fail(status, TF_INVALID_ARGUMENT, absl::StrCat("an op cannot have ", count, " inputs"));
+    return false;
+  }
+  if (!Given(count == 0 || inputs != nullptr, status)) return false;
   for (int i = 0; i < count; ++i) {
     if (!Given(inputs[i] != nullptr, status, inputs[i])) return false;
   }
@@ -112,7 +117,12 @@ TF_OutputList* TF_NewOutputList(void) { return TF_OutputList::Pool::New(); }
 void TF_DeleteOutputList(TF_OutputList* o) { tenon::DeleteHandle(o); }
 
 void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs, TF_Status* status) {
-  if (Given(o != nullptr && num_outputs >= 0, status, o)) o->outputs.resize(num_outputs);
+  if (!Given(o != nullptr, status, o)) return;
+  if (!tenon::api::IsCount(num_outputs)) {
+    return tenon::tracing::Fail(status, TF_INVALID_ARGUMENT,
+                                absl::StrCat("a list cannot have ", num_outputs, " outputs"));
+  }
+  o->outputs.resize(num_outputs);
 }
 
 int TF_OutputListNumOutputs(TF_OutputList* o) {

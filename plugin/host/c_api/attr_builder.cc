@@ -81,7 +81,7 @@ void TF_AttrBuilderSetType(TF_AttrBuilder* builder, const char* attr_name, TF_Da
 
 void TF_AttrBuilderSetTypeList(TF_AttrBuilder* builder, const char* attr_name,
                                const TF_DataType* values, int num_values) {
-  if (!IsThere(builder) || num_values < 0 || (num_values > 0 && values == nullptr)) return;
+  if (!IsThere(builder) || !tenon::api::IsArray("values", values, num_values, nullptr)) return;
   std::vector<tenon::DataType> types;
   for (const TF_DataType value : absl::MakeConstSpan(values, num_values))
     types.push_back(static_cast<tenon::DataType>(value));

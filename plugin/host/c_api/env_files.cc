@@ -171,7 +171,7 @@ void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
 void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size_t length,
                            TF_Status* status) {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
-  if (!tenon::api::IsArray("data", data, static_cast<int64_t>(length), status)) return;
+  if (!tenon::api::IsBytes("data", data, length, status)) return;
   tenon::SetFileResult(std::fwrite(data, 1, length, handle->file) == length, handle, status);
 }
 

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
 #include "executor/api/base/attr_checks.h"
 #include "executor/api/eager/eager_op.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/tensor/shape.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -22,12 +24,12 @@ void Put(TFE_Op* op, const char* name, std::string_view wire,
 
 // Whether there can be a text of so many bytes.
 bool IsText(const void* data, size_t length) {
-  return length == 0 || (data != nullptr && length <= size_t{PTRDIFF_MAX});
+  return length == 0 || (data != nullptr && api::IsSize(length));
 }
 
 template <typename T>
 bool IsList(const T* values, int count) {
-  return count == 0 || (count > 0 && values != nullptr);
+  return count == 0 || (api::IsCount(count) && values != nullptr);
 }
 
 absl::StatusOr<PartialShape> ShapeOf(const int64_t* dims, int num_dims) {
@@ -160,7 +162,7 @@ void TFE_OpSetAttrStringList(TFE_Op* op, const char* attr_name, const void* cons
   if (!IsList(values, num_values) || !IsList(lengths, num_values)) return;
   std::vector<std::string_view> texts;
   for (int i = 0; i < num_values; ++i) {
-    if (values[i] == nullptr && lengths[i] > 0) return;
+    if (!IsText(values[i], lengths[i])) return;
     texts.emplace_back(static_cast<const char*>(values[i]), lengths[i]);
   }
   Put(op, attr_name, attr::StringList(texts));

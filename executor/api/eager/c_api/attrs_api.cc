@@ -1,5 +1,7 @@
 // The functions of eager/c_api_experimental.h on the attributes of an op as a whole, and on ops as
 // a whole.
+#include <climits>
+
 #include "executor/api/eager/eager_op.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
@@ -42,7 +44,7 @@ absl::Status Serialize(const TFE_OpAttrs* attrs, TF_Buffer* buffer) {
 
 absl::Status SetAttrProto(const TFE_Op* op, const char* name, const void* proto, size_t length) {
   TENON_RETURN_IF_ERROR(CheckOp(op));
-  if (name == nullptr || (proto == nullptr && length > 0))
+  if (name == nullptr || length > INT_MAX || (proto == nullptr && length > 0))
     return absl::InvalidArgumentError("Invalid attribute");
   const std::string_view wire(static_cast<const char*>(proto), length);
   constexpr DepthLimit kDepth = {100};

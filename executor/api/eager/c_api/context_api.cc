@@ -1,4 +1,6 @@
 // The functions of eager/c_api.h that make, ask and delete contexts.
+#include <climits>
+
 #include "absl/status/status.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/base/device_list.h"
@@ -21,7 +23,7 @@ void TFE_ContextOptionsSetConfig(TFE_ContextOptions* options, const void* proto,
                                  TF_Status* status) {
   ClearStatus(status);
   if (!NoneDeleted({{"options", options}}, status)) return;
-  if (options == nullptr || (proto == nullptr && proto_len > 0))
+  if (options == nullptr || proto_len > INT_MAX || (proto == nullptr && proto_len > 0))
     return StatusToC(absl::InvalidArgumentError("Invalid context options"), status);
   const std::string_view bytes(static_cast<const char*>(proto), proto_len);
   StatusToC(tenon::eager::SetConfig(bytes, options->options), status);

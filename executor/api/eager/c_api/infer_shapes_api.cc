@@ -97,14 +97,14 @@ using tenon::eager::ItemOf;
 extern "C" {
 
 TF_ShapeAndTypeList* TF_NewShapeAndTypeList(int num_shapes) {
-  if (num_shapes < 0) return nullptr;
+  if (!tenon::api::IsCount(num_shapes)) return nullptr;
   return new TF_ShapeAndTypeList{num_shapes, new TF_ShapeAndType[num_shapes]()};
 }
 
 void TF_ShapeAndTypeListSetShape(TF_ShapeAndTypeList* shape_list, int index, const int64_t* dims,
                                  int num_dims) {
   TF_ShapeAndType* const item = ItemOf(shape_list, index);
-  if (item == nullptr || (num_dims > 0 && dims == nullptr)) return;
+  if (item == nullptr || num_dims > tenon::kMaxRank || (num_dims > 0 && dims == nullptr)) return;
   delete[] item->dims;
   item->dims = num_dims > 0 ? new int64_t[num_dims] : nullptr;
   item->num_dims = std::max(num_dims, -1);
@@ -127,7 +127,7 @@ void TF_DeleteShapeAndTypeList(TF_ShapeAndTypeList* shape_list) {
 }
 
 void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** shape_list_array, int num_items) {
-  if (shape_list_array == nullptr) return;
+  if (shape_list_array == nullptr || !tenon::api::IsCount(num_items)) return;
   for (int i = 0; i < num_items; ++i) TF_DeleteShapeAndTypeList(shape_list_array[i]);
   delete[] shape_list_array;
 }

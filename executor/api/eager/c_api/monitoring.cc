@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "graph/c_api/counts.h"
 #include "graph/wire/wire.h"
 
 namespace tenon::eager {
@@ -19,6 +20,7 @@ std::string TextCell::Get() const {
 
 std::vector<double> ExponentialLimits(double scale, double growth, int count) {
   std::vector<double> limits;
+  if (!api::IsCount(count)) return limits;
   for (double limit = scale; count > 0; --count, limit *= growth) limits.push_back(limit);
   return limits;
 }

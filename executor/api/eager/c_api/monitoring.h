@@ -43,7 +43,8 @@ class Histogram {
                  squares_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// `count` limits for a Histogram: scale, scale * growth, and so on. Empty unless count > 0.
+// `count` limits for a Histogram: scale, scale * growth, and so on. Empty unless `count` is
+// above 0 and at most kMaxElements.
 std::vector<double> ExponentialLimits(double scale, double growth, int count);
 
 // The cells of a metric, by the values of its labels. Cells are objects of Handles. Thread-safe.

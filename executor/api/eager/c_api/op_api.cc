@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/arguments.h"
 #include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/eager_op.h"
 #include "executor/api/eager/execute.h"
@@ -20,7 +21,7 @@ namespace {
 using OpPool = HandlePool<TFE_Op>;
 
 absl::Status CheckHandles(TFE_TensorHandle* const* handles, int count) {
-  if (count < 0 || (handles == nullptr && count > 0))
+  if (!api::IsCount(count) || (handles == nullptr && count > 0))
     return absl::InvalidArgumentError("Invalid list of handles");
   for (int i = 0; i < count; ++i) TENON_RETURN_IF_ERROR(CheckHandle(handles[i]));
   return absl::OkStatus();

@@ -149,7 +149,7 @@ absl::Status Import(TF_Graph& graph, FileBytes wire, const TF_ImportGraphDefOpti
 TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def,
                                      const TF_ImportGraphDefOptions* options, TF_Status* status) {
   if (!AllGiven({{"graph", graph}, {"graph_def", graph_def}, {"options", options}}, status) ||
-      !IsArray("graph_def", graph_def->data, static_cast<int64_t>(graph_def->length), status))
+      !IsBytes("graph_def", graph_def->data, graph_def->length, status))
     return nullptr;
   TF_ImportGraphDefResults* const results = TF_ImportGraphDefResults::Pool::New();
   absl::Status imported;

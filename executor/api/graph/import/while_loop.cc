@@ -135,7 +135,8 @@ class LoopBuilder {
         // The import refuses an output that the operation does not have, but takes a negative one
         // for a control output.
         absl::Status status = OutputOf(from, output).status();
-        if (!status.ok() && (!absl::IsOutOfRange(status) || output.index < 0)) return status;
+        if (!status.ok() && (!absl::IsOutOfRange(status) || output.index < 0))
+          return NotInPart(std::move(status), output);
         options.return_outputs.emplace_back(std::string(from.graph.name(output.oper->node)),
                                             output.index);
       }
@@ -144,6 +145,14 @@ class LoopBuilder {
     TF_ImportGraphDefResults results;
     TENON_RETURN_IF_ERROR(GraphImporter(graph_, options).Run(BytesOf(std::move(wire)), &results));
     return results.outputs;
+  }
+
+  // `why`, in TensorFlow's words if the output is one of the graph around the loop.
+  absl::Status NotInPart(absl::Status why, TF_Output output) const {
+    if (!IsThere(output.oper) || output.oper->graph != &graph_) return why;
+    return absl::InvalidArgumentError(absl::StrCat("Requested return tensor '",
+                                                   graph_.graph.name(output.oper->node), ":",
+                                                   output.index, "' not found in graph def"));
   }
 
   absl::Status CloseLoop(int variable, TF_Output merge, TF_Output next) {

@@ -260,6 +260,37 @@ TEST_F(EagerOpsTest, StringsAndTensorAttributes) {
   EXPECT_THAT(Values<float>(constant.get()), ElementsAre(1, 2));
 }
 
+// An output that is not chosen has no elements, as in TensorFlow.
+TEST_F(EagerOpsTest, SwitchesGiveTheirDataToOneOutput) {
+  const auto sizes = [&](TFE_Op* op, int outputs) {
+    std::vector<int64_t> sizes;
+    for (const Handle& result : Execute(op, outputs)) {
+      EXPECT_EQ(TF_FLOAT, TFE_TensorHandleDataType(result.get()));
+      EXPECT_EQ(1, DimsOf(result.get()).size());
+      sizes.push_back(DimsOf(result.get())[0]);
+    }
+    return sizes;
+  };
+  for (const bool choice : {false, true}) {
+    const Handle pred = NewHandle(TF_BOOL, {}, &choice, 1);
+    const Op op = NewOp(ctx_, "Switch", {floats_.get(), pred.get()});
+    EXPECT_THAT(sizes(op.get(), 2), ElementsAre(choice ? 0 : 2, choice ? 2 : 0));
+  }
+  // A number that no output has chooses the last one.
+  for (const auto& [number, chosen] :
+       {std::pair<int32_t, int64_t>{-1, 2}, {0, 0}, {1, 1}, {2, 2}, {3, 2}}) {
+    const Handle index = Of<int32_t>({}, {number});
+    const Op op = NewOp(ctx_, "_SwitchN", {floats_.get(), index.get()});
+    TFE_OpSetAttrInt(op.get(), "num_outs", 3);
+    EXPECT_THAT(sizes(op.get(), 3),
+                ElementsAre(chosen == 0 ? 2 : 0, chosen == 1 ? 2 : 0, chosen == 2 ? 2 : 0));
+  }
+  const bool choices[] = {true, false};
+  const Handle vector = NewHandle(TF_BOOL, {2}, choices, 2);
+  EXPECT_EQ("3 The second input must be a scalar, but it has shape [2]",
+            ErrorOf(ctx_, "Switch", {floats_.get(), vector.get()}));
+}
+
 TEST_F(EagerOpsTest, DevicesOfOps) {
   CheckedStatus status;
   const Op op = NewOp(ctx_, "AddV2", {floats_.get(), floats_.get()});

@@ -78,6 +78,36 @@ TEST_F(CPartialSum, OutputsComeWithTheInputsThatTheyNeed) {
   }
 }
 
+// TensorFlow takes the value, and finds the mistake when something is computed.
+TEST_F(CPartialSum, AnInputOfAnotherTypeFailsWithTheNextOutput) {
+  OpenSession session(g());
+  const testing::TensorPtr wrong = testing::FloatTensor({}, {3});
+  const char kOfA[] =
+      "Output 0 of type float does not match declared output type int32 for node {{node "
+      "_recv_A_0}}";
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  Continue({{a_, wrong.get()}}, {});
+  ExpectOk();
+  Continue({{a_, Int(3).get()}}, {});
+  ExpectError(TF_INVALID_ARGUMENT, "The feed A:0 has already been fed.");
+  Continue({}, {plus2_});
+  ExpectError(TF_INTERNAL, kOfA);
+  Continue({{b_, Int(1).get()}}, {plus_b_});
+  ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");
+  // Also an output that does not need the input.
+  SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
+  Continue({{b_, wrong.get()}}, {});
+  ExpectOk();
+  Continue({{a_, Int(3).get()}}, {plus2_});
+  ExpectError(TF_INTERNAL,
+              "Output 0 of type float does not match declared output type int32 for node "
+              "{{node _recv_B_0}}");
+  // Of what is only run, the last input tells.
+  SetUpRun(session.get(), {a_}, {}, {plus2_.oper});
+  Continue({{a_, wrong.get()}}, {});
+  ExpectError(TF_INTERNAL, kOfA);
+}
+
 TEST_F(CPartialSum, OutputsWaitForTheirCall) {
   OpenSession session(g());
   SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
@@ -180,7 +210,9 @@ TEST_F(CPartialSum, AClosedSessionGoesOnWithNone) {
 TEST_F(CPartialSum, AnErrorEndsTheRun) {
   OpenSession session(g());
   SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});
-  Continue({{a_, testing::Float(1).get()}}, {plus2_});
+  const testing::TensorPtr two = testing::IntTensor({2}, {1, 2});
+  const testing::TensorPtr three = testing::IntTensor({3}, {1, 2, 3});
+  Continue({{a_, two.get()}, {b_, three.get()}}, {plus_b_});
   EXPECT_EQ(TF_INVALID_ARGUMENT, code()) << message();
   Continue({{a_, Int(1).get()}}, {plus2_});
   ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tensorflow/c/eager/c_api_unified_experimental.h"
 #include "tests/executor/api/eager/eager_util.h"
 
@@ -181,6 +183,23 @@ TEST_F(TracingTest, Implementations) {
               StartsWith("3 No tracing engine factory has been registered with the key 'foo'"));
   TF_SetTracingImplementation("mlir", status_);
   EXPECT_EQ(status_.code(), TF_UNIMPLEMENTED);
+}
+
+TEST_F(TracingTest, ListsHaveALength) {
+  TF_OutputList* const outputs = TF_NewOutputList();
+  for (const int wrong : {-1, INT_MAX}) {
+    TF_OutputListSetNumOutputs(outputs, wrong, status_);
+    EXPECT_EQ(status_.text(), absl::StrCat("3 a list cannot have ", wrong, " outputs"));
+    EXPECT_EQ(TF_OutputListNumOutputs(outputs), 0);
+  }
+  TF_OutputListSetNumOutputs(outputs, 3, status_);
+  EXPECT_EQ(status_.text(), "OK");
+  EXPECT_EQ(TF_OutputListNumOutputs(outputs), 3);
+  TF_AbstractOp* const op = TF_NewAbstractOp(eager_.get());
+  TF_ExecuteOperation(op, INT_MAX, nullptr, outputs, status_);
+  EXPECT_EQ(status_.text(), "3 an op cannot have 2147483647 inputs");
+  TF_DeleteAbstractOp(op);
+  TF_DeleteOutputList(outputs);
 }
 
 TEST_F(TracingTest, NullArguments) {

@@ -229,6 +229,15 @@ TEST_F(While, OutputsOfTheOtherGraphAreErrors) {
   End(TF_INVALID_ARGUMENT);
 }
 
+TEST_F(While, OutputsOfTheGraphAroundTheLoopAreErrors) {
+  Begin(1);
+  LessThan(1);
+  params()->body_outputs[0] = {Find("p0"), 0};
+  End(TF_INVALID_ARGUMENT);
+  EXPECT_EQ("Requested return tensor 'p0:0' not found in graph def", message());
+  EXPECT_THAT(Names(), ElementsAre("p0"));
+}
+
 TEST_F(While, ALoopCanBeGivenUp) {
   Begin(1);
   TF_AbortWhile(params());
