@@ -329,6 +329,25 @@ void CallWithStrangeNumbers(R (*function)(Parameters...)) {
   }
 }
 
+// Calls the function with each of its numbers strange, one at a time, beside arguments that fit.
+template <typename R, typename... Parameters, size_t... kIndex>
+void CallWithEachStrangeNumber(R (*function)(Parameters...), std::index_sequence<kIndex...>) {
+  constexpr std::array<bool, sizeof...(Parameters)> kIsNumber = {std::is_integral_v<Parameters>...};
+  for (size_t strange = 0; strange < kIsNumber.size(); ++strange) {
+    if (!kIsNumber[strange]) continue;
+    for (const int number : {-1, INT32_MIN, INT32_MAX}) {
+      [[maybe_unused]] Objects* const objects = new Objects(1, 1);
+      [[maybe_unused]] Objects* const others = new Objects(number, 1);
+      function((kIndex == strange ? others : objects)->Of<Parameters>()...);
+    }
+  }
+}
+
+template <typename R, typename... Parameters>
+void CallWithOneStrangeNumber(R (*function)(Parameters...)) {
+  CallWithEachStrangeNumber(function, std::index_sequence_for<Parameters...>());
+}
+
 // Functions like printf.
 template <typename R, typename... Parameters>
 void CallWithNothing(R (*function)(Parameters..., ...)) {
@@ -340,6 +359,8 @@ template <typename R, typename... Parameters>
 void CallWithOneDeleted(const char*, R (*)(Parameters..., ...)) {}
 template <typename R, typename... Parameters>
 void CallWithStrangeNumbers(R (*)(Parameters..., ...)) {}
+template <typename R, typename... Parameters>
+void CallWithOneStrangeNumber(R (*)(Parameters..., ...)) {}
 
 // Says which function is called: after a crash the last one is the culprit.
 void Name(const char* name) { fprintf(stderr, "%s\n", name); }
@@ -373,6 +394,13 @@ void CallAllWithOneDeleted() {
 void CallAllWithStrangeNumbers() {
 #define F(name) \
   if (TakesObjects(#name)) Name(#name), CallWithStrangeNumbers(&name);
+#include "tests/abi/functions.inc"
+#undef F
+}
+
+void CallAllWithOneStrangeNumber() {
+#define F(name) \
+  if (TakesObjects(#name)) Name(#name), CallWithOneStrangeNumber(&name);
 #include "tests/abi/functions.inc"
 #undef F
 }
@@ -413,6 +441,15 @@ TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesStrangeNumbers) {
   EXPECT_EXIT(
       {
         CallAllWithStrangeNumbers();
+        _exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(HostileArgumentsDeathTest, EveryFunctionTakesAStrangeNumberAmongObjects) {
+  EXPECT_EXIT(
+      {
+        CallAllWithOneStrangeNumber();
         _exit(0);
       },
       ::testing::ExitedWithCode(0), "");
