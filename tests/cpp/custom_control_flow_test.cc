@@ -283,5 +283,32 @@ TEST(CppGradientTape, GoesBackThreeTimes) {
   EXPECT_FLOAT_EQ(tape.Gradient(second, {x})[0].item<float>(), 7 * e);
 }
 
+// What comes to a variable through a branch of a called function counts once, whatever else is in
+// the function: f = x²·v² + x·v² and g = (x²·v)² for a positive x.
+TEST(CustomControlFlow, SecondDerivativesByAVariableBesideABranch) {
+  const Variable v(0.5f);
+  const auto square = SquareOfSlope(2);
+  const Function f([&](Tensor x) {
+    const Tensor branch = Cond(
+        x > 0.f, [&] { return square(x) * v * v; }, [&] { return x * v; });
+    return branch + x * v * v;
+  });
+  const Function g([&](Tensor x) {
+    return square(Cond(
+        x > 0.f, [&] { return square(x) * v; }, [&] { return x; }));
+  });
+  const Function slopes([&](Tensor x) {
+    const std::vector<Tensor> of_f = Gradients({f(x)}, {x, v});
+    return std::make_tuple(of_f[0], of_f[1], Gradients({g(x)}, {x})[0]);
+  });
+  const GradientTapeOptions keeps = {.persistent = true};
+  GradientTape tape(keeps);
+  const auto [f_by_x, f_by_v, g_by_x] = slopes(Tensor(0.75f));
+  const auto by_v = [&](const Tensor& slope) { return tape.Gradient(slope, {v})[0].item<float>(); };
+  EXPECT_FLOAT_EQ(4 * 0.75f * 0.5f + 2 * 0.5f, by_v(f_by_x));
+  EXPECT_FLOAT_EQ(2 * 0.5625f + 2 * 0.75f, by_v(f_by_v));
+  EXPECT_FLOAT_EQ(8 * 0.421875f * 0.5f, by_v(g_by_x));
+}
+
 }  // namespace
 }  // namespace tenon

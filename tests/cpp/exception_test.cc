@@ -63,7 +63,7 @@ struct Program {
     Tensor of_tape;
     {
       GradientTape tape;
-      const Tensor loss = ops::Sum(step(sums) + products + mapped + custom(xs), 0);
+      const Tensor loss = ops::Sum((step(sums) + products + mapped + custom(xs)) * w, 0);
       of_tape = tape.Gradient(step(loss), {w, v})[0];
       sgd.Apply({step(of_tape) * 1e-12f}, {&w});
     }

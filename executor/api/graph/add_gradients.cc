@@ -1,4 +1,5 @@
-// TF_AddGradients. What has a gradient, and which, is that of TensorFlow's Python.
+// TF_AddGradients and TENON_AddGradients. What has a gradient, and which, is that of TensorFlow's
+// Python.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
 #include "graph/gradients/gradients.h"
+#include "tenon/tenon_c.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -81,7 +83,23 @@ struct GradientCall {
   const char* prefix;
   absl::Span<const TF_Output> y, x;
   const TF_Output* dx;
+  absl::Span<TF_Operation* const> stops = {};
 };
+
+// The first outputs of `stops`; operations without outputs are left out, as no gradient comes to
+// them.
+absl::StatusOr<std::vector<Output>> StopsOf(const TF_Graph& graph,
+                                            absl::Span<TF_Operation* const> stops)
+    ABSL_SHARED_LOCKS_REQUIRED(graph.mutex) {
+  std::vector<Output> ends;
+  for (TF_Operation* const stop : stops) {
+    const absl::StatusOr<Output> output = OutputOf(graph, {stop, 0});
+    if (absl::IsOutOfRange(output.status())) continue;
+    TENON_RETURN_IF_ERROR(output.status());
+    ends.push_back(*output);
+  }
+  return ends;
+}
 
 absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
@@ -93,6 +111,7 @@ absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
   TENON_ASSIGN_OR_RETURN(request.xs, OutputsOf(call.graph, OutputsThere(call.graph, call.x)));
   TENON_ASSIGN_OR_RETURN(request.grad_ys,
                          GivenGradients(call.graph, call.dx, static_cast<int>(call.y.size())));
+  TENON_ASSIGN_OR_RETURN(request.stop_gradients, StopsOf(call.graph, call.stops));
   call.graph.prefixes.CatchUp(call.graph.graph);
   request.prefix = call.prefix == nullptr ? FreePrefix(call.graph) : call.prefix;
   if (!IsTaken(call.graph, request.prefix)) return request;
@@ -125,16 +144,27 @@ absl::Status AddTo(const GradientCall& call, TF_Output* dy)
 
 extern "C" {
 
-void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny, TF_Output* x,
-                               int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) {
+void TENON_AddGradients(TF_Graph* g, const char* prefix, const TF_Output* y, int ny,
+                        const TF_Output* x, int nx, const TF_Output* dx, TF_Operation* const* stops,
+                        int num_stops, TF_Status* status, TF_Output* dy) {
   using tenon::api::IsArray;
   if (!tenon::api::AllGiven({{"g", g}}, status) || !IsArray("y", y, ny, status) ||
-      !IsArray("x", x, nx, status) || !IsArray("dy", dy, nx, status))
+      !IsArray("x", x, nx, status) || !IsArray("stops", stops, num_stops, status) ||
+      !IsArray("dy", dy, nx, status))
     return;
   absl::MutexLock lock(&g->mutex);
-  const tenon::api::GradientCall call{*g, prefix, absl::MakeConstSpan(y, ny),
-                                      absl::MakeConstSpan(x, nx), dx};
+  const tenon::api::GradientCall call{*g,
+                                      prefix,
+                                      absl::MakeConstSpan(y, ny),
+                                      absl::MakeConstSpan(x, nx),
+                                      dx,
+                                      absl::MakeConstSpan(stops, num_stops)};
   tenon::StatusToC(tenon::api::AddTo(call, dy), status);
+}
+
+void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny, TF_Output* x,
+                               int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) {
+  TENON_AddGradients(g, prefix, y, ny, x, nx, dx, nullptr, 0, status, dy);
 }
 
 void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx, TF_Output* dx,

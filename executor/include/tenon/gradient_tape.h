@@ -14,6 +14,7 @@
 #include "tenon/internal/backward.h"
 #include "tenon/internal/tape.h"
 #include "tenon/internal/tape_backward.h"
+#include "tenon/internal/trace_tape.h"
 
 namespace tenon::inline v0 {
 namespace internal {
@@ -210,8 +211,8 @@ struct GradientTapeOptions {
 // Records what this thread computes by eager ops and calls of functions from the tensors that the
 // tape watches. Records as long as the tape lives; a tape that is not persistent stops at the call
 // of Gradient. A tape watches all trainable variables without a call of Watch. Tapes may be nested,
-// for derivatives of derivatives. Inside of a trace Gradient adds nodes as Gradients
-// (gradients.h) does. One thread makes, uses and destroys a tape.
+// for derivatives of derivatives. Inside of a trace Gradient adds nodes, as Gradients (gradients.h)
+// does, for the ops that the tape has recorded. One thread makes, uses and destroys a tape.
 class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
@@ -220,6 +221,8 @@ class GradientTape {
     rep_.outer = internal::scopes.tape;
     rep_.persistent = options.persistent;
     internal::scopes.tape = &rep_;
+    trace_.graph = internal::scopes.trace;
+    if (trace_.graph != nullptr) trace_.begin = internal::CountNodes(*trace_.graph);
   }
   GradientTape(const GradientTape&) = delete;
   GradientTape& operator=(const GradientTape&) = delete;
@@ -230,6 +233,8 @@ class GradientTape {
     tensor.get()->is_watched.store(true, std::memory_order_relaxed);
     rep_.watched.Add(tensor.get(), 0);
     kept_.push_back(tensor);
+    if (trace_.graph != nullptr && trace_.graph == internal::scopes.trace)
+      trace_.watched.emplace_back(tensor, internal::CountNodes(*trace_.graph));
   }
   void Watch(const Variable& variable) { Watch(variable.handle()); }
 
@@ -267,7 +272,9 @@ class GradientTape {
     if (internal::scopes.trace != nullptr) {
       bool any = false;
       for (const Tensor& dy : grad_ys) any = any || dy.defined();
-      return Gradients(ys, xs, any ? grad_ys : std::vector<Tensor>(), where);
+      const std::vector<Tensor> given = any ? grad_ys : std::vector<Tensor>();
+      if (trace_.graph != internal::scopes.trace) return Gradients(ys, xs, given, where);
+      return internal::GradientsOnTape(*trace_.graph, trace_, ys, xs, given, where);
     }
     for (const Tensor& y : ys) y.rep(where);
     for (const GradientSource& x : xs) x.tensor().rep(where);
@@ -326,6 +333,7 @@ class GradientTape {
 
   const GradientTapeOptions options_;
   internal::TapeRep rep_;
+  internal::TraceTape trace_;
   std::vector<Tensor> kept_;
   bool used_ = false;
 };

@@ -1,6 +1,7 @@
 // Gradients inside of a trace: nodes that compute derivatives, added to its graph.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -77,12 +78,18 @@ inline Tensor SumOf(const Tensor& a, const Tensor& b, Where where) {
   return Op("AddV2", where).Input(a).Input(b).RunOne();
 }
 
+// Nodes that count as constants when a derivative is taken.
+using Stops = std::vector<TF_Operation*>;
+
 // Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
 // result where an x has no gradient. TensorFlow's library refuses all for one x that no path leads
-// to: that x is then left out.
+// to: that x is then left out. It has no `stops`.
 inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF_Output> ys,
                                                std::vector<TF_Output> xs,
-                                               std::vector<TF_Output> dys, Where where) {
+                                               std::vector<TF_Output> dys, const Stops& stops,
+                                               Where where) {
+  if (!stops.empty())
+    NeedTenon(TENON_AddGradients, "A gradient that leaves out a part of a graph", where);
   TF_Status* const status = ThreadStatus();
   std::vector<TF_Output> results(xs.size(), TF_Output{nullptr, 0});
   std::vector<size_t> places(xs.size());  // of the xs among the results
@@ -92,9 +99,16 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
   const auto add_nodes = [&] {
     prefix = graph.UniqueName("gradients");
     TF_SetStatus(status, TF_OK, "");  // TensorFlow keeps what there was
-    TF_AddGradientsWithPrefix(graph.graph(), prefix.c_str(), ys.data(), static_cast<int>(ys.size()),
-                              xs.data(), static_cast<int>(xs.size()),
-                              dys.empty() ? nullptr : dys.data(), status, found.data());
+    const char* const name = prefix.c_str();
+    TF_Output* const given = dys.empty() ? nullptr : dys.data();
+    const int y_count = static_cast<int>(ys.size()), x_count = static_cast<int>(xs.size());
+    if (stops.empty()) {
+      TF_AddGradientsWithPrefix(graph.graph(), name, ys.data(), y_count, xs.data(), x_count, given,
+                                status, found.data());
+    } else {
+      TENON_AddGradients(graph.graph(), name, ys.data(), y_count, xs.data(), x_count, given,
+                         stops.data(), static_cast<int>(stops.size()), status, found.data());
+    }
     if (TF_GetCode(status) == TF_OK) return true;
     const std::string message = TF_Message(status);
     const std::string_view out = Between(message, "for node '", "' as it's unreachable");
@@ -123,7 +137,8 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
 // The same through tensors whose gradient the program gives.
 inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector<TF_Output>& ys,
                                             const std::vector<TF_Output>& xs,
-                                            const std::vector<TF_Output>& dys, Where where) {
+                                            const std::vector<TF_Output>& dys, Where where,
+                                            const Stops& stops = {}) {
   std::vector<Tensor> totals(xs.size());
   const auto add = [&](Tensor& total, TF_Output part) {
     if (part.oper == nullptr) return;
@@ -141,7 +156,7 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
     std::vector<TF_Output> targets = xs;
     for (size_t i = 0; i < count; ++i)
       targets.insert(targets.end(), custom[i].outputs.begin(), custom[i].outputs.end());
-    const std::vector<TF_Output> parts = AddGradientNodes(graph, from, targets, by, where);
+    const std::vector<TF_Output> parts = AddGradientNodes(graph, from, targets, by, stops, where);
     size_t next = 0;
     for (; next < xs.size(); ++next) add(totals[next], parts[next]);
     for (size_t i = 0; i < count; ++i) {
@@ -152,7 +167,8 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
   for (size_t i = custom_count; i-- > 0;) {
     bool reached = false;
     for (const Tensor& total : custom_totals[i]) reached = reached || total.defined();
-    if (!reached) continue;
+    if (!reached || std::find(stops.begin(), stops.end(), custom[i].outputs[0].oper) != stops.end())
+      continue;
     std::vector<Tensor> gradients;
     for (size_t k = 0; k < custom_totals[i].size(); ++k) {
       gradients.push_back(
@@ -195,6 +211,30 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
   return totals;
 }
 
+// What a derivative by the source is taken by: a value that no node takes has no gradient of its
+// own, and stands for its variable.
+inline const Tensor& SourceOf(const GradientSource& x) {
+  const bool is_unused =
+      x.variable().defined() && (x.tensor().output().oper == nullptr ||
+                                 TF_OperationOutputNumConsumers(x.tensor().output()) == 0);
+  return is_unused ? x.variable() : x.tensor();
+}
+
+// The derivatives of the sum of all `ys`, weighted by `grad_ys` as Gradients has them.
+inline std::vector<Tensor> GradientsOf(TraceGraph& graph, const std::vector<Tensor>& ys,
+                                       const std::vector<TF_Output>& xs,
+                                       const std::vector<Tensor>& grad_ys, const Stops& stops,
+                                       Where where) {
+  std::vector<TF_Output> y_outputs, dy_outputs;
+  for (const Tensor& y : ys) y_outputs.push_back(graph.Resolve(y, where));
+  for (size_t i = 0; i < grad_ys.size(); ++i) {
+    const Tensor& dy = grad_ys[i];
+    dy_outputs.push_back(
+        graph.Resolve(dy.defined() ? dy : Op("OnesLike", where).Input(ys[i]).RunOne(), where));
+  }
+  return GradientsInGraph(graph, y_outputs, xs, dy_outputs, where, stops);
+}
+
 }  // namespace internal
 
 // The derivatives of the sum of all `ys` by each of `xs`, as symbols; an empty Tensor where no path
@@ -217,21 +257,10 @@ inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
                         std::to_string(ys.size()) + " ys",
                     where);
   }
-  std::vector<TF_Output> y_outputs, x_outputs, dy_outputs;
-  for (const Tensor& y : ys) y_outputs.push_back(graph->Resolve(y, where));
-  for (const GradientSource& x : xs) {
-    // A value that no node takes has no gradient of its own.
-    const bool is_unused =
-        x.variable().defined() && (x.tensor().output().oper == nullptr ||
-                                   TF_OperationOutputNumConsumers(x.tensor().output()) == 0);
-    x_outputs.push_back(graph->Resolve(is_unused ? x.variable() : x.tensor(), where));
-  }
-  for (size_t i = 0; i < grad_ys.size(); ++i) {
-    const Tensor& dy = grad_ys[i];
-    dy_outputs.push_back(
-        graph->Resolve(dy.defined() ? dy : Op("OnesLike", where).Input(ys[i]).RunOne(), where));
-  }
-  return internal::GradientsInGraph(*graph, y_outputs, x_outputs, dy_outputs, where);
+  std::vector<TF_Output> x_outputs;
+  for (const GradientSource& x : xs)
+    x_outputs.push_back(graph->Resolve(internal::SourceOf(x), where));
+  return internal::GradientsOf(*graph, ys, x_outputs, grad_ys, {}, where);
 }
 
 // The tensor, of which gradients do not go further.

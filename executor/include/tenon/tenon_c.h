@@ -97,6 +97,15 @@ TENON_CAPI_EXPORT extern void TENON_DeleteThreadPool(TENON_ThreadPool* pool);
 // TF_FinishOperation. Does nothing for a NULL.
 TENON_CAPI_EXPORT extern void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place);
 
+// TF_AddGradientsWithPrefix, in which the `num_stops` operations `stops` of the graph count as
+// constants: no gradient goes on to what they take. An x that one of them gives has the gradient
+// that comes to it, as with stop_gradients of tf.gradients.
+TENON_CAPI_EXPORT extern void TENON_AddGradients(TF_Graph* g, const char* prefix,
+                                                 const TF_Output* y, int ny, const TF_Output* x,
+                                                 int nx, const TF_Output* dx,
+                                                 TF_Operation* const* stops, int num_stops,
+                                                 TF_Status* status, TF_Output* dy);
+
 #ifdef __cplusplus
 }
 #endif

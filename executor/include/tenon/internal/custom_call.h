@@ -207,11 +207,20 @@ inline std::vector<Tensor> GoBackAgain(const std::shared_ptr<FunctionRep>& funct
                                        const std::vector<Tensor>& given,
                                        const std::vector<Tensor>& gradients, Where where) {
   TraceGraph& graph = *scopes.trace;
-  // Tensors of their own: one that is given may depend on another one.
+  // Tensors of their own, beyond which no gradient goes: one that is given may depend on another
+  // one, or on a variable that is given too.
   std::vector<Tensor> taken = given;
+  Stops stops;
+  bool takes_variable = false;
   for (Tensor& tensor : taken) {
-    if (tensor.dtype() != DType::kResource) tensor = Op("Identity", where).Input(tensor).RunOne();
+    if (tensor.dtype() == DType::kResource) {
+      takes_variable = true;
+      continue;
+    }
+    tensor = Op("Identity", where).Input(tensor).RunOne();
+    stops.push_back(tensor.output().oper);
   }
+  if (!takes_variable && TENON_AddGradients == nullptr) stops.clear();  // TensorFlow's library
   std::vector<TF_Output> xs, ys, dys;
   std::vector<size_t> numbers;  // of the xs among what is taken
   const std::vector<Tensor> outputs =
@@ -229,7 +238,7 @@ inline std::vector<Tensor> GoBackAgain(const std::shared_ptr<FunctionRep>& funct
   }
   std::vector<Tensor> results(taken.size());
   if (xs.empty() || ys.empty()) return results;
-  std::vector<Tensor> found = GradientsInGraph(graph, ys, xs, dys, where);
+  std::vector<Tensor> found = GradientsInGraph(graph, ys, xs, dys, where, stops);
   for (size_t k = 0; k < numbers.size(); ++k) results[numbers[k]] = std::move(found[k]);
   return results;
 }

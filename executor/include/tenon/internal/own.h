@@ -15,6 +15,7 @@ extern decltype(TENON_OptimizeGraph) TENON_OptimizeGraph __attribute__((weak));
 extern decltype(TENON_FreezeGraph) TENON_FreezeGraph __attribute__((weak));
 extern decltype(TENON_LoadPlugin) TENON_LoadPlugin __attribute__((weak));
 extern decltype(TENON_SetNodePlace) TENON_SetNodePlace __attribute__((weak));
+extern decltype(TENON_AddGradients) TENON_AddGradients __attribute__((weak));
 extern decltype(TENON_WriteTrace) TENON_WriteTrace __attribute__((weak));
 extern decltype(TENON_NewThreadPool) TENON_NewThreadPool __attribute__((weak));
 extern decltype(TENON_ThreadPoolOfSession) TENON_ThreadPoolOfSession __attribute__((weak));

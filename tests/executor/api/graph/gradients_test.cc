@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "tenon/tenon_c.h"
 #include "tests/executor/api/c_api_util.h"
 
 namespace tenon {
@@ -187,6 +188,24 @@ TEST_F(CGradients, OfOneResultByTwoInputsInTwoCalls) {
   const auto out = session.Run({{{x, 0}, three.get()}, {{y, 0}, seven.get()}}, {by_x[0], by_y[0]});
   EXPECT_THAT(FloatsOf(out[0].get()), ElementsAre(7));
   EXPECT_THAT(FloatsOf(out[1].get()), ElementsAre(3));
+}
+
+// y = x * square, square = x * x: 3x² in all, x² if the square counts as constant.
+TEST_F(CGradients, NoGradientGoesBeyondAStop) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_Operation* square = Binary("Mul", "square", {x, 0}, {x, 0});
+  TF_Operation* y = Binary("Mul", "y", {x, 0}, {square, 0});
+  const TF_Output of = {y, 0}, by[] = {{x, 0}, {square, 0}};
+  TF_Output dy[2] = {};
+  TENON_AddGradients(g(), nullptr, &of, 1, by, 2, nullptr, &square, 1, s(), dy);
+  ASSERT_EQ(TF_OK, code()) << message();
+  SessionRunner session(g());
+  const testing::TensorPtr three = FloatTensor({}, {3});
+  const auto out = session.Run({{{x, 0}, three.get()}}, {dy[0], dy[1]});
+  EXPECT_THAT(FloatsOf(out[0].get()), ElementsAre(9));
+  EXPECT_THAT(FloatsOf(out[1].get()), ElementsAre(3));
+  TENON_AddGradients(g(), nullptr, &of, 1, by, 2, nullptr, nullptr, 1, s(), dy);
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
 }
 
 // As in TensorFlow: an output that no operation has is one that y does not depend on.
