@@ -287,5 +287,66 @@ TEST(CppMistake, SymbolAsAnAttributeSaysSo) {
   EXPECT_NE(error.find("mistake_test.cc"), std::string::npos) << error;
 }
 
+TEST(CppMistake, NamesThatNoNodeMayHaveAreRefused) {
+  const Tensor x(1.f);
+  const auto expect = [&](const char* whose, const std::string& name, const auto& call) {
+    const Error error = ErrorOf(call);
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+    EXPECT_TRUE(Has(error, '"' + name + "\" is no name of " + whose)) << error.what();
+    EXPECT_NE(error.where().find("mistake_test.cc"), std::string::npos) << error.what();
+  };
+  const auto scoped = [&](const char* outer, const char* name) {
+    return [&x, outer, name] {
+      Function([&](Tensor y) {
+        const NameScope around(outer);
+        const NameScope scope(name);
+        return y + 1;
+      })(x);
+    };
+  };
+  expect("a scope", "bad name!", scoped("", "bad name!"));
+  expect("a scope", "_begin", scoped("", "_begin"));
+  EXPECT_EQ(ErrorOf(scoped("outer", "_begin")).code(), TF_OK);
+  expect("a Function", "", [&] { Function([](Tensor y) { return y; }, {.name = ""}); });
+  expect("a node", "a b",
+         [&] { Function([](Tensor y) { return Op("Neg").Input(y).Name("a b").RunOne(); })(x); });
+  expect("an argument", "x:0", [&] {
+    Function([](Tensor y) { return y; }).Concrete(TensorSpec(DType::kFloat, {}, "x:0"));
+  });
+  expect("a Function", "f!", [&] { Function([](Tensor y) { return y; }, {.name = "f!"}); });
+  expect("a Variable", "my weights", [&] { Variable(x, {.name = "my weights"}); });
+}
+
+TEST(CppMistake, ADeviceThatThereIsNotFailsTheCallAndNotTheTrace) {
+  const Function f([](Tensor x) {
+    const Tensor here = x + 1;
+    const Device device("/GPU:7");
+    return here * 2;
+  });
+  const ConcreteFunction traced = f.Concrete(Tensor(1.f));
+  EXPECT_NE(traced.graph_def().find("/device:GPU:7"), std::string::npos);
+  const Error error = ErrorOf([&] { f(Tensor(1.f)); });
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT);
+  EXPECT_TRUE(Has(error, "There is no device \"/device:GPU:7\"")) << error.what();
+  EXPECT_EQ(error.op(), "Mul");
+  EXPECT_NE(error.where().find("mistake_test.cc"), std::string::npos) << error.what();
+  const Function branches([](Tensor x) {
+    return Cond(
+        x > 0, [&] { return x; },
+        [&] {
+          const Device device("/CPU:3");
+          return x + 1;
+        });
+  });
+  EXPECT_EQ(ErrorOf([&] { branches(Tensor(1.f)); }).code(), TF_INVALID_ARGUMENT);
+  for (const char* const name : {"", "/CPU:0", "/device:CPU:*", "/device:CPU", "/job:localhost"}) {
+    const Function there([name](Tensor x) {
+      const Device device(name);
+      return x + 1;
+    });
+    EXPECT_EQ(ErrorOf([&] { there(Tensor(1.f)); }).code(), TF_OK) << name;
+  }
+}
+
 }  // namespace
 }  // namespace tenon

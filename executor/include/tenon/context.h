@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/error.h"
@@ -87,6 +88,31 @@ inline std::vector<DeviceInfo> ListDevices() {
   TF_DeleteDeviceList(list);
   return devices;
 }
+
+namespace internal {
+
+// "GPU:7" of "/job:localhost/device:GPU:7"; empty for a name that says no type.
+inline std::string_view TypeAndNumber(std::string_view device) {
+  const size_t begin = device.rfind("device:");
+  return begin == std::string_view::npos ? std::string_view()
+                                         : device.substr(begin + sizeof "device:" - 1);
+}
+
+// Whether a device fits the name, in which parts may be left out or '*'.
+inline bool HasDevice(const std::string& name) {
+  const std::string_view wanted = TypeAndNumber(name);
+  if (wanted.empty()) return true;
+  const size_t colon = wanted.find(':');
+  const std::string_view type = wanted.substr(0, colon);
+  const bool any_number = colon == std::string_view::npos || wanted.substr(colon) == ":*";
+  for (const DeviceInfo& device : ListDevices()) {
+    const std::string_view there = TypeAndNumber(device.name);
+    if (any_number ? there.substr(0, there.find(':')) == type : there == wanted) return true;
+  }
+  return false;
+}
+
+}  // namespace internal
 
 // Loads a plug-in with devices, kernels, ops or a graph pass, for as long as the process lives.
 // FAILED_PRECONDITION after the first tensor or op of the process: devices are made with the eager

@@ -26,6 +26,8 @@ namespace tenon::inline v0 {
 
 // How a Function is named and traced.
 struct FunctionOptions {
+  // Begins the names of its graphs and of nodes that call it. INVALID_ARGUMENT for one that no node
+  // may have.
   std::string name = "function";
   // What calls must give, in order of the tensors among the arguments: one trace serves all calls
   // that it admits, and others are INVALID_ARGUMENT.
@@ -127,6 +129,7 @@ class Function {
         : callable(std::move(function)),
           options(Named(std::move(chosen))),
           where(internal::OfProgram(place)) {
+      internal::CheckName(options.name, "a Function", where);
       traces.Configure(options.name, options.input_signature, options.reduce_retracing, where);
     }
     static FunctionOptions Named(FunctionOptions options) {

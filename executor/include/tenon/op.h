@@ -175,11 +175,17 @@ inline std::vector<Tensor> Op::Run() {
   return outputs;
 }
 
-inline NameScope::NameScope(const std::string& name) : outer_(internal::scopes.name) {
+inline NameScope::NameScope(const std::string& name, Where where) : outer_(internal::scopes.name) {
   internal::TraceGraph* const graph = internal::scopes.trace;
-  name_ = (graph != nullptr ? internal::TraceFunctionsInUse().unique_name(*graph, name)
-                            : (outer_ == nullptr ? name : *outer_ + name)) +
-          "/";
+  const bool is_inner = outer_ != nullptr && !outer_->empty();
+  if (graph != nullptr && !name.empty()) internal::CheckName(name, "a scope", where, is_inner);
+  if (name.empty() || name.ends_with('/')) {
+    name_ = name;
+  } else {
+    name_ = (graph != nullptr ? internal::TraceFunctionsInUse().unique_name(*graph, name)
+                              : (outer_ == nullptr ? name : *outer_ + name)) +
+            "/";
+  }
   internal::scopes.name = &name_;
 }
 

@@ -2,8 +2,10 @@
 // for.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,24 @@ inline std::string DeviceName(const std::string& name) {
   return "/device:" + name.substr(begin);
 }
 
+// Throws INVALID_ARGUMENT unless nodes of graphs may have the name, or begin with it. `what` says
+// whose name it is. A scope in another one may begin with '_' and the like.
+inline void CheckName(std::string_view name, const char* what, Where where, bool is_inner = false) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+  };
+  bool is_right = !name.empty() && (is_inner || is_plain(name[0]));
+  for (const char c : name)
+    is_right = is_right && (is_plain(c) || std::strchr("_-/>\\", c) != nullptr);
+  if (is_right) [[likely]]
+    return;
+  Throw(TF_INVALID_ARGUMENT,
+        '"' + std::string(name) + "\" is no name of " + what +
+            ": it begins with a letter, a digit or '.', and goes on with these and '_', '-', '/',"
+            " '>' or '\\'",
+        OfProgram(where));
+}
+
 class ControlScope {
  public:
   std::vector<Tensor> tensors;
@@ -66,10 +86,12 @@ class Device {
 };
 
 // While it lives, the names of nodes that this thread traces begin with the name: "layer/MatMul".
-// Scopes in scopes give "encoder/layer/MatMul". A name that the graph has had becomes "layer_1".
+// Scopes in scopes give "encoder/layer/MatMul". A name that the graph has had becomes "layer_1". An
+// empty name leaves all scopes, and one that ends in '/' is taken as it is, without those around
+// it. INVALID_ARGUMENT in a trace for a name that no node may have.
 class NameScope {
  public:
-  explicit NameScope(const std::string& name);
+  explicit NameScope(const std::string& name, Where where = Where::current());
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
   ~NameScope() { internal::scopes.name = outer_; }

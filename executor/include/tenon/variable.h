@@ -191,6 +191,7 @@ class OutsideTraces {
 inline Variable::Variable(const Tensor& initial, VariableOptions options, Where place)
     : rep_("Variable", std::make_shared<Rep>()) {
   const Where where = internal::OfProgram(place);
+  internal::CheckName(options.name, "a Variable", where);
   initial.rep(where);
   if (initial.IsSymbolic()) {
     initial.ThrowSymbolic(

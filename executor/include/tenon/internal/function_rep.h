@@ -81,7 +81,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     return found == known.by_name.end() ? nullptr : found->second.lock();
   }
 
-  // Makes the function and those that it calls known to the eager context.
+  // Makes the function and those that it calls known to the eager context. INVALID_ARGUMENT if a
+  // node asks for a device that there is not.
   void Register() {
     if (registered_.load(std::memory_order_acquire)) return;
     if (graph_ != nullptr) {
@@ -89,6 +90,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     }
     const std::lock_guard lock(mutex_);
     if (registered_) return;
+    CheckDevices();
     TF_Status* const status = ThreadStatus();
     TFE_ContextAddFunction(Context(), function_, status);
     Check(status);
@@ -270,6 +272,20 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     outputs_ = std::move(outputs);
   }
 
+  void CheckDevices() const {
+    for (TF_Operation* const node : nodes_) {
+      const std::string device = TF_OperationDevice(node);
+      if (device.empty() || HasDevice(device)) continue;
+      std::string names;
+      for (const DeviceInfo& there : ListDevices())
+        names += (names.empty() ? "" : ", ") + there.name;
+      Throw(Error(TF_INVALID_ARGUMENT,
+                  "There is no device \"" + device + "\". Devices are " + names +
+                      "; a graph for other machines can be saved, but not called",
+                  TF_OperationOpType(node), TF_OperationName(node),
+                  graph_->PlaceOf(TF_OperationName(node))));
+    }
+  }
   // Keeps the nodes, all of the graph if there are none, and what they do.
   void NoteNodes(const std::vector<TF_Output>& inputs, const std::vector<TF_Operation*>& nodes) {
     std::unordered_map<const void*, size_t> numbers;

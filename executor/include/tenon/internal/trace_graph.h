@@ -99,6 +99,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
 
   // Adds a Placeholder and makes it an input of the function.
   Tensor AddInput(DType dtype, const Shape& shape, const std::string& name, Where where) {
+    CheckName(name, "an argument", where);
     const Tensor input = Placeholder(dtype, shape, name, where);
     inputs_.push_back(input.output());
     return input;

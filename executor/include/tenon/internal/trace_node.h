@@ -102,6 +102,8 @@ struct NodeAttrs {
 // outside become constants or captures. Throws the error of the op; the graph has no node then.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
+  if (!options.name.empty())
+    CheckName(options.name, "a node", call.where, scopes.name != nullptr && !scopes.name->empty());
   if (scopes.watch != nullptr) [[unlikely]]
     check_variables.load(std::memory_order_acquire)(*scopes.watch, call);
   // First what adds nodes of its own, as a capture does, and what may throw: from TF_NewOperation
