@@ -67,6 +67,7 @@ endif()
 install(TARGETS tenon LIBRARY COMPONENT libtenon0 NAMELINK_COMPONENT libtenon-dev)
 install(TARGETS shim_framework shim_tensorflow shim_cc shim_pywrap
         LIBRARY DESTINATION "${private}" COMPONENT libtenon0)
+install(TARGETS tenon_linalg LIBRARY DESTINATION "${private}" COMPONENT libtenon0)
 install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tenon/libtenon.so.${PROJECT_VERSION_MAJOR}"
         DESTINATION "${private}" COMPONENT libtenon0)
 

@@ -73,22 +73,24 @@ function(tenon_set_isa_flags)
   endforeach()
 endfunction()
 
-# tenon_batches(LIST NAME name [BYTES n] [ALONE regex...] [COLD regex...]): replaces the sources in LIST by
+# tenon_batches(LIST NAME name [LEAN] [BYTES n] [ALONE regex...] [APART regex...] [COLD regex...]): replaces the sources in LIST by
 # batches, generated sources that include up to BYTES of text each. Sources in a batch share the work of
 # their headers and templates: most of the compile time of a small source. So a name in an anonymous
 # namespace is unique within its library. A batch ends with a folder where it can: a new source then
 # changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, its speed
-# is not to depend on its neighbours, or it names things as its neighbours do. Sources that match a COLD
+# is not to depend on its neighbours, or it names things as its neighbours do. Sources that match an APART
+# have batches of their own: a header that changes often, and that few others include, then changes no other batch. Sources that match a COLD
 # run once a command, a model or a plug-in: releases optimize their batches little, which takes two thirds
 # of the compile time. In the build type Dev all stay alone, which shows that each includes what it needs.
 function(tenon_batches list)
-  cmake_parse_arguments(arg "" "NAME;BYTES" "ALONE;COLD" ${ARGN})
+  cmake_parse_arguments(arg "LEAN" "NAME;BYTES" "ALONE;APART;COLD" ${ARGN})
   if(tenon_build_type STREQUAL dev)
     return()
   endif()
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}"
              OUTPUT_VARIABLE root)
   list(JOIN arg_ALONE "|" alone)
+  list(JOIN arg_APART "|" apart)
   list(JOIN arg_COLD "|" cold)
   # clang-tidy reads all of a batch for one changed source.
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
@@ -105,6 +107,8 @@ function(tenon_batches list)
     set(kind batch)
     if(cold AND source MATCHES "${cold}")
       set(kind cold)
+    elseif(apart AND source MATCHES "${apart}")
+      set(kind apart)
     endif()
     cmake_path(GET source PARENT_PATH folder)
     file(SIZE "${CMAKE_CURRENT_SOURCE_DIR}/${source}" bytes)
@@ -126,22 +130,31 @@ function(tenon_batches list)
     file(CONFIGURE OUTPUT "${batch}" @ONLY CONTENT "${content_${batch}}")
     if(batch MATCHES "_cold_[0-9]+\\.cc$")
       set_source_files_properties("${batch}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Og>")
+    elseif(arg_LEAN AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)  # clang-tidy does not know these
+      set_source_files_properties(
+        "${batch}" PROPERTIES COMPILE_OPTIONS
+                              "-fno-tree-pre;-fno-gcse;-fno-code-hoisting;-fno-ipa-cp;-fno-ipa-sra")
     endif()
   endforeach()
   set(${list} ${result} ${batches} PARENT_SCOPE)
 endfunction()
 
-# tenon_folder(NAME [BYTES n] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [SOURCES...]): object
-# library tenon_NAME of every source below the current folder but those whose path from it matches an
+# tenon_folder(NAME [LEAN] [BYTES n] [EXCLUDE regex...] [ALONE regex...] [APART regex...] [COLD regex...] [SOURCES...]):
+# object library tenon_NAME of every source below the current folder but those whose path from it matches an
 # EXCLUDE, in batches if BYTES says how large, and of SOURCES.
 function(tenon_folder name)
-  cmake_parse_arguments(arg "" "BYTES" "EXCLUDE;ALONE;COLD;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "LEAN" "BYTES" "EXCLUDE;ALONE;APART;COLD;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
   foreach(pattern IN LISTS arg_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${pattern}")
   endforeach()
   if(arg_BYTES)
-    tenon_batches(sources NAME ${name} BYTES ${arg_BYTES} ALONE ${arg_ALONE} COLD ${arg_COLD})
+    set(lean)
+    if(arg_LEAN)
+      set(lean LEAN)
+    endif()
+    tenon_batches(sources NAME ${name} ${lean} BYTES ${arg_BYTES} ALONE ${arg_ALONE}
+                  APART ${arg_APART} COLD ${arg_COLD})
   endif()
   list(APPEND sources ${arg_SOURCES})
   if(NOT sources)

@@ -32,7 +32,7 @@ check_files() {
   local path
   for path in bin/graph_run lib/libtenon.so.0 lib/libtenon.so lib/tenon/libtensorflow.so.2 \
       lib/tenon/libtensorflow_framework.so.2 lib/tenon/libtensorflow_cc.so.2 \
-      lib/tenon/_pywrap_tensorflow_internal.so lib/tenon/libtensorflow.so lib/tenon/libtenon.so.0 lib/tenon/plugins/libapu.so lib/tenon/plugins/libtenon_opencl.so \
+      lib/tenon/_pywrap_tensorflow_internal.so lib/tenon/libtensorflow.so lib/tenon/libtenon.so.0 lib/tenon/libtenon_linalg.so lib/tenon/plugins/libapu.so lib/tenon/plugins/libtenon_opencl.so \
       lib/pkgconfig/tenon.pc lib/pkgconfig/tensorflow_c.pc lib/tenon/pkgconfig/tensorflow.pc \
       lib/cmake/Tenon/TenonConfig.cmake lib/cmake/Tenon/TenonConfigVersion.cmake \
       share/doc/tenon/LICENSE share/doc/tenon/docs/library.md; do

@@ -1,6 +1,8 @@
 // Cholesky decomposition and its gradient.
-#include "plugin/cpu/linalg/decompositions/cholesky.h"
+#include <type_traits>
+
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -9,17 +11,23 @@ namespace {
 
 template <typename T>
 absl::Status CholeskyFactor(const MatrixArgs& m) {
-  DecomposeCholesky(m.In<T>(0), m.Out<T>(0));
+  FunctionsOf<T>().cholesky(m.In<T>(0), m.Out<T>(0));
   return absl::OkStatus();
 }
 
 template <typename T>
 absl::Status FactorGradient(const MatrixArgs& m) {
-  CholeskyGradient(m.In<T>(0), m.In<T>(1), m.Out<T>(0));
+  const MatrixLibrary& library = OpenedMatrixLibrary();
+  if constexpr (std::is_same_v<T, float>) {
+    library.cholesky_gradient_f32(m.In<T>(0), m.In<T>(1), m.Out<T>(0));
+  } else {
+    library.cholesky_gradient_f64(m.In<T>(0), m.In<T>(1), m.Out<T>(0));
+  }
   return absl::OkStatus();
 }
 
 absl::Status PrepareCholesky(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
   TENON_RETURN_IF_ERROR(step.RequireSquare(0));
@@ -30,6 +38,7 @@ absl::Status PrepareCholesky(Prepare& p) {
 }
 
 absl::Status PrepareCholeskyGradient(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_RETURN_IF_ERROR(step.ReadInputs(2));
   TENON_RETURN_IF_ERROR(step.RequireSquare(0));

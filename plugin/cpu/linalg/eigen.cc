@@ -3,7 +3,7 @@
 #include <complex>
 
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/eigenvalues.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -12,8 +12,8 @@ namespace {
 
 template <typename T>
 absl::Status GeneralEigen(const MatrixArgs& m, bool vectors) {
-  using Complex = std::complex<decltype(std::abs(T()))>;
-  if (DecomposeEigen(m.In<T>(0), vectors, m.Out<Complex>(0), m.Out<Complex>(1)))
+  using Complex = typename MatrixFunctions<T>::Complex;
+  if (FunctionsOf<T>().eigen(m.In<T>(0), vectors, m.Out<Complex>(0), m.Out<Complex>(1)))
     return absl::OkStatus();
   return absl::InvalidArgumentError(
       "Eigen decomposition was not successful. The input might not be valid.");
@@ -24,6 +24,7 @@ absl::Status PrepareEig(Prepare& p) {
   const bool wide = type == DataType::kDouble || type == DataType::kComplex128;
   if (p.output_type(0) != (wide ? DataType::kComplex128 : DataType::kComplex64))
     return p.Invalid("Tout must be the complex type of the precision of T");
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool vectors, p.AttrBool("compute_v"));
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));

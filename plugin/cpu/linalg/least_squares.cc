@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/least_squares.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -23,8 +23,8 @@ absl::Status SolveLeastSquares(const MatrixArgs& m, bool fast) {
     // No equations, or no unknowns.
     std::fill_n(x.data, x.rows * x.columns, T());
   } else if (!fast) {
-    SolveOrthogonally(a, b, x);
-  } else if (!SolveNormalEquations(a, b, regularizer, x)) {
+    FunctionsOf<T>().orthogonal_solution(a, b, x);
+  } else if (!FunctionsOf<T>().normal_equations(a, b, regularizer, x)) {
     return absl::InvalidArgumentError(
         "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a "
         "larger l2_regularizer > 0.");
@@ -33,6 +33,7 @@ absl::Status SolveLeastSquares(const MatrixArgs& m, bool fast) {
 }
 
 absl::Status PrepareLeastSquares(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool fast, p.AttrBool("fast"));
   TENON_RETURN_IF_ERROR(step.ReadInputs(2));

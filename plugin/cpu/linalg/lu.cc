@@ -2,9 +2,10 @@
 // solutions, determinants.
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/lu.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -18,17 +19,25 @@ absl::Status InvertibleIf(bool invertible) {
 
 template <typename T>
 absl::Status Invert(const MatrixArgs& m, bool adjoint) {
-  return InvertibleIf(InvertByLu(m.In<T>(0), adjoint, m.Out<T>(0)));
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    return InvertibleIf(OpenedMatrixLibrary().inverse_f16(m.In<T>(0), adjoint, m.Out<T>(0)));
+  } else {
+    return InvertibleIf(FunctionsOf<T>().inverse(m.In<T>(0), adjoint, m.Out<T>(0)));
+  }
 }
 
 template <typename T>
 absl::Status SolveSystem(const MatrixArgs& m, bool adjoint) {
-  return InvertibleIf(SolveByLu(m.In<T>(0), adjoint, m.In<T>(1), m.Out<T>(0)));
+  return InvertibleIf(FunctionsOf<T>().lu_solve(m.In<T>(0), adjoint, m.In<T>(1), m.Out<T>(0)));
 }
 
 template <typename T, typename Index>
 absl::Status LuFactors(const MatrixArgs& m) {
-  return InvertibleIf(DecomposeLu(m.In<T>(0), m.Out<T>(0), m.Out<Index>(1).data));
+  if constexpr (std::is_same_v<Index, int32_t>) {
+    return InvertibleIf(FunctionsOf<T>().lu32(m.In<T>(0), m.Out<T>(0), m.Out<Index>(1).data));
+  } else {
+    return InvertibleIf(FunctionsOf<T>().lu64(m.In<T>(0), m.Out<T>(0), m.Out<Index>(1).data));
+  }
 }
 
 template <typename T>
@@ -36,20 +45,21 @@ using Real = decltype(std::abs(T()));
 
 template <typename T>
 absl::Status Determinant(const MatrixArgs& m) {
-  const LogDeterminant<T> d = ComputeLogDeterminant(m.In<T>(0));
+  const LogDeterminant<T> d = FunctionsOf<T>().log_determinant(m.In<T>(0));
   *m.Out<T>(0).data = d.sign * static_cast<Real<T>>(std::exp(d.log));
   return absl::OkStatus();
 }
 
 template <typename T>
 absl::Status SignAndLogDeterminant(const MatrixArgs& m) {
-  const LogDeterminant<T> d = ComputeLogDeterminant(m.In<T>(0));
+  const LogDeterminant<T> d = FunctionsOf<T>().log_determinant(m.In<T>(0));
   *m.Out<T>(0).data = d.sign;
   *m.Out<T>(1).data = T(static_cast<Real<T>>(d.log));
   return absl::OkStatus();
 }
 
 absl::Status ReadSquares(MatrixStep& step, int inputs) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   TENON_RETURN_IF_ERROR(step.ReadInputs(inputs));
   return step.RequireSquare(0);
 }

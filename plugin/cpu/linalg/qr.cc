@@ -1,9 +1,10 @@
 // QR decomposition by Householder reflections.
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/qr.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -12,11 +13,16 @@ namespace {
 
 template <typename T>
 absl::Status QrFactors(const MatrixArgs& m) {
-  DecomposeQr(m.In<T>(0), m.Out<T>(0), m.Out<T>(1));
+  if constexpr (std::is_same_v<T, uint16_t>) {
+    OpenedMatrixLibrary().qr_f16(m.In<T>(0), m.Out<T>(0), m.Out<T>(1));
+  } else {
+    FunctionsOf<T>().qr(m.In<T>(0), m.Out<T>(0), m.Out<T>(1));
+  }
   return absl::OkStatus();
 }
 
 absl::Status PrepareQr(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool full, p.AttrBool("full_matrices"));
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));

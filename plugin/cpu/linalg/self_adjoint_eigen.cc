@@ -1,6 +1,6 @@
 // Eigenvalues and eigenvectors of self-adjoint matrices.
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/eigenvalues.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -10,7 +10,7 @@ namespace {
 template <typename T>
 absl::Status SelfAdjoint(MatrixRef<const T> a, bool with_vectors, MatrixRef<T> values,
                          MatrixRef<T> vectors) {
-  if (DecomposeSelfAdjoint(a, with_vectors, values, vectors)) return absl::OkStatus();
+  if (FunctionsOf<T>().self_adjoint(a, with_vectors, values, vectors)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
 }
@@ -29,6 +29,7 @@ absl::Status Stacked(const MatrixArgs& m) {
 }
 
 absl::Status PrepareSeparate(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool vectors, p.AttrBool("compute_v"));
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
@@ -40,6 +41,7 @@ absl::Status PrepareSeparate(Prepare& p) {
 }
 
 absl::Status PrepareStacked(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
   TENON_RETURN_IF_ERROR(step.RequireSquare(0));

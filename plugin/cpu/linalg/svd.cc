@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/svd.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -17,6 +17,7 @@ absl::StatusOr<SingularVectors> ReadSingularVectors(const Prepare& p) {
 }
 
 absl::Status PrepareSvd(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const SingularVectors vectors, ReadSingularVectors(p));
   TENON_RETURN_IF_ERROR(step.ReadInputs(1));
@@ -34,7 +35,7 @@ absl::Status PrepareSvd(Prepare& p) {
   VisitMatrixType(p.input_type(0), [&](auto zero) {
     using T = decltype(zero);
     step.Compute([vectors](const MatrixArgs& m) {
-      DecomposeSingular(m.In<T>(0), vectors, m.Out<T>(0), m.Out<T>(1), m.Out<T>(2));
+      FunctionsOf<T>().svd(m.In<T>(0), vectors, m.Out<T>(0), m.Out<T>(1), m.Out<T>(2));
       return absl::OkStatus();
     });
   });

@@ -1,6 +1,6 @@
 // Systems of equations with a triangular matrix.
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/linalg/decompositions/triangular.h"
+#include "plugin/cpu/linalg/matrix_library_loader.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/kernels/kernel.h"
 
@@ -9,11 +9,12 @@ namespace {
 
 template <typename T>
 absl::Status SolveTriangle(const MatrixArgs& m, bool lower, bool adjoint) {
-  SolveTriangular(m.In<T>(0), lower, adjoint, m.In<T>(1), m.Out<T>(0));
+  FunctionsOf<T>().triangular(m.In<T>(0), lower, adjoint, m.In<T>(1), m.Out<T>(0));
   return absl::OkStatus();
 }
 
 absl::Status PrepareTriangularSolve(Prepare& p) {
+  TENON_RETURN_IF_ERROR(OpenMatrixLibrary());
   MatrixStep step(p);
   TENON_ASSIGN_OR_RETURN(const bool lower, p.AttrBool("lower"));
   TENON_ASSIGN_OR_RETURN(const bool adjoint, p.AttrBool("adjoint"));

@@ -1,0 +1,35 @@
+// The decompositions of matrices, from a library that is opened when the first kernel needs it.
+#pragma once
+
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "plugin/cpu/linalg/decompositions/matrix_library.h"
+
+namespace tenon::cpu {
+
+// Opens lib/tenon/libtenon_linalg.so, which lies in the folder tenon/ beside libtenon. A kernel
+// calls this when it is prepared. Only the first call opens; later ones return its status and cost
+// an atomic load. NOT_FOUND, naming the file, if the library cannot be opened or belongs to another
+// version of libtenon. Thread-safe. The library stays open for the life of the process.
+absl::Status OpenMatrixLibrary();
+
+// The functions of the library. OpenMatrixLibrary() must have returned OK.
+const MatrixLibrary& OpenedMatrixLibrary();
+
+// Those for matrices of T: float, double, std::complex<float> or std::complex<double>.
+template <typename T>
+const MatrixFunctions<T>& FunctionsOf() {
+  const MatrixLibrary& library = OpenedMatrixLibrary();
+  if constexpr (std::is_same_v<T, float>) {
+    return library.f32;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return library.f64;
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return library.c64;
+  } else {
+    return library.c128;
+  }
+}
+
+}  // namespace tenon::cpu
