@@ -107,7 +107,7 @@ void Verifier::CheckName(NodeId n) {
   if (!IsNodeName(name, options_.from_file)) {
     Add(n, DefectCode::kName,
         "is no node name: it must start with a letter, a digit or '.', and go on with these and "
-        "'_', '-', '/', '>' or '\\'");
+        "'_', '-' or '/'; behind a '>' it must start anew");
   }
   if (options_.from_file) return;  // the reader has reported duplicates
   const NodeId first = graph_.FindNode(name);
