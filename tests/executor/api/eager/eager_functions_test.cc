@@ -183,6 +183,18 @@ TEST_F(EagerFunctionsTest, OneNameOneFunction) {
   EXPECT_EQ(Add(Square("AddV2")),
             "3 Cannot add function 'AddV2' because an op with the same name already exists.");
   EXPECT_EQ(Add("\xff\xff"), "3 Invalid FunctionDef proto");
+  EXPECT_EQ(Add(std::string("\x0a\x03\x0a\x09x", 5)), "3 Invalid FunctionDef proto");  // signature
+}
+
+// As in TensorFlow.
+TEST_F(EagerFunctionsTest, TheEmptyNameIsAName) {
+  CheckedStatus status;
+  EXPECT_EQ(Add(""), "OK");
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, ""), 1);
+  EXPECT_THAT(Add(Square("")), StartsWith("3 Attempting to add a duplicate function with name: "));
+  TFE_ContextRemoveFunction(ctx_, "", status);
+  EXPECT_EQ(status.text(), "OK");
+  EXPECT_EQ(TFE_ContextHasFunction(ctx_, ""), 0);
 }
 
 TEST_F(EagerFunctionsTest, AFunctionIsRemovedAsOftenAsItWasAdded) {
@@ -408,11 +420,6 @@ TEST_F(EagerFunctionsTest, ErrorsNameTheFunctionAndTheNode) {
   const Handle nan = Of<float>({}, {NAN});
   EXPECT_EQ(ErrorOf(ctx_, "Checked", {nan.get()}),
             "3 {{function_node Checked}} abc : Tensor had NaN values\n\t [[{{node check}}]]");
-}
-
-TEST_F(EagerFunctionsTest, AFunctionMayHaveNoName) {
-  EXPECT_EQ(Add(""), "OK");
-  EXPECT_EQ(TFE_ContextHasFunction(ctx_, ""), 1);
 }
 
 }  // namespace
