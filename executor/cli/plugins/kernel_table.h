@@ -28,7 +28,7 @@ std::vector<KernelRow> KernelRows();
 Json KernelsJson(const std::vector<KernelRow>& rows);
 // A table of the rows without `plugin`.
 std::string KernelsText(const std::vector<KernelRow>& rows, const Style& style);
-// The same with the text of a page around it. The file docs/ops.md is that of the built-in rows.
+// The same as a page in Markdown.
 std::string KernelsMarkdown(const std::vector<KernelRow>& rows);
 
 }  // namespace tenon::cli
