@@ -1,7 +1,7 @@
 # The kinds of targets: a folder of the library, a plug-in, and the tests of a folder.
 
 # One precompiled header for the library, one for tests (with GoogleTest). The checksum file stands
-# for the compiled header in ccache's eyes: compiled headers differ from build to build.
+# for the compiled header in ccache's eyes: compiled headers differ from build to build. Comments do not count.
 function(tenon_precompiled_header target header)
   set(source "${CMAKE_BINARY_DIR}/generated/${target}.cc")
   file(CONFIGURE OUTPUT "${source}" CONTENT "")
@@ -14,7 +14,9 @@ function(tenon_precompiled_header target header)
   file(GLOB headers "${PROJECT_SOURCE_DIR}/cmake/*pch.h")
   set(sum "${TENON_DEPS_PREFIX} ${CMAKE_CXX_COMPILER_VERSION} ${header}\n")
   foreach(file IN LISTS headers)
-    file(SHA256 "${file}" hash)
+    file(READ "${file}" text)
+    string(REGEX REPLACE "//[^\n]*\n" "" text "${text}")
+    string(SHA256 hash "${text}")
     string(APPEND sum "${hash}\n")
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers})

@@ -1,3 +1,5 @@
+// What many sources of the library include, compiled once for all (TenonTargets.cmake). A source
+// includes what it uses nevertheless: clang-tidy, and code for instruction sets, do without.
 #pragma once
 
 #include <algorithm>
