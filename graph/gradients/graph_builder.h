@@ -23,23 +23,29 @@ class GraphBuilder;
 class Sides;
 
 // The functions whose bodies are being differentiated, the innermost first, as a list linked by
-// `outer`. The graph of a builder is the body of `function`. A null Nesting: the graph is no body.
+// `outer`. A builder that adds gradients to the body of `function` gets it. A builder gets none if
+// its graph is no body, or a body of which nothing is differentiated, such as those of a backward
+// loop.
 struct Nesting {
   const Nesting* outer = nullptr;
   std::string_view function;
   int depth = 1;      // the length of the list
-  std::string label;  // GraphBuilder::label of the outermost graph's builder
+  std::string label;  // GraphBuilder::label of all builders with this nesting
 };
 
 // An output of the graph that a builder grows. Free functions (math.h) add nodes that compute with
-// it. A value from a builder that has failed has no node, and nodes are no longer added for it.
-// A default value stands for no tensor at all.
+// it. There are three kinds. A value of a node. A value without a node (output().node is kNoNode):
+// what a builder that has failed returns; what is computed from it has no node either. A default
+// value: no tensor, as where there is no gradient; it has no builder, and to have a node read it is
+// an error. The builder must outlive the value.
 class Value {
  public:
   Value() = default;
   Value(GraphBuilder& builder, Output output) : builder_(&builder), output_(output) {}
 
+  // False for a default value alone.
   explicit operator bool() const { return builder_ != nullptr; }
+  // Not for a default value.
   GraphBuilder& builder() const { return *builder_; }
   Output output() const { return output_; }
   // The type, never a reference; kInvalid without a node.
@@ -60,7 +66,8 @@ class Value {
 std::string AddFunction(Graph& graph, std::string_view base, const FunctionGraph& function);
 
 // Grows one graph. The first error is kept, and after it nothing is added. Not thread-safe. Graph,
-// shapes and options must outlive the builder; `shapes` must be those of the graph.
+// shapes, options, nesting and what set_sides is given must outlive the builder; `shapes` must be
+// those of the graph.
 class GraphBuilder {
  public:
   GraphBuilder(Graph& graph, GraphShapes& shapes, const ShapeOptions& options,
@@ -92,20 +99,24 @@ class GraphBuilder {
   void Fail(absl::Status status);
 
   // A name for things that nodes find by name in a run, such as the gradient of a TensorArray.
-  // Builders of bodies have the label of the outermost graph's builder; no other builder of this
-  // graph has the label.
+  // With a nesting it is the nesting's: bodies have the label of the graph that calls them. Without
+  // one it is "gradients_" and the number of node ids when the builder was made: two builders of
+  // one graph have different labels if nodes were added between them. Builders of two graphs may
+  // have equal ones, so a body's builder without a nesting must not use its label.
   const std::string& label() const { return label_; }
 
-  // Nodes that are added from now on have names that begin with `scope` and '/'.
+  // Nodes that are added from now on have names that begin with `scope` and '/', in place of the
+  // scope before: scopes do not nest. Without one names begin with '/', so call it first.
   void EnterScope(std::string scope) { scope_ = std::move(scope); }
   // They also say that they come from where the program made `node` (node_places.h). kNoNode:
   // nothing.
   void SetSource(NodeId node) { source_ = node; }
 
-  // Adds a node of `op`. `attrs` need not have the attributes that say types and numbers of inputs,
-  // unless the op has several lists of inputs whose lengths different attributes state. Calls Fail
-  // if an input has no node, or if an attribute or an input has a type that the op does not take.
-  // Returns kNoNode after a failure, this one or an earlier one.
+  // Adds a node of `op`. Attributes that say the types or the number of inputs may be left out of
+  // `attrs`: they follow from `inputs`. But of an op with several lists of inputs, whose lengths are
+  // different attributes, those of the first list and of all inputs behind it must be given. Calls
+  // Fail if an input has no node, or if an attribute or an input has a type that the op does not
+  // take. Returns kNoNode after a failure, this one or an earlier one.
   NodeId AddNode(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
   // The first output of such a node.
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {
@@ -115,15 +126,18 @@ class GraphBuilder {
   NodeId AddNodeOf(std::string_view op, absl::Span<const Output> inputs, NewAttrs attrs) {
     return ok() ? Add(op, inputs, std::move(attrs)) : kNoNode;
   }
-  // Gives node n this op, these attributes and `more` inputs behind those that it has. Its old
-  // outputs keep their numbers and types.
+  // Gives node n this op, these attributes and `more` inputs behind the data inputs that it has.
+  // The new op must have the old outputs first, with the same types; this is not checked. Calls
+  // Fail for attributes or inputs that the op does not take.
   void Rewrite(NodeId n, std::string_view op, NewAttrs attrs, absl::Span<const Value> more);
   // Adds functions to the library, as bytes of FunctionDefs of names that are free.
   void AddFunctions(absl::Span<const std::string> wires);
   // AddFunction to this graph.
   std::string AddFunction(std::string_view base, const FunctionGraph& function);
-  // Takes back what Rewrite, AddFunction and AddFunctions did, and removes all nodes from id
-  // `first` on. A builder that has failed stays failed.
+  // Takes back all that Rewrite, AddFunction and AddFunctions did since the builder was made, and
+  // removes all nodes from id `first` on, which was the number of node ids then. Values of these
+  // nodes are of no more use. The builder must not add anything afterwards; one that has failed
+  // stays failed.
   void Undo(NodeId first);
 
   // Nodes that compute with the graph as it was, and not gradients: where the graph is the body of

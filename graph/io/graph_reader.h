@@ -54,7 +54,8 @@ class GraphReader {
                                     DefectLog* defects);
 
   // Reads an edited copy of `before`, written by a pass or plug-in. A node keeps the id that the
-  // node of its name had in `before`; other nodes get ids behind all of `before`. Functions and
+  // node of its name had in `before`; other nodes get ids behind all of `before`. The id of a
+  // node that the bytes lack stays unused: alive() is false. Functions and
   // versions are those of `before`; the bytes' own are ignored. The result shares the storage of
   // `before` and each part that did not change, and inherits positions and the name of the source:
   // `name` is for messages only. No view of `wire` is left. Errors as of Read.

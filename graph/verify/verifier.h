@@ -24,8 +24,8 @@ class DefectLog {
   void AddVersions(const Graph& graph, DefectCode code, std::string_view message);
   // The position of the versions in the file; without it messages name the file alone.
   void set_versions_pos(SourcePos pos) { versions_pos_ = pos; }
-  // Adds the defect that `node` has the name of `first`. `first` is kNoNode if no node is found by
-  // the name.
+  // Adds the defect of `node` that an earlier node, `first`, has the same name. kNoNode: the
+  // earlier node is not known; the message has '?' for its place.
   void AddDuplicate(const Graph& graph, NodeId node, NodeId first);
   // Adds a defect of a function, or of a node in its body; sorts after all nodes. `node` may be
   // empty.
@@ -35,7 +35,8 @@ class DefectLog {
   // Whether the next message may look for the name that was meant. True for the first 50 calls: a
   // search reads all names, and many would take time that grows with the square of the graph.
   bool MayHint() { return ++hints_ <= 50; }
-  // The nodes that have a defect. Defects of versions and functions add ids that no node has.
+  // The ids of the nodes that have a defect. Ids for which Graph::alive is not to be asked stand in
+  // it, too: kNoNode if there is a defect of versions, and one above all ids for one of functions.
   absl::flat_hash_set<NodeId> Nodes() const;
   // The defects, in order. Ends the log.
   std::vector<Defect> Take() &&;
@@ -85,9 +86,9 @@ std::vector<KindDefect> CheckKind(const Graph& graph, const NodeKind& kind,
 // \xNN.
 std::string Printable(std::string_view text);
 
-// Whether `name` may be a node's name: letters, digits and the characters ._-/ after a letter, a
-// digit or a dot, or several of these with '>' between them. In a graph made by a pass (not
-// `from_file`), an underscore may come first too.
+// Whether `name` may be a node's name, as TensorFlow has it: a letter, a digit or a dot, then
+// letters, digits and the characters ._-/, or several of these with '>' between them. In a graph
+// made by a pass (not `from_file`), an underscore may come first in the name too.
 bool IsNodeName(std::string_view name, bool from_file);
 
 }  // namespace tenon

@@ -24,9 +24,10 @@ namespace tenon::api {
 // INVALID_ARGUMENT if it is above 1,024; other errors are those of PluginDevices.
 absl::StatusOr<std::vector<Device*>> ProcessDevices(const std::map<std::string, int>& most = {});
 
-// The CPU threads that all callers with this number share; 0 or less: as many threads as the
-// machine has. The threads live as long as a caller holds the result. The process itself holds the
-// threads of the last call.
+// The CPU threads that all callers with this number share. 0 or less: as many as DefaultThreads()
+// says (usable_cores.h), which counts the cores that the process may use, not the machine's. The
+// threads live as long as a caller holds the result. The process itself holds the threads of the
+// last call.
 std::shared_ptr<Workers> ProcessWorkers(int threads);
 
 }  // namespace tenon::api

@@ -19,9 +19,9 @@ struct ContextOptions {
 };
 
 // Sets the options that the fields intra_op_parallelism_threads, allow_soft_placement and
-// log_device_placement of ConfigProto bytes give. A field that is absent leaves its option as it
-// was. Other fields are ignored. INVALID_ARGUMENT if the bytes do not parse; `options` is then
-// unchanged.
+// log_device_placement of ConfigProto bytes give. Of session.threads, a number of 0 or less means
+// 0: DefaultThreads(). A field that is absent leaves its option as it was. Other fields are
+// ignored. INVALID_ARGUMENT if the bytes do not parse; `options` is then unchanged.
 absl::Status SetConfig(std::string_view proto, ContextOptions& options);
 
 }  // namespace tenon::eager

@@ -31,7 +31,9 @@ class CustomDevice {
   const std::string& name() const { return name_; }  // full
   const std::string& type() const { return type_; }  // that of the name, such as "CUSTOM"
   int ordinal() const { return ordinal_; }
-  // Whether the device fits a request, full or partial. It fits no request without a type.
+  // Whether the device fits a name, full or partial: the name has the device's type, no other
+  // ordinal, and no other job, replica and task than this process
+  // (/job:localhost/replica:0/task:0). The device's own full name fits whatever its task is.
   bool Fits(const DeviceName& name) const;
 
   // Each function calls one callback, on the calling thread. The caller owns the returned handles.
@@ -55,11 +57,13 @@ class CustomDevice {
   int ordinal_ = 0;
 };
 
-// A tensor on a custom device. Its data are opaque: only the device can read them. Immutable.
+// A tensor on a custom device. Its data are opaque: only the device can read them. Immutable; as
+// thread-safe as the device's methods, which are called without a lock.
 class CustomTensor {
  public:
   // Owns `data`: the destructor passes it to methods.deallocator, unless that is null. `device`,
-  // num_dims and dim must not be null, but for an object that is only destroyed.
+  // num_dims and dim must not be null, but for an object that is only destroyed. `context` must be
+  // alive as long as context() is used; it is not owned.
   CustomTensor(TFE_Context* context, std::shared_ptr<const CustomDevice> device, void* data,
                TFE_CustomDeviceTensorHandle methods)
       : context_(context), device_(std::move(device)), data_(data), methods_(methods) {}
@@ -70,8 +74,9 @@ class CustomTensor {
   TFE_Context* context() const { return context_; }
   const CustomDevice& device() const { return *device_; }
   void* data() const { return data_; }
-  // Errors are those of the device's methods. INVALID_ARGUMENT from NumElements if a dimension is
-  // negative or the number of elements overflows.
+  // Each asks the device's methods, anew at each call; Dim(i) is the size of dimension i in
+  // elements, with 0 <= i < NumDims(). Errors are those of the methods. INVALID_ARGUMENT from
+  // NumElements if a dimension is negative or the number of elements overflows.
   absl::StatusOr<int> NumDims() const;
   absl::StatusOr<int64_t> Dim(int i) const;
   absl::StatusOr<int64_t> NumElements() const;

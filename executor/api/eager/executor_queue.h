@@ -40,10 +40,11 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   bool async() const { return async_; }
-  // Queues an op. Blocks while `limit` ops wait. If an earlier op has failed, discards `op` and
-  // returns status(). When a queued op fails, all ops that wait behind it are discarded.
+  // Queues an op. Blocks while `limit` ops wait. While status() is an error, discards `op` instead
+  // and returns the error. When a queued op fails, all ops that wait behind it are discarded.
   absl::Status Add(std::unique_ptr<QueuedOp> op);
-  // Blocks until all ops that were added before this call have ended; returns status() of then.
+  // Blocks until all ops that were queued before this call have been executed or discarded; returns
+  // status() of then.
   absl::Status Wait();
   // The error of the first op that has failed since the last ClearError; OK if none has.
   absl::Status status() const;

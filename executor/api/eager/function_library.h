@@ -16,8 +16,9 @@ namespace tenon::eager {
 
 // One function. Immutable, but for the callables of its entry.
 struct Function {
-  // `wire`: FunctionDef bytes. INVALID_ARGUMENT if they do not parse, which is not tried if the
-  // caller knows that they do.
+  // `wire`: FunctionDef bytes. `parses`: the caller knows that protobuf parses them. Otherwise
+  // INVALID_ARGUMENT if protobuf does not. Other errors are those of OpDefFromWire for the
+  // signature.
   static absl::StatusOr<std::shared_ptr<Function>> Make(std::string_view wire, bool parses = false);
 
   std::string wire;
@@ -31,9 +32,9 @@ class FunctionLibrary {
  public:
   using FunctionPtr = std::shared_ptr<Function>;
   // Adds a function, given as FunctionDef bytes. To add an equal function again counts one more
-  // addition. INVALID_ARGUMENT if the bytes are malformed, if the name is empty or that of an op,
-  // or if a different function has the name.
-  // `parses`: the caller knows that the bytes are well-formed.
+  // addition. The empty name is a name as any other, as in TensorFlow. INVALID_ARGUMENT if the name
+  // is that of an op, or if a different function has the name. `parses` and other errors are those
+  // of Function::Make.
   absl::Status Add(std::string_view wire, bool parses = false);
   // Takes back one addition. Returns true if that was the last one: the function is removed, and
   // the callables of all functions that call it, directly or through others, are cleared.

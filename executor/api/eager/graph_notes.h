@@ -23,7 +23,8 @@ class GraphNotes {
   bool times() const { return times_.load(std::memory_order_relaxed); }
   // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
-  // Notes the times of a run. Does nothing while times are off, and beyond 2^20 steps, until Take.
+  // Notes the times of a run. Does nothing while times are off, nor for a run with which more than
+  // RunRecorder::kMaxSteps (2^20) steps would be noted since the last Take.
   void Note(const RunRecorder& run);
   // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();

@@ -34,9 +34,10 @@ class OpAttrs {
 
   bool empty() const { return slots_.empty(); }
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
-  // AttrValue bytes; nullopt if the attribute is not set.
+  // AttrValue bytes; nullopt if the attribute is neither set nor inferred.
   std::optional<std::string> Get(std::string_view name) const;
-  // All attributes, sorted by name. The names are views of the OpDef and of this object.
+  // All attributes, set and inferred, sorted by name. The names are views of the OpDef and of this
+  // object.
   NewAttrs All() const;
 
  private:

@@ -20,15 +20,20 @@
 // Pending::End: read them only after Await has returned OK.
 struct TFE_TensorHandle {
   // A handle with its value, in the memory of `memory`; `device`: the device of the op that made
-  // the value. Null: the host. The caller gets the reference.
+  // the value. Null: the host. The handle has one reference, which the caller gets, and is owned:
+  // it counts as one that the caller of the C interface has not deleted.
   static TFE_TensorHandle* New(tenon::Tensor value, tenon::Device* memory, tenon::Device* device);
-  // A handle of this type whose value comes later. Adds a reference to `pending`; the caller keeps
-  // its own. The caller gets the reference to the handle.
+  // A handle of this type whose value comes later, as New otherwise. Adds a reference to `pending`;
+  // the caller keeps its own.
   static TFE_TensorHandle* NewPending(tenon::DataType dtype, tenon::Device* device,
                                       tenon::eager::Pending* pending);
 
-  // Whether the caller of the C interface may still use the handle: a queued op alone may end it at
-  // any time.
+  // There are two kinds of reference: plain ones, of callers of the C interface and of ops that run
+  // in the calling thread, and queued ones, of ops in a queue. The handle lives as long as there is
+  // one of either kind. `refs` counts both: the low 32 bits plain ones, the high bits queued ones.
+
+  // Whether there is a plain reference. Without one the caller of the C interface must not use the
+  // handle: the queue may let it go at any time.
   bool alive() const {
     return static_cast<int32_t>(refs.load(std::memory_order_relaxed) % kQueued) > 0;
   }
@@ -40,7 +45,8 @@ struct TFE_TensorHandle {
         refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
       End();
   }
-  // References of queued ops. ToQueue turns a reference into one.
+  // RefQueued adds a queued reference, UnrefQueued takes one away. ToQueue turns a plain reference
+  // of the caller into a queued one.
   void RefQueued() { refs.fetch_add(kQueued, std::memory_order_relaxed); }
   void ToQueue() { refs.fetch_add(kQueued - 1, std::memory_order_relaxed); }
   void UnrefQueued() {
@@ -58,7 +64,8 @@ struct TFE_TensorHandle {
   absl::Status Await() { return pending == nullptr ? absl::OkStatus() : pending->Wait(); }
 
   static constexpr int64_t kQueued = int64_t{1} << 32;
-  std::atomic<int64_t> refs{0};    // kQueued for each reference of a queued op; 0: deleted
+  // 1 for each plain reference, kQueued for each queued one. 0: deleted.
+  std::atomic<int64_t> refs{0};
   std::atomic<bool> owned{false};  // the caller of the C interface has not deleted the handle
   tenon::DataType dtype = tenon::DataType::kInvalid;
   tenon::Device* memory = nullptr;  // has the tensor; null: the host

@@ -10,9 +10,15 @@ namespace tenon::api {
 // graph: an op with a function's name, a PartitionedCall, or a While whose body keeps the shapes of
 // its loop variables. The shape functions run over the body with what is known of the inputs; calls
 // inside are looked into to a depth of 16, and 100,000 nodes in all. Does nothing for other nodes,
-// and for functions that do not exist or that FunctionGraph::Make refuses.
-// INVALID_ARGUMENT, in TensorFlow's form, for an error of a shape function in the body of a call;
-// INTERNAL, as in TensorFlow, for a function with more arguments or results than the node.
+// for functions that do not exist, and for bodies that FunctionGraph::Make refuses for other
+// reasons than these. Errors have TensorFlow's codes. The body of a While has none: where it is
+// wrong, nothing is known of the outputs. For the body of any other call, and for bodies called
+// inside:
+//   NOT_FOUND         a node has an op that is not registered, or lacks an attribute that types an
+//                     input or output
+//   INVALID_ARGUMENT  a result has no source, or one that does not exist; Make refuses the body as
+//                     INVALID_ARGUMENT or ALREADY_EXISTS; a shape function fails
+//   INTERNAL          the function has more arguments or results than the node
 absl::Status InferCall(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 }  // namespace tenon::api

@@ -11,10 +11,12 @@ namespace tenon::api {
 // ForEach adds the nodes that are new since its last call to the index. Not thread-safe.
 class Consumers {
  public:
-  // Calls `use(consumer, input)` for each use of output `o`, until `use` returns false. `consumer`
-  // is a NodeId. `input` numbers the data inputs of the consumer from 0, then its control inputs.
-  // Uses come in the order of the consumers' ids, those of one consumer in the order of its inputs.
-  // Each call must pass the same graph, which may have more nodes than before.
+  // Calls `use(consumer, input)` for each use of output `o`, until `use` returns false: a function
+  // `bool(NodeId consumer, int32_t input)`, which must not change the graph. `input` numbers the
+  // data inputs of the consumer from 0, then its control inputs; with port kControlPort `o` stands
+  // for the control edges from its node. Uses come in the order of the consumers' ids, those of one
+  // consumer in the order of its inputs. `o` must be of a node of the graph. Each call must pass
+  // the same graph, which may have more nodes than before.
   template <typename Use>
   void ForEach(const Graph& graph, Output o, Use use) {
     CatchUp(graph);

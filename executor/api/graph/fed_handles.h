@@ -6,10 +6,15 @@
 
 namespace tenon::api {
 
-// INVALID_ARGUMENT, in TensorFlow's words, where node n of `graph` reads a placeholder as a sparse
-// matrix, as the handle of a variable that it counts, or as the scalar that stands for any shape of
-// a list's elements. The shapes of n's inputs must be known. Nodes of functions are not asked: what
-// they get is known when they are called.
+// INVALID_ARGUMENT, in TensorFlow's words, if node n of `graph` reads a node of op Placeholder (no
+// other op counts) in one of these ways:
+//   * as a variant input of an op whose name begins with CSRSparseMatrix or SparseMatrix;
+//   * as an input of ResourceCountUpTo, where the graph has noted no shape for the handle;
+//   * as the input `element_shape` or `dense_values_shape`, and a scalar, of an op whose name has
+//     "TensorList" in it (but not of TensorListPopBack), or of RaggedTensorToVariantGradient. Such
+//     a scalar means "any shape", and must be known to be -1.
+// graph.shapes must know n's inputs. To be called for nodes of the graph itself, not for those of
+// functions: what these read is known only when they are called.
 absl::Status CheckFedHandles(const TF_Graph& graph, NodeId n);
 
 }  // namespace tenon::api

@@ -15,8 +15,8 @@ absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 // Infers the shapes of the last node of the graph, which must have no shapes yet; calls KnowShapes
-// for all nodes before it first. Errors are those of the shape function, in TensorFlow's form: the
-// fault, the node with its attributes, the shapes of its inputs.
+// for all nodes before it first. Errors are those of the shape function, as DescribeShapeError
+// words them, of CheckFedHandles and of InferCall.
 absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 // Merges `shape` into the known shape of an output. The shapes of the output's consumers are not

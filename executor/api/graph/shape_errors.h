@@ -7,9 +7,13 @@
 
 namespace tenon::api {
 
-// `status`, or what the shape function says where it sees the shapes of the inputs only, followed
-// by the node with its attributes, the shapes of its inputs, and the values that the function has
-// read.
+// `status`: the error of node n's shape function for `context`. TensorFlow calls the function with
+// the shapes of the inputs first, and then with their values too, and reports the first error. So
+// the function is called again without values: if it fails then, that error takes the place of
+// `status`. The result is the error, followed by the node with its attributes, the shapes of its
+// inputs and, if values were needed for it, those that the function has read. A few errors that
+// TensorFlow reports bare (InferenceContext::kInvalidShapeValue, kInvalidShapeScalar) stay as they
+// are.
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status);
 

@@ -15,8 +15,9 @@ struct TF_OperationDescription {
 
 namespace tenon::api {
 
-// The graph of a description, for functions without a status. Null if there is no description; null
-// also, and told in the name of the function, if the description was finished or its graph deleted.
+// The graph of a description, for functions of the C interface without a status: null stops them.
+// Null if `desc` is null. Null, and a warning in the name of `function` (TellOfDeleted), if the
+// description was finished or its graph deleted. `function` is the caller if it is left out.
 inline TF_Graph* GraphOf(const TF_OperationDescription* desc,
                          const char* function = __builtin_FUNCTION()) {
   if (!IsThere(desc, function)) return nullptr;

@@ -7,24 +7,37 @@
 //   generator := zeros | ones | iota[(start=,step=)] | random[(seed=,lo=,hi=)]
 //                | normal[(seed=,mean=,std=)]
 //   elements  := numbers, true/false or "strings", separated by blanks or commas,
-//                with or without nested brackets
+//                with or without brackets around each dimension
 //
-// NumPy's names of types are known too: "float32" for "f32". TYPE "(@file.npy)" converts the array
-// to the type, which must name an element type; no other form converts. A .npz array may stand for
-// the .npy file.
+// Blanks around the SPEC and around VALUE do not count. NumPy's names of types are known too:
+// "float32" for "f32".
 //
-// The element type is that of TYPE; without one, that of the graph; if that is not known, that of
-// the file, else string for quoted elements and f32 for others.
+// A file is an array, with a type and a shape of its own, if the SPEC names a key, if the file's
+// name ends in .npy or .npz, or if the file begins as NumPy's files do. Any other file that exists
+// is raw: the elements' bytes in row-major order, little-endian, and nothing else. A .npz archive
+// needs a key.
 //
-// The shape after a TYPE is that of TYPE: a scalar if it has no dims. Elements without nested
-// brackets fill it in row-major order, and a single element fills all of it; nested brackets must
-// have this shape, and so must the array of a file. But before an array's file a TYPE without dims
-// says nothing of the shape.
-// Without TYPE the shape is that of the file or of the brackets. A generator takes the shape of the
-// graph, and so do elements without brackets if their number fits. A single element without
-// brackets fills the shape of the graph, or is a scalar if that is not fully known. Other elements
-// without brackets make one dimension. A raw file needs a TYPE with its shape. A generator needs a
-// known type and shape.
+// TYPE "(@file.npy)", of an array, "(@all.npz[key])" too, converts the array to the element type,
+// which TYPE must name. No other form converts.
+//
+// The element type is the first of these that is known: that of TYPE; that of the graph; that of an
+// array's file; string for elements in quotes, f32 for others. A raw file and a generator need one
+// of the first two.
+//
+// With a TYPE the shape is that of TYPE, without dims a scalar:
+//   array           must have this shape; but a TYPE without dims says nothing of it
+//   raw file        has exactly the bytes of this shape
+//   generator       fills it
+//   elements        fill it in row-major order; a single one fills all of it. Brackets within
+//                   brackets must spell this shape
+// Without a TYPE:
+//   array           has its own shape
+//   raw file        is an error
+//   generator       takes the shape of the graph, which must be fully known
+//   elements        in brackets have the shape that the brackets spell. Without brackets, a single
+//                   one takes the shape of the graph if that is fully known, else it is a scalar;
+//                   others take the shape of the graph if that is fully known and has as many
+//                   elements, else they make one dimension
 #pragma once
 
 #include <string_view>
@@ -42,10 +55,11 @@ struct SpecHint {
 };
 
 // Makes the tensor that the SPEC describes, in host memory. What the SPEC leaves open comes from
-// `hint`: where the SPEC names no element type, an array must have that of `hint`, and all is an
-// error if HasSpecs says no of it. Nothing else compares the tensor with `hint`. Reads files.
-// Errors are kUsage, or kInvalidInput for a file that cannot be read or has other content.
-// "(ignored)" is no tensor: the caller asks IsIgnoredSpec first.
+// `hint`. If the SPEC names no element type, an array of another type than hint.dtype is an error,
+// and so is every SPEC if HasSpecs(hint.dtype) is false. Nothing else compares the tensor with
+// `hint`. Reads files. An error exits with kUsage, or with kInvalidInput if it is about a file: one
+// that cannot be read, or has another type, shape or size. "(ignored)" is no tensor: the caller
+// asks IsIgnoredSpec first.
 absl::StatusOr<Tensor> ParseSpec(std::string_view spec, const SpecHint& hint);
 
 // Whether the SPEC is "(ignored)".

@@ -46,9 +46,9 @@ class DeviceCopies {
   // already. To be called before a step queues work that reads the value: as in TensorFlow, a
   // kernel may do its work at once, without its stream. node_alive[reader] must be set.
   void AwaitArrival(NodeId reader, int32_t id);
-  // The value as one that has a storage: itself, or, for a constant without a storage, a new value
-  // in a slot, with a step that sets the slot. Each call for such a constant adds a value. For
-  // steps that cannot read constants.
+  // For steps that cannot read constants without a storage. The value itself, if it has a storage.
+  // Otherwise a new value in a slot, and a step that sets the slot to the constant: another one at
+  // each call.
   int32_t InSlot(NodeId reader, int32_t id);
   // Sets the device and the ticket of `v`, which work on the device's compute stream makes: the
   // work of the step that is added next, or earlier work that left its result in a variable.

@@ -56,6 +56,7 @@ class MatrixStep {
   // the node's name. If it throws std::bad_alloc, its error is RESOURCE_EXHAUSTED.
   using ComputeFn = std::function<absl::Status(const MatrixArgs&)>;
 
+  // `p` must outlive the object.
   explicit MatrixStep(Prepare& p);
 
   // Adds the op's first `count` inputs. INVALID_ARGUMENT unless all have the same rank, at least 2,

@@ -72,7 +72,8 @@ class TiledPrimitive {
   using TileEpilogue = std::function<void(const StepArgs& args, int64_t tile)>;
   void SetTileEpilogue(TileEpilogue epilogue) { tile_epilogue_ = std::move(epilogue); }
 
-  // Adds a primitive and returns the runner's number for AddTile. Only inside Guarded().
+  // Adds a primitive, and returns its number for AddTile. `args` and `scratchpad` are those of
+  // OneDnnRunner's constructor. To be called inside Guarded() (onednn.h) alone.
   int AddRunner(const dnnl::primitive& primitive, std::vector<OneDnnRunner::Arg> args,
                 const MemoryDesc& scratchpad);
   // Adds an execution of primitive `runner`. `pointers` has one entry for each argument of

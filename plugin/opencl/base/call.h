@@ -29,7 +29,8 @@ struct Tensor {
   size_t bytes() const { return static_cast<size_t>(count) * TypeOf(type).bytes; }
 };
 
-// Attributes of a node. Throws what the host answers.
+// Attributes of a node, of which each function takes the name. They throw the host's error if the
+// node has no such attribute, or one of another type.
 class Construction {
  public:
   explicit Construction(TF_OpKernelConstruction* context) : context_(context) {}
@@ -41,17 +42,20 @@ class Construction {
   std::string String(const char* attr) const;
   std::vector<int64_t> Ints(const char* attr) const;
   std::vector<std::string> Strings(const char* attr) const;
-  bool Has(const char* attr) const;
-  std::string name() const;  // of the node
+  bool Has(const char* attr) const;  // never throws
+  std::string name() const;          // of the node
 
  private:
   int32_t ListSize(const char* attr, int32_t* total = nullptr) const;
   TF_OpKernelConstruction* context_;
 };
 
-// One call of a kernel.
+// One call of a kernel, on the thread on which the host calls it. Indices of inputs and outputs
+// count tensors, from 0. Functions throw the host's error, such as RESOURCE_EXHAUSTED without
+// memory.
 class Call {
  public:
+  // `context` must outlive the object.
   explicit Call(TF_OpKernelContext* context);
 
   TF_OpKernelContext* context() const { return context_; }
@@ -64,15 +68,18 @@ class Call {
   int inputs() const { return TF_NumInputs(context_); }
   int outputs() const { return TF_NumOutputs(context_); }
   Tensor In(int index) const;
-  // The integers (int32 or int64) of an argument in host memory.
+  // The integers of an input in host memory, of int32 or int64 and of any shape, in row-major
+  // order.
   std::vector<int64_t> HostInts(int index) const;
 
+  // An output of this shape, in new memory. Throws INVALID_ARGUMENT if its size is beyond 63 bits.
   Tensor Out(int index, const Dims& dims);
   // In the memory of one of these inputs, if it may be changed and fits; else in new memory.
   Tensor OutLike(int index, const Dims& dims, const std::vector<int>& candidates);
-  // The output is the input's memory with other dimensions of the same count.
+  // The output is the input's memory, as a tensor of `dims`, which have as many elements.
   void OutIsInput(int output, int input, const Dims& dims);
-  // Memory until the call's work is done.
+  // Device memory. The handle goes with this object; the host keeps the memory until queued work is
+  // done.
   Tensor Temp(TF_DataType type, const Dims& dims);
   // As Temp, in bytes.
   void* TempBytes(size_t bytes);

@@ -9,10 +9,16 @@
 
 namespace opencl {
 
-// `body` computes r (O_C) from x0 (X0_C), x1, ...; statements are allowed. `i` is the element's
-// number, and n0, n1, ... (long) are the `numbers`: what differs from call to call is not to be a
-// part of the text, which would be compiled again. With a `report` the body may call Report(errors,
-// number, value), which fails the run with that message.
+// `body`: statements that set r, the element of the result, such as "r = x0 + x1;". They may read
+//   x0, x1, ...   the elements of the inputs. X0_C, X1_C, ... are their types in a kernel, O_C is
+//                 that of r (types.cc): float for half and bfloat16, int for bool and for integers
+//                 below 32 bits, else the type of the elements
+//   i             the number of the element in `out`, row by row
+//   n0, n1, ...   `numbers`, as longs. What differs from call to call stands here and not in the
+//                 text, which would be compiled again
+// If there is a `report`, the body may call Report(errors, number, value), word for word but for
+// `value`, a long: the run then fails with INVALID_ARGUMENT and that message, in which "%lld"
+// stands for the value.
 struct MapBody {
   std::string body;
   std::string report = {};
@@ -20,11 +26,11 @@ struct MapBody {
 };
 
 // Queues the kernel: out[i] = body(inputs at position i of `loop`). loop.strides has an entry for
-// each input, loop.dims cover the elements of `out` in order.
+// each input, loop.dims cover the elements of `out` in order. Does nothing for an empty `out`.
 void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
             Loop loop);
 
-// The loop of inputs that broadcast to the output.
+// RunMap over the loop in which the inputs broadcast to out.dims, as they must (Broadcast, dims.h).
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,
                      const Tensor& out);
 

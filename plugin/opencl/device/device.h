@@ -14,28 +14,37 @@ namespace opencl {
 
 class Stream;
 
-// The devices that the process may use, in a fixed order: of every platform, or of those that
-// TENON_OPENCL_PLATFORM and TENON_OPENCL_DEVICE name, each by a number from 0 on or by a part of
-// its name. Found once. Empty without a driver.
+// The devices that the process may use, in the order in which the loader lists platforms and
+// platforms list devices: those that are available, little-endian, and have a compiler. Variables
+// of the environment choose among them: TENON_OPENCL_PLATFORM among platforms, TENON_OPENCL_DEVICE
+// among the devices of each platform. Each is a number from 0 on, which counts what the loader or
+// the platform lists, or a part of a name; unset or empty it leaves all. Found at the first call.
+// Empty without a driver. Throws what Check throws. Thread-safe.
 const std::vector<cl_device_id>& UsableDevices();
 
-// What a kernel found wrong while it ran, such as an index out of range. The device keeps the first
-// one until somebody waits for the device.
+// What kernels found wrong while they ran, such as an index out of range. Of all reports since the
+// last ThrowIfReported the first one is kept, in device memory. NumberOf, words and Expect are
+// thread-safe.
 class DeviceErrors {
  public:
+  // `queue` reads the report and clears it. Both must outlive the object. Throws what Check throws.
   DeviceErrors(cl_context context, cl_command_queue queue);
   DeviceErrors(const DeviceErrors&) = delete;
   DeviceErrors& operator=(const DeviceErrors&) = delete;
 
-  // The number by which a kernel reports this message; "%lld" in it is the value that the kernel
-  // found. A message that is there already has one number.
+  // The number, from 1 on, that a kernel is given to report this message; the first "%lld" in the
+  // message becomes the value that the kernel reports with it. Equal messages have one number,
+  // which holds as long as the object.
   cl_int NumberOf(const std::string& message);
 
   // The memory that a kernel which may report gets: common.cl, Report.
   cl_mem words() const { return words_.get(); }
-  // A kernel that may report is queued.
+  // To be called before a kernel that may report is queued. ThrowIfReported reads device memory
+  // only if this was called since the last ThrowIfReported.
   void Expect() { expected_.store(true, std::memory_order_release); }
-  // Throws INVALID_ARGUMENT if a kernel reported since the last call. The device is idle.
+  // Throws INVALID_ARGUMENT with the message if a kernel reported since the last call, and forgets
+  // the report. The streams must be idle, and the caller must have `queue` for itself (host_mutex).
+  // Throws what Check throws, too.
   void ThrowIfReported();
 
  private:
@@ -46,9 +55,11 @@ class DeviceErrors {
   std::vector<std::string> messages_;
 };
 
-// Thread-safe.
+// Thread-safe, but for errors() and host_queue(), which say what they need.
 class Device {
  public:
+  // `id`: one of UsableDevices. Throws what Check throws if the driver refuses a context, a queue
+  // or a buffer, or does not tell a fact.
   explicit Device(cl_device_id id);
   ~Device();
   Device(const Device&) = delete;
@@ -61,9 +72,13 @@ class Device {
   DeviceErrors& errors() { return errors_; }
 
   const std::string& name() const { return name_; }
+  // A line for people, which the host prints as the device's vendor: the vendor, the version of
+  // OpenCL, that of the driver, the number of compute units.
   const std::string& vendor() const { return vendor_; }
   bool is_gpu() const { return is_gpu_; }
   int compute_units() const { return compute_units_; }
+  // The most work-items that a work-group of any kernel may have here. A kernel may take fewer
+  // (Kernel::most_work_items).
   size_t most_work_items() const { return most_work_items_; }
 
   // A queue for copies that are done on return, and for what no stream orders. Use it under
@@ -74,7 +89,8 @@ class Device {
   // Waits until all streams are idle. Throws what a stream or a kernel reports.
   void Synchronize();
 
-  // Host memory that copies reach fast. NULL if there is none.
+  // `size` bytes of host memory that copies reach fast. NULL if there is none. To be freed with
+  // FreeHost, which does nothing for any other address, or else with the device.
   void* AllocateHost(uint64_t size);
   void FreeHost(void* address);
 

@@ -9,7 +9,8 @@
 namespace tenon::api {
 
 // TF_GraphImportGraphDef without options. `wire`: GraphDef bytes, which the graph copies. After an
-// error the graph has the nodes, functions and versions that it had before.
+// error the graph has the nodes, functions and versions that it had before. Errors are those of
+// GraphImporter::Run: TensorFlow's codes and messages.
 absl::Status ImportGraphDef(TF_Graph& graph, std::string_view wire)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 

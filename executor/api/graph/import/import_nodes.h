@@ -12,19 +12,24 @@
 
 namespace tenon::api {
 
-// An input as a NodeDef writes it: "node" (port 0), "node:1" or "^node".
+// An input of a node, taken apart.
 struct InputText {
   std::string_view node;
   int port;  // kControlPort for "^node"
 };
+// Takes "node" (port 0), "node:1" or "^node" apart. The result has a view of `text`. Never fails: a
+// text of no such form, such as "node:x" or a port of 10 digits, is the name of a node, of port 0.
+// Whether there is such a node the caller finds out.
 InputText ParseInput(std::string_view text);
 
-// A NodeDef. Views of the GraphDef's bytes.
+// A NodeDef. Views of the GraphDef's bytes, but for `extra`.
 struct NodeDefText {
   std::string_view name, op, device;
   std::vector<std::string_view> inputs;
   std::vector<Attr> attrs;  // sorted by name; of equal names the last
-  std::string_view extra;   // fields that the host does not interpret; null data if there are none
+  // Fields that the host does not interpret, one behind the other: a view of the graph's storage.
+  // data() is null if there are none.
+  std::string_view extra;
 };
 
 // The parts of a GraphDef.
@@ -36,10 +41,10 @@ struct GraphDefText {
 };
 
 // Parses GraphDef bytes. The result has views of the bytes and of the storage of `graph`, which
-// must both live as long. The function puts into that storage only fields that the bytes have in
-// several pieces, as protobuf allows. INVALID_ARGUMENT: "Invalid GraphDef" for bytes that protobuf
-// would not parse; TensorFlow's messages for a node whose name is malformed or not unique, that has
-// no op, or that has a data input after a control input.
+// must both live as long. It copies into that storage each node's `extra`, and a library or
+// versions that the bytes have in several pieces, as protobuf allows. INVALID_ARGUMENT: "Invalid
+// GraphDef" for bytes that protobuf would not parse; TensorFlow's messages for a node whose name is
+// malformed or not unique, that has no op, or that has a data input after a control input.
 absl::StatusOr<GraphDefText> ParseGraphDef(std::string_view wire, Graph& graph);
 
 // The order in which TensorFlow adds the nodes: the next node is always the first one, by index in

@@ -25,18 +25,21 @@ enum class ElementOp : uint8_t {
   // One operand. The result is bool, except: kInvert gives all bits inverted, kPopulationCount the
   // number of bits that are 1, as uint8.
   kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
-  // Two operands. kAtLeast is the first operand, or the second if that is greater. kAtMost is the
-  // first operand, or the second if that is less.
+  // Two operands, in the order of the op's inputs: kSub is the first less the second, kDivNoNan the
+  // first by the second, kPow the first to the power of the second, kAtan2 takes y and then x.
+  // kAtLeast is the first operand, or the second if that is greater. kAtMost is the first operand,
+  // or the second if that is less.
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kAtLeast, kAtMost, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
   kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
   kIgamma, kIgammaGradA, kRandomGammaGrad, kIgammac, kPolygamma, kZeta, kNextAfter,
   kLogicalAnd, kLogicalOr, kBitwiseAnd, kBitwiseOr, kBitwiseXor, kLeftShift, kRightShift,
-  // Two operands, the result is bool.
+  // Two operands, in the order of the op's inputs. The result is bool.
   kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kApproximateEqual,
   // Gradients, operands in the order of the op's inputs.
   kReluGrad, kRelu6Grad, kLeakyReluGrad, kEluGrad, kSeluGrad, kSoftplusGrad, kSoftsignGrad,
   kTanhGrad, kSigmoidGrad, kSqrtGrad, kRsqrtGrad, kReciprocalGrad,
-  // Three operands.
+  // Three operands, in the order of the op's inputs: condition, then, else for kSelect; the number,
+  // its minimum, its maximum for kClip; a, b, x for kBetainc.
   kSelect, kClip, kBetainc,
 };
 // clang-format on

@@ -11,7 +11,7 @@ namespace tenon::cpu {
 // One activation. Immutable once made; several threads share it.
 class ActivationLoop {
  public:
-  // `alpha` is LeakyRelu's slope; other activations ignore it.
+  // `alpha` is LeakyRelu's slope; other activations ignore it. kNone leaves elements as they are.
   ActivationLoop(Activation activation, float alpha);
 
   // Applies the activation to x[0] to x[n - 1], in the calling thread. Unlike oneDNN's, Relu and
