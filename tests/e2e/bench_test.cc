@@ -37,6 +37,29 @@ std::string RepeatedProducts() {
   return TempFile("products.pbtxt", nodes);
 }
 
+TEST(Bench, InputsThatNobodyGaveAreMadeUp) {
+  const json doc = BenchDocument({kMlp, "--runs", "5"});
+  EXPECT_EQ(doc["made_up_inputs"], json({"x=1x20xf32=random(seed=1)"}));
+  EXPECT_FALSE(BenchDocument({kMlp, "--runs", "5", "--input", "x=4x20xf32=ones"})
+                   .contains("made_up_inputs"));
+  EXPECT_THAT(GraphRun({"bench", kMlp, "--runs", "5"}).out,
+              HasSubstr("none were given; made up: --input 'x=1x20xf32=random(seed=1)'"));
+  // Some given and others forgotten is a mistake.
+  const std::string two = TempFile("two.pbtxt", R"(
+      node { name: 'a' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT32 } } }
+      node { name: 'b' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT32 } } }
+      node { name: 'c' op: 'AddV2' input: ['a', 'b'] attr { key: 'T' value { type: DT_INT32 } } })");
+  const Finished half = GraphRun({"bench", two, "--input", "a=i32=1"});
+  EXPECT_EQ(half.exit, 2);
+  EXPECT_THAT(half.err, HasSubstr("nothing is fed to Placeholder 'b'"));
+  EXPECT_EQ(BenchDocument({two, "--runs", "5"})["made_up_inputs"].size(), 2u);
+  // Nobody can make up a handle.
+  const std::string handle = TempFile("handle.pbtxt", R"(
+      node { name: 'v' op: 'Placeholder' attr { key: 'dtype' value { type: DT_RESOURCE } } }
+      node { name: 'r' op: 'ReadVariableOp' input: 'v' attr { key: 'dtype' value { type: DT_FLOAT } } })");
+  EXPECT_EQ(GraphRun({"bench", handle}).exit, 2);
+}
+
 TEST(Bench, Statistics) {
   const json doc =
       BenchDocument({kMlp, "--input", "x=4x20xf32=ones", "--runs", "50", "--threads", "1"});

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/bench/compare.h"
 #include "executor/cli/faults/exit_code.h"
@@ -294,13 +295,26 @@ absl::Status AddReports(Session& session, Executable* executable, const RunReque
   return RecordRuns(session, executable, request, table_only, invocation);
 }
 
+void AddMadeUp(const std::vector<std::string>& inputs, Invocation& invocation) {
+  if (inputs.empty()) return;
+  if (invocation.json()) {
+    Json list = Json::Array();
+    for (const std::string& input : inputs) list.Push(input);
+    invocation.doc.Set("made_up_inputs", std::move(list));
+  } else {
+    absl::StrAppend(&invocation.text, invocation.style.Dim("inputs  "),
+                    "none were given; made up: --input '", absl::StrJoin(inputs, "' --input '"),
+                    "'\n");
+  }
+}
+
 absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
   BenchFlags flags = given;
   flags.keep_costs = !flags.op_table.empty();
   TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(flags));
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
-  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequest(bench.names(), flags));
+  TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequestOrMakeUp(bench.names(), flags));
   TENON_RETURN_IF_ERROR(InitializeState(bench, flags, request.fetches));
   Timing timing;
   TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
@@ -312,6 +326,7 @@ absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
                                ? Compare(bench, configurations, request, flags, invocation)
                                : TimeAlone(*bench.session, timing, request, flags, invocation);
   TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
+  AddMadeUp(request.made_up, invocation);
   AddPasses(*timing.executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), flags, invocation);
   TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));

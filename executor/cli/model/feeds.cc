@@ -79,7 +79,7 @@ class Reader {
   Reader(const Names& names, const RequestFlags& flags)
       : names_(names), graph_(names.graph()), flags_(flags) {}
 
-  absl::StatusOr<RunRequest> Read() {
+  absl::StatusOr<RunRequest> Read(bool make_up) {
     for (const std::string& text : flags_.inputs) TENON_RETURN_IF_ERROR(ReadInput(text));
     for (const std::string& path : flags_.input_files) TENON_RETURN_IF_ERROR(ReadArchive(path));
     // After the feeds of the command line, which win.
@@ -88,6 +88,7 @@ class Reader {
     for (const NamedSink& output : request_.outputs)
       TENON_RETURN_IF_ERROR(AddFetch(output.name, "--output").status());
     for (const std::string& text : flags_.expects) TENON_RETURN_IF_ERROR(ReadExpect(text));
+    if (make_up) TENON_RETURN_IF_ERROR(MakeUpFeeds());
     TENON_RETURN_IF_ERROR(CheckUnfed());
     return std::move(request_);
   }
@@ -156,6 +157,17 @@ class Reader {
     return absl::OkStatus();
   }
 
+  absl::Status MakeUpFeeds() {
+    for (const NodeId n : UnfedPlaceholders(graph_, fetched_, fed_)) {
+      const SpecHint hint = DeclaredInput(graph_, n);
+      if (!HasSpecs(hint.dtype)) continue;
+      const std::string name = names_.NameOf(n), spec = SuggestSpec(hint);
+      TENON_RETURN_IF_ERROR(ReadInput(absl::StrCat(name, "=", spec)));
+      request_.made_up.push_back(absl::StrCat(name, "=", spec));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CheckUnfed() {
     const std::vector<NodeId> unfed = UnfedPlaceholders(graph_, fetched_, fed_);
     if (unfed.empty()) return absl::OkStatus();
@@ -212,7 +224,11 @@ absl::StatusOr<Endpoints> RequestedEndpoints(const Names& names, const CompileFl
 }
 
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags) {
-  return Reader(names, flags).Read();
+  return Reader(names, flags).Read(/*make_up=*/false);
+}
+
+absl::StatusOr<RunRequest> ReadRequestOrMakeUp(const Names& names, const RequestFlags& flags) {
+  return Reader(names, flags).Read(flags.inputs.empty() && flags.input_files.empty());
 }
 
 }  // namespace tenon::cli

@@ -24,6 +24,8 @@ struct Expectation {
 struct RunRequest {
   std::vector<std::string> feed_names;  // tensors of the graph
   std::vector<Tensor> feeds;
+  // What ReadRequestOrMakeUp made up, as arguments of --input: "x=1x20xf32=random(seed=1)".
+  std::vector<std::string> made_up;
   // The outputs that --output names. Without --output, all results of the model, each printed.
   std::vector<NamedSink> outputs;
   // fetches[i] is the tensor of outputs[i], or "^node" for a node without outputs; a tensor that is
@@ -47,6 +49,11 @@ std::vector<Session::NamedTensor> NamedFeeds(const RunRequest& request);
 //   that is no .npz, or there is no --output and the graph has no outputs.
 // - kInvalidInput: a file cannot be read, or its value does not fit; or a default does not fit.
 absl::StatusOr<RunRequest> ReadRequest(const Names& names, const RequestFlags& flags);
+
+// The same, but if there is neither --input nor --inputs, each Placeholder that a fetch needs is
+// fed what the kUsage error would tell the user to add: for a command whose times hardly depend on
+// values. Unknown dimensions are 1. A Placeholder of a type that has no SPECs stays an error.
+absl::StatusOr<RunRequest> ReadRequestOrMakeUp(const Names& names, const RequestFlags& flags);
 
 // The feeds and fetches of a command that has no values to feed. Feeds are all arguments of the
 // model, each tensor once. Fetches are those of --output, or else all results of the model; a
