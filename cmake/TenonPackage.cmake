@@ -91,6 +91,17 @@ install(FILES LICENSE README.md CHANGELOG.md TYPE DOC COMPONENT tenon)
 install(DIRECTORY docs TYPE DOC COMPONENT tenon FILES_MATCHING PATTERN "*.md")
 install(FILES cmake/package/graph_run.bash
         DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME graph_run COMPONENT tenon)
+install(FILES cmake/package/graph_run.zsh
+        DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/zsh/vendor-completions" RENAME _graph_run COMPONENT tenon)
+install(FILES cmake/package/graph_run.fish
+        DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d" COMPONENT tenon)
+set(man_pages "${PROJECT_BINARY_DIR}/generated/man1")
+set(man_pages_script "${PROJECT_SOURCE_DIR}/cmake/package/man_pages.sh")
+add_custom_command(OUTPUT "${man_pages}/graph_run.1"
+                   COMMAND "${man_pages_script}" $<TARGET_FILE:graph_run> "${man_pages}"
+                   DEPENDS graph_run "${man_pages_script}" COMMENT "Man pages of graph_run" VERBATIM)
+add_custom_target(tenon_man_pages ALL DEPENDS "${man_pages}/graph_run.1")
+install(DIRECTORY "${man_pages}" DESTINATION "${CMAKE_INSTALL_MANDIR}" COMPONENT tenon)
 set(examples "${CMAKE_INSTALL_DOCDIR}/examples/c")
 install(DIRECTORY examples/c/ DESTINATION "${examples}" COMPONENT libtenon-dev)
 install(DIRECTORY examples/cpp/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples/cpp" COMPONENT libtenon-dev)

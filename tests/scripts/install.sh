@@ -35,6 +35,7 @@ check_files() {
       lib/tenon/_pywrap_tensorflow_internal.so lib/tenon/libtensorflow.so lib/tenon/libtenon.so.0 lib/tenon/libtenon_linalg.so lib/tenon/plugins/libapu.so lib/tenon/plugins/libtenon_opencl.so \
       lib/pkgconfig/tenon.pc lib/pkgconfig/tensorflow_c.pc lib/tenon/pkgconfig/tensorflow.pc \
       lib/cmake/Tenon/TenonConfig.cmake lib/cmake/Tenon/TenonConfigVersion.cmake \
+      share/zsh/vendor-completions/_graph_run share/fish/vendor_completions.d/graph_run.fish \
       share/doc/tenon/LICENSE share/doc/tenon/docs/library.md; do
     [[ -e $root/$path ]] || complain "there is no $path"
   done
@@ -156,6 +157,28 @@ check_completion() {
   completes check plugin ch
   completes --op-table run model.pb --op
   completes --op-table README.md --op
+  local fish=$root/share/fish/vendor_completions.d/graph_run.fish words
+  command -v fish >/dev/null || return 0
+  for words in "ex explain" "plugin ch check" "run model.pb --op --op-table" "README.md --op --op-table"; do
+    PATH=$root/bin:$PATH fish -c 'source $argv[1]; complete -C $argv[2]' "$fish" "graph_run ${words% *}" |
+      cut -f1 | grep -qxe "${words##* }" || complain "fish completes '${words% *}' without ${words##* }"
+  done
+}
+
+# Each command has a page that says what its --help says.
+check_man_pages() {
+  local command page flag
+  while read -r command; do
+    page=$root/share/man/man1/graph_run-${command// /-}.1
+    [[ -e $page ]] || { complain "there is no man page of $command"; continue; }
+    # shellcheck disable=SC2086
+    while read -r flag; do
+      grep -qF -- ".B ${flag//-/\\-}" "$page" || complain "the man page of $command lacks $flag"
+    done < <("$root/bin/graph_run" $command --help | sed -nE 's/^  (--[a-z-]+).*/\1/p')
+    ! command -v groff >/dev/null || [[ -z $(groff -man -ww -z -Tutf8 "$page" 2>&1) ]] ||
+      complain "groff warns of $page"
+  done < <("$root/bin/graph_run" --help | sed -nE '/^Commands:/,/^$/ s/^  (plugin [a-z]+|[a-z]+) .*/\1/p')
+  grep -q 'plugin check SO' "$root/share/man/man1/graph_run.1" || complain "graph_run.1 lacks a command"
 }
 
 check_files
@@ -167,4 +190,5 @@ check_pkg_config
 check_library_path
 check_command
 check_completion
+check_man_pages
 exit "$failed"

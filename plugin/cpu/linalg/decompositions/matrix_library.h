@@ -13,36 +13,46 @@
 
 namespace tenon::cpu {
 
-// The functions for one type of elements. A member does what the function beside it does, by its
-// header.
+// The functions for one type of elements. Above each member stands the function that it is; the
+// function's header says what it does.
 template <typename T>
 struct MatrixFunctions {
   using Complex = std::complex<decltype(std::abs(T()))>;
-  using InOut = void (*)(MatrixRef<const T>, MatrixRef<T>);
-  using TestedInOut = bool (*)(MatrixRef<const T>, MatrixRef<T>);
+  using In = MatrixRef<const T>;
+  using Out = MatrixRef<T>;
+  using ComplexOut = MatrixRef<Complex>;
 
-  InOut cholesky;  // DecomposeCholesky
-  bool (*eigen)(MatrixRef<const T>, bool, MatrixRef<Complex>,
-                MatrixRef<Complex>);  // DecomposeEigen
-  bool (*self_adjoint)(MatrixRef<const T>, bool, MatrixRef<T>,
-                       MatrixRef<T>);  // DecomposeSelfAdjoint
-  bool (*normal_equations)(MatrixRef<const T>, MatrixRef<const T>, double,
-                           MatrixRef<T>);  // SolveNormalEquations
-  void (*orthogonal_solution)(MatrixRef<const T>, MatrixRef<const T>,
-                              MatrixRef<T>);                 // SolveOrthogonally
-  bool (*lu32)(MatrixRef<const T>, MatrixRef<T>, int32_t*);  // DecomposeLu
-  bool (*lu64)(MatrixRef<const T>, MatrixRef<T>, int64_t*);  // DecomposeLu
-  bool (*inverse)(MatrixRef<const T>, bool, MatrixRef<T>);   // InvertByLu
-  bool (*lu_solve)(MatrixRef<const T>, bool, MatrixRef<const T>, MatrixRef<T>);  // SolveByLu
-  LogDeterminant<T> (*log_determinant)(MatrixRef<const T>);    // ComputeLogDeterminant
-  InOut exponential;                                           // MatrixExponential
-  TestedInOut logarithm;                                       // MatrixLogarithm
-  InOut square_root;                                           // MatrixSquareRoot
-  void (*qr)(MatrixRef<const T>, MatrixRef<T>, MatrixRef<T>);  // DecomposeQr
-  void (*svd)(MatrixRef<const T>, SingularVectors, MatrixRef<T>, MatrixRef<T>,
-              MatrixRef<T>);  // DecomposeSingular
-  void (*triangular)(MatrixRef<const T>, bool, bool, MatrixRef<const T>,
-                     MatrixRef<T>);  // SolveTriangular
+  // DecomposeCholesky
+  void (*cholesky)(In a, Out l);
+  // DecomposeEigen
+  bool (*eigen)(In a, bool with_vectors, ComplexOut values, ComplexOut vectors);
+  // DecomposeSelfAdjoint
+  bool (*self_adjoint)(In a, bool with_vectors, Out values, Out vectors);
+  // SolveNormalEquations
+  bool (*normal_equations)(In a, In b, double regularizer, Out x);
+  // SolveOrthogonally
+  void (*orthogonal_solution)(In a, In b, Out x);
+  // DecomposeLu
+  bool (*lu32)(In a, Out lu, int32_t* order);
+  bool (*lu64)(In a, Out lu, int64_t* order);
+  // InvertByLu
+  bool (*inverse)(In a, bool adjoint, Out inverse);
+  // SolveByLu
+  bool (*lu_solve)(In a, bool adjoint, In b, Out x);
+  // ComputeLogDeterminant
+  LogDeterminant<T> (*log_determinant)(In a);
+  // MatrixExponential
+  void (*exponential)(In a, Out result);
+  // MatrixLogarithm
+  bool (*logarithm)(In a, Out result);
+  // MatrixSquareRoot
+  void (*square_root)(In a, Out result);
+  // DecomposeQr
+  void (*qr)(In a, Out q, Out r);
+  // DecomposeSingular
+  void (*svd)(In a, SingularVectors vectors, Out values, Out u, Out v);
+  // SolveTriangular
+  void (*triangular)(In a, bool lower, bool adjoint, In b, Out x);
 };
 
 // What is there for some types only. A half is the bits of one.
