@@ -5,8 +5,11 @@
 #include <time.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_set>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/c_api/arguments.h"
@@ -31,6 +34,29 @@ void* RunThread(void* arg) {
   const std::unique_ptr<ThreadStart> start(static_cast<ThreadStart*>(arg));
   start->work(start->param);
   return nullptr;
+}
+
+// The libraries that TF_LoadSharedLibrary has opened. Nothing closes them. The system's loader
+// reads through any other pointer that it gets as a handle.
+class OpenedLibraries {
+ public:
+  void Add(void* handle) {
+    const std::lock_guard lock(mutex_);
+    handles_.insert(handle);
+  }
+  bool Has(void* handle) {
+    const std::lock_guard lock(mutex_);
+    return handles_.contains(handle);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<void*> handles_;
+};
+
+OpenedLibraries& Opened() {
+  static auto* const opened = new OpenedLibraries;  // plug-ins may outlive static objects
+  return *opened;
 }
 
 }  // namespace
@@ -83,12 +109,21 @@ void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
   const absl::StatusOr<void*> handle =
       tenon::OpenLibrary(std::string(absl::NullSafeStringView(library_filename)));
   tenon::StatusToC(handle.status(), status);
-  return handle.ok() ? *handle : nullptr;
+  if (!handle.ok()) return nullptr;
+  tenon::Opened().Add(*handle);
+  return *handle;
 }
 
 void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) {
   // A null handle stands for the program itself.
   if (!tenon::api::AllGiven({{"symbol_name", symbol_name}}, status)) return nullptr;
+  if (handle != nullptr && !tenon::Opened().Has(handle)) {
+    tenon::StatusToC(
+        absl::InvalidArgumentError(
+            "TF_GetSymbolFromLibrary: the handle is none that TF_LoadSharedLibrary gave"),
+        status);
+    return nullptr;
+  }
   dlerror();  // forgets an older error: a symbol may be null without one
   void* symbol = dlsym(handle, symbol_name);
   const char* error = symbol == nullptr ? dlerror() : nullptr;

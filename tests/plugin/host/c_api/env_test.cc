@@ -131,6 +131,10 @@ TEST(TestEnv, SharedLibraries) {
   EXPECT_NE(TF_GetSymbolFromLibrary(libc, "malloc", status), nullptr);
   EXPECT_EQ(TF_GetSymbolFromLibrary(libc, "no_such_symbol", status), nullptr);
   EXPECT_EQ(status.code(), TF_NOT_FOUND);
+  EXPECT_NE(TF_GetSymbolFromLibrary(nullptr, "malloc", status), nullptr) << "the program";
+  int no_library = 0;
+  EXPECT_EQ(TF_GetSymbolFromLibrary(&no_library, "malloc", status), nullptr);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
 }
 
 }  // namespace
