@@ -365,10 +365,9 @@ void CallWithOneStrangeNumber(R (*)(Parameters..., ...)) {}
 // Says which function is called: after a crash the last one is the culprit.
 void Name(const char* name) { fprintf(stderr, "%s\n", name); }
 
-// Not those that take a handle of the system's, or end what is no object.
+// Not those that end what is no object.
 bool TakesObjects(std::string_view name) {
-  return name != "TF_GetSymbolFromLibrary" && name != "TF_DeletePRunHandle" &&
-         name != "TF_DeleteShapeAndTypeListArray";
+  return name != "TF_DeletePRunHandle" && name != "TF_DeleteShapeAndTypeListArray";
 }
 
 void CallAllWithNothing() {
