@@ -514,5 +514,27 @@ TEST(Show, SuggestsNoSpecThatCannotBe) {
   EXPECT_EQ(behind.exit, 0) << behind.err;
 }
 
+TEST(Show, DotHasTypesShapesDevicesAndConstantsInside) {
+  const std::string graph = TempFile("dot.pbtxt", R"(
+      node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 2 } } } } }
+      node { name: 'w' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+             attr { key: 'value' value { tensor { dtype: DT_FLOAT
+                    tensor_shape { dim { size: 2 } dim { size: 3 } } float_val: 1 } } } }
+      node { name: 'y' op: 'MatMul' input: ['x', 'w'] device: '/device:CPU:0'
+             attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'last' op: 'Relu' input: ['y'] attr { key: 'T' value { type: DT_FLOAT } } })");
+  const std::string path = TempPath("b.dot");
+  ASSERT_EQ(GraphRun({"show", graph, "--dot", path}).exit, 0);
+  const std::string dot = ReadFile(path);
+  EXPECT_THAT(dot, HasSubstr("[label=\"y\\nMatMul\\n/device:CPU:0\\nw f32[2,3]\"]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,2]\"]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,3]\"]"));
+  EXPECT_THAT(dot, Not(HasSubstr("\"w\\n")));
+  const Finished refused = GraphRun({"show", graph, "--dot", "/nonexistent/x.dot"});
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_THAT(refused.err, HasSubstr("/nonexistent/x.dot"));
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/commands/computed_graph.h"
+#include "executor/cli/graphs/graph_dot.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
 #include "executor/cli/model/model.h"
@@ -15,6 +16,7 @@
 #include "executor/cli/plugins/host.h"
 #include "executor/state/state_makers.h"
 #include "executor/values/tensor_text.h"
+#include "graph/base/file_writer.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 #include "graph/shapes/cost.h"
@@ -267,8 +269,14 @@ std::string SummaryText(const Model& model, const Summary& summary, const ModelF
 }
 
 struct ShowFlags : ModelFlags {
+  std::string dot;
+
   void Declare(Declarer& d) {
     DeclareSignature(d);
+    d.Group(FlagGroup::kOutput);
+    d.Text("--dot", dot, "OUT.dot",
+           "write what the model computes for Graphviz, with types, shapes and devices: dot -Tsvg "
+           "OUT.dot");
     DeclarePlugins(d);
     DeclareTimeout(d);
     DeclareLimits(d);
@@ -276,10 +284,20 @@ struct ShowFlags : ModelFlags {
   }
 };
 
+// Draws what the model computes, or where that cannot be had, as of a graph that has defects, the
+// graph as it is.
+absl::Status WriteDot(const Model& model, const std::string& path) {
+  const absl::StatusOr<Graph> computed = ComputedGraph(model);
+  const Graph& graph = computed.ok() ? *computed : model.graph;
+  TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
+  return WriteFile(path, GraphDot(graph, shapes));
+}
+
 absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
   TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(flags, /*needs_signature=*/false));
   TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model));
+  if (!flags.dot.empty()) TENON_RETURN_IF_ERROR(WriteDot(model, flags.dot));
   if (!invocation.json()) {
     invocation.text = SummaryText(model, summary, flags, invocation.style);
     return absl::OkStatus();

@@ -1,13 +1,39 @@
 #include "executor/cli/graphs/graph_dot.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "executor/values/tensor_text.h"
 
 namespace tenon::cli {
 namespace {
 
 std::string Label(std::string_view text) {
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", " "}});
+}
+
+std::string TensorText(const Graph& graph, const GraphShapes& shapes, Output o) {
+  if (graph.op(o.node) == nullptr) return "";  // nothing is known of an unknown op's outputs
+  return TypeText(graph.output_type(o), shapes.shape(o));
+}
+
+// Constants that are drawn inside the nodes that read them: those which nothing but data edges
+// touch.
+std::vector<bool> ConstantsInside(const Graph& graph) {
+  std::vector<bool> inside(graph.num_node_ids(), false), read(graph.num_node_ids(), false);
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n)
+    inside[n] = graph.alive(n) && graph.op_name(n) == "Const" && graph.inputs(n).empty();
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n)) continue;
+    for (const Output& in : graph.inputs(n)) {
+      if (in.node == kNoNode) continue;
+      read[in.node] = true;
+      if (in.is_control()) inside[in.node] = false;
+    }
+  }
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) inside[n] = inside[n] && read[n];
+  return inside;
 }
 
 }  // namespace
@@ -26,6 +52,34 @@ std::string GraphDot(const Graph& graph) {
       if (in.port > 0) absl::StrAppend(&dot, " [taillabel=\"", in.port, "\"]");
       dot += ";\n";
     }
+  }
+  return dot + "}\n";
+}
+
+std::string GraphDot(const Graph& graph, const GraphShapes& shapes) {
+  const std::vector<bool> inside = ConstantsInside(graph);
+  std::string dot = "digraph graph_ {\n  node [shape=box, style=rounded];\n  edge [fontsize=10];\n";
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n) || inside[n]) continue;
+    std::string label = absl::StrCat(Label(graph.name(n)), "\\n", Label(graph.op_name(n)));
+    if (!graph.device(n).empty()) absl::StrAppend(&label, "\\n", Label(graph.device(n)));
+    std::string edges;
+    for (const Output& in : graph.inputs(n)) {
+      if (in.node == kNoNode) continue;
+      if (in.is_control()) {
+        absl::StrAppend(&edges, "  n", in.node, " -> n", n, " [style=dashed];\n");
+        continue;
+      }
+      const std::string type = Label(TensorText(graph, shapes, in));
+      if (inside[in.node]) {
+        absl::StrAppend(&label, "\\n", Label(graph.name(in.node)), " ", type);
+        continue;
+      }
+      absl::StrAppend(&edges, "  n", in.node, " -> n", n, " [label=\"", type, "\"");
+      if (in.port > 0) absl::StrAppend(&edges, ", taillabel=\"", in.port, "\"");
+      edges += "];\n";
+    }
+    absl::StrAppend(&dot, "  n", n, " [label=\"", label, "\"];\n", edges);
   }
   return dot + "}\n";
 }
