@@ -306,6 +306,8 @@ TEST(CppMistake, NamesThatNoNodeMayHaveAreRefused) {
   };
   expect("a scope", "bad name!", scoped("", "bad name!"));
   expect("a scope", "_begin", scoped("", "_begin"));
+  for (const char* const name : {"a\\b", "a>", "a>_b"}) expect("a scope", name, scoped("", name));
+  EXPECT_EQ(ErrorOf(scoped("", "a>b")).code(), TF_OK);
   EXPECT_EQ(ErrorOf(scoped("outer", "_begin")).code(), TF_OK);
   expect("a Function", "", [&] { Function([](Tensor y) { return y; }, {.name = ""}); });
   expect("a node", "a b",

@@ -527,7 +527,7 @@ TEST(Show, DotHasTypesShapesDevicesAndConstantsInside) {
   const std::string path = TempPath("b.dot");
   ASSERT_EQ(GraphRun({"show", graph, "--dot", path}).exit, 0);
   const std::string dot = ReadFile(path);
-  EXPECT_THAT(dot, HasSubstr("[label=\"y\\nMatMul\\n/device:CPU:0\\nw f32[2,3]\"]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"y\\nMatMul\\n/device:CPU:0\\nw f32[2,3]\", tooltip="));
   EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,2]\"]"));
   EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,3]\"]"));
   EXPECT_THAT(dot, Not(HasSubstr("\"w\\n")));

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/bench/compare.h"
 #include "executor/cli/faults/exit_code.h"
@@ -18,6 +17,7 @@
 #include "executor/cli/options/run_flags.h"
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/reports/run_reports.h"
+#include "executor/values/text.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
@@ -298,14 +298,13 @@ absl::Status AddReports(Session& session, Executable* executable, const RunReque
 void AddMadeUp(const std::vector<std::string>& inputs, Invocation& invocation) {
   if (inputs.empty()) return;
   if (invocation.json()) {
-    Json list = Json::Array();
-    for (const std::string& input : inputs) list.Push(input);
-    invocation.doc.Set("made_up_inputs", std::move(list));
-  } else {
-    absl::StrAppend(&invocation.text, invocation.style.Dim("inputs  "),
-                    "none were given; made up: --input '", absl::StrJoin(inputs, "' --input '"),
-                    "'\n");
+    invocation.doc.Set("made_up_inputs", Json::ArrayOf(inputs));
+    return;
   }
+  absl::StrAppend(&invocation.text, invocation.style.Dim("inputs  "), "none were given; made up:");
+  for (const std::string& input : inputs)
+    absl::StrAppend(&invocation.text, " --input ", ShellWord(input));
+  invocation.text += "\n";
 }
 
 absl::Status Bench(const BenchFlags& given, Invocation& invocation) {

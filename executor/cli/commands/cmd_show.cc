@@ -290,7 +290,7 @@ absl::Status WriteDot(const Model& model, const std::string& path) {
   const absl::StatusOr<Graph> computed = ComputedGraph(model);
   const Graph& graph = computed.ok() ? *computed : model.graph;
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
-  return WriteFile(path, GraphDot(graph, shapes));
+  return WriteFile(path, GraphDot(graph, &shapes));
 }
 
 absl::Status Show(const ShowFlags& flags, Invocation& invocation) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "executor/values/tensor_text.h"
 
@@ -39,47 +40,35 @@ std::vector<bool> ConstantsInside(const Graph& graph) {
 }  // namespace
 
 // Written by hand: Boost's writer flushes each line and knows no removed nodes.
-std::string GraphDot(const Graph& graph) {
-  std::string dot = "digraph graph_ {\n  node [shape=box, style=rounded];\n";
-  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
-    absl::StrAppend(&dot, "  n", n, " [label=\"", Label(graph.name(n)), "\\n",
-                    Label(graph.op_name(n)), "\", tooltip=\"", Label(graph.device(n)), "\"];\n");
-    for (const Output& in : graph.inputs(n)) {
-      if (in.node == kNoNode) continue;
-      absl::StrAppend(&dot, "  n", in.node, " -> n", n);
-      if (in.is_control()) absl::StrAppend(&dot, " [style=dashed]");
-      if (in.port > 0) absl::StrAppend(&dot, " [taillabel=\"", in.port, "\"]");
-      dot += ";\n";
-    }
-  }
-  return dot + "}\n";
-}
-
-std::string GraphDot(const Graph& graph, const GraphShapes& shapes) {
-  const std::vector<bool> inside = ConstantsInside(graph);
+std::string GraphDot(const Graph& graph, const GraphShapes* shapes) {
+  std::vector<bool> inside(graph.num_node_ids(), false);
+  if (shapes != nullptr) inside = ConstantsInside(graph);
   std::string dot = "digraph graph_ {\n  node [shape=box, style=rounded];\n  edge [fontsize=10];\n";
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (!graph.alive(n) || inside[n]) continue;
     std::string label = absl::StrCat(Label(graph.name(n)), "\\n", Label(graph.op_name(n)));
-    if (!graph.device(n).empty()) absl::StrAppend(&label, "\\n", Label(graph.device(n)));
+    const std::string device = Label(graph.device(n));
+    if (shapes != nullptr && !device.empty()) absl::StrAppend(&label, "\\n", device);
     std::string edges;
     for (const Output& in : graph.inputs(n)) {
       if (in.node == kNoNode) continue;
+      std::vector<std::string> style;
       if (in.is_control()) {
-        absl::StrAppend(&edges, "  n", in.node, " -> n", n, " [style=dashed];\n");
-        continue;
+        style.push_back("style=dashed");
+      } else if (shapes != nullptr) {
+        const std::string type = Label(TensorText(graph, *shapes, in));
+        if (inside[in.node]) {
+          absl::StrAppend(&label, "\\n", Label(graph.name(in.node)), " ", type);
+          continue;
+        }
+        style.push_back(absl::StrCat("label=\"", type, "\""));
       }
-      const std::string type = Label(TensorText(graph, shapes, in));
-      if (inside[in.node]) {
-        absl::StrAppend(&label, "\\n", Label(graph.name(in.node)), " ", type);
-        continue;
-      }
-      absl::StrAppend(&edges, "  n", in.node, " -> n", n, " [label=\"", type, "\"");
-      if (in.port > 0) absl::StrAppend(&edges, ", taillabel=\"", in.port, "\"");
-      edges += "];\n";
+      if (in.port > 0) style.push_back(absl::StrCat("taillabel=\"", in.port, "\""));
+      absl::StrAppend(&edges, "  n", in.node, " -> n", n);
+      if (!style.empty()) absl::StrAppend(&edges, " [", absl::StrJoin(style, ", "), "]");
+      edges += ";\n";
     }
-    absl::StrAppend(&dot, "  n", n, " [label=\"", label, "\"];\n", edges);
+    absl::StrAppend(&dot, "  n", n, " [label=\"", label, "\", tooltip=\"", device, "\"];\n", edges);
   }
   return dot + "}\n";
 }

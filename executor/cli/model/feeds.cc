@@ -157,13 +157,17 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // "x=1x20xf32=random(seed=1)": the argument of --input that feeds a placeholder of a type with
+  // SPECs.
+  std::string SuggestedInput(NodeId n) const {
+    return absl::StrCat(names_.NameOf(n), "=", SuggestSpec(DeclaredInput(graph_, n)));
+  }
+
   absl::Status MakeUpFeeds() {
     for (const NodeId n : UnfedPlaceholders(graph_, fetched_, fed_)) {
-      const SpecHint hint = DeclaredInput(graph_, n);
-      if (!HasSpecs(hint.dtype)) continue;
-      const std::string name = names_.NameOf(n), spec = SuggestSpec(hint);
-      TENON_RETURN_IF_ERROR(ReadInput(absl::StrCat(name, "=", spec)));
-      request_.made_up.push_back(absl::StrCat(name, "=", spec));
+      if (!HasSpecs(DeclaredInput(graph_, n).dtype)) continue;
+      TENON_RETURN_IF_ERROR(ReadInput(SuggestedInput(n)));
+      request_.made_up.push_back(SuggestedInput(n));
     }
     return absl::OkStatus();
   }
@@ -176,7 +180,7 @@ class Reader {
     for (const NodeId n : unfed) {
       const SpecHint hint = DeclaredInput(graph_, n);
       if (HasSpecs(hint.dtype)) {
-        absl::StrAppend(&arguments, " --input '", names_.NameOf(n), "=", SuggestSpec(hint), "'");
+        absl::StrAppend(&arguments, " --input '", SuggestedInput(n), "'");
       } else {
         without_specs.push_back(names_.NameOf(n));
       }

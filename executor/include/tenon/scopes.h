@@ -49,14 +49,18 @@ inline void CheckName(std::string_view name, const char* what, Where where, bool
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
   };
   bool is_right = !name.empty() && (is_inner || is_plain(name[0]));
-  for (const char c : name)
-    is_right = is_right && (is_plain(c) || std::strchr("_-/>\\", c) != nullptr);
+  bool begins = false;  // behind a '>'
+  for (const char c : name) {
+    is_right = is_right && (is_plain(c) || (!begins && std::strchr("_-/>", c) != nullptr));
+    begins = c == '>';
+  }
+  is_right = is_right && !begins;
   if (is_right) [[likely]]
     return;
   Throw(TF_INVALID_ARGUMENT,
         '"' + std::string(name) + "\" is no name of " + what +
-            ": it begins with a letter, a digit or '.', and goes on with these and '_', '-', '/',"
-            " '>' or '\\'",
+            ": it begins with a letter, a digit or '.', and goes on with these and '_', '-' or '/';"
+            " behind a '>' it begins anew",
         OfProgram(where));
 }
 

@@ -6,7 +6,7 @@
 #include "executor/api/base/arguments.h"
 #include "executor/api/eager/c_api/report.h"
 #include "executor/api/eager/eager_op.h"
-#include "executor/api/eager/execute.h"
+#include "executor/api/eager/execute/execute.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"

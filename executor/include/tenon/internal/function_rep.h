@@ -273,9 +273,14 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   }
 
   void CheckDevices() const {
+    std::string found;  // neighbours mostly ask for the same device
     for (TF_Operation* const node : nodes_) {
       const std::string device = TF_OperationDevice(node);
-      if (device.empty() || HasDevice(device)) continue;
+      if (device.empty() || device == found) continue;
+      if (HasDevice(device)) {
+        found = device;
+        continue;
+      }
       std::string names;
       for (const DeviceInfo& there : ListDevices())
         names += (names.empty() ? "" : ", ") + there.name;

@@ -1,4 +1,4 @@
-#include "executor/api/eager/custom_placement.h"
+#include "executor/api/eager/execute/custom_placement.h"
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/custom_device.h"

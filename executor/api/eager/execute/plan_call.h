@@ -1,4 +1,5 @@
-// Executes a function, or an op that calls functions, by a plan. Private to executor/api/eager/.
+// Executes a function, or an op that calls functions, by a plan. Private to
+// executor/api/eager/execute/.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Sends ops to custom devices. Private to executor/api/eager/.
+// Sends ops to custom devices. Private to executor/api/eager/execute/.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -1,7 +1,7 @@
 // As TensorFlow places an op that is executed alone: on the device that it asks for; else where its
 // resources are; else on the device that is preferred among those with a kernel.
 
-#include "executor/api/eager/make_callable.h"
+#include "executor/api/eager/execute/make_callable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,10 +12,10 @@
 #include "absl/strings/str_join.h"
 #include "executor/api/base/session_config.h"
 #include "executor/api/eager/call_node.h"
-#include "executor/api/eager/host_call.h"
-#include "executor/api/eager/plan_call.h"
-#include "executor/api/eager/plugin_call.h"
-#include "executor/api/eager/switch_call.h"
+#include "executor/api/eager/execute/host_call.h"
+#include "executor/api/eager/execute/plan_call.h"
+#include "executor/api/eager/execute/plugin_call.h"
+#include "executor/api/eager/execute/switch_call.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"

@@ -1,9 +1,9 @@
-#include "executor/api/eager/switch_call.h"
+#include "executor/api/eager/execute/switch_call.h"
 
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "executor/api/eager/input_memory.h"
+#include "executor/api/eager/execute/input_memory.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::eager {

@@ -1,4 +1,4 @@
-// Executes an op with a built-in kernel. Private to executor/api/eager/.
+// Executes an op with a built-in kernel. Private to executor/api/eager/execute/.
 #pragma once
 
 #include <memory>

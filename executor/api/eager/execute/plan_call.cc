@@ -1,4 +1,4 @@
-#include "executor/api/eager/plan_call.h"
+#include "executor/api/eager/execute/plan_call.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "executor/api/eager/host_call.h"
+#include "executor/api/eager/execute/host_call.h"
 
-#include "executor/api/eager/input_memory.h"
+#include "executor/api/eager/execute/input_memory.h"
 #include "executor/run/aligned.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"

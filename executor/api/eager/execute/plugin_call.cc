@@ -1,7 +1,7 @@
-#include "executor/api/eager/plugin_call.h"
+#include "executor/api/eager/execute/plugin_call.h"
 
 #include "absl/strings/str_cat.h"
-#include "executor/api/eager/input_memory.h"
+#include "executor/api/eager/execute/input_memory.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_guards.h"
 #include "graph/op_defs/attr_entry.h"

@@ -1,4 +1,5 @@
-// Brings inputs of ops into the memory where kernels want them. Private to executor/api/eager/.
+// Brings inputs of ops into the memory where kernels want them. Private to
+// executor/api/eager/execute/.
 #pragma once
 
 #include <string_view>

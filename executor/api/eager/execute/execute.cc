@@ -1,11 +1,11 @@
 // The way of an op: its attributes and the types of its inputs lead to a callable, which is made at
 // the first call.
 
-#include "executor/api/eager/execute.h"
+#include "executor/api/eager/execute/execute.h"
 
 #include "absl/strings/str_cat.h"
-#include "executor/api/eager/custom_placement.h"
-#include "executor/api/eager/make_callable.h"
+#include "executor/api/eager/execute/custom_placement.h"
+#include "executor/api/eager/execute/make_callable.h"
 #include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"

@@ -1,4 +1,4 @@
-// Decides where and how an op is executed. Private to executor/api/eager/.
+// Decides where and how an op is executed. Private to executor/api/eager/execute/.
 #pragma once
 
 #include <memory>

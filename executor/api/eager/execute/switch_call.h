@@ -1,4 +1,4 @@
-// Executes an op that hands its data to one of its outputs. Private to executor/api/eager/.
+// Executes an op that hands its data to one of its outputs. Private to executor/api/eager/execute/.
 #pragma once
 
 #include <memory>

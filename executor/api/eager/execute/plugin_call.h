@@ -1,5 +1,5 @@
 // Executes an op with a kernel of a plug-in, on one of its devices or on the host.
-// Private to executor/api/eager/.
+// Private to executor/api/eager/execute/.
 #pragma once
 
 #include <memory>

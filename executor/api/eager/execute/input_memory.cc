@@ -1,4 +1,4 @@
-#include "executor/api/eager/input_memory.h"
+#include "executor/api/eager/execute/input_memory.h"
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/aligned.h"
