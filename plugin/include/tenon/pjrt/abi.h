@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugin/pjrt/abi_client.h"
+#include "tenon/pjrt/abi_client.h"
+#include "tenon/pjrt/slots.h"
 
 namespace tenon::pjrt::abi {
 
@@ -473,9 +474,11 @@ struct Api {
   size_t struct_size;
   Extension* extensions;
   Version version;
-#define TENON_PJRT_SLOT(Name, member, Args) Error* (*member)(Args*);
-#define TENON_PJRT_VOID_SLOT(Name, member, Args) void (*member)(Args*);
-#include "plugin/pjrt/slots.inc"
+#define TENON_PJRT_MEMBER(Name, member, Args) Error* (*member)(Args*);
+#define TENON_PJRT_VOID_MEMBER(Name, member, Args) void (*member)(Args*);
+  TENON_PJRT_SLOTS(TENON_PJRT_MEMBER, TENON_PJRT_VOID_MEMBER)
+#undef TENON_PJRT_MEMBER
+#undef TENON_PJRT_VOID_MEMBER
 };
 TENON_PJRT_AT(Api, version, 16);
 TENON_PJRT_AT(Api, error_destroy, 40);
