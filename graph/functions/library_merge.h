@@ -47,9 +47,9 @@ absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_
 // comes before the fault has then been added.
 absl::Status AddLibrary(Graph& graph, std::string_view library);
 
-// Removes the graph's own function of this name, and the entry that states its gradient. An entry
-// that states it as the gradient of another function stays. Does nothing if there is no such
-// function.
+// Removes the graph's own function `name`, and the library's entry that says which function is the
+// gradient of `name`. An entry that says of which function `name` is the gradient stays. Does
+// nothing if the graph has no function `name`.
 void RemoveFunction(Graph& graph, std::string_view name);
 
 // Returns the name of the gradient of `function`; empty if the library states none. The view lives

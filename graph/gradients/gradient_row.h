@@ -27,13 +27,14 @@ struct GradientRow {
   GradientFn fn;
 };
 
-// The row of an op; null if it has none.
+// The row of an op; null if the op has none. Rows live as long as the process.
 const GradientRow* FindGradientRow(std::string_view op);
 
-// The rule for loop number `loop`. `incoming` has what flows into each of its exits, and the result
-// what flows on to the input of each of its enters. The loop in the graph is given nodes that count
-// its iterations and save what the gradient needs: GraphBuilder::added_forward. Errors go to the
-// builder.
+// The rule for the loop frames.loops()[loop]. `incoming` has the gradient that flows into each node
+// of its `exits`, in their order. The result has the gradient of the input of each node of its
+// `enters`, in their order. `between` are the nodes through which gradients flow. Adds nodes to the
+// loop in the graph, which count its iterations and save what the gradient needs
+// (GraphBuilder::added_forward). Errors go to the builder.
 std::vector<Gradient> FrameGradient(GraphBuilder& b, const LoopFrames& frames, int loop,
                                     absl::Span<const Gradient> incoming, const Between& between);
 

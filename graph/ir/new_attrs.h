@@ -17,15 +17,16 @@ using NewAttrs = std::vector<Graph::NewAttr>;
 // alone.
 NewAttrs CopyOf(absl::Span<const Attr> attrs);
 
-// AllAttrs: all attributes of node n itself, without the OpDef's defaults. OpAttrs: of these only
-// the op's, without the names that begin with '_', which belong to the node whatever its op is.
+// AllAttrs: all attributes that node n itself has, without the OpDef's defaults. OpAttrs: the same
+// without attributes whose names begin with '_'. Those belong to the node, whatever its op is.
 NewAttrs AllAttrs(const Graph& g, NodeId n);
 NewAttrs OpAttrs(const Graph& g, NodeId n);
 
-// Whether the attribute describes inputs or outputs of a node by their numbers, as _output_shapes
-// does. Such notes of TensorFlow are hints: a missing note is fine, a wrong one is not. A node
-// whose inputs or outputs change must lose them.
+// A note of TensorFlow: the shapes of a node's outputs.
 inline constexpr std::string_view kOutputShapesAttr = "_output_shapes";
+// Whether the attribute describes inputs or outputs of a node by their numbers, as _output_shapes
+// does. Such attributes are hints: a missing one is fine, a wrong one is not. Whoever changes the
+// inputs or outputs of a node removes these attributes from the node.
 bool NumbersInputsOrOutputs(std::string_view attr);
 
 // Sets the attribute to the AttrValue bytes `wire`; adds it if the list lacks it.

@@ -11,6 +11,7 @@
 
 namespace tenon {
 
+// Functions of kernels have no place in the bytes. The pointers in `kernels` must not be null.
 std::string KernelDefToWire(const KernelDef& kernel);
 std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> kernels);
 

@@ -18,13 +18,14 @@ struct ListedDevice {
   uint64_t incarnation;    // not 0
 };
 
-// A random number. Each session and each context takes one, so that its devices can be told from
-// the devices of the others. Thread-safe.
+// A random number for ListDevices, which may be 0. Each session and each context takes one, so that
+// its devices can be told from the devices of the others. Thread-safe.
 uint64_t NewIncarnation();
 
-// Copies the facts of the devices: the list does not refer to them. Two lists of the same devices
-// in the same order, made with the same `incarnation`, have equal entries. The caller deletes the
-// list with TF_DeleteDeviceList.
+// Copies the facts of the devices: the list does not refer to them. Each device gets an incarnation
+// of its own, made of `incarnation` and the place in the list. Two lists of the same devices in the
+// same order, made with the same `incarnation`, have equal entries. The caller deletes the list
+// with TF_DeleteDeviceList.
 TF_DeviceList* ListDevices(absl::Span<Device* const> devices, uint64_t incarnation);
 
 }  // namespace tenon::api

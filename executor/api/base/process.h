@@ -15,13 +15,14 @@ class Workers;  // plugin/cpu/base/workers.h
 
 namespace tenon::api {
 
-// Returns the CPU devices, then the devices of all plug-ins that are loaded now. Creates the
-// devices of a plug-in that was loaded since the last call. `most`: by device type, how many
-// devices of the type to return at most; a number below 1 means none; a type without an entry has
-// no limit. The entry "CPU" is the exact number of CPU devices, 1 without an entry; a plug-in's
-// "CPU" devices with an ordinal below this number are left out. A CPU device is never destroyed; a
-// plug-in's device lives until the plug-in is unloaded. NOT_FOUND if the entry "CPU" is below 1,
-// INVALID_ARGUMENT if it is above 1,024; other errors are those of PluginDevices.
+// Returns the host's CPU devices, then the devices of all plug-ins that are loaded now. Creates the
+// devices of a plug-in that was loaded since the last call. `most` says by device type how many
+// devices of plug-ins to return at most. A number below 1 means none. A type without an entry has
+// no limit. The entry "CPU" is also the exact number of the host's CPU devices, which is 1 without
+// an entry. Devices of plug-ins with the type "CPU" and an ordinal below this number are left out.
+// A CPU device of the host is never destroyed. A device of a plug-in lives until the plug-in is
+// unloaded. NOT_FOUND if the entry "CPU" is below 1, INVALID_ARGUMENT if it is above 1,024; other
+// errors are those of PluginDevices.
 absl::StatusOr<std::vector<Device*>> ProcessDevices(const std::map<std::string, int>& most = {});
 
 // The CPU threads that all callers with this number share. 0 or less: as many as DefaultThreads()

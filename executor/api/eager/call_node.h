@@ -13,7 +13,7 @@
 
 namespace tenon::eager {
 
-// Owns the bytes of its attributes. Immutable after Resolve. May be moved.
+// Owns the bytes of its attributes. After Resolve nothing but `name` changes. May be moved.
 struct CallNode {
   // Copies the attributes; `def` must outlive the node. `types` is empty until Resolve sets it.
   CallNode(const OpDef& def, const OpAttrs& attrs);
@@ -28,7 +28,7 @@ struct CallNode {
   absl::Status CheckInputs(Inputs inputs) const;
 
   // The name of the node. The constructor sets it to the name of the op. MakeCallable replaces it
-  // where a kernel or a plan may keep state by the name of the node.
+  // after Resolve, where a kernel or a plan may keep state by the name of the node.
   std::string name;
   const OpDef* def;
   std::vector<std::pair<std::string, std::string>> values;  // names and bytes: `attrs` views them

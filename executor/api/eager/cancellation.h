@@ -24,8 +24,9 @@ class CancellationManager {
   // Calls all registered callbacks in any order, on the calling thread, without a lock; then
   // cancelled() is true. A second call does nothing, and does not wait for the first.
   void Cancel();
-  // Calls Cancel if callbacks are registered, since the manager is about to be deleted, as in
-  // TensorFlow. Else does nothing.
+  // To be called before the caller of the C interface deletes the manager. Calls Cancel if
+  // callbacks are registered, as TensorFlow does. Else does nothing: ops that share the manager run
+  // on.
   void End();
   // Whether a call of Cancel has ended: its callbacks have returned.
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }

@@ -18,10 +18,11 @@ struct ContextOptions {
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
 };
 
-// Sets the options that the fields intra_op_parallelism_threads, allow_soft_placement and
-// log_device_placement of ConfigProto bytes give. Of session.threads, a number of 0 or less means
-// 0: DefaultThreads(). A field that is absent leaves its option as it was. Other fields are
-// ignored. INVALID_ARGUMENT if the bytes do not parse; `options` is then unchanged.
+// Sets session.threads, soft_placement and log_placement from the fields
+// intra_op_parallelism_threads, allow_soft_placement and log_device_placement of ConfigProto bytes.
+// A number of threads below 0 becomes 0, which stands for DefaultThreads(). A field that is absent
+// leaves its option as it was. Other fields are ignored. INVALID_ARGUMENT if the bytes do not
+// parse; `options` is then unchanged.
 absl::Status SetConfig(std::string_view proto, ContextOptions& options);
 
 }  // namespace tenon::eager

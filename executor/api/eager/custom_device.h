@@ -37,9 +37,11 @@ class CustomDevice {
   bool Fits(const DeviceName& name) const;
 
   // Each function calls one callback, on the calling thread. The caller owns the returned handles.
-  // Errors are those of the callback; INTERNAL if it sets no error and returns no handle.
-  // UNIMPLEMENTED from Pack if the device has no such callback. `results` has room for *num_results
-  // handles; Execute sets *num_results to the number that the callback gives, if it succeeds.
+  // Errors are those of the callback. INTERNAL from CopyTo, CopyFrom and Pack if the callback sets
+  // no error and returns no handle. UNIMPLEMENTED from Pack if the device has no such callback.
+  // Execute: `results` has room for *num_results handles. If the callback succeeds, sets
+  // *num_results to the number that the callback gives; the handles are as the callback left them.
+  // After an error *num_results is unchanged, and `results` may hold anything.
   absl::StatusOr<TFE_TensorHandle*> CopyTo(TFE_Context* context, TFE_TensorHandle* handle) const;
   absl::StatusOr<TFE_TensorHandle*> CopyFrom(TFE_Context* context, TFE_TensorHandle* handle,
                                              const std::string& target) const;
@@ -61,9 +63,9 @@ class CustomDevice {
 // thread-safe as the device's methods, which are called without a lock.
 class CustomTensor {
  public:
-  // Owns `data`: the destructor passes it to methods.deallocator, unless that is null. `device`,
-  // num_dims and dim must not be null, but for an object that is only destroyed. `context` must be
-  // alive as long as context() is used; it is not owned.
+  // Owns `data`: the destructor passes `data` to methods.deallocator, unless that is null. If
+  // `device`, methods.num_dims or methods.dim is null, the object may only be destroyed. `context`
+  // is not owned, and must be alive as long as context() is used.
   CustomTensor(TFE_Context* context, std::shared_ptr<const CustomDevice> device, void* data,
                TFE_CustomDeviceTensorHandle methods)
       : context_(context), device_(std::move(device)), data_(data), methods_(methods) {}

@@ -21,10 +21,12 @@ struct DeviceName {
   DeviceRequest request;
 };
 
-// Whether the device fits the name: each CPU device of this process fits "/device:CPU:*".
+// Whether the device fits the name: each CPU device of this process fits "/device:CPU:*". No device
+// fits a name with a job, replica or task other than /job:localhost/replica:0/task:0.
 bool Fits(const DeviceName& name, const Device& device);
-// Whether this is one of the device's names, as a tensor is copied to a device: the full name,
-// "/device:CPU:0", "CPU:0" or "/job:localhost/replica:0/task:0/cpu:0".
+// Whether `name` is exactly one of the four names that a copy of a tensor to the device may give.
+// They are the full name and, for the first CPU device, "/device:CPU:0", "CPU:0" and
+// "/job:localhost/replica:0/task:0/cpu:0".
 bool IsNameOf(std::string_view name, const Device& device);
 // The first device that fits. Null: none fits.
 Device* FindDevice(const DeviceName& name, absl::Span<Device* const> devices);

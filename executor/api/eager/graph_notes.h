@@ -16,15 +16,16 @@ namespace tenon::eager {
 // Thread-safe.
 class GraphNotes {
  public:
-  // Switches the collection on, with times of runs or without, or off; off also drops all notes. A
-  // new object is off.
+  // Switches the collection on, with times of runs or without, or off. To switch it off drops all
+  // notes; to switch it on again keeps them. Without `on`, `times` means nothing. A new object is
+  // off.
   void Switch(bool on, bool times);
   bool on() const { return on_.load(std::memory_order_relaxed); }
   bool times() const { return times_.load(std::memory_order_relaxed); }
   // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
-  // Notes the times of a run. Does nothing while times are off, nor for a run with which more than
-  // RunRecorder::kMaxSteps (2^20) steps would be noted since the last Take.
+  // Notes the times of a run. Does nothing while times are off. Also does nothing if the run would
+  // bring the number of steps noted since the last Take above RunRecorder::kMaxSteps (2^20).
   void Note(const RunRecorder& run);
   // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();

@@ -24,9 +24,9 @@ class OpTable {
   // The entry of a registered op; adds it at the first call. Null: no op of this name is
   // registered.
   OpEntry* FindOrAdd(std::string_view name);
-  // Clears the callables of all entries.
+  // Clears the callables of all entries. A callable that is running goes on (Callables::Clear).
   void ClearCallables();
-  // Clears those of the ops that have functions as attributes.
+  // Clears the callables of the ops that have an attribute of type `func`, and no others.
   void ClearCallablesWithFunctions();
 
  private:

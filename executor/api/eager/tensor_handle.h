@@ -33,12 +33,14 @@ struct TFE_TensorHandle {
   // one of either kind. `refs` counts both: the low 32 bits plain ones, the high bits queued ones.
 
   // Whether there is a plain reference. Without one the caller of the C interface must not use the
-  // handle: the queue may let it go at any time.
+  // handle: the last op in a queue may end it at any time. So is_deleted() may be true while ops
+  // still use the handle.
   bool alive() const {
     return static_cast<int32_t>(refs.load(std::memory_order_relaxed) % kQueued) > 0;
   }
   bool is_deleted() const { return !alive(); }
   void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
+  // Ref adds a plain reference, Unref takes one away and ends the handle with the last reference.
   // As in Buffer::Unref, the last holder needs no locked instruction.
   void Unref() {
     if (refs.load(std::memory_order_acquire) == 1 ||

@@ -16,7 +16,8 @@ class Consumers {
   // data inputs of the consumer from 0, then its control inputs; with port kControlPort `o` stands
   // for the control edges from its node. Uses come in the order of the consumers' ids, those of one
   // consumer in the order of its inputs. `o` must be of a node of the graph. Each call must pass
-  // the same graph, which may have more nodes than before.
+  // the same graph, which may have more nodes than before. All inputs of the graph must be set:
+  // none may be kNoNode.
   template <typename Use>
   void ForEach(const Graph& graph, Output o, Use use) {
     CatchUp(graph);

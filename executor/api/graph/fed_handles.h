@@ -10,11 +10,13 @@ namespace tenon::api {
 // other op counts) in one of these ways:
 //   * as a variant input of an op whose name begins with CSRSparseMatrix or SparseMatrix;
 //   * as an input of ResourceCountUpTo, where the graph has noted no shape for the handle;
-//   * as the input `element_shape` or `dense_values_shape`, and a scalar, of an op whose name has
-//     "TensorList" in it (but not of TensorListPopBack), or of RaggedTensorToVariantGradient. Such
-//     a scalar means "any shape", and must be known to be -1.
-// graph.shapes must know n's inputs. To be called for nodes of the graph itself, not for those of
-// functions: what these read is known only when they are called.
+//   * as the input `element_shape` or `dense_values_shape` of an op whose name has "TensorList" in
+//     it (but not of TensorListPopBack), or of RaggedTensorToVariantGradient, if the placeholder is
+//     a scalar. A scalar there means "any shape" and must be -1, and a placeholder has no known
+//     value.
+// The caller holds graph.mutex. graph.shapes must know n's inputs. To be called for nodes of the
+// graph itself, not for nodes of functions: what these read is known only when the function is
+// called.
 absl::Status CheckFedHandles(const TF_Graph& graph, NodeId n);
 
 }  // namespace tenon::api

@@ -14,7 +14,9 @@ namespace tenon::api {
 
 // The parts of the function. The name of an argument is made of the name of its node, from the
 // first letter on, in lower case, with '_' for characters that no argument may have; "unknown" for
-// a name without a letter. Of equal names the later ones get a number.
+// a name without a letter. Outputs, arguments and nodes of the function have different names. They
+// take names in this order: outputs, `inputs`, `body`. A name that is taken gets "_0", "_1" and so
+// on behind it. Names in `output_names` are never changed.
 struct FunctionParts {
   std::string_view name;
   bool append_hash = false;           // append "_" and FunctionHashText to the name
@@ -23,7 +25,8 @@ struct FunctionParts {
   // `inputs`: the values that become arguments. `outputs`: outputs of nodes of `body`, or values of
   // `inputs`.
   std::vector<Output> inputs, outputs;
-  // One for each output. nullopt: the outputs are named as arguments are.
+  // Exactly one for each output: the caller checks that. nullopt: the outputs are named as
+  // arguments are.
   std::optional<std::vector<std::string>> output_names;
   std::vector<NodeId> control_outputs;  // nodes of `body` that each call must run
   // One for each control output. nullopt: the names of the nodes.

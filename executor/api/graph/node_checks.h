@@ -16,15 +16,17 @@ absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
 
 // Infers the shapes of the last node of the graph, which must have no shapes yet; calls KnowShapes
 // for all nodes before it first. Errors are those of the shape function, as DescribeShapeError
-// words them, of CheckFedHandles and of InferCall.
+// words them, of CheckFedHandles and of InferCall. After an error graph.shapes has the node too: a
+// caller that removes the node from the graph also calls graph.shapes.Truncate.
 absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
-// Merges `shape` into the known shape of an output. The shapes of the output's consumers are not
-// inferred anew. INVALID_ARGUMENT if the two shapes contradict each other.
+// Merges `shape` into the known shape of an output. Calls KnowShapes for all nodes first: the
+// shapes of the output's consumers are inferred from the old shape, and not anew. INVALID_ARGUMENT
+// if the two shapes contradict each other.
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
-// The same for a node that has been inferred, while nodes behind it need not have been: they will
-// see the merged shape.
+// MergeShape without the call of KnowShapes. graph.shapes must have the node of the output. Nodes
+// that are inferred later are inferred from the merged shape.
 absl::Status MergeKnownShape(TF_Graph& graph, Output output, const PartialShape& shape)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 

@@ -56,7 +56,8 @@ class Loops {
 
   // The variables that were planned with the shape of their first value and turned out to have
   // another or an unknown shape in a later pass. If there are any, all steps that were added are
-  // void, and so is an error that came after: plan anew, with these variables in `loose`.
+  // void, and so is an error that came after. The caller then plans anew, with these variables
+  // added to the former `loose`.
   const LooseVariables& newly_loose() const { return newly_loose_; }
 
  private:

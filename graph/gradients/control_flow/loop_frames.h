@@ -12,7 +12,8 @@
 
 namespace tenon::gradients {
 
-// A loop in no other loop. Loops within belong to it as a whole.
+// A loop in no other loop. Loops within belong to it as a whole. If the loop is well-formed,
+// `conditions` has one node.
 struct LoopFrame {
   std::string name;
   std::vector<NodeId> enters;      // of this frame, not of frames within
@@ -28,8 +29,8 @@ class LoopFrames {
 
   bool empty() const { return loops_.empty(); }
   absl::Span<const LoopFrame> loops() const { return loops_; }
-  // The number of the loop to which the node belongs, its Enter and Exit nodes included. -1: none,
-  // as for nodes that came later.
+  // The index in loops() of the loop to which the node belongs. The Enter and Exit nodes of a loop
+  // belong to it. -1: the node belongs to no loop, or was added after Find.
   int LoopOf(NodeId n) const {
     return n >= 0 && n < static_cast<NodeId>(loop_of_.size()) ? loop_of_[n] : -1;
   }

@@ -11,8 +11,9 @@ namespace tenon::cpu {
 // is an uninitialized tensor.
 using StagedTuple = std::vector<Tensor>;
 
-// The most that an area may hold. 0 stands for any amount. An area of MapStage counts complete
-// elements only, but the bytes of all.
+// The most that an area may hold. 0 stands for any amount. In an area of MapStage `capacity` limits
+// the number of complete elements; `memory` limits the bytes of all components, also those of
+// elements that are not complete.
 struct StagingLimits {
   int64_t capacity = 0, memory = 0;  // number of elements, bytes of all together
 
@@ -30,8 +31,8 @@ struct StagingLimits {
 
 // Returns the bytes of the components that are initialized.
 int64_t BytesOf(const StagedTuple& tuple);
-// Returns the error of an area without room for which the run has no more patience:
-// DEADLINE_EXCEEDED, with the area's name.
+// Makes an error, and asks nothing: DEADLINE_EXCEEDED, with the area's name. It says that the area
+// has had no room for as long as the run may wait.
 absl::Status IsFull(std::string_view name);
 
 // Returns the tensors of inputs [begin, end), which the caller then owns (RunState::TakeInput).

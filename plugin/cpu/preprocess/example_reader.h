@@ -22,8 +22,8 @@ struct FeatureList {
 // Calls visit(name, list) for each feature, in the message's order. A name may come several times:
 // the visitor must let the last one count. The views point into `example`. Fields that tf.Example
 // does not have are passed over. INVALID_ARGUMENT if the bytes are malformed; visits may have
-// happened before. The contents of the lists are not checked. ReadExample also reads the context of
-// a tf.SequenceExample.
+// happened before. The contents of the lists are not checked. `example` may also be the bytes of a
+// tf.SequenceExample: the features are then those of its context.
 absl::Status ReadExample(std::string_view example,
                          absl::FunctionRef<void(std::string_view name, FeatureList list)> visit);
 

@@ -14,7 +14,8 @@ namespace tenon::cpu {
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels);
 
 // Returns INVALID_ARGUMENT unless the bytes of a second fit the 32 bits that WAV has for them.
-// `rate` is samples per second and channel.
+// `rate` is samples per second and channel, at most the greatest int32. `channels` has passed
+// CheckWav. Does not refuse a rate of 0 or less: the caller does.
 absl::Status CheckWavRate(int64_t rate, int64_t channels);
 
 // Returns a WAV file of 16-bit PCM samples. `values` are [samples, channels] in [-1, 1). A sample

@@ -8,11 +8,15 @@
 
 namespace tenon {
 
-// Opens the file `ledger.path` and fills `ledger.library`. Constructors run, and their
-// registrations are staged in the ledger. If `ledger.library` is open already, it stayed mapped
-// after an earlier load. Its constructors do not run again, so this function stages what they and
-// TF_InitKernel registered in that load. It never calls TF_InitKernel itself. Nor do constructors
-// run if the process has the file open otherwise, as for another ledger; nothing is staged then.
+// Opens the file `ledger.path` and fills `ledger.library`. Never calls TF_InitKernel. There are
+// three cases:
+// * The process does not have the file open. The library's constructors run, and their
+//   registrations are staged in the ledger.
+// * `ledger.library` is open, since the library stayed mapped after an earlier load. The
+//   constructors do not run again. This function stages what the constructors and TF_InitKernel
+//   registered in that load.
+// * The process has the file open otherwise, as for another ledger. The constructors do not run
+//   again, and nothing is staged.
 //
 // After an error `ledger.library` is not open. `ledger.staged` may have registrations of
 // constructors.
@@ -21,6 +25,7 @@ namespace tenon {
 //   NOT_FOUND: the path is empty, or the system's loader cannot open the file, for whatever reason.
 //   The message has the loader's text. If a needed library is nowhere, it also says which library
 //   needs that one.
+//   INTERNAL: a constructor threw an exception.
 absl::Status OpenPluginLibrary(PluginLedger& ledger);
 
 // Closes `ledger.library`. The system then runs the library's destructors and unmaps it, unless the

@@ -22,9 +22,9 @@ struct WantedInput {
 // The value of the input in the wanted memory: the handle's own tensor, or a copy. The handle must
 // have its value, and not be on a custom device. A result in host memory is aligned as kernels want
 // it. Strings, resources and variants stay in host memory, whatever memory is wanted.
-// INVALID_ARGUMENT, with TensorFlow's message, if `policy` forbids the copy between devices;
-// TFE_DEVICE_PLACEMENT_WARN writes a warning to stderr. Other errors are those of CopyAcross and
-// Tensor::Copy.
+// INVALID_ARGUMENT, with TensorFlow's message, if `policy` forbids the copy between devices. With
+// TFE_DEVICE_PLACEMENT_WARN the first copy of an input of an op between two devices writes a
+// warning to stderr (WarnOf). Other errors are those of CopyAcross and Tensor::Copy.
 absl::StatusOr<Tensor> BringInput(TFE_TensorHandle& input, const WantedInput& wanted,
                                   TFE_ContextDevicePlacementPolicy policy);
 

@@ -26,10 +26,11 @@ class PlanCall final : public Callable {
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         const std::string& device);
 
-  // Copies inputs that are in the memory of other devices to the host; all outputs are in host
-  // memory. CANCELLED if the manager was cancelled before the start, or while the function waits or
-  // loops. Other errors are those of ValueOnHost and of Executable::Run, which name
-  // nodes as TensorFlow does: "{{function_node F}} … [[{{node n}}]]".
+  // Copies inputs that are in the memory of a device to the host, whatever call.policy is. All
+  // outputs are in host memory. CANCELLED if call.cancellation was cancelled before the start, or
+  // while the function waits or loops. Other errors are those of ValueOnHost and of
+  // Executable::Run. Those of Executable::Run name nodes in TensorFlow's way: "{{function_node F}}
+  // … [[{{node n}}]]".
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:

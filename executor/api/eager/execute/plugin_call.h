@@ -14,9 +14,9 @@
 
 namespace tenon::eager {
 
-// One kernel object of the plug-in serves all executions. On a device, Run queues the work on the
-// device's compute stream and returns without waiting for it. Later work on the outputs must go
-// through the same stream, or wait for it.
+// One kernel object of the plug-in serves all executions, also those of several threads at once. On
+// a device, Run queues the work on the device's compute stream and returns before the work is done.
+// Later work on the outputs must be queued on the same stream, or wait for the stream.
 class PluginCall final : public Callable {
  public:
   // `kernel` must be a plug-in's. A null `device` is the host. The context must outlive the

@@ -17,8 +17,9 @@ class SwitchCall final : public Callable {
   // `node` must be an op with FlowRole::kSwitch, and its types be set.
   static std::shared_ptr<Callable> Make(const CallNode& node);
 
-  // All outputs are in host memory. INVALID_ARGUMENT if the input that chooses is no scalar. Other
-  // errors are those of BringInput and Tensor::Allocate.
+  // Input 1 chooses the output. Of _SwitchN, a number that no output has chooses the last output.
+  // All outputs are in host memory. INVALID_ARGUMENT if input 1 is no scalar. Other errors are
+  // those of BringInput and Tensor::Allocate.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:

@@ -16,8 +16,9 @@
 
 namespace tenon::api {
 
-// The VersionDef bytes of a graph that is merged of two graphs with these VersionDef bytes: the
-// older producer; a consumer that may read both graphs, and no other one, may read the merged one.
+// Merges the VersionDef bytes of two graphs into those of a graph that has the nodes of both. The
+// producer is the lower one. min_consumer is the higher one. A consumer is bad if it is bad for one
+// of the graphs.
 std::string MergedVersions(std::string_view wire, std::string_view other_wire);
 
 // One import: Run is called once. The caller holds graph.mutex for the whole life of the object.
@@ -26,11 +27,11 @@ class GraphImporter {
   // `options` must outlive the importer.
   GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& options);
 
-  // Adds the nodes and functions of `wire`, GraphDef bytes, to the graph, and fills `results`. The
-  // graph shares the ownership of the bytes, also after an error. After an error the graph has the
-  // nodes, functions and versions that it had before, and `results` is unchanged. Errors have
-  // TensorFlow's codes and messages, with one difference: whatever the options are, a node is
-  // refused if its final name is taken.
+  // Adds the nodes and functions of `wire`, GraphDef bytes, to the graph. Fills `results`, which
+  // must not be null and must be empty. The graph shares the ownership of the bytes, also after an
+  // error. After an error the graph has the nodes, functions and versions that it had before, and
+  // `results` is unchanged. Errors have TensorFlow's codes and messages, with one difference:
+  // whatever the options are, a node is refused if its final name is taken.
   absl::Status Run(FileBytes wire, TF_ImportGraphDefResults* results);
 
  private:

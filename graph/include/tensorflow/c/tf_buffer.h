@@ -23,11 +23,11 @@ typedef struct TF_Buffer {
   void (*data_deallocator)(void* data, size_t length);
 } TF_Buffer;
 
-// A new buffer with a copy of `proto_len` bytes; NULL when memory is short. `proto` may be NULL for
-// 0 bytes. Release with TF_DeleteBuffer.
+// A new buffer with a copy of `proto_len` bytes; NULL when there is no memory for the copy. `proto`
+// NULL means 0 bytes. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len);
 
-// A new buffer, all members zero. Release with TF_DeleteBuffer.
+// A new buffer, all members zero. Never NULL. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBuffer(void);
 
 // Releases the data, if the buffer has a deallocator, and the buffer itself, which must come from
@@ -36,6 +36,7 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_NewBuffer(void);
 TF_CAPI_EXPORT extern void TF_DeleteBuffer(TF_Buffer* buffer);
 
 // The members by value. The data stays owned by `buffer`: the caller must not call the deallocator.
+// All members are zero if `buffer` is NULL or deleted.
 TF_CAPI_EXPORT extern TF_Buffer TF_GetBuffer(TF_Buffer* buffer);
 
 #ifdef __cplusplus
