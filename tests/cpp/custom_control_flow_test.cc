@@ -224,6 +224,40 @@ TEST(CppCustomGradient, MayUseTensorsOfTheTrace) {
   }
 }
 
+// A `backward` that holds a symbol of its own trace goes with the function.
+TEST(CppCustomGradient, GoesWithTheFunctionOfWhoseTraceItHoldsASymbol) {
+  const auto token = std::make_shared<int>(0);
+  const auto of_limit = [&](Tensor x) {
+    const Tensor limit = x * 3;
+    return CustomGradient([](Tensor y) { return y * y; },
+                          [limit, token](Tensor dy) { return dy * limit; });
+  };
+  {
+    Function plain([&](Tensor x) { return of_limit(x)(x); });
+    Function branch([&](Tensor x) {
+      const auto square = of_limit(x);
+      return Cond(
+          x > 0.f, [&] { return square(x); }, [&] { return x; });
+    });
+    Function loop([&](Tensor x) {
+      const auto square = of_limit(x);
+      return While([](Tensor y) { return y < 100.f; }, [&](Tensor y) { return square(y); }, x);
+    });
+    Function fails([&](Tensor x) -> Tensor {
+      of_limit(x)(x);
+      throw std::runtime_error("no trace");
+    });
+    const Tensor x(2.f);
+    for (const OneToOne& f : {OneToOne(plain), OneToOne(branch), OneToOne(loop)}) {
+      f(x);
+      EXPECT_TRUE(Function(SlopeOf(Function(f)))(x).defined());
+    }
+    EXPECT_THROW(fails(x), std::runtime_error);
+    EXPECT_GT(token.use_count(), 1);
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
 // An exception of `backward` in the trace of a function around it is over with that trace.
 TEST(CppCustomGradient, AsksAgainAfterAnException) {
   bool fails = true;

@@ -20,7 +20,11 @@ namespace internal {
 
 // A branch or a body, traced into a graph of its own.
 struct Branch {
+  explicit Branch(TraceGraph* outer)
+      : graph(std::make_shared<TraceGraph>(outer)), use_of_graph(graph) {}
+
   std::shared_ptr<TraceGraph> graph;
+  TraceUse use_of_graph;
   std::vector<TF_Output> outputs;
 };
 
@@ -101,8 +105,7 @@ inline std::vector<DType> ResultTypes(const std::vector<Branch>& branches,
 // Traces a callable of no arguments.
 template <typename Result, typename F>
 Branch TraceBranch(const F& callable, std::shared_ptr<Result>* result, Where where) {
-  Branch branch;
-  branch.graph = std::make_shared<TraceGraph>(scopes.trace);
+  Branch branch(scopes.trace);
   const TraceScope scope(branch.graph.get(), scopes.device);
   CollectOutputs collect(*branch.graph, where);
   *result = std::make_shared<Result>(callable());

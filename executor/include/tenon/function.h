@@ -175,6 +175,7 @@ class Function {
   std::shared_ptr<internal::Trace> MakeTrace(const internal::Signature& signature,
                                              const Args&... args) const {
     auto graph = std::make_shared<internal::TraceGraph>(internal::scopes.trace);
+    const internal::TraceUse use(graph);
     graph->Begin(core_->where);
     const internal::TraceScope scope(graph.get(), &core_->options.device);
     std::tuple<internal::TracedArg<Args>...> symbols(internal::AsTraced(args)...);

@@ -58,8 +58,7 @@ inline std::vector<Tensor> LoopInTrace(
   for (;;) {
     parts.clear();
     const auto trace = [&](const auto& callable, const char* prefix) {
-      Branch part;
-      part.graph = std::make_shared<TraceGraph>(&graph);
+      Branch part(&graph);
       const TraceScope scope(part.graph.get(), scopes.device);
       std::vector<Tensor> symbols;
       for (size_t i = 0; i < variables.size(); ++i) {

@@ -107,6 +107,7 @@ template <typename Step>
 std::vector<std::pair<DType, Shape>> ElementsOf(const Step& step, Where where) {
   const std::lock_guard lock(TraceMutex());
   const auto graph = std::make_shared<TraceGraph>(scopes.trace);
+  const TraceUse use(graph);
   const TraceScope scope(graph.get(), scopes.device);
   const Tensor i = graph->AddInput(DType::kInt32, Shape{}, "i", where);
   std::vector<std::pair<DType, Shape>> elements;

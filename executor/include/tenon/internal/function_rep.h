@@ -31,7 +31,7 @@ struct TraceNote {
 class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
  public:
   FunctionRep(std::string name, std::shared_ptr<TraceGraph> graph)
-      : name_(std::move(name)), graph_(std::move(graph)) {}
+      : name_(std::move(name)), use_of_graph_(std::move(graph)) {}
   FunctionRep(const FunctionRep&) = delete;
   FunctionRep& operator=(const FunctionRep&) = delete;
   ~FunctionRep() {
@@ -337,7 +337,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   }
 
   const std::string name_;
-  const std::shared_ptr<TraceGraph> graph_;
+  const TraceUse use_of_graph_;
+  const std::shared_ptr<TraceGraph>& graph_ = use_of_graph_.graph();
   TF_Function* function_ = nullptr;
   std::vector<TF_Output> outputs_;
   std::vector<std::string> output_names_;
@@ -369,6 +370,13 @@ inline void TraceGraph::End() {
   for (const auto& callee : callees_) {
     if (callee->graph() != nullptr) callee->graph()->ForgetSymbolsOf(this);
   }
+}
+
+inline void TraceGraph::DropUser() {
+  if (users_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // They go after this function: the graph may be used while they go.
+  const std::vector<CustomNode> nodes = std::exchange(custom_nodes_, {});
+  const std::vector<std::shared_ptr<FunctionRep>> callees = std::exchange(callees_, {});
 }
 
 inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {

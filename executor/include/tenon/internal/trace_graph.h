@@ -254,6 +254,11 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // In the order in which they were made.
   std::vector<CustomNode>& custom_nodes() { return custom_nodes_; }
 
+  // Counts the traces and functions that use what the graph knows of gradients and of functions.
+  // The last one drops it: a `backward` may hold symbols of this graph, which keep the graph.
+  void AddUser() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void DropUser();
+
   // 1, 2 … for the random ops of the trace, so that each draws other numbers.
   int64_t next_seed() { return ++seeds_; }
 
@@ -435,7 +440,26 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   Where begin_;
   int64_t seeds_ = 0;
   size_t copied_ = 0;  // CountCopied
+  std::atomic<int64_t> users_{0};
   std::atomic<bool> has_lost_captures_{false};
+};
+
+// One user of the graph while it lives (TraceGraph::AddUser); of none if the graph is null.
+class TraceUse {
+ public:
+  explicit TraceUse(std::shared_ptr<TraceGraph> graph) : graph_(std::move(graph)) {
+    if (graph_ != nullptr) graph_->AddUser();
+  }
+  TraceUse(TraceUse&&) = default;
+  TraceUse& operator=(TraceUse&&) = delete;
+  ~TraceUse() {
+    if (graph_ != nullptr) graph_->DropUser();
+  }
+
+  const std::shared_ptr<TraceGraph>& graph() const { return graph_; }
+
+ private:
+  std::shared_ptr<TraceGraph> graph_;
 };
 
 inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect,
