@@ -34,6 +34,10 @@ class Device {
   std::string physical_name() const;            // "/physical_device:APU:0"
   // Whether tensors lie in host memory and steps run on the calling thread.
   virtual bool is_host() const = 0;
+  // Whether the device compiles and runs programs made of groups of nodes, and has no kernels. Its
+  // memory is its own: no plan lays tensors out in it, and it has no streams. The methods below
+  // that need either fail with FAILED_PRECONDITION.
+  virtual bool compiles() const { return false; }
 
   // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry
   // the plug-in's own text, and name the plug-in and the callback. On the host, Allocate gives host

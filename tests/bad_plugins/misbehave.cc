@@ -113,7 +113,8 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) { abs
 extern "C" __attribute__((visibility("default"))) const void* TFNPD_InitPlugin(void*, TF_Status*) {
   std::abort();
 }
-extern "C" __attribute__((visibility("default"))) const void* GetPjrtApi(void) { std::abort(); }
+// NULL, as of a plug-in whose devices are of the other kind in this process.
+extern "C" __attribute__((visibility("default"))) const void* GetPjrtApi(void) { return nullptr; }
 #endif
 
 #ifdef OWN_PROTOBUF

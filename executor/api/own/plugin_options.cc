@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -17,8 +18,10 @@
 namespace tenon::api {
 namespace {
 
-// PATH;priority=N;as=TYPE;KEY=VALUE...: other keys are variables of the environment, in which the
-// plug-in looks for its options.
+constexpr std::string_view kClientOption = "option.";  // before the name of a PJRT client's option
+
+// PATH;priority=N;as=TYPE;type=TYPE;option.NAME=VALUE;KEY=VALUE...: other keys are variables of the
+// environment, in which the plug-in looks for its options.
 absl::Status LoadByText(std::string_view text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ';');
   PluginOptions options;
@@ -27,8 +30,11 @@ absl::Status LoadByText(std::string_view text) {
         absl::StrSplit(parts[i], absl::MaxSplits('=', 1));
     if (option.first.empty() || parts[i].find('=') == std::string::npos)
       return absl::InvalidArgumentError(absl::StrCat("'", parts[i], "' is no KEY=VALUE"));
-    if (option.first == "as") {
+    if (option.first == "as" || option.first == "type") {
       options.device_type = option.second;
+    } else if (absl::StartsWith(option.first, kClientOption)) {
+      options.client_options.push_back(
+          pjrt::OptionOf(option.first.substr(kClientOption.size()), option.second));
     } else if (option.first != "priority") {
       setenv(option.first.c_str(), option.second.c_str(), 1);
     } else if (!absl::SimpleAtoi(option.second, &options.priority)) {

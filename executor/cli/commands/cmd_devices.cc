@@ -10,6 +10,7 @@
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/plugins/host.h"
 #include "executor/cli/plugins/kernel_table.h"
+#include "executor/cli/plugins/pjrt_report.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -33,17 +34,25 @@ KernelCounts CountKernels(const Device& device) {
   return counts;
 }
 
+// The interface by which the device is used.
+std::string_view KindOf(const Device& device) {
+  if (device.plugin().empty()) return "built_in";
+  return DeviceKindName(device.compiles() ? DeviceKind::kPjrt : DeviceKind::kPluggable);
+}
+
 Json DeviceJson(const Device& device) {
   const KernelCounts kernels = CountKernels(device);
   Json json = Json::Object();
   json.Set("name", device.physical_name())
       .Set("type", device.type())
+      .Set("kind", KindOf(device))
       .Set("ordinal", device.ordinal())
       .Set("plugin", device.plugin())
       .Set("priority", device.priority())
       .Set("memory_bytes", device.memory_bytes())
       .Set("kernels", kernels.own)
       .Set("default_kernels", kernels.for_all);
+  AddPjrtDevice(device, json);
   return json;
 }
 
@@ -53,6 +62,7 @@ Json PluginJson(const PluginInfo& plugin) {
       .Set("status", Json::OfStatus(plugin.status))
       .Set("entry_points", Json::ArrayOf(plugin.entry_points))
       .Set("device_type", plugin.device_type)
+      .Set("kind", DeviceKindName(plugin.kind))
       .Set("ops", Json::ArrayOf(plugin.ops))
       .Set("kernels", plugin.kernels)
       .Set("pass", plugin.pass)
@@ -61,6 +71,7 @@ Json PluginJson(const PluginInfo& plugin) {
       .Set("warnings", Json::ArrayOf(plugin.warnings))
       .Set("doubts", Json::ArrayOf(plugin.doubts))
       .Set("notes", Json::ArrayOf(plugin.notes));
+  if (plugin.pjrt) json.Set("pjrt", PjrtJson(*plugin.pjrt));
   return json;
 }
 
@@ -83,7 +94,7 @@ std::string DevicesText(const Host& host, const Style& style) {
   return table.Text(style);
 }
 
-std::string PluginText(const PluginInfo& plugin, const Style& style) {
+std::string PluginText(const PluginInfo& plugin, const Host& host, const Style& style) {
   std::string text = absl::StrCat("\n", style.Bold(plugin.path), "\n");
   if (!plugin.status.ok())
     return absl::StrCat(text, "  ", style.Red("failed"), ": ", OneLine(plugin.status.message()),
@@ -91,7 +102,12 @@ std::string PluginText(const PluginInfo& plugin, const Style& style) {
   absl::StrAppend(&text, "  entry points  ", absl::StrJoin(plugin.entry_points, ", "), "\n");
   if (!plugin.device_type.empty()) {
     absl::StrAppend(&text, "  device type   ", plugin.device_type, " (",
-                    Plural(plugin.device_count, "device"), ")\n");
+                    Plural(plugin.device_count, "device"), ", ", DeviceKindName(plugin.kind),
+                    ")\n");
+  }
+  if (plugin.pjrt) {
+    absl::StrAppend(&text, PjrtText(*plugin.pjrt, style),
+                    PjrtDevicesText(host.devices(), plugin.path, style));
   }
   absl::StrAppend(&text, "  brings        ", Plural(plugin.kernels, "kernel"),
                   plugin.ops.empty() ? "" : absl::StrCat(", ops ", Listed(plugin.ops)),
@@ -141,7 +157,7 @@ absl::Status Devices(const DevicesFlags& flags, Invocation& invocation) {
   }
   invocation.text = DevicesText(**host, invocation.style);
   for (const PluginInfo& plugin : Plugins())
-    invocation.text += PluginText(plugin, invocation.style);
+    invocation.text += PluginText(plugin, **host, invocation.style);
   if (!form.empty())
     absl::StrAppend(&invocation.text, "\n", KernelsText(kernels, invocation.style));
   return absl::OkStatus();

@@ -16,7 +16,10 @@ namespace tenon::cli {
 namespace {
 
 struct PluginCheckFlags : CommonFlags {
+  bool init = false;  // make PJRT clients too
+
   void Declare(Declarer& d) {
+    d.Flag("--init", init, "create PJRT clients too: it may take a device's memory");
     DeclareTimeout(d);
     DeclareOutput(d);
   }
@@ -123,7 +126,36 @@ void AddSymbols(const LinkReport& links, bool all, const Style& style, std::stri
   if (!table.empty()) absl::StrAppend(&text, "\n", table.Text(style));
 }
 
+// Pairs of an object as "name value, name value".
+std::string Pairs(const Json& object) {
+  std::vector<std::string> pairs;
+  for (const std::string& name : object.Keys())
+    pairs.push_back(absl::StrCat(name, " ", Text(object, name)));
+  return absl::StrJoin(pairs, ", ");
+}
+
+void AddPjrtFacts(const Json& facts, const Style& style, std::string& text) {
+  const Json pjrt = Get(facts, "pjrt");
+  if (!pjrt.is_object()) return;
+  Table table({"PJRT", ""});
+  table.Row({"version", Text(pjrt, "version")});
+  table.Row({"functions", Number(pjrt, "functions")});
+  const std::pair<const char*, std::string> rows[] = {
+      {"holes", Strings(Get(pjrt, "holes"))},
+      {"extensions", Strings(Get(pjrt, "extensions"))},
+      {"attributes", Pairs(Get(pjrt, "attributes"))},
+      {"platform", Text(pjrt, "platform")},
+      {"platform version", Text(pjrt, "platform_version")},
+      {"no devices", Text(pjrt, "no_devices")},
+      {"warnings", Strings(Get(pjrt, "warnings"))}};
+  for (const auto& [name, what] : rows) {
+    if (!what.empty()) table.Row({name, OneLine(what)});
+  }
+  absl::StrAppend(&text, "\n", table.Text(style));
+}
+
 void AddFacts(const Json& facts, const Style& style, std::string& text) {
+  AddPjrtFacts(facts, style, text);
   Table structs({"struct", ">size", ">this host's"});
   const Json sizes = Get(facts, "structs");
   for (size_t i = 0; sizes.is_array() && i < sizes.size(); ++i) {
@@ -181,7 +213,7 @@ absl::Status PluginCheck(const PluginCheckFlags& flags, Invocation& invocation) 
   if (!links.ok()) return WithExit(Exit::kInvalidInput, links.status());
   TENON_ASSIGN_OR_RETURN(
       PluginProbe probe,
-      ProbePlugin(links->path, flags.timeout_s.value_or(kDefaultCallbackTimeout)));
+      ProbePlugin(links->path, flags.timeout_s.value_or(kDefaultCallbackTimeout), flags.init));
   const std::vector<PluginProblem> problems = PluginProblems(*links, probe);
   const auto fatal = std::find_if(problems.begin(), problems.end(),
                                   [](const PluginProblem& problem) { return problem.fatal; });

@@ -25,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kClientOption = "option.";  // before the name of a PJRT client's option
+
 struct PluginRequest {
   std::string path;
   // "in folder/", "through TENON_PLUGIN_PATH"; empty: --plugin names the file.
@@ -50,15 +52,15 @@ absl::Status SetOption(std::string_view key, std::string value, PluginRequest& r
         absl::StrCat("--plugin ", request.path, ": priority '", value, "' is no whole number"));
   }
   if (!IsDeviceTypeName(value)) {
-    return UsageError(absl::StrCat("--plugin ", request.path, ": as '", value,
+    return UsageError(absl::StrCat("--plugin ", request.path, ": ", key, " '", value,
                                    "' is no device type; GPU or GPU@vendor would be"));
   }
   request.options.device_type = std::move(value);
   return absl::OkStatus();
 }
 
-// Parses "PATH;key=value;...". `priority` and `as` are for the loader. Other keys become variables
-// of the environment, since plug-ins for TensorFlow are configured by these.
+// Parses "PATH;key=value;...". `priority`, `as`, `type` and `option.NAME` are for the loader. Other
+// keys become variables of the environment, since plug-ins for TensorFlow are configured by these.
 absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ';');
   if (parts[0].empty()) return UsageError(absl::StrCat("--plugin '", text, "' names no file"));
@@ -69,8 +71,11 @@ absl::StatusOr<PluginRequest> ParsePluginFlag(const std::string& text) {
       return UsageError(absl::StrCat("--plugin ", parts[0], ": '", parts[i], "' is no key=value"));
     }
     const std::string key = parts[i].substr(0, equals), value = parts[i].substr(equals + 1);
-    if (key == "priority" || key == "as") {
+    if (key == "priority" || key == "as" || key == "type") {
       TENON_RETURN_IF_ERROR(SetOption(key, value, request));
+    } else if (key.starts_with(kClientOption)) {
+      request.options.client_options.push_back(
+          pjrt::OptionOf(std::string_view(key).substr(kClientOption.size()), value));
     } else {
       // Before the library is opened: its constructors may read the variable.
       setenv(key.c_str(), value.c_str(), 1);
@@ -149,9 +154,31 @@ std::vector<PluginRequest> FoundPlugins(const CommonFlags& flags) {
   return found;
 }
 
+// The plug-ins of TensorFlow's variable PJRT_NAMES_AND_LIBRARY_PATHS, "name:path,name:path": the
+// name is the type of the devices.
+std::vector<PluginRequest> PjrtPlugins(const CommonFlags& flags) {
+  constexpr char kVariable[] = "PJRT_NAMES_AND_LIBRARY_PATHS";
+  const char* variable = std::getenv(kVariable);
+  std::vector<PluginRequest> found;
+  for (std::string_view item :
+       absl::StrSplit(variable == nullptr ? "" : variable, ',', absl::SkipEmpty())) {
+    const size_t colon = item.find(':');
+    const std::string type = absl::AsciiStrToUpper(item.substr(0, colon));
+    if (colon == std::string_view::npos || !IsDeviceTypeName(type)) {
+      Warn(flags, absl::StrCat(kVariable, ": '", item,
+                               "' is left out: a device type, a colon and a path were expected"));
+      continue;
+    }
+    found.push_back({std::string(item.substr(colon + 1)), absl::StrCat("through ", kVariable), {}});
+    found.back().options.device_type = type;
+  }
+  return found;
+}
+
 // Each library once: the first request for it counts.
 absl::StatusOr<std::vector<PluginRequest>> PluginRequests(const CommonFlags& flags) {
   TENON_ASSIGN_OR_RETURN(std::vector<PluginRequest> all, NamedPlugins(flags));
+  for (PluginRequest& request : PjrtPlugins(flags)) all.push_back(std::move(request));
   for (PluginRequest& request : FoundPlugins(flags)) all.push_back(std::move(request));
   std::vector<PluginRequest> requests;
   for (PluginRequest& request : all) {

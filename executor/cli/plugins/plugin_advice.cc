@@ -134,18 +134,18 @@ class Judge {
 
   void LookAtEntryPoints() {
     const auto& entries = links_.entry_points;
-    const bool called = std::any_of(entries.begin(), entries.end(), [](const std::string& e) {
-      return e != "TFNPD_InitPlugin" && e != "GetPjrtApi";
-    });
+    const bool called = std::any_of(entries.begin(), entries.end(),
+                                    [](const std::string& e) { return e != "TFNPD_InitPlugin"; });
     if (called) return;
     if (entries.empty()) {
       Note("it exports no entry point",
-           "export SE_InitPlugin, TF_InitKernel, TF_InitGraph or TF_InitProfiler: extern \"C\", "
+           "export SE_InitPlugin, TF_InitKernel, TF_InitGraph, TF_InitProfiler or GetPjrtApi: "
+           "extern \"C\", "
            "visibility default, and in the version script if there is one");
     } else {
       Note(absl::StrCat("it has no entry point that this host calls, only ",
                         absl::StrJoin(entries, " and ")),
-           "this host drives StreamExecutor plug-ins; a PJRT plug-in needs a PJRT host");
+           "export SE_InitPlugin, or GetPjrtApi, beside it: this host has no NextPluggableDevice");
     }
   }
 
@@ -168,7 +168,11 @@ class Judge {
     NoteAll("warnings", "it loads all the same");
     NoteAll("doubts", "correct the registration: it loads all the same, and is of no use");
     const double devices = probe_.facts->Find("devices")->AsNumber().value_or(0);
-    if (!Text(*probe_.facts, "device_type").empty() && devices == 0) {
+    // Without a client, nobody has asked a PJRT plug-in for its devices.
+    const std::optional<Json> pjrt = probe_.facts->Find("pjrt");
+    const bool asked =
+        !pjrt || !Text(*pjrt, "platform").empty() || !Text(*pjrt, "no_devices").empty();
+    if (asked && (pjrt || !Text(*probe_.facts, "device_type").empty()) && devices == 0) {
       Note("it finds no device on this machine: everything stays on the CPU",
            "look at its driver, the rights on its device files, and its own variables");
     }

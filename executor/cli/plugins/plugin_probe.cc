@@ -21,6 +21,7 @@
 #include "executor/cli/faults/guard.h"
 #include "executor/cli/plugins/host.h"
 #include "executor/cli/plugins/kernel_table.h"
+#include "executor/cli/plugins/pjrt_report.h"
 #include "plugin/host/link/shared_library.h"
 #include "plugin/host/loading/loader.h"
 
@@ -59,7 +60,9 @@ Json Facts(const PluginInfo& info) {
       .Set("pass", info.pass)
       .Set("profiler", info.profiler)
       .Set("warnings", Json::ArrayOf(info.warnings))
-      .Set("doubts", Json::ArrayOf(info.doubts));
+      .Set("doubts", Json::ArrayOf(info.doubts))
+      .Set("kind", DeviceKindName(info.kind));
+  if (info.pjrt) facts.Set("pjrt", PjrtJson(*info.pjrt));
   return facts;
 }
 
@@ -107,9 +110,19 @@ void WriteAll(int fd, std::string_view text) {
   }
 }
 
+// A plug-in that --plugin names must have its devices. A client of PJRT may take a device's memory,
+// and waits for the caller to ask.
+absl::Status LoadWithDevices(const std::string& path, bool clients) {
+  const absl::StatusOr<PluginInfo> info = LoadPlugin(path);
+  NotePluginCode(path);
+  if (!info.ok()) return info.status();
+  if (info->kind == DeviceKind::kPjrt && !clients) return absl::OkStatus();
+  return PluginDevices().status();
+}
+
 // noexcept: an exception must not reach the parent's frames, of which this process has a copy.
 [[noreturn]] void BeChild(const std::string& path, int answer, int output, double timeout_s,
-                          pid_t parent) noexcept {
+                          bool clients, pid_t parent) noexcept {
   // A group of its own, so that processes that the plug-in starts can be ended with it.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -127,10 +140,7 @@ void WriteAll(int fd, std::string_view text) {
   BecomeWorker();
   StartWatchdog(timeout_s, std::nullopt);
   const std::string canonical = CanonicalPath(path);
-  absl::Status status = LoadPlugin(canonical).status();
-  NotePluginCode(canonical);
-  // A plug-in that --plugin names must have its devices.
-  if (status.ok()) status = PluginDevices().status();
+  const absl::Status status = LoadWithDevices(canonical, clients);
   // The list says more than the error: how far the load came, and how many devices there are. It
   // also has plug-ins that this one has loaded.
   for (PluginInfo& info : Plugins()) {
@@ -237,7 +247,7 @@ class Parent {
 
 }  // namespace
 
-absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s) {
+absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s, bool clients) {
   int answer[2], output[2];
   if (pipe2(answer, O_CLOEXEC) != 0)
     return absl::ResourceExhaustedError(absl::StrCat("pipe: ", std::strerror(errno)));
@@ -250,7 +260,7 @@ absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_
   fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) BeChild(path, answer[1], output[1], timeout_s, parent);
+  if (pid == 0) BeChild(path, answer[1], output[1], timeout_s, clients, parent);
   close(answer[1]);
   close(output[1]);
   if (pid < 0) {

@@ -18,7 +18,8 @@ struct PluginProbe {
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
   // The facts that the child found, with kAnswered: "status", "device_type", "devices", "structs",
-  // "ops", "kernels", "pass", "profiler", "warnings", "doubts".
+  // "ops", "kernels", "pass", "profiler", "warnings", "doubts", "kind", and of a plug-in with PJRT
+  // devices "pjrt" (PjrtJson).
   std::optional<Json> facts;
   std::string death;   // otherwise how it ended: its own last line, the signal or the exit code
   std::string output;  // its stdout and stderr, the first 64 KiB
@@ -28,7 +29,9 @@ struct PluginProbe {
 // seconds and three more. The caller must have loaded no plug-in, and must have no other thread,
 // since a fork copies only the calling thread. The child has a process group of its own, which ends
 // with it, no core dumps, and an empty standard input. A plug-in that fails is a result.
-// RESOURCE_EXHAUSTED: the system has no more processes or pipes.
-absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s);
+// A PJRT client, which may take a
+// device's memory, is made only if `clients` is true. RESOURCE_EXHAUSTED: the system has no more
+// processes or pipes.
+absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s, bool clients);
 
 }  // namespace tenon::cli

@@ -35,6 +35,8 @@ struct EntryPoints {
   decltype(TF_InitKernel)* init_kernel = nullptr;
   decltype(TF_InitGraph)* init_graph = nullptr;
   decltype(TF_InitProfiler)* init_profiler = nullptr;
+  bool has_next_device = false;  // TFNPD_InitPlugin, which is not called
+  pjrt::abi::GetApi* get_pjrt_api = nullptr;
 };
 
 // Owns the ledgers of the process. A ledger is busy while one thread runs the plug-in's code for
@@ -85,16 +87,16 @@ EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
   find("SE_InitPlugin", &entries.se_init);
   void (*next_device)() = nullptr;
   find("TFNPD_InitPlugin", &next_device);
-  if (next_device != nullptr)
+  entries.has_next_device = next_device != nullptr;
+  if (entries.has_next_device)
     info->warnings.push_back(
         "TFNPD_InitPlugin is not called: this host has no NextPluggableDevice");
   find("TF_InitKernel", &entries.init_kernel);
   find("TF_InitGraph", &entries.init_graph);
   find("TF_InitProfiler", &entries.init_profiler);
-  void (*pjrt)() = nullptr;
-  find("GetPjrtApi", &pjrt);
-  if (pjrt != nullptr)
-    info->warnings.push_back("GetPjrtApi is not called: this host has no PJRT devices");
+  find("GetPjrtApi", &entries.get_pjrt_api);
+  if (entries.get_pjrt_api != nullptr && entries.se_init != nullptr)
+    info->warnings.push_back("GetPjrtApi is not called: SE_InitPlugin brings the devices");
   return entries;
 }
 
@@ -141,10 +143,27 @@ absl::StatusOr<std::optional<PluginOptimizer>> CallEntryPoints(const EntryPoints
   return pass;
 }
 
+// The devices of a library with both interfaces are those of SE_InitPlugin.
+absl::Status LoadPjrt(const EntryPoints& entries, const PluginOptions& options,
+                      PluginLedger& ledger) {
+  if (entries.get_pjrt_api == nullptr || ledger.platform != nullptr) return absl::OkStatus();
+  auto plugin = pjrt::Plugin::Load(ledger.path, entries.get_pjrt_api,
+                                   {options.device_type, options.client_options});
+  if (!plugin.ok() && entries.has_next_device && absl::IsFailedPrecondition(plugin.status())) {
+    // A NextPluggableDevice may have no table in a process where its devices are of another kind.
+    ledger.info.warnings.emplace_back(plugin.status().message());
+    return absl::OkStatus();
+  }
+  if (!plugin.ok()) return Prefixed(plugin.status(), ledger.path, "GetPjrtApi");
+  ledger.pjrt = *std::move(plugin);
+  return absl::OkStatus();
+}
+
 // Renames what belongs to the plug-in's own device type.
 absl::Status ServeAs(const std::string& type, PluginLedger& ledger,
                      std::optional<PluginOptimizer>& pass) {
   if (type.empty()) return absl::OkStatus();
+  if (ledger.pjrt != nullptr) return absl::OkStatus();  // it has got the name
   if (ledger.platform == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("plug-in ", ledger.path, ": it brings no devices that could be named ", type));
@@ -196,6 +215,19 @@ std::vector<StructSize> StructSizes(const StreamExecutorPlatform* platform,
   return sizes;
 }
 
+// Enters in the ledger's facts what is known of its devices by now.
+void DescribeDevices(PluginLedger& ledger) {
+  PluginInfo& info = ledger.info;
+  if (ledger.platform != nullptr) {
+    info.kind = DeviceKind::kPluggable;
+    info.device_type = ledger.platform->type();
+  } else if (ledger.pjrt != nullptr) {
+    info.kind = DeviceKind::kPjrt;
+    info.device_type = ledger.pjrt->type();
+    info.pjrt = ledger.pjrt->facts();
+  }
+}
+
 // Opens the library and runs its code. On an error the caller drops what the ledger has by then.
 absl::Status OpenPlugin(PluginLedger& ledger, const PluginOptions& options) {
   PluginInfo& info = ledger.info;
@@ -203,13 +235,14 @@ absl::Status OpenPlugin(PluginLedger& ledger, const PluginOptions& options) {
   const EntryPoints entries = FindEntryPoints(ledger.library.handle, &info);
   TENON_ASSIGN_OR_RETURN(const std::optional<PluginOptimizer> pass,
                          CallEntryPoints(entries, ledger));
+  TENON_RETURN_IF_ERROR(LoadPjrt(entries, options, ledger));
   // Before anything can fail further on: warnings outlive a failed load.
   for (const std::string& refused : ledger.staged.refused) info.warnings.push_back(refused);
   TENON_RETURN_IF_ERROR(PublishAll(ledger, pass, options));
   info.resident = ledger.library.resident;
   info.notes = KernelRegistry::Global().Precedence(ledger.path);
   info.profiler = ledger.profiler != nullptr;
-  if (ledger.platform != nullptr) info.device_type = ledger.platform->type();
+  DescribeDevices(ledger);
   info.structs = StructSizes(ledger.platform.get(), pass, ledger.profiler.get());
   if (info.entry_points.empty() && info.ops.empty() && info.kernels == 0) {
     info.warnings.push_back("it exports no entry point and registered nothing: is this a plug-in?");
@@ -404,6 +437,7 @@ std::vector<PluginInfo> Loader::List() {
     absl::MutexLock lock(&mutex_);
     for (const PluginLedger* ledger : Settled()) {
       infos.push_back(ledger->info);
+      infos.back().device_count = static_cast<int>(ledger->devices.size());
       platforms.push_back(ledger->platform);
       if (ledger->platform != nullptr) device_types.insert(ledger->platform->type());
     }
@@ -430,13 +464,35 @@ int NextOrdinal(std::string_view type, absl::Span<PluginLedger* const> ledgers) 
   return next;
 }
 
+// Of the CPU, and of the other plug-ins as far as they have told.
+bool IsTaken(std::string_view type, const PluginLedger& by, absl::Span<PluginLedger* const> all) {
+  return type == "CPU" || std::any_of(all.begin(), all.end(), [&](const PluginLedger* other) {
+           if (other == &by) return false;
+           return (other->platform != nullptr && other->platform->type() == type) ||
+                  (other->pjrt != nullptr && other->pjrt->type() == type);
+         });
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<Device>>> DevicesOf(
+    PluginLedger& ledger, absl::Span<PluginLedger* const> all) {
+  const auto first_ordinal = [&](std::string_view type) { return NextOrdinal(type, all); };
+  if (ledger.platform != nullptr)
+    return CreatePluggableDevices(ledger.platform, first_ordinal(ledger.platform->type()));
+  auto devices = ledger.pjrt->CreateDevices(
+      [&](std::string_view type) { return IsTaken(type, ledger, all); }, first_ordinal);
+  if (devices.ok()) return devices;
+  return Prefixed(devices.status(), ledger.path, "its client");
+}
+
 // On an error all that the plug-in brought is dropped. Its library stays mapped, as after a load
 // that fails.
 absl::Status Loader::CreateDevices(PluginLedger& ledger, absl::Span<PluginLedger* const> all) {
-  auto created = CreatePluggableDevices(ledger.platform, NextOrdinal(ledger.platform->type(), all));
+  auto created = DevicesOf(ledger, all);
   if (created.ok()) {
     ledger.devices = *std::move(created);
     ledger.devices_created = true;
+    absl::MutexLock lock(&mutex_);
+    DescribeDevices(ledger);
     return absl::OkStatus();
   }
   {
@@ -456,7 +512,9 @@ absl::StatusOr<std::vector<Device*>> Loader::Devices() {
   {
     absl::MutexLock lock(&mutex_);
     ledgers = Settled();
-    std::erase_if(ledgers, [](const PluginLedger* ledger) { return ledger->platform == nullptr; });
+    std::erase_if(ledgers, [](const PluginLedger* ledger) {
+      return ledger->platform == nullptr && ledger->pjrt == nullptr;
+    });
   }
   for (PluginLedger* ledger : ledgers) {
     if (!ledger->devices_created) TENON_RETURN_IF_ERROR(CreateDevices(*ledger, ledgers));
@@ -498,6 +556,11 @@ void Loader::Shutdown() {
 }
 
 }  // namespace
+
+std::string_view DeviceKindName(DeviceKind kind) {
+  constexpr std::string_view kNames[] = {"", "pluggable", "next_pluggable", "pjrt"};
+  return kNames[static_cast<size_t>(kind)];
+}
 
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options) {
   return Loader::Global().Load(path, options, /*ops_only=*/false);

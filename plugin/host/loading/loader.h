@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "plugin/device/device.h"
+#include "plugin/pjrt/plugin.h"
 
 namespace tenon {
 
@@ -23,13 +26,26 @@ struct StructSize {
   size_t host_size;  // *_STRUCT_SIZE of our headers
 };
 
+// The interface by which a plug-in's devices are used.
+enum class DeviceKind : uint8_t {
+  kNone,           // it brings no devices
+  kPluggable,      // SE_InitPlugin: streams, and kernels for single nodes
+  kNextPluggable,  // TFNPD_InitPlugin
+  kPjrt,           // GetPjrtApi alone: compiled programs
+};
+// "", "pluggable", "next_pluggable", "pjrt".
+std::string_view DeviceKindName(DeviceKind kind);
+
 // The part of a plug-in's ledger (plugin_ledger.h) that reports show. For a plug-in that failed it
 // has path, status, entry points and warnings.
 struct PluginInfo {
   std::string path;                       // canonical
   absl::Status status;                    // why it or its devices could not be made; else OK
   std::vector<std::string> entry_points;  // that it exports, also those that Tenon does not call
-  std::string device_type;                // of PluginOptions, else of SE_InitPlugin; empty if none
+  // Of PluginOptions, else of SE_InitPlugin, else of a PJRT client once there is one; else empty.
+  std::string device_type;
+  DeviceKind kind = DeviceKind::kNone;
+  std::optional<pjrt::PluginFacts> pjrt;  // of a plug-in of kind kPjrt
   std::vector<std::string> ops;           // names of registered ops
   int kernels = 0;                        // number of registered kernels
   bool pass = false;                      // it has a graph pass
@@ -49,17 +65,19 @@ struct PluginOptions {
   int priority = 0;
   // The name of the plug-in's device type in this process, "GPU@vendor"; empty: the plug-in's own.
   std::string device_type;
+  std::vector<pjrt::ClientOption> client_options;  // for a plug-in of kind kPjrt
 };
 
 // Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph
-// and TF_InitProfiler in this order, each only if the library exports it. Creates no devices. The
-// registrations of the plug-in are staged, and published one after the other at the end: a plug-in
-// that fails leaves nothing registered, but a library that was opened stays mapped. A path that was
-// loaded before, by its canonical form or another name of the same file, gives PluginInfo::status
-// if that is an error, else the info of then; `options` count at the first load only. After
-// NOT_FOUND, also the plug-in's own, the next call loads again. A load or unload of the same
-// plug-in on another thread is waited for. Two plug-ins that load each other may be loaded on two
-// threads at once: one of the loads within loads then fails.
+// and TF_InitProfiler in this order, each only if the library exports it. Then, of a library
+// without SE_InitPlugin, GetPjrtApi and PJRT_Plugin_Initialize. Creates no devices and no client.
+// The registrations of the plug-in are staged, and published one after the other at the end: a
+// plug-in that fails leaves nothing registered, but a library that was opened stays mapped. A path
+// that was loaded before, by its canonical form or another name of the same file, gives
+// PluginInfo::status if that is an error, else the info of then; `options` count at the first load
+// only. After NOT_FOUND, also the plug-in's own, the next call loads again. A load or unload of the
+// same plug-in on another thread is waited for. Two plug-ins that load each other may be loaded on
+// two threads at once: one of the loads within loads then fails.
 //
 // Errors start with "plug-in PATH: " and say what failed:
 //   NOT_FOUND, with the system loader's text, for a file that cannot be opened.

@@ -75,6 +75,7 @@ bool DropAll(PluginLedger& ledger) {
   ledger.devices_created = false;
   ledger.profiler.reset();
   ledger.platform.reset();
+  ledger.pjrt.reset();
   ledger.info.path = ledger.path;
   ledger.info.entry_points = std::move(was.entry_points);
   ledger.info.warnings = std::move(was.warnings);

@@ -56,6 +56,7 @@ struct PluginLedger {
   PluginLibrary library;
   Registrations staged;  // made in this load or unload, and not published yet
   std::shared_ptr<StreamExecutorPlatform> platform;
+  std::shared_ptr<pjrt::Plugin> pjrt;  // null if it has a platform
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
   std::vector<std::unique_ptr<Device>> devices;

@@ -1,0 +1,198 @@
+#include "plugin/pjrt/client.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "graph/base/annotate.h"
+#include "graph/base/one_line.h"
+#include "graph/base/status_macros.h"
+#include "plugin/pjrt/element_type.h"
+
+namespace tenon::pjrt {
+namespace {
+
+constexpr size_t kMostDevices = 4096;
+constexpr std::string_view kFormat = "mlir";
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Client>> Client::Create(std::shared_ptr<const Api> api,
+                                                       const std::vector<ClientOption>& options) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<NameAndText> attributes, api->Attributes());
+  std::shared_ptr<Client> client(new Client(std::move(api)));
+  client->is_xla_ = std::any_of(attributes.begin(), attributes.end(),
+                                [](const NameAndText& a) { return a.first == "xla_version"; });
+  std::vector<ClientOption> all = DefaultsFor(client->api_->plugin(), attributes, options);
+  const bool has_defaults = !all.empty();
+  all.insert(all.end(), options.begin(), options.end());
+  absl::Status made = client->Make(all);
+  // A plug-in that knows no such option says so; then it is asked again without our defaults.
+  if (has_defaults && absl::IsInvalidArgument(made)) made = client->Make(options);
+  TENON_RETURN_IF_ERROR(made);
+  TENON_RETURN_IF_ERROR(client->Describe());
+  return client;
+}
+
+absl::Status Client::Make(const std::vector<ClientOption>& options) {
+  const std::vector<abi::NamedValue> values = ToNamedValues(options);
+  auto args = Fresh<abi::ClientCreateArgs>();
+  args.options = values.data();
+  args.num_options = values.size();
+  TENON_RETURN_IF_ERROR(api_->Call(fn::Client_Create, args));
+  client_ = args.client;
+  if (client_ != nullptr) return absl::OkStatus();
+  return api_->Fault("neither a client nor an error", fn::Client_Create.name);
+}
+
+Client::~Client() {
+  if (client_ == nullptr) return;
+  auto args = Fresh<abi::ClientDestroyArgs>();
+  args.client = client_;
+  api_->Release(fn::Client_Destroy, args);
+}
+
+absl::StatusOr<std::string> Client::Text(const Function<abi::ClientTextArgs>& function) {
+  auto args = Fresh<abi::ClientTextArgs>();
+  args.client = client_;
+  TENON_RETURN_IF_ERROR(api_->Call(function, args));
+  return OneLine(TextAt(args.text, args.text_size));
+}
+
+absl::Status Client::Describe() {
+  TENON_ASSIGN_OR_RETURN(platform_name_, Text(fn::Client_PlatformName));
+  TENON_ASSIGN_OR_RETURN(platform_version_, Text(fn::Client_PlatformVersion));
+  auto args = Fresh<abi::ClientDevicesArgs>();
+  args.client = client_;
+  TENON_RETURN_IF_ERROR(api_->Call(fn::Client_AddressableDevices, args));
+  if (args.num_devices > kMostDevices || (args.num_devices > 0 && args.devices == nullptr)) {
+    return api_->Fault(absl::StrCat("a list of ", args.num_devices, " devices"),
+                       fn::Client_AddressableDevices.name);
+  }
+  for (size_t i = 0; i < args.num_devices; ++i) {
+    if (args.devices[i] == nullptr)
+      return api_->Fault("a device that is NULL", fn::Client_AddressableDevices.name);
+    TENON_ASSIGN_OR_RETURN(DeviceInfo info, DescribeDevice(args.devices[i]));
+    devices_.push_back(std::move(info));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeviceInfo> Client::DescribeDevice(abi::Device* device) {
+  DeviceInfo info;
+  info.device = device;
+  auto get = Fresh<abi::DeviceGetDescriptionArgs>();
+  get.device = device;
+  TENON_RETURN_IF_ERROR(api_->Call(fn::Device_GetDescription, get));
+  auto id = Fresh<abi::DescriptionNumberArgs>();
+  id.description = get.description;
+  TENON_RETURN_IF_ERROR(api_->Call(fn::DeviceDescription_Id, id));
+  info.id = id.number;
+  auto kind = Fresh<abi::DescriptionTextArgs>();
+  kind.description = get.description;
+  TENON_RETURN_IF_ERROR(api_->Call(fn::DeviceDescription_Kind, kind));
+  info.kind = OneLine(TextAt(kind.text, kind.text_size));
+  // What follows is for reports alone: what fails is left out, with a warning.
+  WarnOf(DescribeDetails(info, get.description));
+  DescribeMemories(info);
+  DescribeLimits(info);
+  return info;
+}
+
+absl::Status Client::DescribeDetails(DeviceInfo& info, abi::DeviceDescription* description) {
+  if (api_->Has(fn::DeviceDescription_ToString)) {
+    auto text = Fresh<abi::DescriptionTextArgs>();
+    text.description = description;
+    TENON_RETURN_IF_ERROR(api_->Call(fn::DeviceDescription_ToString, text));
+    info.text = OneLine(TextAt(text.text, text.text_size));
+  }
+  if (api_->Has(fn::Device_LocalHardwareId)) {
+    auto local = Fresh<abi::DeviceLocalHardwareIdArgs>();
+    local.device = info.device;
+    TENON_RETURN_IF_ERROR(api_->Call(fn::Device_LocalHardwareId, local));
+    info.local_hardware_id = local.id;
+  }
+  if (api_->Has(fn::DeviceDescription_Attributes)) {
+    auto attributes = Fresh<abi::DescriptionAttributesArgs>();
+    attributes.description = description;
+    TENON_RETURN_IF_ERROR(api_->Call(fn::DeviceDescription_Attributes, attributes));
+    info.attributes = TextsOf(attributes.attributes, attributes.num_attributes);
+  }
+  return absl::OkStatus();
+}
+
+void Client::DescribeMemories(DeviceInfo& info) {
+  if (!api_->Has(fn::Device_AddressableMemories) || !api_->Has(fn::Memory_Kind)) return;
+  const auto kind_of = [this](abi::Memory* memory) -> std::string {
+    auto kind = Fresh<abi::MemoryTextArgs>();
+    kind.memory = memory;
+    if (memory == nullptr || !api_->Call(fn::Memory_Kind, kind).ok()) return "";
+    return OneLine(TextAt(kind.text, kind.text_size));
+  };
+  auto list = Fresh<abi::DeviceMemoriesArgs>();
+  list.device = info.device;
+  if (!api_->Call(fn::Device_AddressableMemories, list).ok() || list.memories == nullptr) return;
+  for (size_t i = 0; i < std::min(list.num_memories, kMostDevices); ++i)
+    info.memories.push_back(kind_of(list.memories[i]));
+  auto standard = Fresh<abi::DeviceDefaultMemoryArgs>();
+  standard.device = info.device;
+  if (api_->Has(fn::Device_DefaultMemory) && api_->Call(fn::Device_DefaultMemory, standard).ok())
+    info.default_memory = kind_of(standard.memory);
+}
+
+// XLA's CPU answers UNIMPLEMENTED.
+void Client::DescribeLimits(DeviceInfo& info) {
+  if (!api_->Has(fn::Device_MemoryStats)) return;
+  auto stats = Fresh<abi::DeviceMemoryStatsArgs>();
+  stats.device = info.device;
+  if (api_->Call(fn::Device_MemoryStats, stats).ok() && stats.bytes_limit.is_set)
+    info.bytes_limit = stats.bytes_limit.value;
+}
+
+absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(std::string_view text, size_t device,
+                                                            absl::Span<const BufferSpec> results,
+                                                            std::string_view node) {
+  auto program = Fresh<abi::Program>();
+  program.code = text.data();
+  program.code_size = text.size();
+  program.format = kFormat.data();
+  program.format_size = kFormat.size();
+  const std::string options = CompileOptions(devices_[device].id, is_xla_);
+  auto args = Fresh<abi::ClientCompileArgs>();
+  args.client = client_;
+  args.program = &program;
+  args.options = options.data();
+  args.options_size = options.size();
+  TENON_RETURN_IF_ERROR(api_->Call(fn::Client_Compile, args, node));
+  if (args.executable == nullptr)
+    return api_->Fault("neither an executable nor an error", fn::Client_Compile.name);
+  auto executable = std::make_shared<Executable>(shared_from_this(), api_, args.executable);
+  TENON_RETURN_IF_ERROR(executable->CheckResults(results, node));
+  return executable;
+}
+
+absl::StatusOr<Buffer> Client::Upload(const void* data, const BufferSpec& spec, size_t device,
+                                      HostData stays, std::string_view node) {
+  TENON_ASSIGN_OR_RETURN(const abi::ElementType type, ToElementType(spec.type));
+  auto args = Fresh<abi::ClientBufferFromHostBufferArgs>();
+  args.client = client_;
+  args.data = data;
+  args.type = type;
+  args.dims = spec.shape.dims().data();
+  args.rank = spec.shape.dims().size();
+  args.semantics =
+      stays == HostData::kUntilBufferGone ? abi::kZeroCopy : abi::kUntilTransferCompletes;
+  args.device = devices_[device].device;
+  TENON_RETURN_IF_ERROR(api_->Call(fn::Client_BufferFromHostBuffer, args, node));
+  Event done(api_, args.done_with_host_data);
+  if (args.buffer == nullptr)
+    return api_->Fault("neither a buffer nor an error", fn::Client_BufferFromHostBuffer.name);
+  Buffer buffer(shared_from_this(), args.buffer);
+  // Without a copy the event is ready only when the buffer is gone: to wait for it would be to wait
+  // for ever.
+  if (stays == HostData::kUntilUploaded)
+    TENON_RETURN_IF_ERROR(done.Await(timeout_s_, "the transfer to the device", node));
+  return buffer;
+}
+
+}  // namespace tenon::pjrt

@@ -1,0 +1,91 @@
+// A client of a plug-in: its devices, and everything that is made from them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "plugin/pjrt/api.h"
+#include "plugin/pjrt/buffer.h"
+#include "plugin/pjrt/executable.h"
+#include "plugin/pjrt/options.h"
+
+namespace tenon::pjrt {
+
+// A device of a client, as the plug-in describes it.
+struct DeviceInfo {
+  abi::Device* device = nullptr;      // the client's
+  int id = 0;                         // in the plug-in's numbers
+  int local_hardware_id = -1;         // -1: the plug-in does not tell
+  std::string kind;                   // "cpu", "NVIDIA H200"
+  std::string text;                   // the device in the plug-in's words
+  std::vector<std::string> memories;  // kinds: "device", "pinned_host"
+  std::string default_memory;
+  std::optional<int64_t> bytes_limit;  // of its memory
+  std::vector<NameAndText> attributes;
+};
+
+// How long the host's data must stay.
+enum class HostData : uint8_t {
+  kUntilUploaded,    // Upload waits for the transfer
+  kUntilBufferGone,  // the buffer may lie in the host's memory (aligned to 64 bytes), read-only
+};
+
+// Everything made from a client shares it, so that it is destroyed last. Thread-safe.
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  // Creates a client with the options and the defaults that do no harm (DefaultsFor), and asks for
+  // its devices. The first call that wants hardware: the error is the plug-in's. Default options
+  // that the plug-in does not know are left out.
+  static absl::StatusOr<std::shared_ptr<Client>> Create(std::shared_ptr<const Api> api,
+                                                        const std::vector<ClientOption>& options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const Api& api() const { return *api_; }
+  const std::shared_ptr<const Api>& shared_api() const { return api_; }
+  const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"
+  const std::string& platform_version() const { return platform_version_; }  // one line
+  // Those that this process can use, in the plug-in's order.
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+  // The longest wait for one event.
+  double timeout_s() const { return timeout_s_; }
+  void set_timeout_s(double seconds) { timeout_s_ = seconds; }
+
+  // Compiles StableHLO text for a device. A result whose number, types or shapes are not those of
+  // `results` is INTERNAL. `node` is for whom the program is compiled. The error of a text that the
+  // plug-in does not read has "-:LINE:COLUMN: error: …" in its message.
+  absl::StatusOr<std::shared_ptr<Executable>> Compile(std::string_view text, size_t device,
+                                                      absl::Span<const BufferSpec> results,
+                                                      std::string_view node);
+  // Copies host data, dense and in C order, into a new buffer on a device.
+  absl::StatusOr<Buffer> Upload(const void* data, const BufferSpec& spec, size_t device,
+                                HostData stays, std::string_view node);
+
+ private:
+  explicit Client(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
+  absl::Status Make(const std::vector<ClientOption>& options);
+  absl::Status Describe();
+  absl::StatusOr<std::string> Text(const Function<abi::ClientTextArgs>& function);
+  absl::StatusOr<DeviceInfo> DescribeDevice(abi::Device* device);
+  absl::Status DescribeDetails(DeviceInfo& info, abi::DeviceDescription* description);
+  void DescribeMemories(DeviceInfo& info);
+  void DescribeLimits(DeviceInfo& info);
+
+  const std::shared_ptr<const Api> api_;
+  abi::Client* client_ = nullptr;
+  std::string platform_name_, platform_version_;
+  std::vector<DeviceInfo> devices_;
+  bool is_xla_ = false;
+  double timeout_s_ = 60;
+};
+
+}  // namespace tenon::pjrt
