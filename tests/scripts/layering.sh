@@ -95,7 +95,8 @@ check_public_headers() {
   while read -r hit; do
     complain "$hit: a plug-in may include public C headers only"
   done < <(grep -rnE '#[[:space:]]*include[[:space:]]*[<"]('"$(IFS='|'; echo "${folders[*]}")"'|absl|google)/' \
-             plugin/apu plugin/template plugin/opencl 2>/dev/null | grep -vE '"plugin/(apu|template|opencl)/')
+             plugin/apu plugin/template plugin/opencl plugin/pjrt_reference 2>/dev/null |
+             grep -vE '"plugin/(apu|template|opencl|pjrt_reference)/')
   while read -r hit; do
     complain "$hit: a public header must not show a private or third-party one"
   done < <(grep -rnE '#[[:space:]]*include[[:space:]]*[<"]('"$(IFS='|'; echo "${folders[*]}")"'|absl|google|dnnl|nlohmann|CLI)' \

@@ -1,0 +1,57 @@
+// A program that was compiled: what an executable is.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../text/module.h"
+#include "settings.h"
+
+namespace pjref {
+
+// The part of a serialized CompileOptionsProto that a plug-in of one device a program reads.
+struct CompileOptions {
+  int64_t device = -1;    // of the device assignment; -1: none was given
+  bool portable = false;  // for any device, which each run names
+
+  // Throws Refusal: kInvalidArgument for bytes that are no options, kUnimplemented for several
+  // replicas or partitions.
+  static CompileOptions Parse(std::string_view bytes);
+};
+
+// Immutable.
+struct Program {
+  std::unique_ptr<Module> module;
+  const Function* main = nullptr;
+  std::string code, fingerprint;
+  CompileOptions options;
+  std::vector<Type> parameters, results;
+  // What the executable says of its results, and what its buffers are; the results' own types but
+  // for a fault.
+  std::vector<Type> shown;
+  // For each result the argument whose memory it takes, or -1; an argument that is none of these
+  // may still be given away.
+  std::vector<int64_t> aliases;
+  std::vector<bool> donated;
+  // `shown` as PJRT has it.
+  std::vector<int> element_types;
+  std::vector<int64_t> dims;
+  std::vector<size_t> ranks;
+
+  // Throws a refusal that names line and op.
+  static std::shared_ptr<const Program> Compile(std::string_view code, std::string_view format,
+                                                const CompileOptions& options,
+                                                const Settings& settings);
+  // Bytes from which the same program is made again, by the same plug-in only. Throws
+  // kInvalidArgument for others.
+  std::string Serialize() const;
+  static std::shared_ptr<const Program> Deserialize(std::string_view bytes,
+                                                    const Settings& settings);
+};
+
+// 64 bits of FNV-1a in hexadecimal.
+std::string Fingerprint(std::string_view bytes);
+
+}  // namespace pjref

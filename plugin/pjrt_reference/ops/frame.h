@@ -1,0 +1,71 @@
+// What an op meets when it runs: its operands' values, a place for its results, and regions that it
+// may call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../base/array.h"
+#include "../text/module.h"
+
+namespace pjref {
+
+// What one run of a program is told.
+struct RunOptions {
+  // The name of an op whose results get a wrong first element, as "stablehlo.add"; empty: none.
+  // What a wrong plug-in does.
+  std::string wrong_op;
+  // Asked before every op of a function's own block and every turn of a loop; may throw to end the
+  // run.
+  std::function<void()> before_op;
+};
+
+// The values of one call of a function. One thread.
+class Frame {
+ public:
+  Frame(const Module& module, const Function& function, const RunOptions& options)
+      : module_(module), options_(options), values_(function.value_types.size()) {}
+
+  const Array& In(const Op& op, size_t index) const { return values_[op.operands[index]]; }
+  // The operand itself, to be written to: the frame forgets it if the op is the last one to use it.
+  Array Take(const Op& op, size_t index);
+  void Out(const Op& op, size_t index, Array value) {
+    values_[op.results[index]] = std::move(value);
+  }
+  void Out(const Op& op, Array value) { Out(op, 0, std::move(value)); }
+
+  // Runs a region of this function, which may read the values around it. Returns what it returns.
+  std::vector<Array> Run(const Region& region, std::vector<Array> arguments);
+  std::vector<Array> Call(const Function& function, std::vector<Array> arguments);
+  const Array& value(int number) const { return values_[number]; }
+  void set_value(int number, Array value) { values_[number] = std::move(value); }
+  const RunOptions& options() const { return options_; }
+
+ private:
+  const Module& module_;
+  const RunOptions& options_;
+  std::vector<Array> values_;
+};
+
+// A table's row: an op, what it asks of its operands, and how it is computed.
+struct OpRow {
+  std::string_view name;
+  // Refuses an op whose operands, attributes, regions and declared results do not fit each other.
+  // Operands and results have types that fit memory. After it, `evaluate` need not look again.
+  void (*check)(const Op& op);
+  void (*evaluate)(Frame* frame, const Op& op);
+  // Of ops that compute each element by itself: the same for operands with any number of elements,
+  // each `dims`; a region over scalars is computed for many elements at once with it. Null for
+  // other ops.
+  Array (*lifted)(const Op& op, const std::vector<Array>& operands, const Dims& dims);
+};
+
+// Null if the plug-in does not know the op.
+const OpRow* FindRow(std::string_view name);
+
+// The op's results get a wrong first element.
+void Spoil(Frame* frame, const Op& op);
+
+}  // namespace pjref
