@@ -15,8 +15,9 @@ struct ReduceOptions {
 };
 
 struct Reduction {
-  // The smallest case that was found; one set of inputs. It fails, unless no set of several was
-  // found to fail by itself, as when max_trials ends the search first.
+  // The smallest case that was found; one set of inputs. It fails, with one exception: of several
+  // sets none was found to fail alone, and no smaller case was found to fail. It then has the first
+  // set, with which it need not fail.
   FailingCase failing;
   int64_t trials = 0;
   bool stopped = false;  // max_trials ended the search: there may be a smaller case
@@ -28,16 +29,16 @@ struct Reduction {
 //  2. put bodies of functions in the place of calls;
 //  3. take an earlier node as the only output;
 //  4. cut nodes off: feed the values that `runner` computes for them;
-//  5. let the readers of a node read its first input of the same type and shape instead, if that
-//     is output 0 of a node;
+//  5. let the readers of a node read an input of the node instead: the first that is output 0 of
+//     a node, has a value that is fed or that `runner` computes, and has the node's type and shape;
 //  6. remove control edges;
 //  7. leave out initializers, one by one;
 //  8. make inputs plain: feed ones for floats.
 // Steps 3 to 7 are repeated while they remove nodes; the others are done once. Steps 3 to 5 only
 // concern nodes with inputs and one output, of which `runner` computes a value. Steps 4, 5, 6 and 8
-// try all nodes at once, then halves of those that are left, quarters and so on: O(k log n) trials
-// for n nodes of which k are needed. Nodes keep their names. `fails` must answer the same for the
-// same case. Returns no error.
+// try all nodes (step 8: all inputs) at once, then halves of those that are left, quarters and so
+// on: O(k log n) trials for n nodes of which k are needed. Nodes keep their names. `fails` must
+// answer the same for the same case; it is called on the calling thread. The result is always OK.
 absl::StatusOr<Reduction> Reduce(const FailingCase& failing, const GraphRunner& runner,
                                  const std::function<bool(const FailingCase&)>& fails,
                                  const ReduceOptions& options = {});

@@ -17,8 +17,9 @@ namespace tenon {
 // The rewrites that make an answer wrong. Bisection::faulty holds their RewriteKeys; an empty
 // Bisection::wrong means that no answer is wrong.
 struct Bisected : Bisection {
-  // If passes of plug-ins are among the rewrites: the first node whose value they change. Empty:
-  // not known.
+  // The first output ("node" or "node:1") that passes of plug-ins change, of those passes that
+  // `faulty` holds (GraphRunner::FirstDifference). Empty: `faulty` holds no such pass, or the
+  // output was not found.
   std::string first_different;
 };
 
@@ -38,14 +39,16 @@ using JudgeValue = std::function<std::optional<std::string>(const Tensor& right,
 class ResultJudge {
  public:
   // `options`: of a session that optimizes; its observers see every optimization. Random ops
-  // without a seed get one, the same in every session. `begin` prepares each new session before the
-  // nodes of FailingCase::inits run.
+  // without a seed get one, the same in every session. The observers outlive the judge. `begin`
+  // prepares each new session before the nodes of FailingCase::inits run. Neither `judge` nor
+  // `begin` may be empty.
   ResultJudge(std::vector<Device*> devices, SessionOptions options, JudgeValue judge,
               std::function<absl::Status(Session&)> begin);
 
-  // Finds the first set of inputs on which some fetch has a value without any pass, and removes the
-  // fetches that fail there. Returns a line for each: "output y: why". If every fetch fails on all
-  // inputs, all stay. No set of inputs is removed.
+  // Runs without any pass. Finds the first set of inputs on which some fetch has a value. Removes
+  // the fetches that have no value on this set; other sets do not matter. Returns a line for each
+  // fetch that it removes: "output y: why". If no fetch has a value on any set, removes nothing and
+  // returns nothing. Removes no set of inputs.
   std::vector<std::string> DropFailing(FailingCase& failing) const;
 
   // Compares the answers with all passes and with none. Returns the first difference ("of output y
@@ -53,8 +56,9 @@ class ResultJudge {
   // (CompareAnswers), as when every run fails in both.
   std::string OptimizedIsWrong(const FailingCase& failing) const;
 
-  // Finds the rewrites that make an answer wrong, or that hide an error. FAILED_PRECONDITION if the
-  // graph runs on none of its inputs, with passes or without; INTERNAL as Bisect.
+  // Finds the rewrites that make an answer wrong, or that hide an error. FAILED_PRECONDITION if no
+  // answer is wrong but no run without passes succeeds either, or if there is no set of inputs;
+  // INTERNAL as Bisect.
   absl::StatusOr<Bisected> BisectRewrites(const FailingCase& failing) const;
   // Finds the nodes that make an answer wrong on their device, as compared with all nodes on the
   // CPU; without any pass. Bisection::faulty holds their names; an empty Bisection::wrong means

@@ -13,21 +13,28 @@ namespace tenon {
 
 // Runs the plan once, on the calling thread and context.workers, which must not be null. Returns
 // the fetched values in order, in host memory; a node that is only to be run has an uninitialized
-// tensor. `feeds` must fit plan.feeds, which is not checked; `frames` must be the pool of this
-// plan. Any number of threads may run one plan at once, with one pool. Waits for all devices of the
-// plan, after an error too.
+// tensor. `feeds` are in host memory and must fit plan.feeds, which is not checked. The run shares
+// feeds that are aligned to their elements, and copies the others. `frames` must be the pool of
+// this plan. Any number of threads may run one plan at once, with one pool. When the function
+// returns, after an error too, the devices have done all work of this run
+// (Frame::SynchronizeAtEnd).
 //
-// An error of a node names the node. If several nodes would fail, the error is that of the node
-// with the lowest position in Plan::places: after an error the steps of nodes at lower positions
-// still run. Without places the position is that in the plan, and no step behind the one that fails
-// runs, unless the plan has tasks: steps of other tasks may have run already. Asynchronous calls
-// that have begun end in any case, and Frame::EndCalls says which error counts. CANCELLED and
-// DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node that has run
-// last, and no step runs after them. They are asked for before each pass of a loop, between the
-// tiles of a kernel, while a kernel waits for another run and, if context.is_watched, after each
-// step. Other errors: RESOURCE_EXHAUSTED without memory for a frame,
-// a feed or a fetch; INVALID_ARGUMENT for a fetch in a branch that was not taken, with the fetch's
-// name; errors of devices, as their plug-ins return them.
+// An error of a node names the node. If several nodes would fail, their order decides whose error
+// is returned:
+// * With Plan::places, the node at the lowest place. After an error, the steps of nodes at lower
+//   places still run.
+// * Without places, the node of the first step in the plan. Without tasks, no step behind it runs.
+//   With tasks, steps of other tasks may have run already.
+// Asynchronous calls that have begun end in any case. Frame::EndCalls says which error counts.
+//
+// CANCELLED and DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node
+// that has run last, and no step runs after them. The limits are checked before each pass of a
+// loop, between the tiles of a kernel, while a kernel waits for another run and, if
+// context.is_watched, after each step.
+//
+// Other errors: RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT
+// for a fetch in a branch that was not taken, with the fetch's name; errors of devices, as their
+// plug-ins return them.
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
                                             absl::Span<const Tensor> feeds,
                                             const RunContext& context);

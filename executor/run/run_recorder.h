@@ -22,7 +22,7 @@ struct Plan;
 struct StreamOf {
   Device* device = nullptr;  // null: none
   StreamHandle stream = nullptr;
-  std::string_view name;
+  std::string_view name;  // a string literal
 };
 
 // One recorded run. Times are nanoseconds since the recorder was made.
@@ -30,10 +30,10 @@ struct RunSpan {
   struct Step {
     uint32_t index;  // into plan->steps
     int lane;        // the thread that ran it, as RunSpan::lane
-    // On the host. `start_ns` is the time when the step that ended before this one on its thread
-    // had ended (and had queued its callback, if streams are recorded), for the first step of a
-    // task the time when the task began, without tasks for the first step planned_ns: the step that
-    // runs a branch or a loop has only the time behind the last step within it.
+    // On the host. A step begins where the step that ended before it on its thread ended and, if
+    // streams are recorded, had queued its callback. The first step of a task begins where the task
+    // begins. Without tasks, the first step begins at planned_ns. So the step that runs a branch or
+    // a loop begins where the last step within it ended.
     int64_t start_ns, stop_ns;
   };
   // Work that a step queued on a stream.
@@ -53,9 +53,10 @@ struct RunSpan {
   bool whole = true;  // false if the run failed, or the recorder had no room for all its steps
 };
 
-// Collects the spans of all runs. Keeps about the first kMaxSteps steps and drops the later ones;
-// a run of which no step is kept has a span without steps. Runs at once may each fill the same
-// room. Thread-safe, but for runs().
+// Collects the spans of all runs. Keeps about the first kMaxSteps steps and drops the later ones; a
+// run of which no step is kept has a span without steps. A run may keep as many steps as there is
+// room for when its recording is made. So runs that go on at once may together keep more than
+// kMaxSteps. Thread-safe, but for runs().
 class RunRecorder {
  public:
   static constexpr size_t kMaxSteps = size_t{1} << 20;
@@ -87,9 +88,11 @@ class RunRecorder {
 };
 
 // One run while it is recorded: BeginRun, EndStep for each step, EndRun, which hands the span to
-// the recorder. Where tasks run at once, each begins with BeginTask, and no two threads use the
-// number of one lane at once. A recording without EndRun leaves nothing. The recorder must outlive
-// this object.
+// the recorder. Where tasks run at once, each begins with BeginTask. A recording without EndRun
+// leaves nothing. The recorder must outlive this object.
+//
+// The parameter `lane` is the number of a frame's lane (Frame::number), in [0, kMostLanes), and not
+// a lane of the recorder: 0 where there are no tasks. No two threads use one `lane` at once.
 class RunRecording {
  public:
   static constexpr int kMostLanes = 64;
@@ -100,7 +103,7 @@ class RunRecording {
   }
   // The plan is there, and the run begins.
   void BeginRun(std::shared_ptr<const Plan> plan);
-  // The calling thread begins a task, as this lane of the run's frame.
+  // The calling thread begins a task. Its steps are those that end in `lane` from now on.
   void BeginTask(int lane);
   // Step `index` of plan->steps has ended. Takes as its beginning the end of the step before it.
   void EndStep(size_t index, int lane) {

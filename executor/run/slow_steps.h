@@ -54,6 +54,7 @@ absl::Status RunSlowStep(const void* state, const StepArgs& args);
 // A planned step that looks at its liveness flag (SlowStep::guard) first.
 class GuardedStep : public SlowStep {
  public:
+  // `state`, which `fn` gets, is not owned and must outlive the step.
   GuardedStep(RunFn fn, const void* state) : fn_(fn), state_(state) {}
   absl::Status Run(Frame&, const StepArgs& args) const override { return fn_(state_, args); }
   std::string Describe() const override { return "guarded"; }
@@ -91,16 +92,17 @@ class KernelStep : public SlowStep {
     const NodeTypes* types;
     const CpuKernelSpec* spec;
   };
-  // `constants`: by input, the value that the kernel may look at while it is prepared; null: none
-  // before the run. Not owned, as `session` and `counts`. `outputs`: by output, its slot; -1 if the
-  // plan gives the output the place of an input. `promised`: by output, the shape that the plan
-  // relies on; nullopt: none.
+  // `inputs`: by data input, where its tensor is. `constants`: by input, the value that the kernel
+  // may look at while it is prepared; null: none before the run. Not owned, as `session` and
+  // `counts`. `outputs`: by output, its slot; -1 if the plan gives the output the place of an
+  // input. `promised`: by output, the shape that the plan relies on; nullopt: none.
   KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
              std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
              SessionState& session, LatePreparations& counts);
-  // Only while planning: the kernel is prepared already.
+  // One of the two must be called, and only while planning. set_prepared: the kernel is prepared
+  // already, and no run prepares it. set_number: runs prepare the kernel, and the step has this
+  // number for Frame::last_preparation, in [0, Plan::num_late).
   void set_prepared(PreparedKernel kernel);
-  // Only while planning, of a step that is not prepared: its number for Frame::last_preparation.
   void set_number(int32_t number) { number_ = number; }
   // Only while planning: the tensors lie in the memory of `device` (OtherDevices::kInPlace); null:
   // in host memory.
@@ -147,9 +149,10 @@ class KernelStep : public SlowStep {
 };
 
 // Reads the value of a reference variable into a slot, for a node that takes the value and not the
-// variable. The value comes to the memory of `device` (null: the host). A queue or a table that is
-// held by reference has the strings of its handle as value. FAILED_PRECONDITION if the variable has
-// no value yet; INVALID_ARGUMENT if the handle is of anything else; errors of Variable::Get.
+// variable. Input 0 of the step is the variable's handle. The value comes to the memory of `device`
+// (null: the host; not owned). A queue or a table that is held by reference has the strings of its
+// handle as value. FAILED_PRECONDITION if the variable has no value yet; INVALID_ARGUMENT if the
+// handle is of anything else; errors of Variable::Get.
 class ReadVariableStep : public SlowStep {
  public:
   ReadVariableStep(int32_t slot, Device* device) : slot_(slot), device_(device) {}

@@ -17,11 +17,11 @@ namespace tenon {
 
 // Runs all tasks of the frame's plan, on the calling thread and those of the context's Workers.
 // Each task begins when the tasks that it waits for have ended; of those that may begin, the most
-// urgent one does first. The frame's run must have begun.
+// urgent one does first. The frame's run must have begun, and its plan must have tasks.
 //
 // Of several errors the one of the step with the lowest place (Plan::step_places) is returned:
 // after an error the steps of lower places still run. The frame's node() is then the node of the
-// error.
+// error. The error does not name the node.
 absl::Status RunTasks(Frame& frame);
 
 // What a frame needs for that, kept from run to run so that a run allocates nothing. The plan must

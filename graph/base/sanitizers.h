@@ -1,5 +1,6 @@
-// Whether the build has the sanitizer for addresses or the one for threads. These see a fault only
-// where each object has a block of memory of its own, which ends with the object.
+// Whether the build has the sanitizer for addresses or the one for threads. Allocators ask this:
+// with a sanitizer they must neither keep freed blocks for later nor put several objects into one
+// block, since a sanitizer sees a fault only at the bounds and after the end of a block.
 #pragma once
 
 namespace tenon {

@@ -34,7 +34,8 @@ bool SameFunction(std::string_view wire, std::string_view other);
 // Adds the function of these FunctionDef bytes, which are copied, and calls NeedReaderOfFunctions.
 // Does nothing if the graph has the same function (SameFunction). INVALID_ARGUMENT if the graph has
 // another function of the name, if an op is registered under the name, or if the bytes are no
-// function with a name and a signature. Does not check the body.
+// function with a name and a signature. Does not check the body. After an error the library and the
+// versions are unchanged.
 absl::Status AddFunction(Graph& graph, std::string_view wire);
 
 // Notes in the library that the function `gradient` computes the gradient of `function`. Does

@@ -19,8 +19,9 @@ namespace tenon {
 // Whether nodes of the graph may call functions: the graph has some of its own, or shares some.
 bool HasFunctions(const Graph& graph);
 
-// Whether a node of this op, which calls no function, may end a run early (Assert) or let nodes
-// behind it not run (Switch): the op is stateful or a Switch. False for an unknown op.
+// Whether a node of this op may end a run early (Assert) or let nodes behind it not run (Switch):
+// the op is stateful or a Switch. False for null (an unknown op). Ask only for ops that call no
+// function: for the others ask SharedFunctions::MayStop of the function.
 bool MayStopARun(const OpDef* op);
 
 // Not thread-safe, not even to ask: answers are cached. Holds views of the graphs that have the
@@ -33,8 +34,8 @@ class SharedFunctions final : public FunctionScope {
   // without functions of its own, returns the object that this graph shares, not a copy.
   static std::shared_ptr<SharedFunctions> Of(const Graph& owner);
 
-  // Adds a function, of a name that Find does not know. ReachesItself and MayStop keep the answers
-  // that they have given for other functions.
+  // Adds a function, of a name that Find does not know. Answers that ReachesItself and MayStop have
+  // given for other functions stay, even if these call the new function.
   void Add(const FunctionEntry& function);
   const FunctionEntry* Find(std::string_view name) const override;
 
@@ -46,7 +47,7 @@ class SharedFunctions final : public FunctionScope {
   // Returns the first function, in the order of Add and those of the owner first, that implements
   // for device type `device_type` the interface that `function` implements for another type, with
   // the same types of arguments and results. Empty if there is none, or if `function` is unknown,
-  // is not marked or is for this type already.
+  // is not marked or is for this type already. The text belongs to the graph that has the function.
   std::string_view ImplementationFor(const Graph& graph, std::string_view function,
                                      std::string_view device_type);
 

@@ -2,6 +2,9 @@
 // argument. Where nothing is to be computed they add none and return the argument itself: a Cast to
 // the type that x has, the Conj of a real x, a ReshapeLike to the shape that x is known to have,
 // the Concat of one part.
+//
+// No function returns an error: the builder keeps the first one (GraphBuilder::status), and adds no
+// node after it. The first argument must not be a default Value.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +56,9 @@ Value AllAxes(Value x);
 Value Range(Value first, Value limit);
 Value Reshape(Value x, Value shape);
 Value ReshapeLike(Value x, Value like);
-// Of a vector: the elements [first, first + count), or all from `first` on if `count` is -1;
-// element i as a scalar.
+// The elements [first, first + count) of a vector; if `count` is -1, all from `first` on.
 Value Part(Value vector, int64_t first, int64_t count);
+// Element i of a vector, as a scalar.
 Value Element(Value vector, int64_t i);
 // The size of x along an axis of at least 0 as a scalar: a constant if it is known.
 Value DimOf(Value x, int axis, DataType type = DataType::kInt32);

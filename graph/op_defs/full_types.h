@@ -1,13 +1,14 @@
-// What TensorFlow's OpDefs say of ops beside what OpDef has. Private to graph/op_defs/.
+// Sets fields of TensorFlow's OpDef message (pb::OpDef) that Tenon's OpDef (op_def.h) lacks.
+// Private to graph/op_defs/.
 #pragma once
 
 #include "proto/op_def.pb.h"
 
 namespace tenon {
 
-// Adds to the OpDef, which has its name, arguments and attributes, what TensorFlow's OpDef of that
-// op has besides: the full type of its first result, and whether it exchanges data with other
-// tasks. Adds nothing for ops that have neither.
+// Sets the full type of the op's first result, and whether the op exchanges data with other tasks,
+// as TensorFlow has them for the op of this name. Sets no full type where TensorFlow has none. `op`
+// must have its name, arguments and attributes.
 void AddWhatTensorFlowHas(pb::OpDef& op);
 
 }  // namespace tenon

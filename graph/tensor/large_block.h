@@ -1,5 +1,6 @@
 // Memory of whole pages, straight from the system. In the C library's heap, blocks of ever new
-// sizes leave holes that the process keeps; these leave nothing.
+// sizes leave holes that the process keeps; these leave nothing. The functions are
+// thread-safe.
 #pragma once
 
 #include <cstddef>

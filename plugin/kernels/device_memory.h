@@ -12,9 +12,9 @@ class RunStateOnDevice : public RunState {
  public:
   virtual Device* device() const = 0;  // not owned; null: the host
 };
-// The device with the memory in which the kernel's tensors lie, but for handles (resources and
-// references), which are in host memory. Null: all are. Null too for a RunState that is no
-// RunStateOnDevice.
+// The device in whose memory the kernel's tensors lie. Null: they lie in host memory; so it is for
+// each RunState that is no RunStateOnDevice. Tensors of handles (resources and references) lie in
+// host memory in either case.
 Device* DeviceOf(const RunState& state);
 
 }  // namespace tenon

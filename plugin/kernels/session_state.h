@@ -31,7 +31,8 @@ class SessionState {
   // a line end, and a text for the kind of the state and every value that `make` puts into it
   // ("generator 1 2"). The name alone does not do: another run of the session may have another node
   // of that name, from the body of another function. Calls `make` under a lock: `make` must not
-  // call this function or GetPacked.
+  // call this function or GetPacked. If `make` returns null, so does this function, and the next
+  // call for the key calls `make` again.
   virtual std::shared_ptr<NodeState> GetNodeState(
       std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) = 0;
   // Variables, tables and queues, which have a name. They live as long as the session unless they
@@ -41,7 +42,7 @@ class SessionState {
   // kept for the pair of `constant`, the address of the constant's data, and `key`: the data must
   // stay allocated as long as this object, as a later constant at that address would get the value.
   // Calls `make` without a lock, perhaps on several threads at once; every caller gets the result
-  // that was stored first.
+  // that was stored first. A null result is stored too.
   virtual std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;

@@ -18,7 +18,8 @@ namespace tenon::eager {
 // Thread-safe after Check if the callbacks are thread-safe: they are called without a lock.
 class CustomDevice {
  public:
-  // Owns `info`: the destructor passes it to delete_device.
+  // Owns `info`: the destructor passes it to delete_device, whether Check succeeded or not. A null
+  // delete_device is not called.
   CustomDevice(TFE_CustomDevice fns, void* info) : fns_(fns), info_(info) {}
   ~CustomDevice();
   CustomDevice(const CustomDevice&) = delete;

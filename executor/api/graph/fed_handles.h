@@ -1,6 +1,7 @@
 // Ops that need to know more of an input than a placeholder tells.
 #pragma once
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "executor/api/graph/tf_graph.h"
 
@@ -14,9 +15,9 @@ namespace tenon::api {
 //     it (but not of TensorListPopBack), or of RaggedTensorToVariantGradient, if the placeholder is
 //     a scalar. A scalar there means "any shape" and must be -1, and a placeholder has no known
 //     value.
-// The caller holds graph.mutex. graph.shapes must know n's inputs. To be called for nodes of the
-// graph itself, not for nodes of functions: what these read is known only when the function is
-// called.
-absl::Status CheckFedHandles(const TF_Graph& graph, NodeId n);
+// graph.shapes must know n's inputs. To be called for nodes of the graph itself, not for nodes of
+// functions: what these read is known only when the function is called.
+absl::Status CheckFedHandles(const TF_Graph& graph, NodeId n)
+    ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 
 }  // namespace tenon::api

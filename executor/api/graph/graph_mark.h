@@ -8,7 +8,7 @@
 
 namespace tenon::api {
 
-// The caller holds graph.mutex for the whole life of the object.
+// The caller holds graph.mutex for the whole life of the object. The destructor undoes nothing.
 class GraphMark {
  public:
   // Marks the present state of the graph.
@@ -17,7 +17,8 @@ class GraphMark {
   NodeId first_new() const { return first_new_; }
   // The graph's VersionDef bytes at the mark.
   const std::string& versions() const { return versions_; }
-  // Brings the nodes, functions and versions of the graph back to the state of the mark. Destroys
+  // Removes the nodes and functions that were added since the mark, and restores the versions.
+  // Changes of older nodes stay: no older node may have got a removed node as an input. Destroys
   // the TF_Operations of the nodes that it removes: no caller of the C API may have their
   // addresses.
   void Undo();

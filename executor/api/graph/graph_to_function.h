@@ -22,13 +22,15 @@ struct FunctionParts {
   bool append_hash = false;           // append "_" and FunctionHashText to the name
   const char* description = nullptr;  // null: none
   std::vector<NodeId> body;
-  // `inputs`: the values that become arguments. `outputs`: outputs of nodes of `body`, or values of
-  // `inputs`.
+  // `inputs`: the values that become arguments, each once; the caller checks that. Where the node
+  // of an input is in `body` too, readers of the input read the argument and not the node.
+  // `outputs`: outputs of nodes of `body`, or values of `inputs`.
   std::vector<Output> inputs, outputs;
   // Exactly one for each output: the caller checks that. nullopt: the outputs are named as
   // arguments are.
   std::optional<std::vector<std::string>> output_names;
-  std::vector<NodeId> control_outputs;  // nodes of `body` that each call must run
+  // Nodes of `body` that each call must run. The node of an input may stand here too.
+  std::vector<NodeId> control_outputs;
   // One for each control output. nullopt: the names of the nodes.
   std::optional<std::vector<std::string>> control_output_names;
 };
@@ -38,7 +40,8 @@ struct FunctionParts {
 // * a data input of a node of the body, or an output, comes neither from the body nor from
 //   `inputs`; or a control input comes from neither;
 // * two output names or two control output names are equal, or a control output name is empty;
-// * a control output is not in the body, or there is not one name for each control output.
+// * a control output is neither in the body nor the node of an input;
+// * there is not one name for each control output.
 // UNIMPLEMENTED: a node has a placeholder as the value of an attribute that its op does not have.
 absl::StatusOr<std::string> GraphToFunction(const Graph& graph, const FunctionParts& parts);
 

@@ -24,9 +24,9 @@ class NamedSession {
   SessionCore& core() { return *core_; }
 
   // The work of TF_ExtendGraph, TF_Run, TF_PRunSetup and TF_PRun. The caller has checked the
-  // arguments for nulls. names.inputs and names.outputs are those of arguments.inputs and
-  // arguments.outputs, one for one. ContinuePartialRun does not read names.targets: the targets are
-  // those of SetUpPartialRun.
+  // arguments for nulls. names.inputs[i] is the name of arguments.inputs[i], and names.outputs[i]
+  // that of arguments.outputs[i]. ContinuePartialRun reads neither names.targets (the targets are
+  // those of SetUpPartialRun) nor arguments.options, and leaves arguments.metadata alone.
   //
   // CANCELLED if the session is closed. Extend: INVALID_ARGUMENT for a node that the graph has
   // already, else the errors of ImportGraphDef; the graph is then as it was. The others:

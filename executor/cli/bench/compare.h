@@ -22,10 +22,13 @@ struct Contender {
 // neither is the warmer one. A caller that asks for several comparisons lets the two change places,
 // since a drift of the machine favours one place.
 //
-// A trial of each on one thread comes first, and then a run of each on one thread. The trial
-// decides how many runs a block has: those that the slower of the two does in 10 ms. A block has at
-// most an eighth of repetition.runs, but at least one run for each thread; the last block may be
-// shorter. These runs before the blocks are not in Contender::runs.
+// Before the blocks, each executable in turn runs on one thread for 10 ms, but at least once and at
+// most 16,384 times. Then each runs once more, so that none is the warmer one. None of these runs
+// is in Contender::runs.
+//
+// A block has as many runs for each thread as the slower executable does on one thread in 10 ms.
+// But a block has at most an eighth of repetition.runs, and at least one run for each thread. The
+// last block may be shorter.
 //
 // Returns how many times longer a run of `second` takes than one of `first`; above 1, `second` is
 // the slower one. This is the median, over pairs of blocks, of the MiddleMean of second's block

@@ -26,15 +26,17 @@ class FaultLine {
 };
 
 // Prepares the document that a fault would write. Called once, on the main thread, before plug-ins
-// are loaded. With `json`, the document keeps the process's stdout for itself, and what plug-ins
-// print to stdout goes to stderr.
+// are loaded. `command` is the sub-command; it is copied, and must need no escape in JSON. With
+// `json`, the document keeps the process's stdout for itself, and what plug-ins print to stdout
+// goes to stderr.
 void PrepareFaultDocument(std::string_view command, bool json);
 
 // Ends the process now. No destructor and no exit handler runs. Async-signal-safe.
 [[noreturn]] void EndProcess(Exit exit);
 
 // Opens stdout and stderr again if a plug-in has closed them since PrepareFaultDocument. Returns
-// which of them were closed, as a static text; null if neither was.
+// which of them were closed, as a static text; null if neither was. If another thread opens a file
+// meanwhile, the file may get the number of the closed one, and is then closed.
 const char* ReopenOutput();
 
 // The file descriptor of the command's own output: stdout, or its copy with --json.

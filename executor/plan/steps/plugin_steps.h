@@ -15,14 +15,17 @@ class PluginSteps {
   PluginSteps(const PlanInput& input, StepBuilder& steps, DeviceCopies& copies, Operands& operands)
       : in_(input), steps_(steps), copies_(copies), operands_(operands) {}
 
-  // Adds the step of node n, and the copies of n's inputs to where the kernel wants them. `def` is
-  // the kernel of a plug-in that serves n on `device`, which may be the host. Of the step graph,
-  // node_alive[n], first_value[n] and the values of n's outputs must be set. If there is no kernel
-  // object for n yet, the plug-in's create_func is called. Outputs are slots: the kernel allocates
-  // them in the run. An asynchronous kernel makes the step begin a call.
-  // Errors: those of KernelStore::Create and of Operands::Get, and RESOURCE_EXHAUSTED if there is
-  // no memory to align a constant. An error of create_func names the node; the others do not. A
-  // node in a branch or a loop, which may never run, is no exception: its error ends the planning.
+  // Adds the step of node n, and the copies of n's inputs to where the kernel wants them. Behind
+  // the step of a kernel that is not asynchronous, begins the copies to the host of outputs that
+  // the host reads (DeviceCopies::BeginToHost). `def` is the kernel of a plug-in that serves n on
+  // `device`, which may be the host. The caller has set, in the step graph, node_alive[n],
+  // first_value[n] and the values of n's outputs. If there is no kernel object for n yet, the
+  // plug-in's create_func is called. Outputs are slots: the kernel allocates them in the run. An
+  // asynchronous kernel makes the step begin a call.
+  // Errors: those of KernelStore::Create, Operands::Get and DeviceCopies::BeginToHost, and
+  // RESOURCE_EXHAUSTED if there is no memory to align a constant. An error of create_func names the
+  // node; the others do not. An error ends the planning; some of the steps may have been added. A
+  // node in a branch or a loop, which may never run, is no exception.
   absl::Status Add(NodeId n, const KernelDef& def, Device* device);
 
  private:

@@ -9,11 +9,17 @@
 namespace tenon {
 
 // Renames the data files of all checkpoints to those of `destination`, writes one index and removes
-// the old indexes. Makes the folder of `destination` if it does not exist. Parts of one tensor may
-// come from several checkpoints; whether they overlap is not checked. Does not read the data files.
-// Replaces a checkpoint at `destination`, of which unused data files may stay.
-// INVALID_ARGUMENT: two checkpoints have one tensor, unless both have it in parts, of the same type
-// and whole shape, and no part with the same slice; or no checkpoint is left to merge.
+// the old indexes. Makes the folder of `destination` if it does not exist. Does not read the data
+// files. Replaces a checkpoint at `destination`, of which unused data files may stay. `destination`
+// may be one of `prefixes`, but in the same spelling: otherwise the new index would be removed as
+// an old one.
+//
+// Several checkpoints may have parts of one tensor. Then the type and the whole shape must be the
+// same in all of them, and no two parts may have the same slice. Whether parts overlap otherwise is
+// not checked.
+//
+// INVALID_ARGUMENT: a tensor that several checkpoints have breaks these rules, or is whole in one
+// of them; or no checkpoint is left to merge.
 // NOT_FOUND: a prefix has no index. With `allow_missing` the prefix is left out.
 // DATA_LOSS: an entry is damaged, or there are more than 2^20 data files.
 // Other errors of reading an index are those of BundleReader::Open.

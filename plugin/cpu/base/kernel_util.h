@@ -65,7 +65,8 @@ absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
 
 // Returns the shape of dimensions that came from data. INVALID_ARGUMENT for dimensions that
-// Shape::Make refuses, and for more than 2^48 elements.
+// Shape::Make refuses, and for more than 2^48 elements; the C API answers RESOURCE_EXHAUSTED for
+// the latter, as TensorFlow does (NoteAnswer).
 absl::StatusOr<Shape> CheckedShape(const Prepare& p, absl::Span<const int64_t> dims);
 
 // Returns the dimensions to which `a` and `b` broadcast, aligned at the last dimension. nullopt if
@@ -85,9 +86,10 @@ constexpr size_t AlignedBytes(size_t bytes) {
   return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
 }
 
-// Returns the number of elements that TensorFlow compares at once in a reduction to the maximum: a
-// vector. Its comparisons by vector ignore NaN. TensorFlow compares the elements behind the last
-// full vector one by one; there, the maximum starts anew after each NaN.
+// Returns the number of elements in the vectors with which TensorFlow reduces to the maximum.
+// TensorFlow compares the elements of a vector at once; these comparisons ignore NaN. TensorFlow
+// compares the elements behind the last full vector one by one; there, the maximum starts anew
+// after each NaN.
 inline int64_t LanesOf(DataType t) { return DataTypeSize(t) == 8 ? 4 : 8; }
 
 // Returns the product of dimensions [begin, end).
@@ -109,6 +111,7 @@ inline Dims Stacked(int64_t n, const Shape& row) {
 struct AxisSplit {
   int64_t outer = 0, size = 0, inner = 1;
 };
+// Returns the split around dimension `axis`, which must be in [0, rank).
 inline AxisSplit SplitAt(const Shape& s, int axis) {
   return {s.num_elements() == 0 ? 0 : DimProduct(s, 0, axis), s.dim(axis),
           DimProduct(s, axis + 1, s.rank())};
@@ -136,7 +139,8 @@ inline int64_t LoadIndex(const void* data, DataType t, int64_t i) {
   }
 }
 
-// Writes `value` to element i of an int32 tensor, or of an int64 tensor if `is64`.
+// Writes `value` to element i of an int32 tensor, or of an int64 tensor if `is64`. A value that
+// does not fit the type loses its high bits.
 inline void StoreIndex(void* data, bool is64, int64_t i, int64_t value) {
   if (is64) {
     static_cast<int64_t*>(data)[i] = value;

@@ -23,7 +23,7 @@ int64_t BytesOf(const StagedTuple& tuple) {
   return bytes;
 }
 
-absl::Status IsFull(std::string_view name) {
+absl::Status NoRoomError(std::string_view name) {
   return absl::DeadlineExceededError(
       absl::StrCat("staging area '", name, "' has had no room for as long as the run may wait"));
 }

@@ -31,9 +31,9 @@ struct StagingLimits {
 
 // Returns the bytes of the components that are initialized.
 int64_t BytesOf(const StagedTuple& tuple);
-// Makes an error, and asks nothing: DEADLINE_EXCEEDED, with the area's name. It says that the area
-// has had no room for as long as the run may wait.
-absl::Status IsFull(std::string_view name);
+// Returns the error of an area that has had no room for as long as the run may wait:
+// DEADLINE_EXCEEDED, with the area's name.
+absl::Status NoRoomError(std::string_view name);
 
 // Returns the tensors of inputs [begin, end), which the caller then owns (RunState::TakeInput).
 absl::StatusOr<StagedTuple> TakeTuple(const StepArgs& args, size_t begin, size_t end);

@@ -24,7 +24,7 @@ class StagingArea : public Resource {
     const auto may_go_on = [&] { return limits_.HaveRoom(size(), bytes_, bytes); };
     TENON_ASSIGN_OR_RETURN(const bool has_room,
                            AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "Stage"));
-    if (!has_room) return IsFull(name());
+    if (!has_room) return NoRoomError(name());
     tuples_.push_back(std::move(tuple));
     bytes_ += bytes;
     return absl::OkStatus();

@@ -29,7 +29,7 @@ class StagingMap : public Resource {
     };
     TENON_ASSIGN_OR_RETURN(const bool has_room,
                            AwaitOtherRun(mutex_, absl::Condition(&may_go_on), "MapStage"));
-    if (!has_room) return IsFull(name());
+    if (!has_room) return NoRoomError(name());
     const auto known = incomplete_.find(key);
     // Merged in a copy: a component that is refused leaves the element as it was.
     StagedTuple merged = known == incomplete_.end() ? StagedTuple(components_) : known->second;

@@ -17,8 +17,8 @@ struct FileFacts : NodeFacts {
   FileAccess files;
 };
 
-// Returns the string of input i. INVALID_ARGUMENT, with the input's name `what`, unless the input
-// has exactly one element.
+// Returns the string of input i, which must be of type string. INVALID_ARGUMENT, with the input's
+// name `what`, unless the input has exactly one element.
 absl::StatusOr<std::string> TextInput(const StepArgs& args, int i, std::string_view what);
 
 // Makes output 0 the scalar `text`. RESOURCE_EXHAUSTED if memory for the tensor is short; throws

@@ -10,7 +10,7 @@
 namespace tenon::cpu {
 
 // Returns INVALID_ARGUMENT unless `channels` is in [1, 32767] and the length of a file of `samples`
-// samples per channel fits the 32 bits that WAV has for it.
+// samples per channel fits the 32 bits that WAV has for it. `samples` must not be negative.
 absl::Status CheckWav(const Prepare& p, int64_t samples, int64_t channels);
 
 // Returns INVALID_ARGUMENT unless the bytes of a second fit the 32 bits that WAV has for them.

@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 // Transparent: host and plug-in may both fill in the members. The side that deletes the buffer, or
-// takes the data over, calls `data_deallocator(data, length)` once, on any thread; with a NULL
-// deallocator the data is not freed. `data` NULL means no bytes, whatever `length` is.
+// takes the data over, calls `data_deallocator(data, length)` once, on any thread. It does so for
+// `data` NULL too. With a NULL deallocator the data is not freed. `data` NULL means no bytes,
+// whatever `length` is.
 //
 // A function of the host that fills a buffer of the caller wants one with `data` NULL, else it
 // reports TF_INVALID_ARGUMENT and leaves the buffer as it was. It sets all three members; `data` is

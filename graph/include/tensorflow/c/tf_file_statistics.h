@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct TF_FileStatistics {
-  int64_t length;      // bytes
+  int64_t length;      // bytes; of a directory, the number that the file system gives
   int64_t mtime_nsec;  // last change of the contents, nanoseconds since the Unix epoch
   bool is_directory;
 } TF_FileStatistics;

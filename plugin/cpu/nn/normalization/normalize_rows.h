@@ -18,7 +18,7 @@ struct NormalizeRows {
   const float* mean;
   const float* factor;
   const float* offset;
-  const float* side;  // added before the maximum; null: nothing is added
+  const float* side;  // added before the maximum; null: 0 is added, which makes -0 to 0
   bool relu;
 };
 

@@ -19,10 +19,11 @@
 
 namespace tenon::cpu {
 
-// One spatial dimension of a phase. Target t of [0, count) lies at coordinate first + t * step of
-// the image with the targets, which has `targets` coordinates. The phase uses the window's
-// coordinates places[k]. At places[k] target t takes the source at coordinate t * stride +
-// shifts[k]. The image with the sources has the coordinates [0, limit); other sources lie outside.
+// One spatial dimension of a phase. The image with the targets has `targets` coordinates. Target t
+// of [0, count) lies there at coordinate first + t * step. The image with the sources has `limit`
+// coordinates. `places` are the coordinates of the window that the phase uses. For each k, target t
+// takes at window coordinate places[k] the source at coordinate t * stride + shifts[k]. That source
+// lies outside of its image if the coordinate is not in [0, limit).
 struct AxisPhase {
   int64_t count, first, step, targets;
   int64_t stride, limit;
@@ -61,10 +62,11 @@ class WindowPhase {
   Target TargetAt(int64_t t) const;
   // Makes `target` the next target of the phase in row-major order, and the last one the first.
   void Advance(Target& target) const;
-  // Sets in[(s - begin) * row] for each step s of [begin, end), where 0 <= begin and end <=
-  // steps(). The pointer becomes source + moves[s] if the step's source lies inside the image, else
-  // `outside`. `source` is where the floats of place Target::source would lie; nothing is read.
-  // `moves` has an entry for every step of the phase: moves() times the floats of a place.
+  // Finds where the sources of a target lie, for the steps [begin, end), where 0 <= begin and end
+  // <= steps(). The pointer for step s goes to in[(s - begin) * row]. The pointer is source +
+  // moves[s] if the step's source lies inside the image, else `outside`. `source` is where the
+  // floats of place Target::source would lie, even if that place is outside. No float is read.
+  // `moves` has the entries of moves(), each times the number of floats of a place.
   void Locate(const Target& target, const float* source, const int64_t* moves, const float* outside,
               int64_t begin, int64_t end, const float** in, int64_t row) const;
 
