@@ -199,7 +199,9 @@ abi::Buffer* Client::Upload(const Tensor& tensor, size_t device) const {
   args.rank = tensor.dims.size();
   args.device = devices().at(device);
   Check(Call(api_, api_.client_buffer_from_host_buffer, &args));
-  Check(Await(args.done_with_host_data));
+  const std::string error = Await(args.done_with_host_data);
+  if (!error.empty()) Destroy(args.buffer);
+  Check(error);
   return args.buffer;
 }
 

@@ -1,6 +1,7 @@
 // GetPjrtApi: the table, and the guard around each of its functions.
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <type_traits>
 
 #include "functions.h"
+#include "more.h"
 #include "objects.h"
 
 namespace pjref {
@@ -31,6 +33,7 @@ constexpr const char* kNames[kNumSlots] = {
 void Misbehave(Slot slot) {
   static std::atomic<int64_t> calls[kNumSlots];
   const Settings& settings = Settings::OfEnvironment();
+  if (settings.trace) std::fprintf(stderr, "PJRT_%s\n", kNames[slot]);
   if (settings.faults.empty()) return;
   const int64_t call = ++calls[slot];
   const auto found = settings.faults.find(kNames[slot]);
@@ -69,6 +72,9 @@ abi::Error* Enter(Args* args) {
     throw std::runtime_error(std::string("PJRT_") + kNames[slot] + " throws, as it was asked to");
   try {
     Misbehave(slot);
+    // Errors have no payloads. To fail here would lead a host that asks each error for them round
+    // and round.
+    if constexpr (slot == kError_ForEachPayload) return nullptr;
     if constexpr (std::is_same_v<Args, abi::NotDeclared>) {
       throw Refusal(Code::kUnimplemented, std::string("PJRT_") + kNames[slot] +
                                               " is not implemented by the reference plug-in");
@@ -119,6 +125,15 @@ const abi::Api* MakeApi() {
   TENON_PJRT_SLOTS(PJREF_ENTER, PJREF_ENTER_VOID)
 #undef PJREF_ENTER
 #undef PJREF_ENTER_VOID
+  // Their structs are ours, so the pointers in the table have another type.
+  const auto put = [](auto* slot, auto* function) {
+    *slot = reinterpret_cast<std::remove_reference_t<decltype(*slot)>>(function);
+  };
+  put(&api.loaded_executable_get_device_assignment,
+      &Enter<kLoadedExecutable_GetDeviceAssignment, DeviceAssignmentArgs,
+             &functions::DeviceAssignment>);
+  put(&api.executable_get_compile_options,
+      &Enter<kExecutable_GetCompileOptions, CompileOptionsArgs, &functions::CompileOptions>);
   for (const std::string& name : settings.null_functions) {
 #define PJREF_HOLE(Name, member, Args) \
   if (name == #Name) api.member = nullptr;

@@ -14,10 +14,10 @@ namespace {
 
 // Options that change the table, or every client at once.
 bool IsOfEnvironment(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kNames = {
+  constexpr std::array<std::string_view, 11> kNames = {
       "minor_version",  "major_version", "struct_size", "version_struct_size",
-      "null_functions", "extensions",    "null_api",    "fail",
-      "throw",          "hang"};
+      "null_functions", "extensions",    "null_api",    "trace",
+      "fail",           "throw",         "hang"};
   for (std::string_view known : kNames) {
     if (known == name) return true;
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "functions.h"
+#include "more.h"
 #include "objects.h"
 
 namespace pjref::functions {
@@ -40,7 +41,7 @@ void Client_Compile(ClientCompileArgs* args) {
   Need(args->program->code, "program.code");
   ClientObject* client = Mine(args->client);
   client->CheckAlive();
-  const auto options = CompileOptions::Parse(
+  const auto options = pjref::CompileOptions::Parse(
       {args->options ? args->options : "", args->options ? args->options_size : 0});
   args->executable =
       Load(client, Program::Compile({args->program->code, args->program->code_size},
@@ -160,6 +161,39 @@ void Executable_DeserializeAndLoad(DeserializeAndLoadArgs* args) {
   client->CheckAlive();
   args->executable =
       Load(client, Program::Deserialize({args->bytes, args->num_bytes}, client->settings));
+}
+
+namespace {
+
+template <typename Args>
+void GiveBytes(std::string bytes, Args* args) {
+  auto* made = new SerializedObject{std::move(bytes)};
+  args->bytes = made->bytes.data();
+  args->num_bytes = made->bytes.size();
+  args->handle = made;
+  args->deleter = [](void* handle) { delete static_cast<SerializedObject*>(handle); };
+}
+
+}  // namespace
+
+// One replica of one computation, on the device for which the program was compiled.
+void DeviceAssignment(DeviceAssignmentArgs* args) {
+  Need(args->executable, "executable");
+  std::string id;
+  for (uint64_t left = static_cast<uint64_t>(
+           std::max<int64_t>(Mine(args->executable)->program->options.device, 0));
+       ; left >>= 7) {
+    id += static_cast<char>((left & 0x7F) | (left > 0x7F ? 0x80 : 0));
+    if (left <= 0x7F) break;
+  }
+  const auto field = [](char tag, const std::string& bytes) {
+    return std::string{tag, static_cast<char>(bytes.size())} + bytes;
+  };
+  GiveBytes("\x08\x01\x10\x01" + field('\x1a', field('\x0a', id)), args);
+}
+
+void CompileOptions(CompileOptionsArgs* args) {
+  GiveBytes(ProgramOf(args->executable).options.bytes, args);
 }
 
 void LoadedExecutable_Destroy(LoadedArgs* args) { delete Mine(args->executable); }

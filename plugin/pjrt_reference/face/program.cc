@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "../base/refusal.h"
+#include "../bytecode/bytecode.h"
 #include "../ops/check.h"
 #include "../text/parse.h"
 #include "version.h"
@@ -98,6 +99,7 @@ void ShowResults(const std::string& fault, Program* program) {
 
 CompileOptions CompileOptions::Parse(std::string_view bytes) {
   CompileOptions options;
+  options.bytes = bytes;
   if (bytes.empty())
     throw Refusal(Code::kInvalidArgument, "compile options are empty: num_replicas must be set");
   int64_t copies = 1;
@@ -125,11 +127,12 @@ std::shared_ptr<const Program> Program::Compile(std::string_view code, std::stri
   made->code = code;
   made->fingerprint = Fingerprint(code);
   made->options = options;
-  if (code.substr(0, 4) == "ML\xEFR") {
-    throw Refusal(Code::kUnimplemented, "MLIR bytecode is not supported: the program must be text");
+  if (IsBytecode(code)) {
+    made->module = ParseBytecode(code);
+  } else {
+    while (!code.empty() && code.back() == '\0') code.remove_suffix(1);
+    made->module = ParseText(code);
   }
-  while (!code.empty() && code.back() == '\0') code.remove_suffix(1);
-  made->module = ParseText(code);
   Check(made->module.get());
   made->main = made->module->Find("main");
   if (!made->main)

@@ -15,6 +15,7 @@ namespace pjref {
 struct CompileOptions {
   int64_t device = -1;    // of the device assignment; -1: none was given
   bool portable = false;  // for any device, which each run names
+  std::string bytes;      // as they were given
 
   // Throws Refusal: kInvalidArgument for bytes that are no options, kUnimplemented for several
   // replicas or partitions.

@@ -121,6 +121,8 @@ void Settings::Set(std::string_view name, std::string_view value) {
     extensions = OneOf(name, value, {"", "loop", "unknown"});
   } else if (name == "null_api") {
     null_api = TruthOf(name, value);
+  } else if (name == "trace") {
+    trace = TruthOf(name, value);
   } else if (name == "fail") {
     AddFaults(Fault::kError, name, value, this);
   } else if (name == "throw") {

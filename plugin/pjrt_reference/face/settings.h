@@ -40,6 +40,7 @@ struct Settings {
   std::vector<std::string> null_functions;
   std::string extensions;  // "loop", "unknown"
   bool null_api = false;
+  bool trace = false;  // each call's name goes to stderr
 
   // A function's calls from `from` on (1: the first) do not do their work.
   struct Fault {

@@ -15,7 +15,8 @@ void CheckBinary(const Op& op) {
   CheckCounts(op, 2, 1);
   CheckKind(op, op.operand_types[0], kinds);
   CheckThat(op, op.operand_types[0] == op.operand_types[1],
-            "requires the same type for all operands and results");
+            "requires the same type for all operands and results, but has '" +
+                ToString(op.operand_types[0]) + "' and '" + ToString(op.operand_types[1]) + "'");
   CheckResult(op, 0, op.operand_types[0]);
 }
 

@@ -1,0 +1,64 @@
+// The parts of a file that ops refer to by number: texts, names of ops, attributes and types.
+// Private to plugin/pjrt_reference/bytecode/.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../text/module.h"
+#include "reader.h"
+
+namespace pjref {
+
+// What a type of the file is.
+struct FileType {
+  Type type;                          // a tensor, an element (no dims) or a token
+  std::vector<Type> inputs, outputs;  // of a function
+  bool is_function = false;
+};
+
+class Tables {
+ public:
+  // The sections' bytes. They must outlive the tables.
+  void ReadTexts(std::string_view section);
+  void ReadDialects(std::string_view section, uint64_t version, const char* start);
+  void ReadOffsets(std::string_view offsets, std::string_view section);
+
+  void ReadProperties(std::string_view section);
+
+  // Of each set of properties the numbers of its attributes.
+  const std::vector<std::string_view>& properties() const { return properties_; }
+  const std::string& OpName(uint64_t number) const;
+  // Read when they are asked for: a file has locations, which nobody asks for.
+  const Attribute& AttributeAt(uint64_t number);
+  const FileType& TypeAt(uint64_t number);
+
+ private:
+  struct Entry {
+    std::string_view bytes;
+    uint64_t dialect = 0;
+    bool encoded = false;  // else it is text
+    bool busy = false;     // being read: an entry that contains itself has no end
+  };
+  void ReadEntries(ByteReader* offsets, uint64_t count, ByteReader* section,
+                   std::vector<Entry>* entries) const;
+  const std::string& TextAt(uint64_t number) const;
+  const std::string& DialectOf(const Entry& entry) const;
+  Attribute ReadBuiltinAttribute(ByteReader reader);
+  Attribute ReadVhloAttribute(ByteReader reader);
+  Attribute ReadTensor(ByteReader* reader);
+  Attribute ReadNumber(ByteReader* reader);
+  Attribute ReadDictionary(ByteReader* reader);
+  FileType ReadVhloType(ByteReader reader);
+  std::vector<Type> ReadTypes(ByteReader* reader);
+
+  std::vector<std::string> texts_, dialects_, ops_;
+  std::vector<std::string_view> properties_;
+  std::vector<Entry> attributes_, types_;
+  std::map<uint64_t, Attribute> read_attributes_;
+  std::map<uint64_t, FileType> read_types_;
+};
+
+}  // namespace pjref
