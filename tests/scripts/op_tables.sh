@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # op_tables.sh BUILD_DIR: what is true of an op stands in its row in graph/ops; nowhere else is there a
-# table, list or set of op names. Patterns of rewrites name the few ops that they look for, and kernels
-# and rules for gradients the op that they serve.
+# table, list or set of op names. Patterns of rewrites name the few ops that they look for, and kernels,
+# rules for gradients and rows of StableHLO the op that they serve.
 set -euo pipefail
 
 readonly MOST=6                                  # op names in one statement
@@ -47,7 +47,7 @@ find_tables() {
 mapfile -t sources < <(
   find graph grappler_lite optimizer_api plugin executor \( -name '*.cc' -o -name '*.h' \) \
     -not -path 'graph/ops/*' -not -path 'graph/gradients/*' -not -path 'plugin/cpu/*' -not -path 'plugin/apu/*' \
-    -not -path 'plugin/opencl/*' -not -path 'plugin/template/*' |
+    -not -path 'plugin/opencl/*' -not -path 'plugin/template/*' -not -path 'executor/stablehlo/*' |
     grep -vE "$ABOUT_TENSORFLOW|$CLIENT" | sort)
 
 # That it finds one is tested first.

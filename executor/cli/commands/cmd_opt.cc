@@ -1,7 +1,10 @@
 // graph_run opt: optimizes a graph for its fetches and writes the result.
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/emit_program.h"
+#include "executor/cli/faults/exit_code.h"
 #include "executor/cli/graphs/explain_node.h"
 #include "executor/cli/model/feeds.h"
 #include "executor/cli/model/frozen.h"
@@ -24,6 +27,7 @@ namespace {
 
 struct OptFlags : CompileFlags {
   bool list_passes = false;
+  EmitFlags program;
 
   OptFlags() {
     defaults.target = Target::TensorFlow();
@@ -32,6 +36,11 @@ struct OptFlags : CompileFlags {
   }
   void Declare(Declarer& d);
 };
+
+// Why -o takes no such name: a program has one of its own.
+std::string RefuseOutput(const std::string& path) {
+  return path.ends_with(".mlir") ? std::string() : RefuseExportName(path);
+}
 
 void OptFlags::Declare(Declarer& d) {
   DeclareOutputs(d);
@@ -48,10 +57,18 @@ void OptFlags::Declare(Declarer& d) {
   DeclareWatching(d);
   DeclareRewriting(d);
   DeclareBisectLimit(d);
-  DeclareSaveOptimized(d, "-o,--save-optimized");
+  d.Group(FlagGroup::kOptimizer);
+  d.Text("-o,--save-optimized", save_optimized, "OUT",
+         "write the optimized graph: .pb or .pbtxt, .xz or .gz after it; with --emit a .mlir",
+         RefuseOutput);
   d.Text("--explain-node", explain_node, "NAME",
          "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
          "FUNCTION:NODE is one of a function's body");
+  d.Choice("--emit", {"stablehlo"}, "stablehlo",
+           "-o writes a program for devices that compile, in place of the graph",
+           [this](const std::string& format) { program.emit = format; });
+  d.Repeat("--shape", program.shapes, "NAME=DIMS",
+           "of an argument, for --emit, such as x=8x128; unknown sizes are 1 otherwise");
   DeclareReport(d);
   d.Flag("--provenance", provenance,
          "write where nodes come from with them, as _tenon_origins and _tenon_rewrites");
@@ -175,12 +192,35 @@ absl::Status AddNodeHistory(const Workbench& bench, const Executable& executable
                      invocation);
 }
 
+// -o and --emit must want the same kind of file.
+absl::Status CheckOutput(const OptFlags& flags) {
+  const bool is_program = flags.save_optimized.ends_with(".mlir");
+  if (is_program && flags.program.emit.empty())
+    return UsageError("-o: a .mlir file is written with --emit stablehlo");
+  if (!is_program && !flags.program.emit.empty() && !flags.save_optimized.empty())
+    return UsageError("-o: --emit stablehlo writes a file that ends in .mlir");
+  return absl::OkStatus();
+}
+
+// Optimizes the graph and writes it as a program.
+absl::Status EmitOptimized(OptFlags flags, Invocation& invocation) {
+  const std::string path = std::exchange(flags.save_optimized, "");
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, RequestedEndpoints(bench.names(), flags));
+  TENON_ASSIGN_OR_RETURN(const Executable* executable,
+                         PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
+  return EmitProgram(OptimizedGraph(*executable), bench.names(), ends, flags.program, path,
+                     invocation);
+}
+
 absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
   if (flags.list_passes) {
     ListPasses(invocation);
     return absl::OkStatus();
   }
   if (flags.paths.empty()) return TooFewArguments(kOptCommand);
+  TENON_RETURN_IF_ERROR(CheckOutput(flags));
+  if (!flags.program.emit.empty()) return EmitOptimized(flags, invocation);
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   const Graph& graph = bench.graph();
   TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));

@@ -1,0 +1,28 @@
+// Writes the program of a graph for devices that compile: `opt --emit stablehlo`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/cli/model/feeds.h"
+#include "executor/cli/options/invocation.h"
+#include "graph/ir/graph.h"
+
+namespace tenon::cli {
+
+struct EmitFlags {
+  std::string emit;                 // "stablehlo"; empty: nothing is emitted
+  std::vector<std::string> shapes;  // NAME=DIMS, such as x=8x128
+};
+
+// Lowers `graph`, an optimized graph, for these feeds and fetches and writes the text to `path`; an
+// empty `path` writes nothing. Adds to the invocation's document and text what was written.
+// Dimensions that neither the graph nor EmitFlags::shapes tell are 1, which the text says.
+//
+// kUsage: a shape that does not parse, or that names no feed or does not fit it. Other errors are
+// those of stablehlo::Lower, and of writing the file.
+absl::Status EmitProgram(const Graph& graph, const Names& names, const Endpoints& ends,
+                         const EmitFlags& flags, const std::string& path, Invocation& invocation);
+
+}  // namespace tenon::cli

@@ -1,0 +1,245 @@
+// Writes the ops of one StableHLO program, line by line. Each function writes one op, or the few
+// that it says, and returns its result with its type and shape. Private to executor/stablehlo/.
+//
+// Operands must have the shapes and types that the op wants; a shape that does not fit is a fault
+// of the caller that makes status() INTERNAL. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "executor/stablehlo/text.h"
+#include "graph/ir/graph.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
+
+namespace tenon::stablehlo {
+
+// A value of the program: "%7", "%7#1", "%arg0" or "%w0".
+struct Value {
+  enum class Kind : uint8_t { kNone, kOp, kArgument, kWeight };
+  Kind kind = Kind::kNone;
+  int16_t result = -1;  // of an op with several results
+  int32_t id = 0;
+  DataType dtype = DataType::kInvalid;
+  Shape shape;
+
+  explicit operator bool() const { return kind != Kind::kNone; }
+  int rank() const { return shape.rank(); }
+};
+using Values = std::vector<Value>;
+using Ints = absl::InlinedVector<int64_t, 6>;
+using IntSpan = absl::Span<const int64_t>;
+
+// Text with the node of each line.
+struct Lines {
+  std::string text;
+  std::vector<NodeId> nodes;
+};
+
+// What windows slide by; each list has an entry for each dimension of the operand.
+struct Window {
+  Ints size, stride, low, high;
+  Ints base_dilation;  // empty: 1
+};
+
+// The dimensions of a convolution, as StableHLO names them.
+struct ConvDims {
+  std::string text;  // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
+  Ints stride, low, high, lhs_dilation, rhs_dilation;
+  int64_t feature_groups = 1, batch_groups = 1;
+};
+
+struct GatherDims {
+  Ints offset_dims, collapsed_slice_dims, start_index_map, slice_sizes;
+  int64_t index_vector_dim = 0;
+};
+
+struct ScatterDims {
+  Ints update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims;
+  int64_t index_vector_dim = 0;
+  bool unique = false;
+};
+
+class Builder {
+ public:
+  // `precision`: "HIGHEST" or "DEFAULT", of products.
+  Builder(std::string_view precision, bool node_names)
+      : precision_(precision), node_names_(node_names) {}
+
+  // The lines that follow belong to this node of the graph. `name` is for a comment.
+  void SetNode(NodeId n, std::string_view name);
+  const absl::Status& status() const { return status_; }
+  void Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+  // Takes what has been written so far.
+  Lines Take() { return std::exchange(out_, Lines()); }
+  size_t bytes() const { return out_.text.size(); }
+
+  // --- Constants.
+  Value Full(DataType dtype, const Shape& shape, double value);
+  Value FullInt(DataType dtype, const Shape& shape, int64_t value);
+  Value Scalar(DataType dtype, double value) { return Full(dtype, Shape(), value); }
+  Value ScalarInt(DataType dtype, int64_t value) { return FullInt(dtype, Shape(), value); }
+  // A constant of x's type and shape.
+  Value Like(const Value& x, double value) { return Full(x.dtype, x.shape, value); }
+  // The least and the greatest value of the type: infinities of floats.
+  Value Lowest(DataType dtype, const Shape& shape) { return Extreme(dtype, shape, true); }
+  Value Highest(DataType dtype, const Shape& shape) { return Extreme(dtype, shape, false); }
+  Value Constant(const Tensor& tensor);
+  // An integer vector.
+  Value Vector(DataType dtype, IntSpan values);
+
+  // --- Element by element. Operands of Binary, Compare and Select have one shape.
+  Value Unary(std::string_view op, const Value& x);  // "tanh"
+  Value Chlo(std::string_view op, const Value& x);   // "erf"
+  Value ChloBinary(std::string_view op, const Value& x, const Value& y);
+  Value Binary(std::string_view op, const Value& x, const Value& y);  // "add"
+  Value Add(const Value& x, const Value& y) { return Binary("add", x, y); }
+  Value Sub(const Value& x, const Value& y) { return Binary("subtract", x, y); }
+  Value Mul(const Value& x, const Value& y) { return Binary("multiply", x, y); }
+  Value Div(const Value& x, const Value& y) { return Binary("divide", x, y); }
+  Value Max(const Value& x, const Value& y) { return Binary("maximum", x, y); }
+  Value Min(const Value& x, const Value& y) { return Binary("minimum", x, y); }
+  Value And(const Value& x, const Value& y) { return Binary("and", x, y); }
+  Value Or(const Value& x, const Value& y) { return Binary("or", x, y); }
+  Value Not(const Value& x) { return Unary("not", x); }
+  Value Neg(const Value& x) { return Unary("negate", x); }
+  // With a number for the second operand.
+  Value Add(const Value& x, double y) { return Add(x, Like(x, y)); }
+  Value Sub(const Value& x, double y) { return Sub(x, Like(x, y)); }
+  Value Mul(const Value& x, double y) { return Mul(x, Like(x, y)); }
+  Value Div(const Value& x, double y) { return Div(x, Like(x, y)); }
+  Value Max(const Value& x, double y) { return Max(x, Like(x, y)); }
+  Value Min(const Value& x, double y) { return Min(x, Like(x, y)); }
+  // `direction`: EQ NE GE GT LE LT. Of floats every comparison with NaN is false, but NE is true;
+  // with `total` NaN is above all else.
+  Value Compare(std::string_view direction, const Value& x, const Value& y, bool total = false);
+  Value Compare(std::string_view direction, const Value& x, double y) {
+    return Compare(direction, x, Like(x, y));
+  }
+  Value Select(const Value& p, const Value& x, const Value& y);
+  Value Convert(const Value& x, DataType dtype);  // x itself if it has the type
+  Value Bitcast(const Value& x, DataType dtype, const Shape& shape);
+  Value Real(const Value& x, bool imaginary = false);
+  Value Complex(const Value& re, const Value& im);
+  Value AbsComplex(const Value& x);
+  Value IsFinite(const Value& x);
+  // The conjugate of a complex number; x itself if it is real.
+  Value Conj(const Value& x);
+  // Half and bfloat16 as float, in which TensorFlow sums them; others as they are.
+  Value Wide(const Value& x);
+
+  // --- Shapes.
+  Value Reshape(const Value& x, const Shape& shape);  // x itself if it has the shape
+  // dims[i] is the axis of the result for axis i of x.
+  Value Broadcast(const Value& x, const Shape& shape, IntSpan dims);
+  // By NumPy's rules: axes of x are the last of the result. x itself if it has the shape.
+  Value BroadcastTo(const Value& x, const Shape& shape);
+  Value Transpose(const Value& x, IntSpan perm);
+  Value Reverse(const Value& x, IntSpan dims);
+  Value Concat(absl::Span<const Value> parts, int64_t axis);
+  Value Slice(const Value& x, IntSpan begin, IntSpan limit, IntSpan stride = {});
+  // The elements [begin, limit) of one axis.
+  Value SliceAxis(const Value& x, int axis, int64_t begin, int64_t limit);
+  // Starts are scalars of one integer type; they are clamped.
+  Value DynamicSlice(const Value& x, absl::Span<const Value> starts, IntSpan sizes);
+  Value DynamicUpdate(const Value& x, const Value& update, absl::Span<const Value> starts);
+  Value Pad(const Value& x, const Value& filler, IntSpan low, IntSpan high, IntSpan interior = {});
+  Value Iota(DataType dtype, const Shape& shape, int64_t dim);
+
+  // --- Many to one. `op` combines two scalars: "add", "maximum".
+  Value Reduce(std::string_view op, const Value& x, const Value& init, IntSpan dims);
+  // The region gets two scalars for each operand, first all of the one side, then all of the other.
+  using Region = absl::FunctionRef<Values(absl::Span<const Value>)>;
+  Values ReduceMany(absl::Span<const Value> operands, absl::Span<const Value> inits, IntSpan dims,
+                    Region region);
+  Value ReduceWindow(std::string_view op, const Value& x, const Value& init, const Window& window);
+  // Scatters `source` to where `select` (GE, LE) found the chosen element of each window of x.
+  Value SelectAndScatter(std::string_view select, const Value& x, const Value& source,
+                         const Value& init, const Window& window);
+  Values Sort(absl::Span<const Value> operands, int64_t dim, Region less);
+
+  // --- Products. `dtype`: of the result, which may be wider.
+  Value Dot(const Value& x, const Value& y, IntSpan batch_x, IntSpan batch_y, IntSpan sum_x,
+            IntSpan sum_y, DataType dtype);
+  Value Conv(const Value& x, const Value& filter, const ConvDims& dims, const Shape& shape);
+  Value Cholesky(const Value& x);
+  // Solves a * result = b for triangular matrices; `transpose` of a as StableHLO names it.
+  Value TriangularSolve(const Value& a, const Value& b, bool lower, std::string_view transpose);
+  // `type`: FFT, IFFT, RFFT, IRFFT, over the last axes.
+  Value Fft(std::string_view type, const Value& x, IntSpan length, DataType dtype,
+            const Shape& shape);
+  Value Gather(const Value& x, const Value& indices, const GatherDims& dims, const Shape& shape);
+  // `op` as in Reduce; empty: the update replaces the element.
+  Value Scatter(std::string_view op, const Value& x, const Value& indices, const Value& updates,
+                const ScatterDims& dims);
+
+  // --- Regions. A region's body is written by InRegion, whose text then goes into an op.
+  // Values of the program outside may be read in the region.
+  Lines InRegion(absl::FunctionRef<void()> write);
+  void Return(absl::Span<const Value> values);
+  // Names for the values that enter a region.
+  Value BlockArgument(DataType dtype, const Shape& shape);
+  Values While(absl::Span<const Value> init, absl::Span<const Value> carried, Lines cond,
+               Lines body);
+  // `op`: "if" or "case". `shapes` gives types and shapes of the results.
+  Values Branch(std::string_view op, const Value& selector, std::vector<Lines> branches,
+                absl::Span<const Value> shapes);
+
+  // --- Reads of parameters.
+  static Value Argument(int32_t index, DataType dtype, const Shape& shape);
+  static Value Weight(int32_t index, DataType dtype, const Shape& shape);
+
+  // Whether the text reads the argument of this index.
+  bool ReadsArgument(size_t index) const {
+    return index < read_arguments_.size() && read_arguments_[index];
+  }
+
+  void AppendName(const Value& v);
+  void AppendType(const Value& v) { stablehlo::AppendType(v.dtype, v.shape, &out_.text); }
+  // Text that belongs to no op: the ends of functions.
+  void Line(std::string_view text);
+
+ private:
+  Value New(DataType dtype, const Shape& shape);
+  // "%7 = "
+  Value Begin(DataType dtype, const Shape& shape);
+  void End();
+  void Text(std::string_view text) { out_.text.append(text); }
+  void Names(absl::Span<const Value> values);
+  void Types(absl::Span<const Value> values);
+  // "(T, T2) -> U" at the end of the line.
+  void EndTyped(absl::Span<const Value> operands, absl::Span<const Value> results);
+  Value Extreme(DataType dtype, const Shape& shape, bool lowest);
+  Value Splat(DataType dtype, const Shape& shape, std::string_view number);
+  Values BeginMany(absl::Span<const Value> types);
+  // "^bb0(...):", the body by `region`, and its return.
+  void Block(absl::Span<const Value> arguments, Region region);
+  void BinaryBlock(std::string_view op, DataType dtype);
+  void Check(bool fits, std::string_view op);
+  void Append(const Lines& lines);
+  void WindowAttrs(const Window& window, bool padding);
+
+  std::string_view precision_;
+  bool node_names_;
+  absl::Status status_;
+  Lines out_;
+  int32_t next_ = 0;
+  int depth_ = 2;
+  NodeId node_ = kNoNode;
+  std::vector<bool> read_arguments_;
+  std::string comment_;  // of the next line that ends
+};
+
+}  // namespace tenon::stablehlo

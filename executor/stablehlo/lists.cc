@@ -1,0 +1,187 @@
+// TensorLists of a fixed size, as loops of recurrent layers use them: one tensor with the elements
+// behind each other.
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "executor/stablehlo/rows.h"
+#include "graph/base/status_macros.h"
+
+namespace tenon::stablehlo {
+namespace lists_ops {
+namespace {
+
+absl::StatusOr<const ListValue*> ListOf(Op& op) {
+  const ListValue* list = op.InEntry(0).list.get();
+  if (list == nullptr) return op.Unimplemented("the list comes from outside of the program");
+  return list;
+}
+
+void SetList(Op& op, ListValue list) {
+  op.OutEntry(0).list = std::make_shared<const ListValue>(std::move(list));
+}
+
+Shape ElementShape(const Value& elements) { return Shape(elements.shape.dims().subspan(1)); }
+
+Shape ListShape(int64_t size, const Shape& element) {
+  Shape shape({size});
+  for (const int64_t dim : element.dims()) shape.push_back(dim);
+  return shape;
+}
+
+// The shape that an input gives for the elements, if it gives all of it.
+std::optional<Shape> GivenShape(Op& op, int input) {
+  const absl::StatusOr<Ints> ints = op.IntsOf(input);
+  if (!ints.ok() || op.InRank(input) == 0) return std::nullopt;
+  for (const int64_t dim : *ints) {
+    if (dim < 0) return std::nullopt;
+  }
+  return Shape(*ints);
+}
+
+absl::Status Reserve(Op& op) {
+  ListValue list;
+  TENON_ASSIGN_OR_RETURN(list.dtype, op.shapes().AttrType("element_dtype"));
+  TENON_ASSIGN_OR_RETURN(list.size, op.IntOf(1));
+  if (list.size < 0) return op.Invalid("the number of elements must not be negative");
+  if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
+  if (const std::optional<Shape> shape = GivenShape(op, 0))
+    list.elements = op.b.Full(list.dtype, ListShape(list.size, *shape), 0);
+  SetList(op, std::move(list));
+  return absl::OkStatus();
+}
+
+absl::Status FromTensor(Op& op) {
+  const Value& x = op.In(0);
+  SetList(op, {.dtype = x.dtype, .size = x.shape.dim(0), .elements = x});
+  return absl::OkStatus();
+}
+
+Values StartsAt(Op& op, const Value& index, int rank) {
+  Values starts = {index};
+  for (int i = 1; i < rank; ++i) starts.push_back(op.b.ScalarInt(index.dtype, 0));
+  return starts;
+}
+
+void CheckIndex(Op& op, const Value& index, int64_t size) {
+  op.Check(op.b.And(op.b.Compare("GE", index, 0.0),
+                    op.b.Compare("LT", index, static_cast<double>(size))),
+           absl::StrCat("an index is not in the list of ", size, " elements"));
+}
+
+absl::Status GetItem(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  const Value& index = op.In(1);
+  CheckIndex(op, index, list->size);
+  if (!list->elements) {
+    const std::optional<Shape> shape = GivenShape(op, 2);
+    if (!shape) return op.Unimplemented("the shape of the list's elements is not known");
+    return op.Out(op.b.Full(list->dtype, *shape, 0));
+  }
+  const Shape element = ElementShape(list->elements);
+  const Value slice = op.b.DynamicSlice(list->elements, StartsAt(op, index, list->elements.rank()),
+                                        ListShape(1, element).dims());
+  return op.Out(op.b.Reshape(slice, element));
+}
+
+absl::Status SetItem(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  const Value &index = op.In(1), &item = op.In(2);
+  bool grows = false;
+  if (op.shapes().HasAttr("resize_if_index_out_of_bounds")) {
+    TENON_ASSIGN_OR_RETURN(grows, op.Bool("resize_if_index_out_of_bounds"));
+  }
+  if (grows) return op.Unimplemented("a list that grows");
+  CheckIndex(op, index, list->size);
+  ListValue set = *list;
+  if (!set.elements) set.elements = op.b.Full(set.dtype, ListShape(set.size, item.shape), 0);
+  if (ElementShape(set.elements) != item.shape)
+    return op.Unimplemented("elements of different shapes");
+  set.elements = op.b.DynamicUpdate(set.elements, op.b.Reshape(item, ListShape(1, item.shape)),
+                                    StartsAt(op, index, set.elements.rank()));
+  SetList(op, std::move(set));
+  return absl::OkStatus();
+}
+
+absl::Status Stack(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  if (list->count) return op.Unimplemented("a list of unknown length");
+  if (list->elements) return op.Out(list->elements);
+  const std::optional<Shape> shape = GivenShape(op, 1);
+  if (!shape) return op.Unimplemented("the shape of the list's elements is not known");
+  return op.Out(op.b.Full(list->dtype, ListShape(list->size, *shape), 0));
+}
+
+absl::Status Empty(Op& op) {
+  ListValue list;
+  TENON_ASSIGN_OR_RETURN(list.dtype, op.shapes().AttrType("element_dtype"));
+  if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
+  SetList(op, std::move(list));
+  return absl::OkStatus();
+}
+
+absl::Status PushBack(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  const Value& item = op.In(1);
+  ListValue pushed = *list;
+  const Value row = op.b.Reshape(item, ListShape(1, item.shape));
+  if (list->elements && ElementShape(list->elements) != item.shape)
+    return op.Unimplemented("elements of different shapes");
+  if (list->count) {
+    pushed.elements =
+        op.b.DynamicUpdate(list->elements, row, StartsAt(op, list->count, list->elements.rank()));
+    pushed.count = op.b.Add(list->count, 1.0);
+  } else {
+    pushed.elements = list->elements ? op.b.Concat({list->elements, row}, 0) : row;
+    pushed.size = list->size + 1;
+  }
+  SetList(op, std::move(pushed));
+  return absl::OkStatus();
+}
+
+absl::Status PopBack(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  ListValue popped = *list;
+  if (!list->elements || list->size == 0) return op.Invalid("the list is empty");
+  const Shape element = ElementShape(list->elements);
+  Value row;
+  if (list->count) {
+    popped.count = op.b.Sub(list->count, 1.0);
+    op.Check(op.b.Compare("GE", popped.count, 0.0), "Trying to pop from an empty list");
+    row = op.b.DynamicSlice(list->elements, StartsAt(op, popped.count, list->elements.rank()),
+                            ListShape(1, element).dims());
+  } else {
+    row = op.b.SliceAxis(list->elements, 0, list->size - 1, list->size);
+    popped.size = list->size - 1;
+    popped.elements = op.b.SliceAxis(list->elements, 0, 0, popped.size);
+  }
+  SetList(op, std::move(popped));
+  op.Out(1, op.b.Reshape(row, element));
+  return absl::OkStatus();
+}
+
+absl::Status Length(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  if (list->count) return op.Out(list->count);
+  return op.Out(op.b.ScalarInt(DataType::kInt32, list->size));
+}
+
+constexpr Types kItems = kAll | kVariants;
+
+constexpr Row kRows[] = {
+    {"TensorListReserve", Reserve, kItems, In(0) | In(1)},
+    {"TensorListFromTensor", FromTensor, kItems, In(1)},
+    {"TensorListGetItem", GetItem, kItems, In(2)},
+    {"TensorListSetItem", SetItem, kItems},
+    {"TensorListStack", Stack, kItems, In(1)},
+    {"TensorListLength", Length, kItems},
+    {"EmptyTensorList", Empty, kItems, In(0) | In(1)},
+    {"TensorListPushBack", PushBack, kItems},
+    {"TensorListPopBack", PopBack, kItems, In(1)},
+};
+
+}  // namespace
+}  // namespace lists_ops
+
+Rows ListRows() { return lists_ops::kRows; }
+
+}  // namespace tenon::stablehlo

@@ -1,0 +1,72 @@
+// Says which nodes can be lowered to StableHLO, before shapes are known: for forming clusters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "graph/ir/graph.h"
+
+namespace tenon::stablehlo {
+
+// Why a node cannot be lowered.
+enum class Refusal : uint8_t {
+  kNone,      // it can
+  kOp,        // no lowering for the op
+  kType,      // not in this type
+  kAttr,      // not with these attributes
+  kState,     // the op reads or changes state, or answers anew each time
+  kDynamic,   // the shape of a result depends on values that are known in the run only
+  kFunction,  // a node in a function that it calls cannot be lowered
+};
+
+// "OP", "TYPE" and so on: the code of a reason.
+std::string_view RefusalCode(Refusal refusal);
+
+struct Verdict {
+  Refusal refusal = Refusal::kNone;
+  std::string detail;  // for a person: "no lowering for op Unique", "DT_STRING"; empty for kNone
+  bool ok() const { return refusal == Refusal::kNone; }
+};
+
+// Answers from the op, the attributes and the types alone; shapes need not be known. Remembers
+// answers by kind of node. `graph` must outlive it and must not be edited meanwhile. Not
+// thread-safe.
+class Lowerability {
+ public:
+  explicit Lowerability(const Graph& graph);
+  ~Lowerability();
+
+  // Whether node n can be lowered as part of a cluster. A node of type variant (TensorList ops) can
+  // be lowered while no variant crosses the border of the cluster; see CrossesBorder.
+  const Verdict& Ask(NodeId n);
+
+  // The inputs of node n whose values must be known when the program is compiled: shapes, axes,
+  // paddings. Bit i is input i; inputs from 63 on share bit 63.
+  uint64_t ConstantInputs(NodeId n);
+
+ private:
+  struct Memo;
+  std::unique_ptr<Memo> memo_;
+};
+
+// Whether a value of this type may be an argument or a result of a program: numbers and booleans
+// may, variants, resources and strings may not.
+bool CrossesBorder(DataType dtype);
+
+// What a cluster needs to know when it is compiled.
+struct ConstantNeeds {
+  // Outputs of nodes outside the cluster whose values decide shapes inside it: Argument::value must
+  // be given for them, and they are part of the signature. In the order of first use.
+  std::vector<Output> outside;
+};
+// `nodes` are those of the cluster. Follows inputs that must be known back through nodes of the
+// cluster, and stops where shapes alone give the value (Shape, Size, Rank). Linear in the cluster.
+ConstantNeeds FindConstantNeeds(const Graph& graph, absl::Span<const NodeId> nodes,
+                                Lowerability& lowerability);
+
+}  // namespace tenon::stablehlo

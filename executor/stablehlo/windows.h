@@ -1,0 +1,23 @@
+// The windows of convolutions and pools, along spatial dimensions. Private to executor/stablehlo/.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "executor/stablehlo/op.h"
+#include "graph/shapes/window_shapes.h"
+
+namespace tenon::stablehlo {
+
+// One window per spatial dimension.
+struct SpatialWindows {
+  ops::WindowFormat format;
+  Ints stride, dilation, low, high;  // by spatial dimension
+};
+
+// Reads strides, dilations, padding and format of a node for an input of this shape and windows of
+// these sizes. `lists` says how many entries the attributes have, where they are given as inputs.
+absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes);
+// The same, for strides that are known otherwise: one for each dimension of the input.
+absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes,
+                                           IntSpan strides);
+
+}  // namespace tenon::stablehlo
