@@ -122,7 +122,7 @@ class BatchNorm {
 };
 
 constexpr PlainRow kLayer[] = {{{"_TenonLayerNorm", kF32}}};
-constexpr PlainRow kBatch[] = {{{"FusedBatchNorm", kF32}},
+constexpr PlainRow kBatchNorms[] = {{{"FusedBatchNorm", kF32}},
                                {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
                                {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
 
@@ -130,7 +130,7 @@ constexpr PlainRow kBatch[] = {{{"FusedBatchNorm", kF32}},
 
 void RegisterNormalization() {
   RegisterTable<LayerNorm, kLayer>();
-  RegisterTable<BatchNorm, kBatch>();
+  RegisterTable<BatchNorm, kBatchNorms>();
 }
 
 }  // namespace opencl

@@ -2,7 +2,12 @@
 #include <unistd.h>
 #include <cstdio>
 
-#include "tenon/tenon.h"
+#include "tenon/function.h"
+#include "tenon/gradient_tape.h"
+#include "tenon/graph_file.h"
+#include "tenon/operators.h"
+#include "tenon/session.h"
+#include "tenon/variable.h"
 
 namespace {
 

@@ -1,7 +1,8 @@
 // Ops that another file calls, which includes less, are recorded by tapes and traced.
 #include "tests/cpp/headers/polynomial.h"
 
-#include "tenon/tenon.h"
+#include "tenon/function.h"
+#include "tenon/gradient_tape.h"
 
 int main() {
   const tenon::Tensor x = tenon::Tensor::Of<float>({1, 2});

@@ -322,7 +322,7 @@ TEST(Reduce, KeepsWhatMustRunFirst) {
 }
 
 // A long chain with one rewrite that is wrong: |-x²| becomes -x².
-std::string Chain(int length, int bad) {
+std::string ChainOfLength(int length, int bad) {
   std::string text = Placeholder("x", "dim { size: 2 }");
   std::string last = "x";
   for (int i = 0; i < length; ++i) {
@@ -342,7 +342,7 @@ TEST(Reduce, TakesLogarithmicallyManyTrials) {
   const auto fails = [&](const FailingCase& smaller) {
     return !judge.OptimizedIsWrong(smaller).empty();
   };
-  const FailingCase failing = MakeFailingCase(Chain(1000, 700));
+  const FailingCase failing = MakeFailingCase(ChainOfLength(1000, 700));
   const GraphRunner runner({}, WithPlant());
   const Reduction reduction = Reduce(failing, runner, fails).value();
   EXPECT_LE(reduction.failing.graph.num_nodes(), 2);

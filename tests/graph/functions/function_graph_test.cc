@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Parse;
 
-constexpr char kFloat[] = "attr { key: 'T' value { type: DT_FLOAT } }";
+constexpr char kTIsFloat[] = "attr { key: 'T' value { type: DT_FLOAT } }";
 
 std::string Library(std::string_view functions) {
   return absl::StrCat("library { ", functions, " } versions { producer: 2474 }");
@@ -38,10 +38,10 @@ std::string Everything() {
       "attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value { tensor { dtype: "
       "DT_INT32 tensor_shape {} int_val: 0 } } } } "
       "node_def { name: 'parts' op: 'Split' input: 'dim:output:0' input: 'a' ",
-      kFloat,
+      kTIsFloat,
       " attr { key: 'num_split' value { i: 2 } } } "
       "node_def { name: 'n' op: 'Neg' input: 'parts:output:1' input: '^dim' input: '^b' ",
-      kFloat, "} node_def { name: 'u' op: 'Unique' input: 'n:y:0' ", kFloat,
+      kTIsFloat, "} node_def { name: 'u' op: 'Unique' input: 'n:y:0' ", kTIsFloat,
       " attr { key: 'out_idx' value { type: DT_INT32 } } } "
       "node_def { name: 'wait' op: 'NoOp' input: '^n' } "
       "ret { key: 'r' value: 'u:y:0' } ret { key: 's' value: 'b' } ret { key: 't' value: 'u:idx' } "

@@ -21,13 +21,13 @@ std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string SavedModelBytes() {
+std::string BytesOfSavedModel() {
   return ReadAll(testing::Golden("saved_models/vocabulary/model/saved_model.pb"));
 }
 
 // What a saver writes as .meta is what a SavedModel holds.
 std::string MetaGraphBytes() {
-  const std::string model = SavedModelBytes();
+  const std::string model = BytesOfSavedModel();
   WireReader reader(model);
   WireField f;
   while (reader.Next(&f)) {
@@ -57,7 +57,7 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
   const struct {
     std::string content, says;
   } files[] = {
-      {SavedModelBytes(), "name the folder that it is in"},
+      {BytesOfSavedModel(), "name the folder that it is in"},
       {"# text\n\nsaved_model_schema_version: 1\n", "name the folder that it is in"},
       {"meta_graphs {\n}\n", "name the folder that it is in"},
       {MetaGraphBytes(), "simple_save"},

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using testing::RunCpuKernel;
 using testing::RunSteadily;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 Tensor Ints(const std::vector<int32_t>& values) {
@@ -31,7 +31,7 @@ Tensor Floats(const std::vector<float>& values) {
 }
 Tensor Float(float value) { return Floats({value}).Reshaped(Shape()); }
 
-const std::string kFloat = attr::Type(DataType::kFloat), kInt32 = attr::Type(DataType::kInt32),
+const std::string kFloatType = attr::Type(DataType::kFloat), kInt32 = attr::Type(DataType::kInt32),
                   kInt64 = attr::Type(DataType::kInt64);
 
 Attrs Seeded(Attrs attrs) {
@@ -51,7 +51,7 @@ cpu::Philox AfterRunOf(uint64_t blocks) {
 
 TEST(RandomStream, GoesOnBy256BlocksForEachNumber) {
   const auto numbers =
-      RunCpuKernel("RandomUniform", Seeded({{"dtype", kFloat}, {"T", kInt32}}), {Ints({5})});
+      RunCpuKernel("RandomUniform", Seeded({{"dtype", kFloatType}, {"T", kInt32}}), {Ints({5})});
   ASSERT_TRUE(numbers.ok()) << numbers.status();
   cpu::Philox philox = AfterRunOf(5 * 256);
   const cpu::PhiloxWords first = philox.Next(), second = philox.Next();
@@ -70,8 +70,9 @@ TEST(RandomStream, OfAShuffleGoesOnByOneWordForEachRow) {
 }
 
 TEST(RandomNumbers, DoNotDependOnThreads) {
-  const Attrs sized = Seeded({{"dtype", kFloat}, {"T", kInt32}});
-  const Attrs sampled = Seeded({{"dtype", kFloat}, {"S", kInt32}, {"R", kFloat}, {"T", kFloat}});
+  const Attrs sized = Seeded({{"dtype", kFloatType}, {"T", kInt32}});
+  const Attrs sampled =
+      Seeded({{"dtype", kFloatType}, {"S", kInt32}, {"R", kFloatType}, {"T", kFloatType}});
   const Attrs whole = {{"dtype", kInt64}, {"T", kInt32}, {"Tseed", kInt32}};
   RunSteadily("RandomUniform", sized, {Ints({70001})});
   RunSteadily("TruncatedNormal", sized, {Ints({70001})});
@@ -80,31 +81,33 @@ TEST(RandomNumbers, DoNotDependOnThreads) {
 }
 
 TEST(RandomParameters, ThatNoDrawSatisfiesAreRefused) {
-  const Attrs sampled = Seeded({{"dtype", kFloat}, {"S", kInt32}, {"R", kFloat}, {"T", kFloat}});
-  for (float rate : {kNan, kInf}) {
+  const Attrs sampled =
+      Seeded({{"dtype", kFloatType}, {"S", kInt32}, {"R", kFloatType}, {"T", kFloatType}});
+  for (float rate : {kNoNumber, kInf}) {
     EXPECT_THAT(
         RunCpuKernel("RandomPoissonV2", sampled, {Ints({2}), Floats({1, rate})}).status().message(),
         HasSubstr("parameter 1"));
   }
-  for (float alpha : {kNan, -1.0F}) {
-    EXPECT_FALSE(RunCpuKernel("RandomGamma", Seeded({{"S", kInt32}, {"T", kFloat}}),
+  for (float alpha : {kNoNumber, -1.0F}) {
+    EXPECT_FALSE(RunCpuKernel("RandomGamma", Seeded({{"S", kInt32}, {"T", kFloatType}}),
                               {Ints({2}), Floats({alpha})})
                      .ok());
   }
   const auto truncated = [](float deviation, float low, float high) {
-    return RunCpuKernel("ParameterizedTruncatedNormal", Seeded({{"dtype", kFloat}, {"T", kInt32}}),
+    return RunCpuKernel("ParameterizedTruncatedNormal",
+                        Seeded({{"dtype", kFloatType}, {"T", kInt32}}),
                         {Ints({2}), Float(0), Float(deviation), Float(low), Float(high)})
         .status()
         .code();
   };
   EXPECT_EQ(truncated(-1, 0, 1), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(truncated(kNan, 0, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(truncated(kNoNumber, 0, 1), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(truncated(1, 1e30F, 1e31F), absl::StatusCode::kInternal);
 }
 
 TEST(RandomParameters, OfCountsThatAreNoNumbersGiveNone) {
-  const Attrs attrs = {{"dtype", kInt32}, {"T", kFloat}, {"S", kInt32}, {"Tseed", kInt32}};
-  for (float count : {kNan, kInf, -1.0F, 1e30F}) {
+  const Attrs attrs = {{"dtype", kInt32}, {"T", kFloatType}, {"S", kInt32}, {"Tseed", kInt32}};
+  for (float count : {kNoNumber, kInf, -1.0F, 1e30F}) {
     const auto drawn = RunCpuKernel("StatelessRandomBinomial", attrs,
                                     {Ints({3}), Ints({1, 2}), Float(count), Float(.3F)});
     EXPECT_TRUE(drawn.ok()) << count << drawn.status();

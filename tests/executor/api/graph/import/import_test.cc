@@ -68,12 +68,12 @@ class Import : public testing::GraphFixture {
   OptionsPtr options_;
 };
 
-std::string Chain() {
+std::string ChainOfNodes() {
   return PlaceholderText("x") + NodeText("y", "Neg", {"x"}) + NodeText("z", "Neg", {"y", "^x"});
 }
 
 TEST_F(Import, KeepsEverything) {
-  const std::string text = Chain() +
+  const std::string text = ChainOfNodes() +
                            "versions { producer: 1882 min_consumer: 12 } "
                            "library { function { signature { name: 'f' } } }";
   ImportText(text);
@@ -93,7 +93,7 @@ TEST_F(Import, AddsNodesInTheirOrderOfUse) {
 }
 
 TEST_F(Import, KeepsOneOfControlEdgesThatAreTheSame) {
-  ImportText(Chain() + NodeText("n", "Neg", {"y", "^x", "^y", "^x"}));
+  ImportText(ChainOfNodes() + NodeText("n", "Neg", {"y", "^x", "^y", "^x"}));
   EXPECT_THAT(Edges(), ElementsAre("x()", "y(x)", "z(y ^x)", "n(y ^x ^y)"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(Import, KeepsOneOfControlEdgesThatAreTheSame) {
 TEST_F(Import, WithoutResultsReturnsNoOutputs) {
   TF_ImportGraphDefOptionsAddReturnOutput(options(), "y", 0);
   pb::GraphDef def;
-  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(Chain(), &def));
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(ChainOfNodes(), &def));
   TF_GraphImportGraphDef(g(), testing::BufferOf(def.SerializeAsString()).get(), options(), s());
   ExpectOk();
   EXPECT_THAT(Names(), ElementsAre("x", "y", "z"));
@@ -140,7 +140,7 @@ TEST_F(Import, BytesOutliveTheirBuffer) {
 
 TEST_F(Import, AddsToAGraphThatGrows) {
   TF_Operation* mine = Placeholder("mine", TF_FLOAT);
-  ImportText(Chain());
+  ImportText(ChainOfNodes());
   Unary("Neg", "more", {Find("z"), 0});
   EXPECT_THAT(Names(), ElementsAre("mine", "x", "y", "z", "more"));
   EXPECT_EQ(mine, Find("mine"));
@@ -221,26 +221,26 @@ TEST_F(Import, PutsAPrefixBefore) {
 
 TEST_F(Import, APrefixThatIsTakenIsRefused) {
   TF_ImportGraphDefOptionsSetPrefix(options(), "p");
-  ImportText(Chain());
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes());
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ(3, Names().size());
 }
 
 TEST_F(Import, NamesThatAreTakenAreRefusedOrMadeUnique) {
-  ImportText(Chain());
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes());
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Node name 'x' already exists in the Graph", message());
   ImportText(NodeText("a/b", "NoOp", {}, ""));
   ImportText(NodeText("a", "NoOp", {}, ""), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Node name 'a' already exists in the Graph", message());
   TF_ImportGraphDefOptionsSetUniquifyNames(options(), 1);
-  ImportText(Chain() + NodeText("x_1", "NoOp", {"^x"}, "") + NodeText("a", "NoOp", {}, ""));
+  ImportText(ChainOfNodes() + NodeText("x_1", "NoOp", {"^x"}, "") + NodeText("a", "NoOp", {}, ""));
   EXPECT_THAT(Edges(), ElementsAre("x()", "y(x)", "z(y ^x)", "a/b()", "x_2()", "y_1(x_2)",
                                    "z_1(y_1 ^x_2)", "x_1(^x_2)", "a_1()"));
 }
 
 TEST_F(Import, MapsInputsAndReturnsWhatIsAskedFor) {
-  ImportText(Chain());
+  ImportText(ChainOfNodes());
   TF_Operation *y = Find("y"), *z = Find("z");
   TF_ImportGraphDefOptionsSetPrefix(options(), "i");
   TF_ImportGraphDefOptionsAddInputMapping(options(), "x", 0, {z, 0});
@@ -253,7 +253,7 @@ TEST_F(Import, MapsInputsAndReturnsWhatIsAskedFor) {
   TF_ImportGraphDefOptionsAddReturnOperation(options(), "z");
   EXPECT_EQ(2, TF_ImportGraphDefOptionsNumReturnOutputs(options()));
   EXPECT_EQ(1, TF_ImportGraphDefOptionsNumReturnOperations(options()));
-  const ResultsPtr results = ImportText(Chain());
+  const ResultsPtr results = ImportText(ChainOfNodes());
   EXPECT_THAT(Edges(), ElementsAre("x()", "y(x)", "z(y ^x)", "i/x()", "i/y(z)", "i/z(i/y ^y)"));
   int count = 0;
   TF_Output* outputs = nullptr;
@@ -410,37 +410,37 @@ TEST_F(Import, ColocationNeedNotBeChecked) {
 }
 
 TEST_F(Import, OptionsThatNameNothingAreErrors) {
-  ImportText(Chain());
+  ImportText(ChainOfNodes());
   TF_Operation* x = Find("x");
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddReturnOutput(options(), "no", 0);
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Requested return tensor 'no:0' not found in graph def", message());
   NewOptions();
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddReturnOutput(options(), "y", 3);
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Invalid return output 3 of node 'y', which has 1 output(s)", message());
   NewOptions();
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddReturnOperation(options(), "no");
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Requested return node 'no' not found in graph def", message());
   NewOptions();
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddInputMapping(options(), "x", 0, {x, -1});
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("input_map entry x:0->^x between control edge and non-control edge", message());
   NewOptions();
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddInputMapping(options(), "x", 0, {x, 5});
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   EXPECT_EQ("Node 'y': Connecting to invalid output 5 of source node x which has 1 outputs.",
             message());
   NewOptions();
   TF_ImportGraphDefOptionsSetPrefix(options(), "a");
   TF_ImportGraphDefOptionsAddInputMapping(options(), "x", 0, {nullptr, 0});
-  ImportText(Chain(), TF_INVALID_ARGUMENT);
+  ImportText(ChainOfNodes(), TF_INVALID_ARGUMENT);
   NewOptions();
   TF_ImportGraphDefOptionsAddControlDependency(options(), nullptr);
   ImportText(PlaceholderText("w"), TF_INVALID_ARGUMENT);
