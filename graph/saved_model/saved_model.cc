@@ -154,6 +154,7 @@ class MetaGraphReader {
     std::sort(meta_.signatures.begin(), meta_.signatures.end(),
               [](const Signature& a, const Signature& b) { return a.name < b.name; });
     ReadInitOp(def);
+    ReadOtherNames(def);
     return ReadAssets(def);
   }
 
@@ -236,6 +237,25 @@ class MetaGraphReader {
       meta_.init_op = it->second.node_list().value(0);
       return;
     }
+  }
+
+  // VariableDef and QueueRunnerDef, which collections hold as bytes, name nodes in fields of texts.
+  void ReadOtherNames(const pb::MetaGraphDef& def) {
+    std::vector<std::string>& names = meta_.other_names;
+    if (!def.saver_def().save_tensor_name().empty())
+      names.push_back(def.saver_def().save_tensor_name());
+    for (const auto& [name, collection] : def.collection_def()) {
+      const auto& nodes = collection.node_list().value();
+      names.insert(names.end(), nodes.begin(), nodes.end());
+      for (const std::string& value : collection.bytes_list().value()) {
+        WireReader reader(value);
+        for (WireField f; reader.Next(&f);) {
+          if (f.type == WireType::kBytes && !f.bytes.empty()) names.emplace_back(f.bytes);
+        }
+      }
+    }
+    std::sort(names.begin(), names.end());  // maps of protobuf have no order of their own
+    names.erase(std::unique(names.begin(), names.end()), names.end());
   }
 
   // Adds an asset unless it is there: old files name some twice.
@@ -419,6 +439,12 @@ absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
       result.imported, ImportGraph(model, parts[result.model.chosen], result.model.chosen, limits));
   ReferenceChecker(model.name, result.model.meta(), result.imported).Run();
   return result;
+}
+
+absl::StatusOr<FileBytes> ReadSavedModelFile(const std::string& folder,
+                                             const ImportLimits& limits) {
+  TENON_ASSIGN_OR_RETURN(ModelBytes model, ReadModelFile(folder, limits));
+  return std::move(model.file);
 }
 
 absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,

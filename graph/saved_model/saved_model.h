@@ -57,6 +57,9 @@ struct MetaGraph {
   // The node, or an output of the node, to run after restore_op; or empty.
   std::string init_op;
   std::vector<AssetFile> assets;
+  // What TensorFlow's loaders look up by name besides all that: what saves, and what collections
+  // tell of variables and queues. Nodes and tensors of the graph, and texts that are neither.
+  std::vector<std::string> other_names;
   FileBytes objects;  // SavedObjectGraph bytes (saved_objects.h); may be empty
 
   // Null if no signature has the name. The pointer lives as long as this object and its list of
@@ -106,5 +109,10 @@ struct SavedModelBytes {
 absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
                                                const std::vector<std::string>& tags,
                                                const ImportLimits& limits = {});
+
+// The bytes of a SavedModel from the same files; if the file is text, made of it. Errors are those
+// of ImportSavedModel for files that cannot be read.
+absl::StatusOr<FileBytes> ReadSavedModelFile(const std::string& folder,
+                                             const ImportLimits& limits = {});
 
 }  // namespace tenon

@@ -94,6 +94,16 @@ absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& gra
   return variables;
 }
 
+absl::StatusOr<std::vector<std::string>> CapturedConstants(std::string_view objects) {
+  TENON_ASSIGN_OR_RETURN(const auto saved,
+                         Parse<pb::SavedObjectGraph>(objects, "SavedObjectGraph"));
+  std::vector<std::string> names;
+  for (const auto& object : saved.nodes()) {
+    if (object.has_constant()) names.push_back(object.constant().operation());
+  }
+  return names;
+}
+
 absl::StatusOr<std::vector<std::string>> CheckpointKeys(
     const std::vector<CapturedVariable>& variables, std::string_view objects,
     std::string_view checkpoint_objects) {

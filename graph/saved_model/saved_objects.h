@@ -34,6 +34,10 @@ struct CapturedVariable {
 absl::StatusOr<std::vector<CapturedVariable>> CapturedVariables(const Graph& graph,
                                                                 std::string_view objects);
 
+// Returns the names of the Const nodes that objects of the model are: functions have captured their
+// values. `objects` are SavedObjectGraph bytes; INVALID_ARGUMENT if they are malformed.
+absl::StatusOr<std::vector<std::string>> CapturedConstants(std::string_view objects);
+
 // Returns the key of each variable's value in the checkpoint, in the order of `variables`; an empty
 // key for a variable without a value. An object of the model and an object of the checkpoint are
 // the same if one path of names leads to both from their roots. `objects` are the bytes that

@@ -14,8 +14,10 @@
 namespace tenon::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr char kModel[] = "tests/golden/models/mlp/graph.pbtxt";
@@ -59,6 +61,22 @@ TEST(Usage, HelpComesBeforeMistakes) {
     EXPECT_EQ(help.exit, 0) << help.err;
     EXPECT_THAT(help.out, StartsWith("Warm up"));
   }
+}
+
+TEST(Usage, HelpOnACommand) {
+  const std::vector<std::string> same[][2] = {{{"help", "run"}, {"run", "--help"}},
+                                              {{"help", "plugin", "new"}, {"plugin", "new", "-h"}},
+                                              {{"help", "plugin"}, {"plugin", "--help"}},
+                                              {{"help"}, {"--help"}}};
+  for (const auto& [asked, told] : same) {
+    const Finished help = GraphRun(asked);
+    EXPECT_EQ(help.exit, 0) << help.err;
+    EXPECT_EQ(help.out, GraphRun(told).out);
+  }
+  EXPECT_THAT(GraphRun({"plugin", "--help"}).out,
+              AllOf(HasSubstr("plugin check"), HasSubstr("plugin new"), Not(HasSubstr("bench"))));
+  EXPECT_EQ(GraphRun({"help", "rnu"}).exit, 2);
+  EXPECT_THAT(GraphRun({"help", "rnu"}).err, HasSubstr("'rnu' is neither a command"));
 }
 
 // One document, whatever else stands there.

@@ -9,6 +9,7 @@
 #include "executor/cli/model/feeds.h"
 #include "executor/cli/model/frozen.h"
 #include "executor/cli/model/model.h"
+#include "executor/cli/model/whole_model.h"
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/compile_flags.h"
@@ -37,11 +38,6 @@ struct OptFlags : CompileFlags {
   void Declare(Declarer& d);
 };
 
-// Why -o takes no such name: a program has one of its own.
-std::string RefuseOutput(const std::string& path) {
-  return path.ends_with(".mlir") ? std::string() : RefuseExportName(path);
-}
-
 void OptFlags::Declare(Declarer& d) {
   DeclareOutputs(d);
   DeclareSignature(d);
@@ -59,8 +55,8 @@ void OptFlags::Declare(Declarer& d) {
   DeclareBisectLimit(d);
   d.Group(FlagGroup::kOptimizer);
   d.Text("-o,--save-optimized", save_optimized, "OUT",
-         "write the optimized graph: .pb or .pbtxt, .xz or .gz after it; with --emit a .mlir",
-         RefuseOutput);
+         "write the optimized graph: .pb or .pbtxt, .xz or .gz after it; with --emit a .mlir; of a "
+         "SavedModel, any other name is that of a folder, which gets a SavedModel of the graph");
   d.Text("--explain-node", explain_node, "NAME",
          "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
          "FUNCTION:NODE is one of a function's body");
@@ -155,7 +151,7 @@ void AddState(const Workbench& bench, const Executable& executable, const OptFla
     absl::StrAppend(&invocation.text, NeedsText(model, flags.save_optimized));
     return;
   }
-  if (flags.save_optimized.empty()) return;
+  if (flags.save_optimized.empty() || flags.defaults.whole) return;
   if (const std::string state = UnfilledState(OptimizedGraph(executable)); !state.empty())
     Warn(flags, absl::StrCat(flags.save_optimized, " holds ", state,
                              " and nothing that fills it; --init NODE keeps what does"));
@@ -213,18 +209,44 @@ absl::Status EmitOptimized(OptFlags flags, Invocation& invocation) {
                      invocation);
 }
 
-absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
-  if (flags.list_passes) {
-    ListPasses(invocation);
-    return absl::OkStatus();
+// Says whether -o names a folder for a SavedModel. kUsage: it names neither a graph's file nor such
+// a folder, or a flag asks for a part of what the folder gets.
+absl::StatusOr<bool> WritesFolder(const OptFlags& flags) {
+  if (flags.save_optimized.empty()) return false;
+  const std::string wrong = RefuseExportName(flags.save_optimized);
+  if (wrong.empty()) return false;
+  if (!IsSavedModel(flags.paths.front())) return UsageError(absl::StrCat("-o: ", wrong));
+  const std::pair<bool, const char*> parts[] = {{!flags.signature.empty(), "--signature"},
+                                                {!flags.outputs.empty(), "--output"},
+                                                {!flags.inits.empty(), "--init"},
+                                                {flags.keep_state, "--keep-state"}};
+  for (const auto& [given, name] : parts) {
+    if (!given) continue;
+    return UsageError(absl::StrCat(name, ": ", flags.save_optimized,
+                                   " gets all signatures, variables and initializers; name a .pb "
+                                   "or .pbtxt file for a part"));
   }
-  if (flags.paths.empty()) return TooFewArguments(kOptCommand);
-  TENON_RETURN_IF_ERROR(CheckOutput(flags));
-  if (!flags.program.emit.empty()) return EmitOptimized(flags, invocation);
-  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
-  const Graph& graph = bench.graph();
+  return true;
+}
+
+absl::StatusOr<Endpoints> EndpointsFor(const Workbench& bench, const OptFlags& flags) {
+  if (flags.defaults.whole && bench.saved.has_value()) {
+    absl::StatusOr<Endpoints> all = EndpointsOfWhole(*bench.saved, bench.graph());
+    if (!all.ok()) return FaultOfFiles(all.status());
+    return all;
+  }
   TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
   for (const std::string& init : bench.inits) ends.fetches.push_back(absl::StrCat("^", init));
+  return ends;
+}
+
+absl::Status OptModel(const OptFlags& flags, Invocation& invocation) {
+  TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
+  const Graph& graph = bench.graph();
+  TENON_ASSIGN_OR_RETURN(const Endpoints ends, EndpointsFor(bench, flags));
+  // Proofs compare with the values that the folder has.
+  if (flags.verify_each == "numeric")
+    TENON_RETURN_IF_ERROR(RestoreVariables(*bench.session, bench));
   TENON_ASSIGN_OR_RETURN(const Executable* executable,
                          PrepareExecutable(bench, flags, ends.feeds, ends.fetches));
   const PipelineReport& report = OptimizerReport(*executable);
@@ -247,6 +269,22 @@ absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
   if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
   return AddNodeHistory(bench, *executable, flags.explain_node, invocation);
+}
+
+absl::Status Opt(const OptFlags& flags, Invocation& invocation) {
+  if (flags.list_passes) {
+    ListPasses(invocation);
+    return absl::OkStatus();
+  }
+  if (flags.paths.empty()) return TooFewArguments(kOptCommand);
+  TENON_RETURN_IF_ERROR(CheckOutput(flags));
+  if (!flags.program.emit.empty()) return EmitOptimized(flags, invocation);
+  TENON_ASSIGN_OR_RETURN(const bool writes_folder, WritesFolder(flags));
+  if (!writes_folder) return OptModel(flags, invocation);
+  OptFlags whole = flags;
+  whole.defaults.freezes = false;
+  whole.defaults.whole = true;
+  return OptModel(whole, invocation);
 }
 
 }  // namespace

@@ -146,18 +146,11 @@ int PrintVersion(bool json) {
   return Finish(invocation, absl::OkStatus());
 }
 
-// The commands of two words with this first word.
-std::vector<std::string> CommandsOfFamily(std::string_view word) {
-  std::vector<std::string> names;
-  for (const Command* command : Commands()) {
-    if (command->name.starts_with(absl::StrCat(word, " "))) names.emplace_back(command->name);
-  }
-  return names;
-}
+void AppendName(std::string* out, const Command* command) { out->append(command->name); }
 
 int UnknownCommand(const std::vector<std::string>& args, bool json) {
   std::string name = args[0];
-  const std::vector<std::string> family = CommandsOfFamily(name);
+  const std::vector<const Command*> family = CommandsOfFamily(name);
   if (!family.empty() && args.size() > 1 && !args[1].starts_with('-'))
     absl::StrAppend(&name, " ", args[1]);
   ClosestName closest(name);
@@ -168,8 +161,25 @@ int UnknownCommand(const std::vector<std::string>& args, bool json) {
   return Finish(invocation,
                 UsageError(absl::StrCat("'", name, "' is neither a command of graph_run nor a file",
                                         closest.Hint(), family.empty() ? "" : "; there are ",
-                                        absl::StrJoin(family, ", "),
+                                        absl::StrJoin(family, ", ", AppendName),
                                         "; graph_run --help lists the commands")));
+}
+
+// `args` are what the user wants help on: nothing, a command, or a word that commands begin with.
+int Help(const std::vector<std::string>& args, bool json) {
+  Invocation invocation;
+  invocation.output.json = json;
+  invocation.doc = NewDocument("help");
+  if (args.empty() || args[0].starts_with('-')) return PrintHelp(ProgramHelp(), invocation);
+  size_t words;
+  if (const Command* command = FindCommand(args, &words)) {
+    std::vector<std::string> flags = {"--help"};
+    if (json) flags.emplace_back("--json");
+    return Execute(*command, flags, {});
+  }
+  const std::vector<const Command*> family = CommandsOfFamily(args[0]);
+  if (family.empty() || args.size() > 1) return UnknownCommand(args, json);
+  return PrintHelp(absl::StrCat(CommandLines(family), "\nEach has its own --help.\n"), invocation);
 }
 
 // A folder with the name of a command that does not exist is no model, unless it is a SavedModel.
@@ -189,18 +199,16 @@ int Main(std::vector<std::string> args, AllocationCounter allocations) {
     return static_cast<int>(Exit::kUsage);
   }
   const std::string first = args.front();
-  if (first == "--help" || first == "-h" || first == "help") {
-    Invocation invocation;
-    invocation.output.json = json;
-    invocation.doc = NewDocument("help");
-    return PrintHelp(ProgramHelp(), invocation);
-  }
+  if (first == "--help" || first == "-h" || first == "help")
+    return Help({args.begin() + 1, args.end()}, json);
   if (Has(args, "--version")) return PrintVersion(json);
   size_t words;
   if (const Command* command = FindCommand(args, &words)) {
     args.erase(args.begin(), args.begin() + static_cast<ptrdiff_t>(words));
     return Execute(*command, args, allocations);
   }
+  const bool asks = Has(args, "--help") || Has(args, "-h");
+  if (asks && !CommandsOfFamily(first).empty()) return Help({first}, json);
   const bool is_flag = first[0] == '-' && first != "-";
   if (!is_flag && !LooksLikeFile(first)) return UnknownCommand(args, json);
   return Execute(*FindCommand("run"), args, allocations);

@@ -19,21 +19,6 @@ bool IsAssignment(std::string_view op) {
   return op == "Assign" || op == "AssignVariableOp" || op == "AssignVariableXlaConcatND";
 }
 
-// The nodes that `target` needs, itself included.
-std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
-  std::vector<bool> seen(graph.num_node_ids());
-  std::vector<NodeId> needed = {target};
-  seen[target] = true;
-  for (size_t i = 0; i < needed.size(); ++i) {
-    for (const Output& input : graph.inputs(needed[i])) {
-      if (input.node == kNoNode || seen[input.node]) continue;
-      seen[input.node] = true;
-      needed.push_back(input.node);
-    }
-  }
-  return needed;
-}
-
 // Whether these nodes assign each of `variables`, and nothing else, exactly once, take no feed and
 // restore nothing. A second assignment of a variable, or a sum into it, is a training step.
 bool Initializes(const Graph& graph, const std::vector<NodeId>& needed,
@@ -68,6 +53,20 @@ std::vector<NodeId> TargetNodes(const Graph& graph) {
 }
 
 }  // namespace
+
+std::vector<NodeId> NeededBy(const Graph& graph, NodeId target) {
+  std::vector<bool> seen(graph.num_node_ids());
+  std::vector<NodeId> needed = {target};
+  seen[target] = true;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    for (const Output& input : graph.inputs(needed[i])) {
+      if (input.node == kNoNode || seen[input.node]) continue;
+      seen[input.node] = true;
+      needed.push_back(input.node);
+    }
+  }
+  return needed;
+}
 
 std::vector<std::string> Targets(const Graph& graph) {
   std::vector<std::string> names;

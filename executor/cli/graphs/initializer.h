@@ -16,6 +16,9 @@ std::vector<std::string> Targets(const Graph& graph);
 // The nodes of the ops Variable, VariableV2 and VarHandleOp, in the order of ids.
 std::vector<NodeId> Variables(const Graph& graph);
 
+// The nodes that `target` reads or waits for, and what these need in their turn; itself first.
+std::vector<NodeId> NeededBy(const Graph& graph, NodeId target);
+
 // The name of the target that initializes the variables. Among the nodes that it needs, an Assign,
 // AssignVariableOp or AssignVariableXlaConcatND assigns each of Variables exactly once, and none
 // assigns anything else: a target that assigns a variable twice trains. These nodes have no

@@ -12,9 +12,11 @@
 #include "executor/cli/graphs/explain_node.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/model/model.h"
+#include "executor/cli/model/whole_model.h"
 #include "executor/session/saved_model.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/saved_model/write_saved_model.h"
 #include "grappler_lite/pipeline/pass_spec.h"
 #include "grappler_lite/target/target_graph.h"
 #include "optimizer_api/plugin_optimizer.h"
@@ -102,6 +104,17 @@ std::vector<std::string> EntriesOf(const SavedModel& model, absl::Span<const std
   return entries;
 }
 
+// The optimized graph as --save-optimized writes it.
+absl::StatusOr<Graph> WrittenGraph(const Executable& executable, const Workbench& bench,
+                                   const CompileFlags& flags) {
+  const Target& target = bench.session_options.pipeline.target;
+  Graph graph = GraphToWrite(executable, bench.graph());
+  DropNewDefaults(graph, target);
+  if (flags.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
+  TENON_RETURN_IF_ERROR(SeparateRepeated(graph, target));
+  return graph;
+}
+
 // With --verbose, on stderr: which cores the threads of the session may use.
 void TellOfPlaces(const CompileFlags& flags, int threads) {
   if (!flags.verbose || flags.quiet) return;
@@ -133,13 +146,16 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
     for (const auto& [pattern, device] : session_options.placer.rules)
       WarnOfMissingDevice(device, *bench.host, flags);
   }
-  TENON_ASSIGN_OR_RETURN(Model model,
-                         LoadModel(flags, flags.outputs.empty() && flags.cases.empty()));
+  TENON_ASSIGN_OR_RETURN(
+      Model model,
+      LoadModel(flags, flags.outputs.empty() && flags.cases.empty() && !flags.defaults.whole));
   bench.load_ms = model.load_ms;
   if (model.saved.has_value() && flags.defaults.freezes) {
     TENON_RETURN_IF_ERROR(FreezeFor(bench, model, flags, session_options));
   } else {
-    TENON_RETURN_IF_ERROR(CheckCanBeWritten(model, flags));
+    TENON_RETURN_IF_ERROR(flags.defaults.whole && model.saved.has_value()
+                              ? FaultOfFiles(KeepCallsOfCaptured(*model.saved, model.graph))
+                              : CheckCanBeWritten(model, flags));
     TENON_RETURN_IF_ERROR(ReadInits(bench, model, flags));
   }
   bench.saved = std::move(model.saved);
@@ -282,11 +298,10 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFla
   TENON_RETURN_IF_ERROR(bench.watchers->status());
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
   if (!flags.save_optimized.empty()) {
-    Graph graph = GraphToWrite(*executable, bench.graph());
-    DropNewDefaults(graph, bench.session_options.pipeline.target);
-    if (flags.provenance) WriteProvenance(*bench.watchers->provenance(), graph);
-    TENON_RETURN_IF_ERROR(SeparateRepeated(graph, bench.session_options.pipeline.target));
-    TENON_RETURN_IF_ERROR(ExportFile(graph, flags.save_optimized));
+    TENON_ASSIGN_OR_RETURN(const Graph graph, WrittenGraph(*executable, bench, flags));
+    TENON_RETURN_IF_ERROR(flags.defaults.whole && bench.saved.has_value()
+                              ? WriteSavedModel(*bench.saved, graph, flags.save_optimized)
+                              : ExportFile(graph, flags.save_optimized));
   }
   if (!flags.report.empty()) {
     Json lanes;

@@ -40,13 +40,14 @@ struct Workbench {
 };
 
 // Opens devices, loads the model and makes the session. A SavedModel needs a signature, unless
-// --output or --cases is given. A SavedModel is frozen first if flags.defaults.freezes is set; that
-// runs --init and the initializers of the folder. Otherwise nothing of the model runs, and
-// variables have no values yet. Warns of a device that --device or --place names and that does not
-// exist, where soft placement ignores it, and of passes of plug-ins that no plug-in has. `flags`
-// must outlive the result. Errors are those of SessionOptionsFrom, Host::Open, LoadModel,
-// FreezeModel, AllowedFiles and Session::Create, that of a --dump-dir that cannot be made, and
-// kUsage: --init names no node, or --save-optimized is given for a SavedModel that is not frozen.
+// --output or --cases is given or flags.defaults.whole is set. A SavedModel is frozen first if
+// flags.defaults.freezes is set; that runs --init and the initializers of the folder. Otherwise
+// nothing of the model runs, and variables have no values yet. Warns of a device that --device or
+// --place names and that does not exist, where soft placement ignores it, and of passes of plug-ins
+// that no plug-in has. `flags` must outlive the result. Errors are those of SessionOptionsFrom,
+// Host::Open, LoadModel, FreezeModel, AllowedFiles and Session::Create, that of a --dump-dir that
+// cannot be made, and kUsage: --init names no node, or --save-optimized is given for a SavedModel
+// that is not frozen.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
 // Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive
@@ -104,10 +105,11 @@ absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
-// --save-optimized and --report. `feeds` and `fetches` are those of Session::Prepare. The session
-// owns the executable. With these two flags at most one call for a Workbench: the watchers observe
-// one optimization. Errors are those of these calls, of the files, and of --dump-dir. The caller
-// passes the error of a later run to HintAtInit. `schedule`, if it is not null, gives the page of
+// --save-optimized, a SavedModel's folder if flags.defaults.whole is set, and of --report. `feeds`
+// and `fetches` are those of Session::Prepare. The session owns the executable. With these two
+// flags at most one call for a Workbench: the watchers observe one optimization. Errors are those
+// of these calls, of the files, and of --dump-dir. The caller passes the error of a later run to
+// HintAtInit. `schedule`, if it is not null, gives the page of
 // --report its lanes (WriteHtmlReport); its error is one of this call.
 using ScheduleOfPage = std::function<absl::StatusOr<Json>(Executable&)>;
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,

@@ -42,17 +42,30 @@ const Command* FindCommand(const std::vector<std::string>& args, size_t* words) 
   return nullptr;
 }
 
+std::vector<const Command*> CommandsOfFamily(std::string_view word) {
+  std::vector<const Command*> family;
+  for (const Command* command : Commands()) {
+    if (command->name.starts_with(absl::StrCat(word, " "))) family.push_back(command);
+  }
+  return family;
+}
+
+std::string CommandLines(absl::Span<const Command* const> commands) {
+  std::string text;
+  for (const Command* command : commands) {
+    absl::StrAppendFormat(&text, "  %-12s %-8s %s\n", command->name, command->arguments,
+                          command->what);
+  }
+  return text;
+}
+
 std::string ProgramHelp() {
   std::string text =
       "graph_run: TensorFlow-style graphs and plug-ins, without TensorFlow.\n\n"
       "usage: graph_run COMMAND ARGUMENTS [FLAGS]\n"
       "       graph_run MODEL [FLAGS]             the same as graph_run run\n\nCommands:\n";
-  for (const Command* command : Commands()) {
-    absl::StrAppendFormat(&text, "  %-12s %-8s %s\n", command->name, command->arguments,
-                          command->what);
-  }
   absl::StrAppend(
-      &text,
+      &text, CommandLines(Commands()),
       "\nEach command has its own --help. --version prints the versions of all interfaces.\n"
       "Exit codes: 0 ok, 1 run failed, 2 usage, 3 mismatch, 4 invalid graph or input file, 5 "
       "plug-in fault, 6 time-out, 130 interrupted.\n\n"

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "executor/cli/options/command.h"
 #include "executor/values/json.h"
 
@@ -18,6 +19,11 @@ const Command* FindCommand(std::string_view name);
 // to the number of words of its name, 1 or 2; 0 with null.
 const Command* FindCommand(const std::vector<std::string>& args, size_t* words);
 
+// The commands of two words with this first word, in the same order.
+std::vector<const Command*> CommandsOfFamily(std::string_view word);
+
+// A line for each command: name, arguments, what it does.
+std::string CommandLines(absl::Span<const Command* const> commands);
 // The help of the whole program.
 std::string ProgramHelp();
 // The text of --version: a line "graph_run 0.1.0", then lines with the versions of the interfaces

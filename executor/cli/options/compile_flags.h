@@ -70,6 +70,7 @@ struct CompileDefaults {
   int opt_level = 1;
   Target target;         // what runs the optimized graph
   bool freezes = false;  // a SavedModel becomes one graph that holds its variables
+  bool whole = false;    // all signatures of a SavedModel count, and no graph is written
   // The name of a command with an --output that takes no SINKs; empty for other commands.
   std::string_view writes_nothing;
 };

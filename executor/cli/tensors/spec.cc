@@ -37,7 +37,8 @@ constexpr Alias kNumPyNames[] = {{"float16", "f16"},   {"bfloat16", "bf16"},   {
                                  {"float64", "f64"},   {"int8", "i8"},         {"int16", "i16"},
                                  {"int32", "i32"},     {"int64", "i64"},       {"uint8", "u8"},
                                  {"uint16", "u16"},    {"uint32", "u32"},      {"uint64", "u64"},
-                                 {"complex64", "c64"}, {"complex128", "c128"}, {"string", "str"}};
+                                 {"complex64", "c64"}, {"complex128", "c128"}, {"string", "str"},
+                                 {"half", "f16"},      {"single", "f32"},      {"double", "f64"}};
 
 std::optional<DataType> ElementType(std::string_view name) {
   for (const Alias& alias : kNumPyNames) {
