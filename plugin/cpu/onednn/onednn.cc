@@ -87,6 +87,11 @@ std::optional<dnnl::memory::data_type> OneDnnType(DataType t) {
   return std::nullopt;
 }
 
+bool ComputesBfloat16() {
+  // TENON_ISA limits oneDNN to AVX-512 as it first was.
+  return CpuIsa() == Isa::kAvx512 && !IsaIsLimited() && __builtin_cpu_supports("avx512bf16");
+}
+
 bool IsReference(const char* impl_info) { return absl::StartsWith(impl_info, "ref"); }
 
 bool CopiesWindows(const char* impl_info) { return absl::StartsWith(impl_info, "x64:gemm"); }

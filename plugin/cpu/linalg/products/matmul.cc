@@ -38,13 +38,15 @@ void FoldBatch(MatMulProblem& problem, bool b_is_one_matrix) {
 }
 
 // The first that can: loops for products so small that oneDNN's call would be much of their time;
-// oneDNN, which says Unimplemented where it has no primitive; loops for any type. Products of no
-// terms, k == 0, go to the last: what is fused is still applied to their zeros.
+// oneDNN, which says Unimplemented where it has no primitive, unless it would emulate the type;
+// blocks of packed operands for any type. Products of no terms, k == 0, go to the last: what is
+// fused is still applied to their zeros.
 absl::Status Choose(Prepare& p, const MatMulProblem& problem) {
   if (problem.batch() == 0 || problem.m == 0 || problem.n == 0) return absl::OkStatus();
   const DataType t = p.input_type(0);
   const bool uniform = t == p.input_type(1) && t == p.output_type(0);
-  if (uniform && problem.k > 0 && OneDnnType(t).has_value()) {
+  const bool emulated = t == DataType::kBfloat16 && !ComputesBfloat16();
+  if (uniform && problem.k > 0 && OneDnnType(t).has_value() && !emulated) {
     if (t == DataType::kFloat) {
       TENON_ASSIGN_OR_RETURN(const bool small, PrepareSmallMatMul(p, problem));
       if (small) return absl::OkStatus();

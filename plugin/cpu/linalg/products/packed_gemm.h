@@ -1,0 +1,45 @@
+// The inner loop of matrix products of any type: one block of registers, from packed operands.
+#pragma once
+
+#include <cstdint>
+
+namespace tenon::cpu {
+
+// What becomes of the sums of a block.
+enum class SumInto { kSet, kAdd, kSubtract };
+
+// The loop for T and one instruction set. T is float, double, uint32_t or uint64_t; integers wrap
+// around.
+template <typename T>
+struct PackedGemm {
+  int rows, columns;  // of a block
+  // Sums a[p * rows + i] * b[p * columns + j] over p = 0 to k - 1, for i < m and j < n, and sets
+  // c[i * c_row + j] to the sum, adds the sum to it or subtracts the sum from it. m is at most
+  // `rows` and n at most `columns`; all values of a and b are read whatever m and n are. Each sum
+  // starts at 0 and runs in the order of p. The caller owns the memory, at the alignment of T.
+  void (*multiply)(int64_t k, const T* a, const T* b, int m, int n, T* c, int64_t c_row,
+                   SumInto into);
+};
+
+// The loop for CpuIsa().
+template <typename T>
+const PackedGemm<T>& ChoosePackedGemm();
+
+// The loops of each instruction set.
+struct PackedGemms {
+  PackedGemm<float> f32;
+  PackedGemm<double> f64;
+  PackedGemm<uint32_t> u32;
+  PackedGemm<uint64_t> u64;
+};
+namespace sse2 {
+extern const PackedGemms kPackedGemms;
+}
+namespace avx2 {
+extern const PackedGemms kPackedGemms;
+}
+namespace avx512 {
+extern const PackedGemms kPackedGemms;
+}
+
+}  // namespace tenon::cpu
