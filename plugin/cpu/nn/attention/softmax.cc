@@ -1,11 +1,13 @@
 // Softmax and LogSoftmax over the last dimension.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/attention/softmax_rows.h"
 #include "plugin/kernels/kernel.h"
 
@@ -17,6 +19,8 @@ struct SoftmaxState {
   bool log;
   DataType type;
   void (*compute)(const SoftmaxRows&);
+  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
+  ElementLoop exp = nullptr;                      // of double
 };
 
 absl::Status RunFloatSoftmax(const void* state, const StepArgs& args) {
@@ -29,29 +33,51 @@ absl::Status RunFloatSoftmax(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// One row in double precision.
-template <typename Element>
-void ComputeRow(const SoftmaxState& s, const void* in, void* out, int64_t at, Element element) {
-  double max = -std::numeric_limits<double>::infinity(), sum = 0;
-  // The maximum is taken off first, so that no exponential overflows.
-  for (int64_t i = 0; i < s.n; ++i) max = std::max(max, element.template As<double>(in, at + i));
-  for (int64_t i = 0; i < s.n; ++i) sum += std::exp(element.template As<double>(in, at + i) - max);
-  const double log_sum = std::log(sum);
-  for (int64_t i = 0; i < s.n; ++i) {
-    const double x = element.template As<double>(in, at + i) - max;
-    element.Put(out, at + i, s.log ? x - log_sum : std::exp(x) / sum);
-  }
+// The rows of a tile: about as many numbers as the first cache holds.
+int64_t RowsOfTile(const SoftmaxState& s) { return std::max<int64_t>(1, 4096 / s.n); }
+int64_t TilesOf(const SoftmaxState& s) { return (s.rows + RowsOfTile(s) - 1) / RowsOfTile(s); }
+size_t SlotBytes(const SoftmaxState& s) {
+  return AlignedBytes(static_cast<size_t>(RowsOfTile(s) * s.n) * sizeof(double));
 }
 
-absl::Status RunAnySoftmax(const void* state, const StepArgs& args) {
+// Half and bfloat16: rows are widened to float, and rounded once at the end.
+absl::Status RunShortSoftmax(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SoftmaxState*>(state);
-  args.workers->ParallelFor(s.rows, GrainFor(s.n * 64), [&](int64_t begin, int64_t end) {
-    VisitFloat(s.type, [&](auto element) {
-      for (int64_t r = begin; r < end; ++r)
-        ComputeRow(s, args.in[0], args.out[0], r * s.n, element);
-    });
+  return ForEachTile(args, TilesOf(s), SlotBytes(s), [&](int64_t tile, char* scratch) {
+    const int64_t first = tile * RowsOfTile(s), rows = std::min(RowsOfTile(s), s.rows - first);
+    const void* x = static_cast<const char*>(args.in[0]) + first * s.n * 2;
+    float* const wide = reinterpret_cast<float*>(scratch);
+    s.widen(&x, wide, rows * s.n, 0);
+    s.compute({wide, wide, rows, s.n});
+    const void* const result = wide;
+    s.narrow(&result, static_cast<char*>(args.out[0]) + first * s.n * 2, rows * s.n, 0);
+    return absl::OkStatus();
   });
-  return absl::OkStatus();
+}
+
+// One row. `exponentials` is memory for n numbers.
+void ComputeRow(const SoftmaxState& s, const double* x, double* y, double* exponentials) {
+  double max = -std::numeric_limits<double>::infinity(), sum = 0;
+  // The maximum is taken off first, so that no exponential overflows.
+  for (int64_t i = 0; i < s.n; ++i) max = std::max(max, x[i]);
+  for (int64_t i = 0; i < s.n; ++i) exponentials[i] = x[i] - max;
+  const void* const operand = exponentials;
+  s.exp(&operand, exponentials, s.n, 0);
+  for (int64_t i = 0; i < s.n; ++i) sum += exponentials[i];
+  const double log_sum = std::log(sum);
+  for (int64_t i = 0; i < s.n; ++i) y[i] = s.log ? x[i] - max - log_sum : exponentials[i] / sum;
+}
+
+absl::Status RunDoubleSoftmax(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SoftmaxState*>(state);
+  const double* const x = static_cast<const double*>(args.in[0]);
+  double* const y = static_cast<double*>(args.out[0]);
+  return ForEachTile(args, TilesOf(s), SlotBytes(s), [&](int64_t tile, char* scratch) {
+    const int64_t first = tile * RowsOfTile(s), end = std::min(first + RowsOfTile(s), s.rows);
+    for (int64_t r = first; r < end; ++r)
+      ComputeRow(s, x + r * s.n, y + r * s.n, reinterpret_cast<double*>(scratch));
+    return absl::OkStatus();
+  });
 }
 
 absl::Status PrepareSoftmaxAs(Prepare& p, bool log) {
@@ -68,7 +94,19 @@ absl::Status PrepareSoftmaxAs(Prepare& p, bool log) {
   using Compute = void (*)(const SoftmaxRows&);
   s->compute = log ? SelectIsa<Compute>(&sse2::LogSoftmax, &avx2::LogSoftmax, &avx512::LogSoftmax)
                    : SelectIsa<Compute>(&sse2::Softmax, &avx2::Softmax, &avx512::Softmax);
-  p.set_run(s->type == DataType::kFloat ? &RunFloatSoftmax : &RunAnySoftmax, s);
+  if (s->type == DataType::kFloat) {
+    p.set_run(&RunFloatSoftmax, s);
+    return absl::OkStatus();
+  }
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), TilesOf(*s), SlotBytes(*s)));
+  if (s->type == DataType::kDouble) {
+    s->exp = FindElementLoop(ElementOp::kExp, DataType::kDouble);
+    p.set_run(&RunDoubleSoftmax, s);
+    return absl::OkStatus();
+  }
+  s->widen = FindCastLoop(s->type, DataType::kFloat);
+  s->narrow = FindCastLoop(DataType::kFloat, s->type);
+  p.set_run(&RunShortSoftmax, s);
   return absl::OkStatus();
 }
 

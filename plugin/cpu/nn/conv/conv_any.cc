@@ -1,8 +1,10 @@
-// Convolutions of any type by plain loops over the filter, accumulated in float, double or
-// (integers) modulo 2^64.
+// Convolutions of any type: windows and filter are packed, and multiplied in blocks of registers.
+// Sums are float, double or, of integers, modulo 2^32 or 2^64.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "graph/base/status_macros.h"
@@ -10,6 +12,9 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
+#include "plugin/cpu/linalg/products/packed_gemm.h"
+#include "plugin/cpu/nn/conv/channel_sums.h"
 #include "plugin/cpu/nn/conv/conv.h"
 
 namespace tenon::cpu {
@@ -19,20 +24,80 @@ struct AnyConv {
   ConvProblem q;
   DataType type;
   std::vector<DataType> input_types;
-  int64_t filter_elements = 0;
+  ElementLoop widen = nullptr;  // of half and bfloat16, to float
+
+  // Elements of a window that one group of channels reads.
+  int64_t depth() const { return q.window_places() * q.in_per_group(); }
+  // One channel of the input for each of the output, side by side: nothing to multiply in blocks.
+  bool by_channel() const {
+    return q.in_per_group() == 1 && q.out_per_group() == 1 && q.input_step() == 1;
+  }
 };
 
-// Adds what one place of the filter contributes to the sums of all output channels.
+// Places of the output whose windows are packed and multiplied together: a multiple of the rows of
+// a block on every processor.
+constexpr int64_t kTilePlaces = 96;
+
+// Sizes of packed operands, in numbers of type A.
 template <typename A>
-void AddPlace(const AnyConv& s, const void* input, int64_t at, const A* filter, A* sums) {
+struct Packed {
+  explicit Packed(const AnyConv& s)
+      : gemm(ChoosePackedGemm<A>()),
+        panels((s.q.out_per_group() + gemm.columns - 1) / gemm.columns),
+        filter(s.by_channel() ? s.q.groups * s.depth()
+                              : s.q.groups * panels * gemm.columns * s.depth()),
+        windows(s.by_channel() ? s.q.out_channels
+                               : std::min(kTilePlaces, (s.q.out_places() + gemm.rows - 1) /
+                                                           gemm.rows * gemm.rows) *
+                                     s.depth()),
+        sums(kTilePlaces * s.q.out_channels) {}
+
+  const PackedGemm<A>& gemm;
+  int64_t panels;                 // of the filter, for one group
+  int64_t filter, windows, sums;  // the latter two: of one tile
+};
+
+// Packs the filter in panels of output channels, group after group; by channel it stays as it is.
+template <typename A>
+void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A* to) {
   const ConvProblem& q = s.q;
-  const int64_t in_per_group = q.in_per_group(), out_per_group = q.out_per_group();
+  const int columns = packed.gemm.columns;
   VisitElement(s.type, [&](auto element) {
-    for (int64_t c = 0; c < q.in_channels; ++c) {
-      const A x = element.template As<A>(input, at + c * q.input_step());
-      const int64_t first = c / in_per_group * out_per_group;
-      const A* const w = filter + (c % in_per_group) * q.out_channels + first;
-      for (int64_t o = 0; o < out_per_group; ++o) sums[first + o] += x * w[o];
+    if (s.by_channel()) {
+      for (int64_t i = 0; i < packed.filter; ++i) to[i] = element.template As<A>(filter, i);
+      return;
+    }
+    for (int64_t group = 0; group < q.groups; ++group) {
+      for (int64_t panel = 0; panel < packed.panels; ++panel) {
+        const int64_t first = panel * columns;
+        const int64_t valid = std::min<int64_t>(columns, q.out_per_group() - first);
+        for (int64_t d = 0; d < s.depth(); ++d, to += columns) {
+          const int64_t from = d * q.out_channels + group * q.out_per_group() + first;
+          for (int64_t c = 0; c < columns; ++c)
+            to[c] = c < valid ? element.template As<A>(filter, from + c) : A();
+        }
+      }
+    }
+  });
+}
+
+// Packs the windows of `count` places from `first` on, of one image and one group of channels, in
+// panels of places.
+template <typename A>
+void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, int64_t group,
+                 int64_t first, int64_t count, A* to) {
+  const ConvProblem& q = s.q;
+  const int64_t channels = q.in_per_group(), step = q.input_step();
+  std::fill(to, to + (count + rows - 1) / rows * rows * s.depth(), A());
+  VisitElement(s.type, [&](auto element) {
+    for (int64_t place = 0; place < count; ++place) {
+      A* const panel = to + place / rows * rows * s.depth() + place % rows;
+      q.ForEachInWindow(first + place, [&](int64_t in, int64_t window_place) {
+        A* into = panel + window_place * channels * rows;
+        int64_t from = q.InputAt(image, in) + group * channels * step;
+        for (int64_t c = 0; c < channels; ++c, into += rows, from += step)
+          *into = element.template As<A>(input, from);
+      });
     }
   });
 }
@@ -63,18 +128,62 @@ A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A 
   return x;
 }
 
+// The sums of `count` places where each channel has a filter of its own. `wide` is memory for
+// numbers of one place.
 template <typename A>
-void ComputePlace(const AnyConv& s, const StepArgs& args, int64_t n, int64_t out, const A* filter,
-                  A* sums) {
+void SumByChannel(const AnyConv& s, const void* input, int64_t image, int64_t first, int64_t count,
+                  const A* filter, A* wide, A* sums) {
   const ConvProblem& q = s.q;
-  std::fill(sums, sums + q.out_channels, A());
-  q.ForEachInWindow(out, [&](int64_t in, int64_t place) {
-    AddPlace(s, args.in[0], q.InputAt(n, in), filter + place * q.place_elements(), sums);
-  });
+  const ChannelSums<A> add = ChooseChannelSums<A>();
+  for (int64_t place = 0; place < count; ++place, sums += q.out_channels) {
+    q.ForEachInWindow(first + place, [&](int64_t in, int64_t window_place) {
+      const void* x = static_cast<const char*>(input) +
+                      q.InputAt(image, in) * static_cast<int64_t>(DataTypeSize(s.type));
+      if (s.widen != nullptr) {
+        s.widen(&x, wide, q.out_channels, 0);
+        x = wide;
+      }
+      add(static_cast<const A*>(x), filter + window_place * q.out_channels, q.out_channels, sums);
+    });
+  }
+}
+
+// Multiplies packed windows and the filter of a group; the sums of a place are q.out_channels
+// apart.
+template <typename A>
+void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int64_t count,
+                   const A* windows, const A* filter, A* sums) {
+  constexpr int64_t kDepth = 256;  // so that a panel of the filter stays in the first cache
+  const ConvProblem& q = s.q;
+  const PackedGemm<A>& gemm = packed.gemm;
+  const int64_t depth = s.depth();
+  filter += group * packed.panels * gemm.columns * depth;
+  sums += group * q.out_per_group();
+  for (int64_t d = 0; d < depth; d += kDepth) {
+    for (int64_t panel = 0; panel < packed.panels; ++panel) {
+      const int64_t column = panel * gemm.columns;
+      const int n = static_cast<int>(std::min<int64_t>(gemm.columns, q.out_per_group() - column));
+      for (int64_t row = 0; row < count; row += gemm.rows) {
+        gemm.multiply(std::min(kDepth, depth - d), windows + row * depth + d * gemm.rows,
+                      filter + column * depth + d * gemm.columns,
+                      static_cast<int>(std::min<int64_t>(gemm.rows, count - row)), n,
+                      sums + row * q.out_channels + column, q.out_channels,
+                      d == 0 ? SumInto::kSet : SumInto::kAdd);
+      }
+    }
+  }
+}
+
+template <typename A>
+void FinishPlaces(const AnyConv& s, const StepArgs& args, int64_t image, int64_t first,
+                  int64_t count, const A* sums) {
+  const ConvProblem& q = s.q;
   VisitElement(s.type, [&](auto element) {
-    for (int64_t o = 0; o < q.out_channels; ++o) {
-      const int64_t at = q.OutputAt(n, out, o);
-      element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
+    for (int64_t place = 0; place < count; ++place, sums += q.out_channels) {
+      for (int64_t o = 0; o < q.out_channels; ++o) {
+        const int64_t at = q.OutputAt(image, first + place, o);
+        element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
+      }
     }
   });
 }
@@ -82,24 +191,42 @@ void ComputePlace(const AnyConv& s, const StepArgs& args, int64_t n, int64_t out
 template <typename A>
 absl::Status RunAs(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AnyConv*>(state);
-  // The filter is widened once: every place of the output reads all of it.
+  const ConvProblem& q = s.q;
+  const Packed<A> packed(s);
+  // The filter is packed once: every tile reads all of it.
   A* const filter = static_cast<A*>(args.scratch);
-  VisitElement(s.type, [&](auto element) {
-    for (int64_t i = 0; i < s.filter_elements; ++i)
-      filter[i] = element.template As<A>(args.in[1], i);
-  });
+  PackFilter(s, packed, args.in[1], filter);
   StepArgs rest = args;
-  const size_t filter_bytes = AlignedBytes(s.filter_elements * sizeof(A));
-  rest.scratch = static_cast<char*>(args.scratch) + filter_bytes;
-  // A tile is a row of the output, whose places share one slot of sums.
-  const int64_t row = s.q.columns.out, rows = s.q.out_places() / row;
-  return ForEachTile(rest, s.q.batch * rows, s.q.out_channels * sizeof(A),
-                     [&](int64_t t, char* scratch) {
-                       A* const sums = reinterpret_cast<A*>(scratch);
-                       for (int64_t c = 0; c < row; ++c)
-                         ComputePlace(s, args, t / rows, t % rows * row + c, filter, sums);
-                       return absl::OkStatus();
-                     });
+  rest.scratch = static_cast<char*>(args.scratch) + AlignedBytes(packed.filter * sizeof(A));
+  const int64_t tiles = (q.out_places() + kTilePlaces - 1) / kTilePlaces;
+  return ForEachTile(
+      rest, q.batch * tiles, AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
+      [&](int64_t tile, char* scratch) {
+        A* const windows = reinterpret_cast<A*>(scratch);
+        A* const sums = windows + packed.windows;
+        const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
+        const int64_t count = std::min(kTilePlaces, q.out_places() - first);
+        std::fill(sums, sums + count * q.out_channels, A());
+        if (s.by_channel()) SumByChannel(s, args.in[0], image, first, count, filter, windows, sums);
+        const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
+        for (int64_t group = 0; group < groups; ++group) {
+          PackWindows(s, packed.gemm.rows, args.in[0], image, group, first, count, windows);
+          MultiplyGroup(s, packed, group, count, windows, filter, sums);
+        }
+        FinishPlaces(s, args, image, first, count, sums);
+        return absl::OkStatus();
+      });
+}
+
+template <typename A>
+void Set(Prepare& p, std::shared_ptr<AnyConv> s) {
+  const ConvProblem& q = s->q;
+  const Packed<A> packed(*s);
+  const int64_t tiles = q.batch * ((q.out_places() + kTilePlaces - 1) / kTilePlaces);
+  p.set_scratch_bytes(AlignedBytes(packed.filter * sizeof(A)) +
+                      TileScratchBytes(p.workers(), tiles,
+                                       AlignedBytes((packed.windows + packed.sums) * sizeof(A))));
+  p.set_run(&RunAs<A>, std::move(s));
 }
 
 }  // namespace
@@ -109,17 +236,24 @@ absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
   s->q = problem;
   s->type = p.input_type(0);
   for (int i = 0; i < p.num_inputs(); ++i) s->input_types.push_back(p.input_type(i));
-  s->filter_elements = p.input_shape(1).num_elements();
-  const bool small =
-      s->type == DataType::kFloat || s->type == DataType::kHalf || s->type == DataType::kBfloat16;
-  const size_t bytes = small ? sizeof(float) : sizeof(uint64_t);
-  p.set_scratch_bytes(AlignedBytes(s->filter_elements * bytes) +
-                      TileScratchBytes(p.workers(), problem.batch * problem.out_places(),
-                                       problem.out_channels * bytes));
-  const RunFn run = small                          ? &RunAs<float>
-                    : s->type == DataType::kDouble ? &RunAs<double>
-                                                   : &RunAs<uint64_t>;
-  p.set_run(run, std::move(s));
+  if (s->type == DataType::kHalf || s->type == DataType::kBfloat16)
+    s->widen = FindCastLoop(s->type, DataType::kFloat);
+  switch (s->type) {
+    case DataType::kFloat:
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      Set<float>(p, std::move(s));
+      break;
+    case DataType::kDouble:
+      Set<double>(p, std::move(s));
+      break;
+    case DataType::kInt64:
+    case DataType::kUint64:
+      Set<uint64_t>(p, std::move(s));
+      break;
+    default:
+      Set<uint32_t>(p, std::move(s));
+  }
   return absl::OkStatus();
 }
 

@@ -1,0 +1,118 @@
+// Convolutions and softmax of types other than float, at sizes around blocks and tiles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "graph/op_defs/attr_value.h"
+#include "plugin/cpu/base/element.h"
+#include "tests/plugin/cpu/cpu_kernel_util.h"
+
+namespace tenon {
+namespace {
+
+using testing::RunSteadily;
+
+// -1, 0, 1 or 2: all types hold the sums of their products.
+Tensor Numbers(DataType type, const Shape& shape, uint32_t seed) {
+  std::vector<char> bytes(static_cast<size_t>(shape.num_elements()) * DataTypeSize(type));
+  cpu::VisitElement(type, [&](auto store) {
+    for (int64_t i = 0; i < shape.num_elements(); ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      store.Put(bytes.data(), i, static_cast<double>(seed >> 30) - 1);
+    }
+  });
+  return Tensor::CopyOf(type, shape, bytes.data(), bytes.size());
+}
+
+std::vector<double> DoublesOf(const Tensor& tensor) {
+  std::vector<double> values;
+  cpu::VisitElement(tensor.dtype(), [&](auto load) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i)
+      values.push_back(load.template As<double>(tensor.data(), i));
+  });
+  return values;
+}
+
+struct Sizes {
+  int64_t height, width, in, groups, out, window, stride;
+};
+
+// VALID windows of an image of [1, height, width, in].
+void CheckConv(DataType type, const Sizes& z) {
+  SCOPED_TRACE(absl::StrCat(DataTypeName(type), " ", z.in, " to ", z.out, " in ", z.groups));
+  const int64_t per_group = z.in / z.groups;
+  const Tensor x = Numbers(type, Shape({1, z.height, z.width, z.in}), 3);
+  const Tensor w = Numbers(type, Shape({z.window, z.window, per_group, z.out}), 4);
+  const Tensor y = RunSteadily("Conv2D",
+                               {{"T", attr::Type(type)},
+                                {"strides", attr::IntList({1, z.stride, z.stride, 1})},
+                                {"padding", attr::String("VALID")}},
+                               {x, w}, {2, 5})[0];
+  const int64_t rows = (z.height - z.window) / z.stride + 1,
+                columns = (z.width - z.window) / z.stride + 1;
+  ASSERT_EQ(y.shape(), Shape({1, rows, columns, z.out}));
+  const std::vector<double> in = DoublesOf(x), filter = DoublesOf(w), got = DoublesOf(y);
+  for (int64_t i = 0; i < y.num_elements(); ++i) {
+    const int64_t o = i % z.out, column = i / z.out % columns, row = i / z.out / columns;
+    const int64_t first = o / (z.out / z.groups) * per_group;
+    double sum = 0;
+    for (int64_t at = 0; at < z.window * z.window * per_group; ++at) {
+      const int64_t c = at % per_group, dx = at / per_group % z.window,
+                    dy = at / per_group / z.window;
+      const int64_t place = (row * z.stride + dy) * z.width + column * z.stride + dx;
+      sum += in[place * z.in + first + c] * filter[at * z.out + o];
+    }
+    ASSERT_EQ(got[i], sum) << i;
+  }
+}
+
+TEST(ConvolutionsOfOtherTypes, AroundBlocksAndTiles) {
+  for (const DataType type : {DataType::kDouble, DataType::kInt32}) {
+    CheckConv(type, {14, 15, 40, 1, 19, 3, 1});  // 156 places, 360 numbers in a window
+    CheckConv(type, {13, 12, 6, 2, 34, 3, 2});
+    CheckConv(type, {9, 9, 3, 3, 6, 2, 1});
+    CheckConv(type, {1, 1, 1, 1, 1, 1, 1});
+  }
+}
+
+TEST(ConvolutionsOfOtherTypes, ByChannel) {
+  for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16})
+    CheckConv(type, {13, 14, 21, 21, 21, 3, 1});
+}
+
+TEST(SoftmaxOfOtherTypes, OfManyRows) {
+  for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
+    for (const char* op : {"Softmax", "LogSoftmax"}) {
+      SCOPED_TRACE(absl::StrCat(op, " ", DataTypeName(type)));
+      const Tensor x = Numbers(type, Shape({300, 37}), 5);
+      const Tensor y = RunSteadily(op, {{"T", attr::Type(type)}}, {x}, {2, 5})[0];
+      const std::vector<double> in = DoublesOf(x), got = DoublesOf(y);
+      const double tolerance = type == DataType::kDouble ? 1e-14
+                               : type == DataType::kHalf ? 2e-3
+                                                         : 2e-2;
+      for (int64_t row = 0; row < 300; ++row) {
+        double sum = 0;
+        for (int64_t i = 0; i < 37; ++i) sum += std::exp(in[row * 37 + i]);
+        for (int64_t i = row * 37; i < row * 37 + 37; ++i) {
+          const double want = op[0] == 'L' ? in[i] - std::log(sum) : std::exp(in[i]) / sum;
+          ASSERT_NEAR(got[i], want, tolerance * std::max(1.0, std::abs(want))) << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(SoftmaxOfOtherTypes, OfNanIsNan) {
+  const double values[] = {0, std::nan(""), 1, 0, 1, HUGE_VAL, 2, 3, 4};
+  const Tensor x = Tensor::Of<double>(DataType::kDouble, values, Shape({3, 3}));
+  const Tensor y = RunSteadily("Softmax", {{"T", attr::Type(DataType::kDouble)}}, {x})[0];
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(std::isnan(y.flat<double>()[i])) << i;
+  EXPECT_NEAR(y.flat<double>()[8], 0.6652409557748218, 1e-14);
+}
+
+}  // namespace
+}  // namespace tenon
