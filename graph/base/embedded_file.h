@@ -17,4 +17,9 @@ struct EmbeddedFile {
 // the library.
 absl::Span<const EmbeddedFile> PluginTemplate();
 
+// The files of plugin/pjrt_reference/, a PJRT plug-in. A copy of its own has another namespace than
+// pjref, macros that begin otherwise than with PJREF, and at their places the files below
+// template/, where the name stands as in PluginTemplate(); template/version.h goes to face/.
+absl::Span<const EmbeddedFile> PjrtTemplate();
+
 }  // namespace tenon

@@ -21,3 +21,15 @@ for compiler in g++ clang++; do
   quietly cmake --build "$made"
   quietly ctest --test-dir "$made" --output-on-failure --no-tests=error
 done
+
+# A plug-in for PJRT: the large one, so without optimization and with one compiler.
+quietly "$build/bin/graph_run" plugin new my_board "$work/a compiler" --kind pjrt
+if grep -rniE "pjref|pjrt_reference|sample" "$work/a compiler"; then
+  echo "plugin_new: a name of ours is left"
+  exit 1
+fi
+made="$work/made for PJRT"
+quietly cmake -S "$work/a compiler" -B "$made" -G Ninja -DCMAKE_PREFIX_PATH="$work/installed" \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Werror -O0"
+quietly cmake --build "$made"
+quietly ctest --test-dir "$made" --output-on-failure --no-tests=error

@@ -1,12 +1,17 @@
 // graph_run plugin new: writes a plug-in to start from, which builds and passes its test.
 #include <cctype>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/invocation.h"
@@ -78,8 +83,47 @@ class MadeFiles {
 };
 
 struct PluginNewFlags : CommonFlags {
-  void Declare(Declarer& d) { DeclareOutput(d); }
+  std::string kind = "device";
+
+  void Declare(Declarer& d) {
+    d.Group(FlagGroup::kOutput);
+    d.Choice("--kind", {"device", "pjrt"}, "device|pjrt",
+             "device: kernels, an op and a pass; pjrt: a device that compiles whole programs",
+             [this](const std::string& word) { kind = word; });
+    DeclareOutput(d);
+  }
 };
+
+// A file of the plug-in as it is written.
+struct TemplateFile {
+  std::string path, content;
+};
+
+std::vector<TemplateFile> FilesOf(const std::string& kind, const std::string& lower,
+                                  const std::string& type) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}};
+  std::vector<TemplateFile> files;
+  if (kind != "pjrt") {
+    for (const EmbeddedFile& file : PluginTemplate()) {
+      files.push_back({std::string(file.path), absl::StrReplaceAll(file.content, names)});
+    }
+    return files;
+  }
+  for (const EmbeddedFile& file : PjrtTemplate()) {
+    std::string_view path = file.path;
+    if (absl::ConsumePrefix(&path, "template/")) {
+      const std::string place = path == "version.h" ? "face/version.h" : std::string(path);
+      files.push_back({place, absl::StrReplaceAll(file.content, names)});
+    } else {
+      files.push_back(
+          {std::string(path),
+           absl::StrReplaceAll(
+               file.content, {{"pjref", lower}, {"PJREF", type}, {"plugin/pjrt_reference/", ""}})});
+    }
+  }
+  return files;
+}
 
 absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
   const std::string& name = flags.paths[0];
@@ -92,11 +136,9 @@ absl::Status PluginNew(const PluginNewFlags& flags, Invocation& invocation) {
   const std::string type = absl::AsciiStrToUpper(name);
   MadeFiles made;
   std::vector<std::string> written;
-  for (const EmbeddedFile& file : PluginTemplate()) {
-    const std::string content = absl::StrReplaceAll(
-        file.content, {{"sample", lower}, {"Sample", CamelCase(lower)}, {"SAMPLE", type}});
-    TENON_RETURN_IF_ERROR(made.Write(folder / file.path, content));
-    written.emplace_back(file.path);
+  for (const TemplateFile& file : FilesOf(flags.kind, lower, type)) {
+    TENON_RETURN_IF_ERROR(made.Write(folder / file.path, file.content));
+    written.push_back(file.path);
   }
   made.Keep();
   invocation.doc.Set("name", lower)
@@ -122,9 +164,10 @@ extern const Command kPluginNewCommand = {
     .fewest = 2,
     .most = 2,
     .what =
-        "Write a plug-in that builds and passes its test: a device, two kernels, an op, a pass.",
+        "Write a plug-in that builds and passes its test: a device, two kernels, an op, a pass; or "
+        "a device behind PJRT.",
     .examples = {"graph_run plugin new toy /tmp/toy",
-                 "graph_run plugin new my_board /tmp/my_board --json"},
+                 "graph_run plugin new my_board /tmp/my_board --kind pjrt"},
     .start = Start<PluginNewFlags, PluginNew>,
 };
 

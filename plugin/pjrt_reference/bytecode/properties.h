@@ -8,6 +8,6 @@ namespace pjref {
 
 // The names in the order in which their values stand in a file. Empty for an op that has none or is
 // unknown.
-const std::vector<std::string_view>& PropertiesOf(std::string_view op);
+std::vector<std::string_view> PropertiesOf(std::string_view op);
 
 }  // namespace pjref

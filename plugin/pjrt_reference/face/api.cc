@@ -76,8 +76,8 @@ abi::Error* Enter(Args* args) {
     // and round.
     if constexpr (slot == kError_ForEachPayload) return nullptr;
     if constexpr (std::is_same_v<Args, abi::NotDeclared>) {
-      throw Refusal(Code::kUnimplemented, std::string("PJRT_") + kNames[slot] +
-                                              " is not implemented by the reference plug-in");
+      throw Refusal(Code::kUnimplemented,
+                    std::string("PJRT_") + kNames[slot] + " is not implemented by this plug-in");
     } else {
       Need(args, "the argument");
       CheckHead(slot, args->head, abi::kStructSize<Args>);

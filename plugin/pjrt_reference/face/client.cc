@@ -28,10 +28,12 @@ std::unique_ptr<DeviceObject> MakeDevice(ClientObject* client, int id) {
   auto device = std::make_unique<DeviceObject>();
   device->client = client;
   device->core = std::make_shared<DeviceCore>(id, client->settings);
-  device->description = {id, "reference interpreter",
-                         "ReferenceDevice(id=" + std::to_string(id) + ")"};
-  device->memory = {
-      id, "device", "ReferenceMemory(id=" + std::to_string(id) + ")", {Theirs(device.get())}};
+  device->description = {id, std::string(kDeviceKind),
+                         std::string(kDeviceName) + "(id=" + std::to_string(id) + ")"};
+  device->memory = {id,
+                    "device",
+                    std::string(kMemoryName) + "(id=" + std::to_string(id) + ")",
+                    {Theirs(device.get())}};
   device->memories = {Theirs(&device->memory)};
   return device;
 }
@@ -54,7 +56,7 @@ void Client_Create(ClientCreateArgs* args) {
     const std::string_view name(option.name, option.name_size);
     if (IsOfEnvironment(name)) {
       throw Refusal(Code::kInvalidArgument,
-                    "option " + std::string(name) + " is read from TENON_PJRT_REFERENCE alone");
+                    "option " + std::string(name) + " is read from " + kOptionsVariable + " alone");
     }
     client->settings.Set(option);
   }
@@ -129,7 +131,7 @@ void Client_DefaultDeviceAssignment(ClientDefaultDeviceAssignmentArgs* args) {
 
 void Client_TopologyDescription(ClientTopologyArgs*) {
   throw Refusal(Code::kUnimplemented,
-                "PJRT_Client_TopologyDescription is not implemented by the reference plug-in");
+                "PJRT_Client_TopologyDescription is not implemented by this plug-in");
 }
 
 // All memory is the host's: there is nothing to map.

@@ -13,8 +13,6 @@
 namespace pjref {
 namespace {
 
-constexpr std::string_view kMagic = "tenon pjrt reference 1\n";
-
 int64_t ReadBuildOptions(WireReader reader, CompileOptions* options) {
   int64_t copies = 1;
   while (reader.Next()) {
@@ -154,7 +152,7 @@ std::shared_ptr<const Program> Program::Compile(std::string_view code, std::stri
 std::string Program::Serialize() const {
   std::string body = std::string(kVersionText) + "\n" + std::to_string(options.device) + "\n" +
                      std::to_string(static_cast<int>(options.portable)) + "\n" + code;
-  return std::string(kMagic) + pjref::Fingerprint(body) + "\n" + body;
+  return std::string(kSerializedMagic) + pjref::Fingerprint(body) + "\n" + body;
 }
 
 std::shared_ptr<const Program> Program::Deserialize(std::string_view bytes,
@@ -163,8 +161,9 @@ std::shared_ptr<const Program> Program::Deserialize(std::string_view bytes,
     throw Refusal(Code::kInvalidArgument,
                   std::string("the serialized executable cannot be read: ") + why);
   };
-  if (bytes.substr(0, kMagic.size()) != kMagic) refuse("it is not one of this plug-in");
-  bytes.remove_prefix(kMagic.size());
+  if (bytes.substr(0, kSerializedMagic.size()) != kSerializedMagic)
+    refuse("it is not one of this plug-in");
+  bytes.remove_prefix(kSerializedMagic.size());
   const auto line = [&] {
     const size_t end = bytes.find('\n');
     if (end == std::string_view::npos) refuse("it is cut off");

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "../base/refusal.h"
+#include "version.h"
 
 namespace pjref {
 namespace {
@@ -162,11 +163,11 @@ void Settings::SetAll(std::string_view text) {
 const Settings& Settings::OfEnvironment() {
   static const auto* const kSettings = [] {
     auto* settings = new Settings;
-    const char* text = std::getenv("TENON_PJRT_REFERENCE");
+    const char* text = std::getenv(kOptionsVariable);
     try {
       if (text) settings->SetAll(text);
     } catch (const Refusal& refusal) {
-      settings->problem = std::string("TENON_PJRT_REFERENCE: ") + refusal.what();
+      settings->problem = std::string(kOptionsVariable) + ": " + refusal.what();
     }
     return settings;
   }();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tenon/pjrt/abi.h"
+#include "version.h"
 
 namespace pjref {
 
@@ -20,7 +21,7 @@ enum EventKinds : unsigned { kNoEvents = 0, kTransfers = 1, kExecutions = 2, kAl
 struct Settings {
   // Of each client.
   int64_t device_count = 1;
-  std::string platform = "reference";
+  std::string platform{kPlatform};
   int64_t memory_limit = 0;  // bytes of a device; 0: none
   int64_t delay_us = 0;      // before each task of a device
   unsigned late_events = kAllEvents;
@@ -57,7 +58,8 @@ struct Settings {
   void Set(const abi::NamedValue& option);
   // "name=value,name=value", with ';' between the parts of a list.
   void SetAll(std::string_view text);
-  // The options of TENON_PJRT_REFERENCE; what is wrong there is left out and told by `problem`.
+  // The options of the variable kOptionsVariable; what is wrong there is left out and told by
+  // `problem`.
   static const Settings& OfEnvironment();
   std::string problem;
 };

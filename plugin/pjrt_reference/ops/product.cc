@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 
 #include "checks.h"
 #include "elementwise.h"
@@ -13,13 +14,14 @@ namespace pjref {
 namespace {
 
 // Rows of `a` and columns of `b` that a block takes: its part of `b` stays in the nearest cache.
-constexpr int64_t kColumns = 64;
+constexpr int64_t kColumns = 32;
 constexpr int64_t kDepth = 128;
 constexpr int64_t kRows = 4;
 
 template <typename T, int64_t rows>
-void MultiplyRows(int64_t width, int64_t depth, const T* a, int64_t a_step, const T* b,
-                  int64_t b_step, T* c, int64_t c_step) {
+[[gnu::always_inline]] inline void MultiplyRows(int64_t width, int64_t depth, const T* a,
+                                                int64_t a_step, const T* b, int64_t b_step, T* c,
+                                                int64_t c_step) {
   T sums[rows][kColumns];
   for (int64_t r = 0; r < rows; ++r) std::copy_n(c + r * c_step, width, sums[r]);
   for (int64_t p = 0; p < depth; ++p) {
@@ -32,22 +34,51 @@ void MultiplyRows(int64_t width, int64_t depth, const T* a, int64_t a_step, cons
   for (int64_t r = 0; r < rows; ++r) std::copy_n(sums[r], width, c + r * c_step);
 }
 
-}  // namespace
-
 template <typename T>
-void MultiplyAdd(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c) {
+[[gnu::always_inline]] inline void MultiplyBlocks(int64_t m, int64_t n, int64_t k, const T* a,
+                                                  const T* b, T* c) {
+  T panel[kDepth * kColumns];
   for (int64_t p = 0; p < k; p += kDepth) {
     const int64_t depth = std::min(kDepth, k - p);
     for (int64_t j = 0; j < n; j += kColumns) {
       const int64_t width = std::min(kColumns, n - j);
+      // The block of b lies together while all rows of a pass by.
+      for (int64_t d = 0; d < depth; ++d)
+        std::copy_n(b + (p + d) * n + j, width, panel + d * kColumns);
       int64_t i = 0;
-      for (; i + kRows <= m; i += kRows) {
-        MultiplyRows<T, kRows>(width, depth, a + i * k + p, k, b + p * n + j, n, c + i * n + j, n);
+      for (; width == kColumns && i + kRows <= m;
+           i += kRows) {  // The width as a constant: sums stay in registers.
+        MultiplyRows<T, kRows>(kColumns, depth, a + i * k + p, k, panel, kColumns, c + i * n + j,
+                               n);
       }
       for (; i < m; ++i)
-        MultiplyRows<T, 1>(width, depth, a + i * k + p, k, b + p * n + j, n, c + i * n + j, n);
+        MultiplyRows<T, 1>(width, depth, a + i * k + p, k, panel, kColumns, c + i * n + j, n);
     }
   }
+}
+
+#if defined(__x86_64__)
+// The same loops for processors with wider vectors.
+[[gnu::target("avx2,fma")]] void MultiplyWide(int64_t m, int64_t n, int64_t k, const float* a,
+                                              const float* b, float* c) {
+  MultiplyBlocks<float>(m, n, k, a, b, c);
+}
+bool HasWide() {
+  static const bool kHas = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return kHas;
+}
+#endif
+
+}  // namespace
+
+template <typename T>
+void MultiplyAdd(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c) {
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<T, float>) {
+    if (HasWide()) return MultiplyWide(m, n, k, a, b, c);
+  }
+#endif
+  MultiplyBlocks<T>(m, n, k, a, b, c);
 }
 
 template void MultiplyAdd<float>(int64_t, int64_t, int64_t, const float*, const float*, float*);

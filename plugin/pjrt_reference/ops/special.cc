@@ -96,7 +96,10 @@ double Digamma(double x) {
   if (x < 0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
   if (x < 0) return Digamma(1 - x) - kPi / std::tan(kPi * x);
   double sum = 0;
-  for (; x < 12; x += 1) sum -= 1 / x;
+  while (x < 12) {
+    sum -= 1 / x;
+    x += 1;
+  }
   const double y = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x -
          y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132)))));

@@ -113,8 +113,7 @@ std::string Cursor::String() {
 
 int64_t Cursor::Integer() {
   const std::string spelled = TryNumber();
-  if (spelled.empty() || spelled.find_first_of(".") != std::string::npos)
-    Fail("expected integer value");
+  if (spelled.empty() || spelled.find('.') != std::string::npos) Fail("expected integer value");
   errno = 0;
   char* end = nullptr;
   const bool hex = spelled.find('x') != std::string::npos;

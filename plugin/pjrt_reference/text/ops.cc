@@ -227,10 +227,12 @@ void Parser::ParsePlainItem(Op* op, std::vector<Use>* uses, int* words) {
   if (next == '-' || (next >= '0' && next <= '9')) {
     op->attributes.Set(key, Attribute::Integer(cursor_.Integer()));
   } else if (word == "format") {  // e5m10
-    int exponent = 0, mantissa = 0;
-    if (std::sscanf(cursor_.Word("a format").c_str(), "e%dm%d", &exponent, &mantissa) != 2) {
+    const std::string format = cursor_.Word("a format");
+    const size_t m = format.find('m');
+    if (format[0] != 'e' || m == std::string::npos)
       Cursor::FailAt(place, "expected a format as e5m10");
-    }
+    const std::string left = format.substr(1, m - 1), right = format.substr(m + 1);
+    const int64_t exponent = Cursor(left).Integer(), mantissa = Cursor(right).Integer();
     op->attributes.Set("exponent_bits", Attribute::Integer(exponent));
     op->attributes.Set("mantissa_bits", Attribute::Integer(mantissa));
   } else {
