@@ -1,4 +1,5 @@
 // rng_bit_generator (Threefry 2x32, Philox 4x32) and rng.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -54,27 +55,69 @@ void Philox(const uint32_t key[2], uint32_t x[4]) {
   }
 }
 
-// A block of words for each value of the counter, which is `state[1]`, with `state[0]` as the key.
-// Both generators count in 64 bits.
+// Elements take a word each, those of 64 bits two; the lowest bits of a word stay for narrower
+// ones.
+void StoreWords(const std::vector<uint32_t>& words, const Array& out) {
+  const size_t size = ByteSize(out.element());
+  for (size_t i = 0; i < static_cast<size_t>(out.count()); ++i) {
+    std::memcpy(out.data() + i * size, &words[size == 8 ? 2 * i : i], size);
+  }
+}
+
+// XLA's order, so that programs give the same numbers here: four words for each value of a counter
+// of 128 bits, whose upper half is the key where the state has no place for it.
+void PhiloxWords(const uint64_t* state, size_t words_of_state, uint64_t* counter,
+                 std::vector<uint32_t>* words) {
+  const uint64_t key = state[0], upper = words_of_state == 3 ? state[2] : key;
+  const uint32_t keys[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
+  for (size_t at = 0; at < words->size(); at += 4, ++*counter) {
+    uint32_t block[4] = {static_cast<uint32_t>(*counter), static_cast<uint32_t>(*counter >> 32),
+                         static_cast<uint32_t>(upper), static_cast<uint32_t>(upper >> 32)};
+    Philox(keys, block);
+    std::memcpy(&(*words)[at], block, sizeof(uint32_t) * std::min<size_t>(4, words->size() - at));
+  }
+}
+
+// Two words for each value of the counter. They are neighbours along one axis: the first of even
+// length, else the first.
+void ThreefryWords(const uint64_t* state, const Dims& dims, uint64_t* counter,
+                   std::vector<uint32_t>* words) {
+  const uint32_t keys[2] = {static_cast<uint32_t>(state[0]), static_cast<uint32_t>(state[0] >> 32)};
+  size_t axis = 0;
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] % 2 == 0) axis = i;
+  }
+  const int64_t length = dims.empty() ? 1 : dims[axis];
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < dims.size(); ++i) inner *= dims[i];
+  const int64_t half = (length + 1) / 2;
+  const auto count = static_cast<int64_t>(words->size());
+  const int64_t outer = count / std::max<int64_t>(length * inner, 1);
+  for (int64_t pair = 0; pair < outer * half * inner; ++pair, ++*counter) {
+    uint32_t block[2] = {static_cast<uint32_t>(*counter), static_cast<uint32_t>(*counter >> 32)};
+    Threefry(keys, block);
+    const int64_t o = pair / (half * inner), at = pair / inner % half * 2, i = pair % inner;
+    for (int64_t which = 0; which < 2 && at + which < length; ++which) {
+      (*words)[(o * length + at + which) * inner + i] = block[which];
+    }
+  }
+}
+
 void Bits(Frame* frame, const Op& op) {
   const Array& state = frame->In(op, 0);
   Array next(state.type()), out(op.result_types[1]);
   std::memcpy(next.data(), state.data(), state.bytes());
-  const uint64_t key = state.data<uint64_t>()[0];
-  uint64_t& counter = next.data<uint64_t>()[1];
-  const bool philox = op.Word("rng_algorithm") != "THREE_FRY";
-  const uint32_t keys[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
-  const size_t block = philox ? 16 : 8;
-  for (size_t at = 0; at < out.bytes(); at += block, ++counter) {
-    uint32_t words[4] = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0,
-                         0};
-    if (philox) {
-      Philox(keys, words);
-    } else {
-      Threefry(keys, words);
-    }
-    std::memcpy(out.data() + at, words, std::min(block, out.bytes() - at));
+  uint64_t* counter = &next.data<uint64_t>()[1];
+  const bool wide = ByteSize(out.element()) == 8;
+  std::vector<uint32_t> words(static_cast<size_t>(out.count()) * (wide ? 2 : 1));
+  if (op.Word("rng_algorithm") == "THREE_FRY") {
+    Dims dims = out.dims();
+    if (wide) dims = {out.count() * 2};  // Both words of a pair are one element's.
+    ThreefryWords(state.data<uint64_t>(), dims, counter, &words);
+  } else {
+    PhiloxWords(state.data<uint64_t>(), static_cast<size_t>(state.count()), counter, &words);
   }
+  StoreWords(words, out);
   frame->Out(op, 0, std::move(next));
   frame->Out(op, 1, std::move(out));
 }
