@@ -69,7 +69,8 @@ absl::Status SplitV(Op& op) {
     op.Out(i, op.b.SliceAxis(x, static_cast<int>(axis), at, at + size));
     at += size;
   }
-  if (at != x.shape.dim(static_cast<int>(axis)))
+  TENON_ASSIGN_OR_RETURN(const Ints sizes, op.IntsOf(1));
+  if (at != x.shape.dim(static_cast<int>(axis)) || (sizes.size() == 1 && sizes[0] != at))
     return op.Invalid("the sizes do not sum to the dimension");
   return absl::OkStatus();
 }

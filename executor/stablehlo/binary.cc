@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -160,7 +161,7 @@ Value NextAfter(Op& op, const Value& x, const Value& y) {
 absl::Status ApproximateEqual(Op& op) {
   TENON_ASSIGN_OR_RETURN(const float tolerance, op.Float("tolerance"));
   const Value difference = op.b.Unary("abs", op.b.Sub(op.In(0), op.In(1)));
-  return op.Out(op.b.Compare("LT", difference, tolerance));
+  return op.Out(op.b.Compare("LE", difference, tolerance));
 }
 
 absl::Status MakeComplex(Op& op) {
@@ -171,6 +172,7 @@ absl::Status MakeComplex(Op& op) {
 // In TensorFlow's order, which rounding shows: the first 2 to 9 operands, then the sum of each 8
 // more.
 absl::Status AddN(Op& op) {
+  if (op.InType(0) == DataType::kVariant) return SumOfLists(op);
   constexpr int kGroup = 8;
   const int n = op.num_inputs(), first = (n + kGroup - 2) % kGroup + 2;
   Value sum = op.In(0);
@@ -313,7 +315,7 @@ constexpr Row kRows[] = {
     {"NotEqual", EqualOrNot<"NE">, kAll},
     {"ApproximateEqual", ApproximateEqual, kReals | kBools},
     {"Complex", MakeComplex, kFloatsAndComplexes},
-    {"AddN", AddN, kNumbers},
+    {"AddN", AddN, kNumbers | kVariants},
     {"AccumulateNV2", AddN, kNumbers},
     {"SelectV2", SelectV2, kAll},
     {"Select", Select, kAll},

@@ -181,7 +181,8 @@ class Builder {
   Value Fft(std::string_view type, const Value& x, IntSpan length, DataType dtype,
             const Shape& shape);
   Value Gather(const Value& x, const Value& indices, const GatherDims& dims, const Shape& shape);
-  // `op` as in Reduce; empty: the update replaces the element.
+  // `op` as in Reduce; empty: the update replaces the element; "GT" and "LT": the element stays
+  // where it is greater (less) than the update, so that what follows a NaN replaces it.
   Value Scatter(std::string_view op, const Value& x, const Value& indices, const Value& updates,
                 const ScatterDims& dims);
 

@@ -81,6 +81,7 @@ void Builder::BinaryBlock(std::string_view op, DataType dtype) {
   const Value x = New(dtype, Shape()), y = New(dtype, Shape());
   Block({x, y}, [&](absl::Span<const Value> args) -> Values {
     if (op.empty()) return {args[1]};
+    if (op == "GT" || op == "LT") return {Select(Compare(op, args[0], args[1]), args[0], args[1])};
     return {Binary(op, args[0], args[1])};
   });
 }

@@ -67,15 +67,76 @@ void WriteReturns(Op& op, std::vector<Branch>& branches) {
   }
 }
 
+// The functions of a node that chooses among branches.
+std::vector<std::string_view> BranchesOf(const Graph& graph, NodeId n) {
+  std::vector<std::string_view> names;
+  for (const std::string_view attr : {"then_branch", "else_branch"}) {
+    const AttrValue* value = graph.attr(n, attr);
+    if (value == nullptr) continue;
+    if (const absl::StatusOr<FuncAttr> f = value->AsFunc(); f.ok()) names.push_back(f->name);
+  }
+  if (const AttrValue* value = graph.attr(n, "branches")) {
+    if (const auto list = value->AsFuncList(); list.ok()) {
+      for (const FuncAttr& f : *list) names.push_back(f.name);
+    }
+  }
+  return names;
+}
+
+// Whether result i of branch `branch` is read by nobody: all that read it are branches of the same
+// number, of nodes that choose by the same value, and they do not look at it. Gradients hand what
+// one branch saves to the branch of that number of the gradient, and a stand-in for the others.
+absl::StatusOr<bool> IsUnread(Op& op, int i, size_t branch) {
+  const Graph& graph = *op.frame().graph;
+  const Output result = {op.node(), i}, chosen_by = graph.data_inputs(op.node())[0];
+  if (op.lowerer().IsResult(op.frame(), result)) return false;
+  for (const Fanouts::Use& use : op.lowerer().UsesIn(op.frame()).of(op.node())) {
+    if (use.port != i) continue;
+    const std::vector<std::string_view> functions = BranchesOf(graph, use.node);
+    if (branch >= functions.size() || use.input == 0 || graph.data_inputs(use.node)[0] != chosen_by)
+      return false;
+    TENON_ASSIGN_OR_RETURN(const Body* body, op.lowerer().BodyOf(op.frame(), functions[branch]));
+    const FunctionGraph& f = body->function;
+    const auto argument = static_cast<size_t>(use.input - 1);
+    if (argument >= f.args.size() ||
+        std::ranges::find(body->order, f.args[argument]) != body->order.end())
+      return false;
+  }
+  return true;
+}
+
+// Gives result i of the branches that have another shape than the largest zeros of its shape, where
+// nobody reads them.
+absl::Status StandIn(Op& op, std::vector<Branch>& branches, int i) {
+  const auto elements = [&](Branch& branch) {
+    const Values parts = PartsOf(op, branch.results[i]);
+    return parts.empty() ? -1 : parts[0].shape.num_elements();
+  };
+  size_t largest = 0;
+  for (size_t k = 1; k < branches.size(); ++k) {
+    if (elements(branches[k]) > elements(branches[largest])) largest = k;
+  }
+  for (size_t k = 0; k < branches.size(); ++k) {
+    Entry &entry = branches[k].results[i], &model = branches[largest].results[i];
+    if (SameParts(op, entry, model)) continue;
+    TENON_ASSIGN_OR_RETURN(const bool unread, IsUnread(op, i, k));
+    if (!unread || model.list != nullptr || entry.list != nullptr)
+      return op.Unimplemented(absl::StrCat("branches give different shapes for result ", i));
+    const Value like = PartsOf(op, model)[0];
+    Lines zeros = op.b.InRegion([&] { entry = Renewed(model, {op.b.Like(like, 0)}); });
+    branches[k].text.text += zeros.text;
+    branches[k].text.nodes.insert(branches[k].text.nodes.end(), zeros.nodes.begin(),
+                                  zeros.nodes.end());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSameResults(Op& op, std::vector<Branch>& branches) {
   for (Branch& branch : branches) {
     if (branch.results.size() != static_cast<size_t>(op.num_outputs()))
       return op.Invalid("a branch gives another number of results");
-    for (size_t i = 0; i < branch.results.size(); ++i) {
-      if (!SameParts(op, branches.front().results[i], branch.results[i]))
-        return op.Unimplemented(absl::StrCat("branches give different shapes for result ", i));
-    }
   }
+  for (int i = 0; i < op.num_outputs(); ++i) TENON_RETURN_IF_ERROR(StandIn(op, branches, i));
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 // Convolutions and their gradients.
 #include "absl/strings/str_cat.h"
-#include "executor/stablehlo/products.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "executor/stablehlo/windows.h"
 #include "graph/base/status_macros.h"
 

@@ -1,4 +1,4 @@
-#include "executor/stablehlo/gathers.h"
+#include "executor/stablehlo/shared.h"
 
 namespace tenon::stablehlo {
 

@@ -1,8 +1,8 @@
 // Resizing of images, crops, and spaces of color.
 #include <cmath>
 
-#include "executor/stablehlo/gathers.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/image/resize_axis.h"
 
@@ -20,6 +20,9 @@ absl::StatusOr<Scaling> ScalingOf(Op& op) {
   if (op.shapes().HasAttr("half_pixel_centers")) {
     TENON_ASSIGN_OR_RETURN(scaling.half_pixel_centers, op.Bool("half_pixel_centers"));
   }
+  if (scaling.align_corners && scaling.half_pixel_centers &&
+      op.name() != "ResizeNearestNeighborGrad")
+    return op.Invalid("align_corners and half_pixel_centers exclude each other");
   return scaling;
 }
 

@@ -1,4 +1,5 @@
 // Gathers and scatters.
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -223,15 +224,16 @@ Value NeutralOf(Op& op, Neutral neutral, DataType type, const Shape& shape) {
 template <OpName kName, Neutral kNeutral>
 absl::Status UnsortedSegment(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
-  Value x = op.In(0);
-  const Value& ids = op.In(1);
+  const Value &x = op.In(0), &ids = op.In(1);
+  if (ids.rank() > x.rank() ||
+      !std::ranges::equal(ids.shape.dims(), x.shape.dims().first(ids.rank())))
+    return op.Invalid("the data's shape does not begin with that of the segment ids");
   const Value base = NeutralOf(op, kNeutral, x.dtype, shape);
-  // Extremes pass over NaNs.
-  if (IsFloating(x.dtype) && (kNeutral == Neutral::kLeast || kNeutral == Neutral::kMost))
-    x = op.b.Select(op.b.Compare("NE", x, x), NeutralOf(op, kNeutral, x.dtype, x.shape), x);
-  if (x.shape.num_elements() == 0 || shape.num_elements() == 0) return op.Out(base);
-  op.CheckAll(op.b.Compare("LT", ids, static_cast<double>(shape.dim(0))),
-              "a segment id is out of range");
+  if (x.shape.num_elements() == 0) return op.Out(base);
+  if (ids.shape.num_elements() > 0)
+    op.CheckAll(op.b.Compare("LT", ids, static_cast<double>(shape.dim(0))),
+                "a segment id is out of range");
+  if (shape.num_elements() == 0) return op.Out(base);
   Shape indices = ids.shape;
   indices.push_back(1);
   return op.Out(ScatterVectors(op, kName.text, base, op.b.Reshape(ids, indices), x));
@@ -256,8 +258,8 @@ constexpr Row kRows[] = {
     {"TensorScatterUpdate", TensorScatter<"">, kAll},
     {"UnsortedSegmentSum", UnsortedSegment<"add", Neutral::kZero>, kNumbers, In(2)},
     {"UnsortedSegmentProd", UnsortedSegment<"multiply", Neutral::kOne>, kNumbers, In(2)},
-    {"UnsortedSegmentMax", UnsortedSegment<"maximum", Neutral::kLeast>, kReals, In(2)},
-    {"UnsortedSegmentMin", UnsortedSegment<"minimum", Neutral::kMost>, kReals, In(2)},
+    {"UnsortedSegmentMax", UnsortedSegment<"GT", Neutral::kLeast>, kReals, In(2)},
+    {"UnsortedSegmentMin", UnsortedSegment<"LT", Neutral::kMost>, kReals, In(2)},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -14,10 +15,6 @@ absl::StatusOr<const ListValue*> ListOf(Op& op) {
   const ListValue* list = op.InEntry(0).list.get();
   if (list == nullptr) return op.Unimplemented("the list comes from outside of the program");
   return list;
-}
-
-void SetList(Op& op, ListValue list) {
-  op.OutEntry(0).list = std::make_shared<const ListValue>(std::move(list));
 }
 
 Shape ElementShape(const Value& elements) { return Shape(elements.shape.dims().subspan(1)); }
@@ -46,13 +43,13 @@ absl::Status Reserve(Op& op) {
   if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
   if (const std::optional<Shape> shape = GivenShape(op, 0))
     list.elements = op.b.Full(list.dtype, ListShape(list.size, *shape), 0);
-  SetList(op, std::move(list));
+  op.OutList(std::move(list));
   return absl::OkStatus();
 }
 
 absl::Status FromTensor(Op& op) {
   const Value& x = op.In(0);
-  SetList(op, {.dtype = x.dtype, .size = x.shape.dim(0), .elements = x});
+  op.OutList({.dtype = x.dtype, .size = x.shape.dim(0), .elements = x});
   return absl::OkStatus();
 }
 
@@ -98,7 +95,7 @@ absl::Status SetItem(Op& op) {
     return op.Unimplemented("elements of different shapes");
   set.elements = op.b.DynamicUpdate(set.elements, op.b.Reshape(item, ListShape(1, item.shape)),
                                     StartsAt(op, index, set.elements.rank()));
-  SetList(op, std::move(set));
+  op.OutList(std::move(set));
   return absl::OkStatus();
 }
 
@@ -115,7 +112,7 @@ absl::Status Empty(Op& op) {
   ListValue list;
   TENON_ASSIGN_OR_RETURN(list.dtype, op.shapes().AttrType("element_dtype"));
   if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
-  SetList(op, std::move(list));
+  op.OutList(std::move(list));
   return absl::OkStatus();
 }
 
@@ -134,7 +131,7 @@ absl::Status PushBack(Op& op) {
     pushed.elements = list->elements ? op.b.Concat({list->elements, row}, 0) : row;
     pushed.size = list->size + 1;
   }
-  SetList(op, std::move(pushed));
+  op.OutList(std::move(pushed));
   return absl::OkStatus();
 }
 
@@ -154,15 +151,50 @@ absl::Status PopBack(Op& op) {
     popped.size = list->size - 1;
     popped.elements = op.b.SliceAxis(list->elements, 0, 0, popped.size);
   }
-  SetList(op, std::move(popped));
+  op.OutList(std::move(popped));
   op.Out(1, op.b.Reshape(row, element));
+  return absl::OkStatus();
+}
+
+// The sum of lists, element by element. A list without elements adds nothing.
+absl::Status AddLists(Op& op) {
+  ListValue sum;
+  for (int i = 0; i < op.num_inputs(); ++i) {
+    const ListValue* list = op.InEntry(i).list.get();
+    if (list == nullptr) return op.Unimplemented("a variant that is no list of the program");
+    if (!sum.elements) {
+      sum = *list;
+    } else if (list->elements) {
+      if (list->elements.shape != sum.elements.shape || list->count || sum.count)
+        return op.Unimplemented("a sum of lists of different sizes");
+      sum.elements = op.b.Add(sum.elements, list->elements);
+    }
+  }
+  op.OutList(std::move(sum));
+  return absl::OkStatus();
+}
+
+absl::Status ZeroList(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  ListValue zeros = *list;
+  if (zeros.elements) zeros.elements = op.b.Like(zeros.elements, 0);
+  op.OutList(std::move(zeros));
   return absl::OkStatus();
 }
 
 absl::Status Length(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   if (list->count) return op.Out(list->count);
-  return op.Out(op.b.ScalarInt(DataType::kInt32, list->size));
+  op.OutInts(0, {list->size}, Shape());
+  return absl::OkStatus();
+}
+
+absl::Status ShapeOfElements(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  if (!list->elements) return op.Unimplemented("the shape of the list's elements is not known");
+  const Shape element = ElementShape(list->elements);
+  op.OutInts(0, element.dims(), Shape({element.rank()}));
+  return absl::OkStatus();
 }
 
 constexpr Types kItems = kAll | kVariants;
@@ -174,6 +206,7 @@ constexpr Row kRows[] = {
     {"TensorListSetItem", SetItem, kItems},
     {"TensorListStack", Stack, kItems, In(1)},
     {"TensorListLength", Length, kItems},
+    {"TensorListElementShape", ShapeOfElements, kItems},
     {"EmptyTensorList", Empty, kItems, In(0) | In(1)},
     {"TensorListPushBack", PushBack, kItems},
     {"TensorListPopBack", PopBack, kItems, In(1)},
@@ -181,6 +214,9 @@ constexpr Row kRows[] = {
 
 }  // namespace
 }  // namespace lists_ops
+
+absl::Status SumOfLists(Op& op) { return lists_ops::AddLists(op); }
+absl::Status ZerosLikeList(Op& op) { return lists_ops::ZeroList(op); }
 
 Rows ListRows() { return lists_ops::kRows; }
 

@@ -158,8 +158,9 @@ const Verdict& Lowerability::Ask(NodeId n) { return memo_->OfNode(memo_->graph, 
 
 uint64_t Lowerability::ConstantInputs(NodeId n) {
   const Row* row = FindRow(memo_->graph.op_name(n));
-  if (row == nullptr || row->constants == 0) return 0;
+  if (row == nullptr) return 0;
   uint64_t bits = row->constants & ~kLastInput;
+  if (row->more_constants != nullptr) bits |= row->more_constants(memo_->graph, n);
   const int inputs = memo_->graph.num_inputs(n);
   if ((row->constants & kLastInput) != 0 && inputs > 0) bits |= In(std::min(inputs - 1, 63));
   return bits;

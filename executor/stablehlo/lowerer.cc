@@ -8,6 +8,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/cycles.h"
+#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/pipeline/pass.h"
 
 namespace tenon::stablehlo {
@@ -35,6 +36,8 @@ Tensor KnownInts(const TensorInfo& info, DataType dtype) {
   return Tensor::Of<int32_t>(dtype, narrow, *shape);
 }
 
+}  // namespace
+
 void SetKnown(Entry& entry, Tensor known) {
   entry.info = TensorInfo();
   entry.info.shape = PartialShape(known.shape());
@@ -42,8 +45,6 @@ void SetKnown(Entry& entry, Tensor known) {
     entry.info.value = std::make_shared<const Tensor>(known);
   entry.known = std::move(known);
 }
-
-}  // namespace
 
 Entry* Frame::Add(NodeId n, int outputs) {
   at[n] = static_cast<int32_t>(first.size());
@@ -133,9 +134,13 @@ void Lowerer::Write(Entry& entry) {
 }
 
 absl::Status Lowerer::WriteConst(Frame& frame, NodeId n) {
-  TENON_ASSIGN_OR_RETURN(Tensor value, frame.graph->ConstValue(n));
+  // A body may be written several times: its constants are decoded once, and are one parameter.
+  Tensor& value = consts_[{frame.graph, n}];
+  if (!value.initialized()) {
+    TENON_ASSIGN_OR_RETURN(value, frame.graph->ConstValue(n));
+  }
   if (frame.depth == 0) const_of_.try_emplace(value.data(), n);
-  SetKnown(*frame.Add(n, 1), std::move(value));
+  SetKnown(*frame.Add(n, 1), value);
   return absl::OkStatus();
 }
 
@@ -242,6 +247,16 @@ void Lowerer::AddCheck(const Op& op, const Value& ok, std::string_view message,
                       .name = absl::StrCat(frame.prefix, op.shapes().node()),
                       .code = code,
                       .message = std::string(message)}});
+}
+
+const Fanouts& Lowerer::UsesIn(const Frame& frame) {
+  std::unique_ptr<Fanouts>& uses = uses_[frame.graph];
+  if (uses == nullptr) uses = std::make_unique<Fanouts>(*frame.graph);
+  return *uses;
+}
+
+bool Lowerer::IsResult(const Frame& frame, Output output) const {
+  return frame.depth == 0 && std::ranges::find(request_.results, output) != request_.results.end();
 }
 
 absl::StatusOr<const Body*> Lowerer::BodyOf(const Frame& frame, std::string_view function) {

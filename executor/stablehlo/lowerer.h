@@ -67,6 +67,10 @@ class Lowerer {
   absl::StatusOr<const Body*> BodyOf(const Frame& frame, std::string_view function);
   // Makes sure that the entry has a value.
   void Write(Entry& entry);
+  // The uses of the nodes of a frame's graph.
+  const Fanouts& UsesIn(const Frame& frame);
+  // Whether the request asks for an output of the frame.
+  bool IsResult(const Frame& frame, Output output) const;
 
   std::vector<CheckFlag>& checks() { return checks_; }
   void AddCheck(const Op& op, const Value& ok, std::string_view message, absl::StatusCode code);
@@ -87,9 +91,11 @@ class Lowerer {
   std::vector<CheckFlag> checks_;
   std::vector<Parameter> weights_;
   absl::flat_hash_map<const void*, int32_t> weight_of_;  // by the address of the elements
-  absl::flat_hash_map<const void*, NodeId> const_of_;    // the Const of such elements
+  absl::flat_hash_map<std::pair<const Graph*, NodeId>, Tensor> consts_;
+  absl::flat_hash_map<const void*, NodeId> const_of_;  // the Const of such elements
   std::shared_ptr<SharedFunctions> functions_;
   absl::flat_hash_map<std::string_view, std::unique_ptr<Body>> bodies_;
+  absl::flat_hash_map<const Graph*, std::unique_ptr<Fanouts>> uses_;
   NodeId main_node_ = kNoNode;
   int64_t written_ = 0;
 

@@ -1,8 +1,8 @@
 // Diagonals and bands of matrices, factorizations, Fourier transforms.
 #include <algorithm>
 
-#include "executor/stablehlo/gathers.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -12,8 +12,21 @@ namespace {
 absl::Status BandPart(Op& op) {
   const Value &x = op.In(0), &lower = op.In(1), &upper = op.In(2);
   const int rank = x.rank();
+  if (rank < 2) return op.Invalid("the input must have two dimensions at least");
   const DataType type = lower.dtype;
   const Shape matrix({x.shape.dim(rank - 2), x.shape.dim(rank - 1)});
+  const auto check = [&](int input, int64_t size) -> absl::Status {
+    if (op.Known(input) == nullptr) {
+      op.CheckAll(op.b.Compare("LE", op.In(input), static_cast<double>(size)),
+                  "more diagonals than the matrix has");
+      return absl::OkStatus();
+    }
+    TENON_ASSIGN_OR_RETURN(const int64_t most, op.IntOf(input));
+    if (most > size) return op.Invalid("more diagonals than the matrix has");
+    return absl::OkStatus();
+  };
+  TENON_RETURN_IF_ERROR(check(1, matrix.dim(0)));
+  TENON_RETURN_IF_ERROR(check(2, matrix.dim(1)));
   const Value row = op.b.Iota(type, matrix, 0), column = op.b.Iota(type, matrix, 1);
   // A negative number of diagonals is all.
   const auto within = [&](const Value& distance, const Value& most) {
@@ -218,11 +231,6 @@ absl::Status TriangularSolve(Op& op) {
   };
   a = wide(a);
   b = wide(b);
-  // A zero on the diagonal is an error.
-  const Value row = op.b.Iota(DataType::kInt32, a.shape, a.rank() - 2);
-  const Value column = op.b.Iota(DataType::kInt32, a.shape, a.rank() - 1);
-  op.CheckAll(op.b.Or(op.b.Compare("NE", row, column), op.b.Compare("NE", a, op.b.Like(a, 0))),
-              "Input matrix is not invertible.");
   return op.Out(op.b.TriangularSolve(a, b, lower, adjoint ? "ADJOINT" : "NO_TRANSPOSE"));
 }
 
@@ -250,8 +258,12 @@ absl::Status RealFourier(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Ints length, op.IntsOf(1));
   TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
   if (shape.num_elements() == 0) return op.Out(op.b.Full(op.OutType(0), shape, 0));
-  const Value x = Fitted(op, op.In(0), length);
-  return op.Out(op.b.Fft("RFFT", x, length, op.OutType(0), shape));
+  if (std::ranges::any_of(length, [](int64_t n) { return n <= 0; }))
+    return op.Invalid("a length must be positive");
+  const DataType out = op.OutType(0);
+  const DataType part = out == DataType::kComplex128 ? DataType::kDouble : DataType::kFloat;
+  const Value x = Fitted(op, op.b.Convert(op.In(0), part), length);
+  return op.Out(op.b.Fft("RFFT", x, length, out, shape));
 }
 
 template <int kAxes>
@@ -259,10 +271,14 @@ absl::Status InverseRealFourier(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Ints length, op.IntsOf(1));
   TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
   if (shape.num_elements() == 0) return op.Out(op.b.Full(op.OutType(0), shape, 0));
+  if (std::ranges::any_of(length, [](int64_t n) { return n <= 0; }))
+    return op.Invalid("a length must be positive");
   Ints sizes = length;
   sizes.back() = length.back() / 2 + 1;
   const Value x = Fitted(op, op.In(0), sizes);
-  return op.Out(op.b.Fft("IRFFT", x, length, op.OutType(0), shape));
+  const DataType part = x.dtype == DataType::kComplex128 ? DataType::kDouble : DataType::kFloat;
+  if (part != op.OutType(0)) return op.Invalid("the types do not fit each other");
+  return op.Out(op.b.Fft("IRFFT", x, length, part, shape));
 }
 
 constexpr Types kSolved = kComplexes | Types{DataType::kFloat, DataType::kDouble};

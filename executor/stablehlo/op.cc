@@ -125,6 +125,17 @@ void Op::Forward(int to, int from) {
   out.info = in.info;
 }
 
+void Op::OutInts(int i, IntSpan values, const Shape& shape) {
+  Tensor known;
+  if (OutType(i) == DataType::kInt64) {
+    known = Tensor::Of<int64_t>(DataType::kInt64, values, shape);
+  } else {
+    const std::vector<int32_t> narrow(values.begin(), values.end());
+    known = Tensor::Of<int32_t>(DataType::kInt32, narrow, shape);
+  }
+  SetKnown(outputs_[i], std::move(known));
+}
+
 void Op::Check(const Value& ok, std::string_view message, absl::StatusCode code) {
   lowerer_.AddCheck(*this, ok, message, code);
 }

@@ -33,6 +33,9 @@ struct Entry {
   std::shared_ptr<const ListValue> list;  // of a variant
 };
 
+// Makes the entry a constant.
+void SetKnown(Entry& entry, Tensor known);
+
 class Lowerer;
 struct Frame;
 
@@ -90,6 +93,12 @@ class Op {
   absl::Status Out(Value v) {
     Out(0, std::move(v));
     return absl::OkStatus();
+  }
+  // Output i is this vector, or scalar, of integers: it is known.
+  void OutInts(int i, IntSpan values, const Shape& shape);
+  // Output 0 is a list.
+  void OutList(ListValue list) {
+    outputs_[0].list = std::make_shared<const ListValue>(std::move(list));
   }
   // Output `to` is input `from`: known elements stay known, and a list stays a list.
   void Forward(int to, int from);

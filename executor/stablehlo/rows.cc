@@ -11,10 +11,12 @@ const Table& AllByName() {
   static const Table* const table = [] {
     auto* all = new Table;
     for (const Rows rows :
-         {UnaryRows(),     BinaryRows(),  CastRows(),        ArrayRows(), SliceRows(),
-          ShapeRows(),     ProductRows(), ConvolutionRows(), PoolRows(),  NormalizationRows(),
-          ReductionRows(), IndexRows(),   ImageRows(),       SortRows(),  MatrixRows(),
-          SegmentRows(),   FusedRows(),   ControlFlowRows(), LoopRows(),  ListRows()}) {
+         {UnaryRows(),    BinaryRows(),        CastRows(),        ArrayRows(),
+          SliceRows(),    ShapeRows(),         ProductRows(),     ConvolutionRows(),
+          PoolRows(),     NormalizationRows(), ReductionRows(),   IndexRows(),
+          ImageRows(),    SortRows(),          MatrixRows(),      SegmentRows(),
+          QuantizeRows(), FusedRows(),         ControlFlowRows(), LoopRows(),
+          ListRows()}) {
       for (const Row& row : rows) all->emplace(row.op, &row);
     }
     return all;

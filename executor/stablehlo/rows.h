@@ -58,6 +58,8 @@ using LowerFn = absl::Status (*)(Op& op);
 // Why a node cannot be lowered, for reasons that neither op nor types tell; empty if it can.
 using RefuseFn = std::string (*)(const Graph& graph, NodeId n);
 
+using ConstantsFn = uint64_t (*)(const Graph& graph, NodeId n);
+
 // Bits of Row::constants.
 constexpr uint64_t In(int i) { return uint64_t{1} << i; }
 inline constexpr uint64_t kLastInput = uint64_t{1} << 63;
@@ -73,6 +75,7 @@ struct Row {
   uint64_t any = 0;         // inputs of any type: the op does not read them
   bool shape_only = false;  // reads the shapes of its inputs and nothing else
   RefuseFn refuse = nullptr;
+  ConstantsFn more_constants = nullptr;  // further inputs that must be known, by node
 };
 
 // Null if the op cannot be lowered.
@@ -98,6 +101,7 @@ Rows ImageRows();
 Rows SortRows();
 Rows MatrixRows();
 Rows SegmentRows();
+Rows QuantizeRows();
 Rows FusedRows();
 Rows ControlFlowRows();
 Rows LoopRows();

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "executor/stablehlo/gathers.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -63,15 +63,17 @@ absl::Status Segment(Op& op) {
   const bool is_mean = name == "mean";
   const Value x = name == "add" || is_mean ? op.b.Wide(op.In(0)) : op.In(0);
   const Value& ids = op.In(1);
+  if (x.rank() == 0 || ids.shape != Shape({x.shape.dim(0)}))
+    return op.Invalid("there must be a segment id for each row");
   const Shape shape = WithRows(x.shape, segments);
   if (shape.num_elements() == 0) return op.Out(op.b.Full(op.OutType(0), shape, 0));
   if (is_mean && IsInteger(x.dtype)) return op.Unimplemented("a mean of integers");
   Value base = op.b.Full(x.dtype, shape, name == "multiply" ? 1 : 0);
-  if (name == "maximum") base = op.b.Lowest(x.dtype, shape);
-  if (name == "minimum") base = op.b.Highest(x.dtype, shape);
+  if (name == "GT") base = op.b.Lowest(x.dtype, shape);
+  if (name == "LT") base = op.b.Highest(x.dtype, shape);
   Value out = ScatterRows(op, is_mean ? "add" : name, base, ids, x);
   if (is_mean) out = Divided(op, Reduction::kMean, out, ids);
-  if (name == "maximum" || name == "minimum") {
+  if (name == "GT" || name == "LT") {
     const Value ones = op.b.Full(DataType::kInt32, x.shape, 1);
     const Value counts = ScatterRows(op, "add", op.b.Full(DataType::kInt32, shape, 0), ids, ones);
     out = op.b.Select(op.b.Compare("EQ", counts, 0.0), op.b.Like(out, 0), out);
@@ -96,11 +98,18 @@ absl::Status SparseSegment(Op& op) {
   }
   const Value x = op.b.Wide(op.In(0));
   const Value &indices = op.In(1), &ids = op.In(2);
+  if (x.rank() == 0 || indices.rank() != 1 || ids.shape != indices.shape)
+    return op.Invalid("there must be a segment id for each index");
   const Shape shape = WithRows(x.shape, segments);
   if (indices.shape.num_elements() == 0 || shape.num_elements() == 0)
     return op.Out(op.b.Full(op.OutType(0), shape, 0));
   CheckRows(op, indices, x.shape.dim(0));
-  if (kCounted) CheckRows(op, ids, segments);
+  if (kCounted) {
+    CheckRows(op, ids, segments);
+    const int64_t n = ids.shape.dim(0);
+    op.CheckAll(op.b.Compare("LE", op.b.SliceAxis(ids, 0, 0, n - 1), op.b.SliceAxis(ids, 0, 1, n)),
+                "segment ids are not increasing");
+  }
   const Value rows = GatherAxis(op, x, 0, indices);
   const Value sum = ScatterRows(op, "add", op.b.Full(x.dtype, shape, 0), ids, rows);
   return op.Out(op.b.Convert(Divided(op, kReduction, sum, ids), op.OutType(0)));
@@ -133,6 +142,9 @@ absl::Status Counted(Op& op, const Value& ids, int64_t size, int weights, bool b
   const Shape shape({batch, size}), all({batch * n});
   const Value base = op.b.Full(type, shape, 0);
   if (base.shape.num_elements() == 0 || all.num_elements() == 0) return op.Out(base);
+  const int64_t given = op.InShape(weights).num_elements();
+  if (given != 0 && op.InShape(weights) != op.InShape(0))
+    return op.Invalid("the weights must be as many as the values, or none");
   const bool weighed = op.InShape(weights).num_elements() > 0 && !binary;
   const Value updates = weighed ? op.b.Reshape(op.In(weights), all) : op.b.Full(type, all, 1);
   const Value rows = op.b.Iota(ids.dtype, Shape({batch, n, 1}), 0);
@@ -227,6 +239,8 @@ absl::Status Inplace(Op& op) {
   const Value &x = op.In(0), &rows = op.In(1);
   Value values = op.In(2);
   std::string_view combine = kName.text;
+  if (x.rank() == 0 || rows.rank() != 1 || values.shape != WithRows(x.shape, rows.shape.dim(0)))
+    return op.Invalid("the values do not fit the rows");
   if (rows.shape.num_elements() == 0 || x.shape.num_elements() == 0) return op.Out(x);
   const auto n = static_cast<double>(x.shape.dim(0));
   const Value place = op.b.Binary("remainder", rows, op.b.Like(rows, n));
@@ -244,6 +258,7 @@ absl::Status VecPermute(Op& op) {
   TENON_ASSIGN_OR_RETURN(const std::string_view to, op.String("dst_format"));
   const Value& x = op.In(0);
   const int64_t n = x.shape.dim(0);
+  if (x.rank() == 2 && x.shape.dim(1) != 2) return op.Invalid("the second dimension must be 2");
   std::string source(from), target(to);
   // Vectors of fewer elements are of the spatial dimensions alone.
   if (n == static_cast<int64_t>(source.size()) - 2) {
@@ -263,8 +278,8 @@ constexpr Row kRows[] = {
     {"SegmentSum", Segment<"add">, kRealsAndComplexes, In(1)},
     {"SegmentMean", Segment<"mean">, kRealsAndComplexes, In(1)},
     {"SegmentProd", Segment<"multiply">, kRealsAndComplexes, In(1)},
-    {"SegmentMax", Segment<"maximum">, kReals, In(1)},
-    {"SegmentMin", Segment<"minimum">, kReals, In(1)},
+    {"SegmentMax", Segment<"GT">, kReals, In(1)},
+    {"SegmentMin", Segment<"LT">, kReals, In(1)},
     {"SparseSegmentSum", SparseSegment<Reduction::kSum, false>, kReals, In(2)},
     {"SparseSegmentMean", SparseSegment<Reduction::kMean, false>, kReals, In(2)},
     {"SparseSegmentSqrtN", SparseSegment<Reduction::kSqrtN, false>, kReals, In(2)},

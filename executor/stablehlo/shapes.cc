@@ -26,17 +26,21 @@ absl::Status Reshape(Op& op) {
 // Shapes are known: inference gives the value, and this function runs only where it does not.
 absl::Status ShapeOf(Op& op) {
   for (int i = 0; i < op.num_outputs(); ++i) {
-    const Shape& shape = op.InShape(i);
-    op.Out(i, op.b.Vector(op.OutType(i), shape.dims()));
+    const Shape shape = op.InShape(i);
+    op.OutInts(i, shape.dims(), Shape({shape.rank()}));
   }
   return absl::OkStatus();
 }
 
 absl::Status Size(Op& op) {
-  return op.Out(op.b.ScalarInt(op.OutType(0), op.InShape(0).num_elements()));
+  op.OutInts(0, {op.InShape(0).num_elements()}, Shape());
+  return absl::OkStatus();
 }
 
-absl::Status Rank(Op& op) { return op.Out(op.b.ScalarInt(op.OutType(0), op.InRank(0))); }
+absl::Status Rank(Op& op) {
+  op.OutInts(0, {op.InRank(0)}, Shape());
+  return absl::OkStatus();
+}
 
 // The operands are constants, so that the kernel has computed the value already, or there is none.
 absl::Status OnlyKnown(Op& op) { return op.Unimplemented("its operands must be constants"); }

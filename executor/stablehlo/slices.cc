@@ -188,11 +188,29 @@ absl::Status StridedSliceUpdate(Op& op) {
   return op.Out(op.b.Reverse(op.b.Select(mask, spread, turned), f.reversed));
 }
 
+// A size of -1 reaches from the begin to the end: then the begin decides the shape.
+uint64_t SliceConstants(const Graph& graph, NodeId n) {
+  const NodeId sizes = graph.num_inputs(n) == 3 ? graph.data_inputs(n)[2].node : kNoNode;
+  if (sizes == kNoNode || graph.op_name(sizes) != "Const") return 0;
+  const absl::StatusOr<Tensor> value = graph.ConstValue(sizes);
+  if (!value.ok()) return 0;
+  for (int64_t i = 0; i < value->num_elements(); ++i) {
+    if (value->IntAt(i) < 0) return In(1);
+  }
+  return 0;
+}
+
+// Begins that the run alone knows are taken as single indices.
+uint64_t StridedSliceConstants(const Graph& graph, NodeId n) {
+  const AttrValue* const shrink = graph.attr(n, "shrink_axis_mask");
+  return shrink != nullptr && shrink->AsInt().value_or(0) != 0 ? 0 : In(1);
+}
+
 constexpr uint64_t kBounds = In(1) | In(2) | In(3);
 
 constexpr Row kRows[] = {
-    {"Slice", Slice, kAll, In(2)},
-    {"StridedSlice", StridedSlice, kAll, In(2) | In(3)},
+    {"Slice", Slice, kAll, In(2), 0, false, nullptr, SliceConstants},
+    {"StridedSlice", StridedSlice, kAll, In(2) | In(3), 0, false, nullptr, StridedSliceConstants},
     {"StridedSliceGrad", StridedSliceGrad, kAll, In(0) | kBounds},
     {"TensorStridedSliceUpdate", StridedSliceUpdate, kAll, kBounds},
 };

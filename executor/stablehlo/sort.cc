@@ -1,4 +1,6 @@
 // Sorts, and searches in what is sorted.
+#include <algorithm>
+
 #include "executor/stablehlo/rows.h"
 #include "graph/base/status_macros.h"
 
@@ -87,8 +89,9 @@ absl::StatusOr<Value> CountBelow(Op& op, const Value& sorted, const Value& value
   const int64_t rows = values.shape.dim(0), m = values.shape.dim(1), n = sorted.shape.dim(1);
   const Shape all({rows, m, n});
   if (all.num_elements() > kMostCompared) return op.Unimplemented("so many comparisons");
-  const Value below = op.b.Compare(equal_too ? "LE" : "LT", op.b.Broadcast(sorted, all, {0, 2}),
-                                   op.b.Broadcast(values, all, {0, 1}));
+  const Value s = op.b.Broadcast(sorted, all, {0, 2}), v = op.b.Broadcast(values, all, {0, 1});
+  // A NaN is above all.
+  const Value below = equal_too ? op.b.Not(op.b.Compare("LT", v, s)) : op.b.Compare("LT", s, v);
   return op.b.Reduce("add", op.b.Convert(below, type), op.b.Scalar(type, 0), {2});
 }
 
@@ -102,6 +105,7 @@ absl::Status Bound(Op& op) {
 absl::Status Bucketize(Op& op) {
   TENON_ASSIGN_OR_RETURN(const AttrValue list, op.shapes().AttrOf("boundaries"));
   TENON_ASSIGN_OR_RETURN(const std::vector<float> boundaries, list.AsFloatList());
+  if (!std::ranges::is_sorted(boundaries)) return op.Invalid("the boundaries are not sorted");
   const Value& x = op.In(0);
   const int64_t n = x.shape.num_elements(), m = static_cast<int64_t>(boundaries.size());
   const DataType type = x.dtype == DataType::kDouble ? x.dtype : DataType::kFloat;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -141,6 +142,7 @@ absl::Status PopulationCount(Op& op) {
 absl::Status IsFinite(Op& op) { return op.Out(op.b.IsFinite(op.In(0))); }
 
 absl::Status ZerosLike(Op& op) {
+  if (op.InType(0) == DataType::kVariant) return ZerosLikeList(op);
   TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
   return op.Out(op.b.Full(op.OutType(0), shape, 0));
 }
@@ -228,7 +230,7 @@ constexpr Row kRows[] = {
     {"PopulationCount", PopulationCount, kInts},
     {"LogicalNot", Plain<"not">, kBools},
     {"Invert", Plain<"not">, kInts},
-    {"ZerosLike", ZerosLike, kAll, 0, 0, true},
+    {"ZerosLike", ZerosLike, kAll | kVariants, 0, 0, true},
     {"OnesLike", OnesLike, kAll, 0, 0, true},
     {"Conj", Conj, kComplexes},
     {"Real", RealPart, kFloatsAndComplexes},

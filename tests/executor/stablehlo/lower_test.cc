@@ -235,6 +235,42 @@ TEST(StableHlo, PrintsLoopsWithTheirRegions) {
                           [&](NodeId n) { return n == graph.FindNode("w"); }));
 }
 
+// A list that grows by an element in each of three iterations has room for three, and a count.
+TEST(StableHlo, GivesGrowingListsRoom) {
+  constexpr std::string_view kArguments =
+      "input_arg { name: 'i' type: DT_INT32 } input_arg { name: 'l' type: DT_VARIANT } input_arg { "
+      "name: 'x' type: DT_FLOAT } ";
+  const std::string type = testing::Type("element_dtype", "DT_FLOAT");
+  const std::string body = TypedFunction(
+      "body",
+      absl::StrCat(kArguments,
+                   "output_arg { name: 'i2' type: DT_INT32 } output_arg { name: 'l2' type: "
+                   "DT_VARIANT } output_arg { name: 'x2' type: DT_FLOAT }"),
+      Const("one", "DT_INT32", "tensor_shape { } int_val: 1") +
+          Node("next", "AddV2", {"i", "one:output:0"}, "", "DT_INT32") +
+          testing::Op("push", "TensorListPushBack", {"l", "x"}, type),
+      Ret("i2", "next:z:0") + Ret("l2", "push:output_handle:0") + Ret("x2", "x"));
+  const std::string cond =
+      TypedFunction("cond", absl::StrCat(kArguments, "output_arg { name: 'go' type: DT_BOOL }"),
+                    Const("n", "DT_INT32", "tensor_shape { } int_val: 3") +
+                        Node("less", "Less", {"i", "n:output:0"}, "", "DT_INT32"),
+                    Ret("go", "less:z:0"));
+  const std::string shape_type = testing::Type("shape_type", "DT_INT32");
+  const Graph graph = Parse(
+      Placeholder("x", "dim { size: 2 }") + Const("i", "DT_INT32", "tensor_shape { } int_val: 0") +
+      Const("any", "DT_INT32", "tensor_shape { } int_val: -1") +
+      testing::Op("empty", "EmptyTensorList", {"any", "any"}, type + shape_type) +
+      testing::Op("w", "While", {"i", "empty", "x"},
+                  testing::Types("T", {"DT_INT32", "DT_VARIANT", "DT_FLOAT"}) +
+                      Func("cond", "cond") + Func("body", "body")) +
+      testing::Op("s", "TensorListStack", {"w:1", "any"}, type) + Library({body, cond}));
+  const Program program = Lowered(graph, {{"x", DataType::kFloat, Shape({2}), {}}}, {"s"});
+  ASSERT_FALSE(program.results.empty());
+  EXPECT_EQ(program.results[0].shape, Shape({3, 2}));
+  EXPECT_THAT(program.text, HasSubstr("stablehlo.dynamic_update_slice"));
+  EXPECT_THAT(program.text, HasSubstr(": tensor<i32>, tensor<3x2xf32>, tensor<i32>\n"));
+}
+
 TEST(StableHlo, FindsShapesThatAreComputed) {
   const Graph graph =
       Parse(Placeholder("x", "dim { size: -1 } dim { size: 6 }") +

@@ -1,4 +1,4 @@
-// Products and convolutions that other ops begin with. Private to executor/stablehlo/.
+// What one family of ops does for others. Private to executor/stablehlo/.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -11,5 +11,14 @@ namespace tenon::stablehlo {
 absl::StatusOr<Value> Multiply(Op& op);
 absl::StatusOr<Value> MultiplyBatches(Op& op);
 absl::StatusOr<Value> Convolve(Op& op, bool depthwise);
+
+// The elements of x at these places of an axis, in their order.
+Value GatherAxis(Op& op, const Value& x, int axis, IntSpan places);
+// The same for places that are a vector of the program.
+Value GatherAxis(Op& op, const Value& x, int axis, const Value& places);
+
+// AddN and ZerosLike of TensorLists.
+absl::Status SumOfLists(Op& op);
+absl::Status ZerosLikeList(Op& op);
 
 }  // namespace tenon::stablehlo
