@@ -2,11 +2,16 @@
 #include "plugin/cpu/nn/pool/pool.h"
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/tiles.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
@@ -78,6 +83,96 @@ absl::Status RunAnyPool(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+// Pools of types that oneDNN does not have, with the channels side by side: all channels of a place
+// at once, in float or double.
+struct ChannelPool {
+  Pool pool;
+  ElementLoop combine;                            // the sums or maxima, and a place of the input
+  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
+};
+
+constexpr int64_t kTilePlaces = 64;
+
+template <typename A>
+void PoolChannels(const ChannelPool& s, const StepArgs& args, int64_t n, int64_t out, A* sums,
+                  A* wide) {
+  const Pool& q = s.pool;
+  const auto bytes = static_cast<int64_t>(DataTypeSize(q.type));
+  A least = 0;
+  if (q.max) VisitFloat(q.type, [&](auto element) { least = LeastOf<A, decltype(element)>(q); });
+  std::fill(sums, sums + q.out_channels, least);
+  int64_t count = 0;
+  q.ForEachInWindow(out, [&](int64_t place, int64_t) {
+    const void* x = static_cast<const char*>(args.in[0]) + q.InputAt(n, place, 0) * bytes;
+    if (s.widen != nullptr) {
+      s.widen(&x, wide, q.out_channels, 0);
+      x = wide;
+    }
+    const void* const operands[] = {sums, x};
+    s.combine(operands, sums, q.out_channels, 0);
+    ++count;
+  });
+  if (count == 0) std::fill(sums, sums + q.out_channels, A());
+  if (count > 1 && !q.max) {
+    for (int64_t c = 0; c < q.out_channels; ++c) sums[c] /= static_cast<A>(count);
+  }
+  char* const to = static_cast<char*>(args.out[0]) + q.OutputAt(n, out, 0) * bytes;
+  const void* const result = sums;
+  if (s.narrow != nullptr) {
+    s.narrow(&result, to, q.out_channels, 0);
+  } else {
+    memcpy(to, sums, static_cast<size_t>(q.out_channels * bytes));
+  }
+}
+
+int64_t PlaceTiles(const Pool& q) { return (q.out_places() + kTilePlaces - 1) / kTilePlaces; }
+template <typename A>
+size_t ChannelBytes(const Pool& q) {
+  return 2 * AlignedBytes(static_cast<size_t>(q.out_channels) * sizeof(A));
+}
+
+template <typename A>
+absl::Status RunChannelPool(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const ChannelPool*>(state);
+  const Pool& q = s.pool;
+  const int64_t tiles = PlaceTiles(q);
+  return ForEachTile(args, q.batch * tiles, ChannelBytes<A>(q), [&](int64_t tile, char* scratch) {
+    A* const sums = reinterpret_cast<A*>(scratch);
+    A* const wide = reinterpret_cast<A*>(scratch + ChannelBytes<A>(q) / 2);
+    const int64_t first = tile % tiles * kTilePlaces;
+    const int64_t end = std::min(first + kTilePlaces, q.out_places());
+    for (int64_t out = first; out < end; ++out)
+      PoolChannels(s, args, tile / tiles, out, sums, wide);
+    return absl::OkStatus();
+  });
+}
+
+template <typename A>
+void SetChannelPool(Prepare& p, const Pool& q, DataType wide) {
+  auto s = std::make_shared<ChannelPool>();
+  s->pool = q;
+  s->combine = FindElementLoop(q.max ? ElementOp::kAtLeast : ElementOp::kAdd, wide);
+  if (q.type != wide) {
+    s->widen = FindCastLoop(q.type, wide);
+    s->narrow = FindCastLoop(wide, q.type);
+  }
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), q.batch * PlaceTiles(q), ChannelBytes<A>(q)));
+  p.set_run(&RunChannelPool<A>, std::move(s));
+}
+
+// Returns false for what RunAnyPool computes.
+bool PrepareChannelPool(Prepare& p, const Pool& q) {
+  if (q.channels_first || q.depth_window != 1) return false;
+  if (q.type == DataType::kDouble) {
+    SetChannelPool<double>(p, q, q.type);
+  } else if (q.type == DataType::kHalf || q.type == DataType::kBfloat16) {
+    SetChannelPool<float>(p, q, DataType::kFloat);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // ksize or strides.
 absl::StatusOr<Dims> ReadSizes(const Prepare& p, std::string_view attr, int input, int rank) {
   TENON_ASSIGN_OR_RETURN(Dims values, input < 0 ? ReadPerDim(p, attr, rank) : p.InputInts(input));
@@ -125,7 +220,7 @@ absl::Status PreparePool(Prepare& p, const PoolOp& op) {
     const absl::Status status = Guarded([&] { return BuildOneDnnPool(p, s); });
     if (!absl::IsUnimplemented(status)) return status;
   }
-  p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
+  if (!PrepareChannelPool(p, s)) p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }
 
