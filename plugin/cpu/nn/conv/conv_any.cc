@@ -1,5 +1,5 @@
-// Convolutions of any type: windows and filter are packed, and multiplied in blocks of registers.
-// Sums are float, double or, of integers, modulo 2^32 or 2^64.
+// Convolutions of any type, and the gradients of their inputs: windows and filter are packed, and
+// multiplied in blocks of registers. Sums are float, double or, of integers, modulo 2^32 or 2^64.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,22 +20,48 @@
 namespace tenon::cpu {
 namespace {
 
+// A convolution, which reads the input and writes the output, or the gradient of its input, which
+// reads the gradient of the output and writes that of the input.
 struct AnyConv {
   ConvProblem q;
-  DataType type;
-  std::vector<DataType> input_types;
+  DataType type = DataType::kInvalid;
+  std::vector<DataType> input_types = {};
+  bool gradient = false;
   ElementLoop widen = nullptr;  // of half and bfloat16, to float
 
-  // Elements of a window that one group of channels reads.
-  int64_t depth() const { return q.window_places() * q.in_per_group(); }
-  // One channel of the input for each of the output, side by side: nothing to multiply in blocks.
+  int source() const { return gradient ? 2 : 0; }  // the input of the node that is read
+  // Channels of one group.
+  int64_t read_channels() const { return gradient ? q.out_per_group() : q.in_per_group(); }
+  int64_t written_channels() const { return gradient ? q.in_per_group() : q.out_per_group(); }
+  int64_t all_written() const { return gradient ? q.in_channels : q.out_channels; }
+  int64_t written_places() const { return gradient ? q.in_places() : q.out_places(); }
+  int64_t read_step() const { return gradient ? q.output_step() : q.input_step(); }
+  int64_t ReadAt(int64_t image, int64_t place) const {
+    return gradient ? q.OutputAt(image, place) : q.InputAt(image, place);
+  }
+  int64_t WrittenAt(int64_t image, int64_t place, int64_t channel) const {
+    return gradient ? q.InputAt(image, place, channel) : q.OutputAt(image, place, channel);
+  }
+  int64_t FilterAt(int64_t window_place, int64_t group, int64_t read, int64_t written) const {
+    return (window_place * q.in_per_group() + (gradient ? written : read)) * q.out_channels +
+           group * q.out_per_group() + (gradient ? read : written);
+  }
+  // Calls f(read place, window place) for all that go into a written place.
+  template <typename F>
+  void ForEachRead(int64_t written, F f) const {
+    gradient ? q.ForEachCovering(written, f) : q.ForEachInWindow(written, f);
+  }
+
+  // Elements that one group of channels reads for a place.
+  int64_t depth() const { return q.window_places() * read_channels(); }
+  // One channel that is read for each that is written, side by side: nothing to multiply in blocks.
   bool by_channel() const {
-    return q.in_per_group() == 1 && q.out_per_group() == 1 && q.input_step() == 1;
+    return q.in_per_group() == 1 && q.out_per_group() == 1 && read_step() == 1;
   }
 };
 
-// Places of the output whose windows are packed and multiplied together: a multiple of the rows of
-// a block on every processor.
+// Written places whose windows are packed and multiplied together: a multiple of the rows of a
+// block on every processor.
 constexpr int64_t kTilePlaces = 96;
 
 // Sizes of packed operands, in numbers of type A.
@@ -43,21 +69,23 @@ template <typename A>
 struct Packed {
   explicit Packed(const AnyConv& s)
       : gemm(ChoosePackedGemm<A>()),
-        panels((s.q.out_per_group() + gemm.columns - 1) / gemm.columns),
+        panels((s.written_channels() + gemm.columns - 1) / gemm.columns),
         filter(s.by_channel() ? s.q.groups * s.depth()
                               : s.q.groups * panels * gemm.columns * s.depth()),
-        windows(s.by_channel() ? s.q.out_channels
-                               : std::min(kTilePlaces, (s.q.out_places() + gemm.rows - 1) /
-                                                           gemm.rows * gemm.rows) *
-                                     s.depth()),
-        sums(kTilePlaces * s.q.out_channels) {}
+        windows(s.by_channel() ? s.all_written() : Places(s) * s.depth()),
+        sums(kTilePlaces * s.all_written()) {}
+
+  // Of a tile, in whole blocks.
+  int64_t Places(const AnyConv& s) const {
+    return std::min(kTilePlaces, (s.written_places() + gemm.rows - 1) / gemm.rows * gemm.rows);
+  }
 
   const PackedGemm<A>& gemm;
   int64_t panels;                 // of the filter, for one group
   int64_t filter, windows, sums;  // the latter two: of one tile
 };
 
-// Packs the filter in panels of output channels, group after group; by channel it stays as it is.
+// Packs the filter in panels of written channels, group after group; by channel it stays as it is.
 template <typename A>
 void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A* to) {
   const ConvProblem& q = s.q;
@@ -70,11 +98,14 @@ void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A
     for (int64_t group = 0; group < q.groups; ++group) {
       for (int64_t panel = 0; panel < packed.panels; ++panel) {
         const int64_t first = panel * columns;
-        const int64_t valid = std::min<int64_t>(columns, q.out_per_group() - first);
+        const int64_t valid = std::min<int64_t>(columns, s.written_channels() - first);
         for (int64_t d = 0; d < s.depth(); ++d, to += columns) {
-          const int64_t from = d * q.out_channels + group * q.out_per_group() + first;
-          for (int64_t c = 0; c < columns; ++c)
-            to[c] = c < valid ? element.template As<A>(filter, from + c) : A();
+          const int64_t place = d / s.read_channels(), read = d % s.read_channels();
+          for (int64_t c = 0; c < columns; ++c) {
+            to[c] = c < valid
+                        ? element.template As<A>(filter, s.FilterAt(place, group, read, first + c))
+                        : A();
+          }
         }
       }
     }
@@ -86,15 +117,14 @@ void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A
 template <typename A>
 void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, int64_t group,
                  int64_t first, int64_t count, A* to) {
-  const ConvProblem& q = s.q;
-  const int64_t channels = q.in_per_group(), step = q.input_step();
+  const int64_t channels = s.read_channels(), step = s.read_step();
   std::fill(to, to + (count + rows - 1) / rows * rows * s.depth(), A());
   VisitElement(s.type, [&](auto element) {
     for (int64_t place = 0; place < count; ++place) {
       A* const panel = to + place / rows * rows * s.depth() + place % rows;
-      q.ForEachInWindow(first + place, [&](int64_t in, int64_t window_place) {
+      s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
         A* into = panel + window_place * channels * rows;
-        int64_t from = q.InputAt(image, in) + group * channels * step;
+        int64_t from = s.ReadAt(image, read) + group * channels * step;
         for (int64_t c = 0; c < channels; ++c, into += rows, from += step)
           *into = element.template As<A>(input, from);
       });
@@ -133,41 +163,41 @@ A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A 
 template <typename A>
 void SumByChannel(const AnyConv& s, const void* input, int64_t image, int64_t first, int64_t count,
                   const A* filter, A* wide, A* sums) {
-  const ConvProblem& q = s.q;
+  const int64_t channels = s.all_written();
   const ChannelSums<A> add = ChooseChannelSums<A>();
-  for (int64_t place = 0; place < count; ++place, sums += q.out_channels) {
-    q.ForEachInWindow(first + place, [&](int64_t in, int64_t window_place) {
+  for (int64_t place = 0; place < count; ++place, sums += channels) {
+    s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
       const void* x = static_cast<const char*>(input) +
-                      q.InputAt(image, in) * static_cast<int64_t>(DataTypeSize(s.type));
+                      s.ReadAt(image, read) * static_cast<int64_t>(DataTypeSize(s.type));
       if (s.widen != nullptr) {
-        s.widen(&x, wide, q.out_channels, 0);
+        s.widen(&x, wide, channels, 0);
         x = wide;
       }
-      add(static_cast<const A*>(x), filter + window_place * q.out_channels, q.out_channels, sums);
+      add(static_cast<const A*>(x), filter + window_place * channels, channels, sums);
     });
   }
 }
 
-// Multiplies packed windows and the filter of a group; the sums of a place are q.out_channels
+// Multiplies packed windows and the filter of a group; the sums of a place are all_written()
 // apart.
 template <typename A>
 void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int64_t count,
                    const A* windows, const A* filter, A* sums) {
   constexpr int64_t kDepth = 256;  // so that a panel of the filter stays in the first cache
-  const ConvProblem& q = s.q;
   const PackedGemm<A>& gemm = packed.gemm;
-  const int64_t depth = s.depth();
+  const int64_t depth = s.depth(), row_sums = s.all_written();
   filter += group * packed.panels * gemm.columns * depth;
-  sums += group * q.out_per_group();
+  sums += group * s.written_channels();
   for (int64_t d = 0; d < depth; d += kDepth) {
     for (int64_t panel = 0; panel < packed.panels; ++panel) {
       const int64_t column = panel * gemm.columns;
-      const int n = static_cast<int>(std::min<int64_t>(gemm.columns, q.out_per_group() - column));
+      const int n =
+          static_cast<int>(std::min<int64_t>(gemm.columns, s.written_channels() - column));
       for (int64_t row = 0; row < count; row += gemm.rows) {
         gemm.multiply(std::min(kDepth, depth - d), windows + row * depth + d * gemm.rows,
                       filter + column * depth + d * gemm.columns,
                       static_cast<int>(std::min<int64_t>(gemm.rows, count - row)), n,
-                      sums + row * q.out_channels + column, q.out_channels,
+                      sums + row * row_sums + column, row_sums,
                       d == 0 ? SumInto::kSet : SumInto::kAdd);
       }
     }
@@ -177,11 +207,11 @@ void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int
 template <typename A>
 void FinishPlaces(const AnyConv& s, const StepArgs& args, int64_t image, int64_t first,
                   int64_t count, const A* sums) {
-  const ConvProblem& q = s.q;
+  const int64_t channels = s.all_written();
   VisitElement(s.type, [&](auto element) {
-    for (int64_t place = 0; place < count; ++place, sums += q.out_channels) {
-      for (int64_t o = 0; o < q.out_channels; ++o) {
-        const int64_t at = q.OutputAt(image, first + place, o);
+    for (int64_t place = 0; place < count; ++place, sums += channels) {
+      for (int64_t o = 0; o < channels; ++o) {
+        const int64_t at = s.WrittenAt(image, first + place, o);
         element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
       }
     }
@@ -198,19 +228,21 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   PackFilter(s, packed, args.in[1], filter);
   StepArgs rest = args;
   rest.scratch = static_cast<char*>(args.scratch) + AlignedBytes(packed.filter * sizeof(A));
-  const int64_t tiles = (q.out_places() + kTilePlaces - 1) / kTilePlaces;
+  const int64_t tiles = (s.written_places() + kTilePlaces - 1) / kTilePlaces;
   return ForEachTile(
       rest, q.batch * tiles, AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
       [&](int64_t tile, char* scratch) {
         A* const windows = reinterpret_cast<A*>(scratch);
         A* const sums = windows + packed.windows;
         const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
-        const int64_t count = std::min(kTilePlaces, q.out_places() - first);
-        std::fill(sums, sums + count * q.out_channels, A());
-        if (s.by_channel()) SumByChannel(s, args.in[0], image, first, count, filter, windows, sums);
+        const int64_t count = std::min(kTilePlaces, s.written_places() - first);
+        std::fill(sums, sums + count * s.all_written(), A());
+        if (s.by_channel())
+          SumByChannel(s, args.in[s.source()], image, first, count, filter, windows, sums);
         const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
         for (int64_t group = 0; group < groups; ++group) {
-          PackWindows(s, packed.gemm.rows, args.in[0], image, group, first, count, windows);
+          PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first, count,
+                      windows);
           MultiplyGroup(s, packed, group, count, windows, filter, sums);
         }
         FinishPlaces(s, args, image, first, count, sums);
@@ -222,19 +254,18 @@ template <typename A>
 void Set(Prepare& p, std::shared_ptr<AnyConv> s) {
   const ConvProblem& q = s->q;
   const Packed<A> packed(*s);
-  const int64_t tiles = q.batch * ((q.out_places() + kTilePlaces - 1) / kTilePlaces);
+  const int64_t tiles = q.batch * ((s->written_places() + kTilePlaces - 1) / kTilePlaces);
   p.set_scratch_bytes(AlignedBytes(packed.filter * sizeof(A)) +
                       TileScratchBytes(p.workers(), tiles,
                                        AlignedBytes((packed.windows + packed.sums) * sizeof(A))));
   p.set_run(&RunAs<A>, std::move(s));
 }
 
-}  // namespace
-
-absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
-  auto s = std::make_shared<AnyConv>();
-  s->q = problem;
-  s->type = p.input_type(0);
+// Sums of half and bfloat16 are float; integers wrap around, which unsigned arithmetic does in any
+// width.
+absl::Status PrepareAny(Prepare& p, AnyConv conv) {
+  auto s = std::make_shared<AnyConv>(std::move(conv));
+  s->type = p.input_type(s->source());
   for (int i = 0; i < p.num_inputs(); ++i) s->input_types.push_back(p.input_type(i));
   if (s->type == DataType::kHalf || s->type == DataType::kBfloat16)
     s->widen = FindCastLoop(s->type, DataType::kFloat);
@@ -255,6 +286,15 @@ absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
       Set<uint32_t>(p, std::move(s));
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem) {
+  return PrepareAny(p, {.q = problem});
+}
+absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem) {
+  return PrepareAny(p, {.q = problem, .gradient = true});
 }
 
 }  // namespace tenon::cpu

@@ -84,6 +84,50 @@ TEST(ConvolutionsOfOtherTypes, ByChannel) {
     CheckConv(type, {13, 14, 21, 21, 21, 3, 1});
 }
 
+// Both gradients of VALID windows with a step of 1.
+void CheckGradients(DataType type, const Sizes& z) {
+  SCOPED_TRACE(absl::StrCat(DataTypeName(type), " ", z.in, " to ", z.out, " in ", z.groups));
+  const int64_t rows = z.height - z.window + 1, columns = z.width - z.window + 1;
+  const int64_t per_group = z.in / z.groups, places = z.window * z.window;
+  const Shape image({1, z.height, z.width, z.in}), weights({z.window, z.window, per_group, z.out});
+  const Tensor x = Numbers(type, image, 6), w = Numbers(type, weights, 7);
+  const Tensor dy = Numbers(type, Shape({1, rows, columns, z.out}), 8);
+  const auto sizes = [](const Shape& shape) {
+    const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+    return Tensor::Of<int32_t>(DataType::kInt32, dims, Shape({4}));
+  };
+  const testing::Attrs attrs = {{"T", attr::Type(type)},
+                                {"strides", attr::IntList({1, 1, 1, 1})},
+                                {"padding", attr::String("VALID")}};
+  const Tensor dx = RunSteadily("Conv2DBackpropInput", attrs, {sizes(image), w, dy}, {2, 5})[0];
+  const Tensor dw = RunSteadily("Conv2DBackpropFilter", attrs, {x, sizes(weights), dy}, {2, 5})[0];
+  const std::vector<double> in = DoublesOf(x), filter = DoublesOf(w), slopes = DoublesOf(dy);
+  std::vector<double> want_in(in.size()), want_filter(filter.size());
+  for (size_t i = 0; i < slopes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t o = at % z.out, column = at / z.out % columns, row = at / z.out / columns;
+    const int64_t first = o / (z.out / z.groups) * per_group;
+    for (int64_t k = 0; k < places * per_group; ++k) {
+      const int64_t c = k % per_group, place = k / per_group;
+      const int64_t y = row + place / z.window, across = column + place % z.window;
+      const int64_t from = (y * z.width + across) * z.in + first + c;
+      want_in[from] += slopes[i] * filter[k * z.out + o];
+      want_filter[k * z.out + o] += slopes[i] * in[from];
+    }
+  }
+  EXPECT_EQ(DoublesOf(dx), want_in);
+  EXPECT_EQ(DoublesOf(dw), want_filter);
+}
+
+TEST(ConvolutionsOfOtherTypes, Gradients) {
+  for (const DataType type : {DataType::kDouble, DataType::kHalf}) {
+    CheckGradients(type, {14, 15, 40, 1, 19, 3, 1});  // 156 places
+    CheckGradients(type, {20, 19, 6, 2, 34, 3, 1});   // 306 places
+    CheckGradients(type, {13, 14, 21, 21, 21, 3, 1});
+    CheckGradients(type, {1, 1, 1, 1, 1, 1, 1});
+  }
+}
+
 TEST(SoftmaxOfOtherTypes, OfManyRows) {
   for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
     for (const char* op : {"Softmax", "LogSoftmax"}) {
