@@ -16,12 +16,16 @@ import tempfile
 TYPES = {"float32": "DT_FLOAT", "half": "DT_HALF", "bfloat16": "DT_BFLOAT16", "double": "DT_DOUBLE", "int32": "DT_INT32",
          "complex64": "DT_COMPLEX64"}
 WINDOW = ("attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } attr { key: 'padding' value { s: 'SAME' } }")
+POOL = ("attr { key: 'ksize' value { list { i: [1, 2, 2, 1] } } } attr { key: 'strides' value { list { i: [1, 2, 2, 1] } } } "
+        "attr { key: 'padding' value { s: 'SAME' } }")
 # By name: the op, the shapes of its operands, its attributes beside T.
 CASES = {
     "MatMul 256": ("MatMul", [[256, 256], [256, 256]], ""),
     "MatMul 1024": ("MatMul", [[1024, 1024], [1024, 1024]], ""),
     "Conv2D 3x3": ("Conv2D", [[1, 56, 56, 64], [3, 3, 64, 64]], WINDOW),
     "depthwise 3x3": ("DepthwiseConv2dNative", [[1, 56, 56, 128], [3, 3, 128, 1]], WINDOW),
+    "MaxPool 2x2": ("MaxPool", [[1, 112, 112, 64]], POOL),
+    "AvgPool 2x2": ("AvgPool", [[1, 112, 112, 64]], POOL),
     "Softmax": ("Softmax", [[256, 1024]], ""),
     "AddV2": ("AddV2", [[1000000], [1000000]], ""),
     "Exp": ("Exp", [[1000000]], ""),
