@@ -5,14 +5,20 @@
 
 #include <utility>
 
+#include "executor/compile/node_devices.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {
 
-absl::StatusOr<Runnable> MakeRunnable(const Optimized& optimized, const CompileContext& context) {
-  TENON_ASSIGN_OR_RETURN(Lowered lowered, LowerFunctions(optimized, context));
-  return ScheduleNodes(std::move(lowered), context);
+absl::StatusOr<Runnable> MakeRunnable(const Optimized& optimized, const CompileContext& context,
+                                      std::shared_ptr<ClusterSet>& clusters) {
+  TENON_ASSIGN_OR_RETURN(Clustered clustered, FormClusters(optimized, context));
+  clusters = clustered.clusters;
+  // Nodes that lowering makes cannot join a cluster any more.
+  const NodeDevices rest(context);
+  TENON_ASSIGN_OR_RETURN(Lowered lowered, LowerFunctions(clustered, rest.context()));
+  return ScheduleNodes(std::move(lowered), rest.context());
 }
 
 }  // namespace
@@ -24,14 +30,15 @@ absl::StatusOr<Compiled> Compile(const Graph& graph, const std::vector<std::stri
   TENON_ASSIGN_OR_RETURN(Inlined inlined, InlineCalls(std::move(requested), context));
   TENON_ASSIGN_OR_RETURN(Placed placed, PlaceNodes(std::move(inlined), context));
   TENON_ASSIGN_OR_RETURN(Optimized optimized, OptimizeGraph(std::move(placed), context));
-  absl::StatusOr<Runnable> runnable = MakeRunnable(optimized, context);
+  std::shared_ptr<ClusterSet> clusters;
+  absl::StatusOr<Runnable> runnable = MakeRunnable(optimized, context, clusters);
   const SessionOptions& options = context.options;
   // A graph that is optimized for TensorFlow may hold ops that only TensorFlow runs. It is written
   // all the same, and a run gives the reason.
   const bool only_written = options.opt_level > 0 && options.pipeline.target.is_tensorflow();
   if (!only_written || !absl::IsUnimplemented(runnable.status()))
     TENON_RETURN_IF_ERROR(runnable.status());
-  return Compiled{std::move(optimized), std::move(runnable)};
+  return Compiled{std::move(optimized), std::move(runnable), std::move(clusters)};
 }
 
 }  // namespace tenon

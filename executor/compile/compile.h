@@ -1,5 +1,6 @@
 // Compiles a graph for one set of feeds and fetches, up to the input of plans. The one place that
-// knows the order of the stages: Requested, Inlined, Placed, Optimized, Lowered, Runnable.
+// knows the order of the stages: Requested, Inlined, Placed, Optimized, Clustered, Lowered,
+// Runnable.
 #pragma once
 
 #include "executor/compile/stages.h"
@@ -11,6 +12,8 @@ struct Compiled {
   // The input of plans. UNIMPLEMENTED, and no other error, if the passes optimized the graph for
   // TensorFlow and it holds what Tenon cannot run: `optimized` can still be written to a file.
   absl::StatusOr<Runnable> runnable;
+  // Must outlive the plans of `runnable`. Null: the graph has none.
+  std::shared_ptr<ClusterSet> clusters;
 };
 
 // Does not change `graph`, which must not change during the call; the result shares the graph's

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "executor/clusters/cluster_options.h"
 #include "executor/place/placer.h"
 #include "executor/plan/base/inter_op.h"
 #include "executor/plan/base/node_order.h"
@@ -30,6 +31,7 @@ struct SessionOptions {
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
   PipelineOptions pipeline;
   PlacerOptions placer;
+  ClusterOptions clusters;  // of devices that compile
   // The most plans that are kept for one set of feeds and fetches; each plan serves one list of
   // feed shapes. The plan that was used longest ago is dropped. A number below 1 counts as 1.
   int max_cached_plans = 64;

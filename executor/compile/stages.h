@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "executor/clusters/cluster_set.h"
 #include "executor/compile/feed_contract.h"
 #include "executor/compile/request.h"
 #include "executor/compile/session_options.h"
@@ -36,6 +37,8 @@ struct CompileContext {
   Device* host;
   KernelStore& kernels;                   // for the graph that runs; holds the kernel registry
   const FixedVariables* fixed = nullptr;  // readers of these variables read constants; null: none
+  // Makes what computes a cluster that cannot be compiled. Null: such a cluster is an error.
+  OrdinaryKernelsFactory ordinary = nullptr;
 };
 
 // The time that stages took, in milliseconds. `optimize`: Inlined and Optimized, with the placement
@@ -85,6 +88,12 @@ struct Optimized {
   CompileTimes times;
 };
 
+// The graph in which a node stands for each cluster of a device that compiles; all nodes that run
+// are on devices that run nodes. Without such a device it is that of Optimized.
+struct Clustered : Optimized {
+  std::shared_ptr<ClusterSet> clusters;  // null: there are none
+};
+
 // The graph that runs: calls, branches and loops of functions that the run computes have become
 // plain nodes. If the run computes none, `graph` and `placement` are those of Optimized.
 struct Lowered {
@@ -119,6 +128,9 @@ absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context
 // Runs no pass at optimization level 0. A pass that fails is rolled back and reported, but for
 // PipelineOptions::fail_on_errors. Errors are those of RunPipeline, OptimizeBodies and Place.
 absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& context);
+// Forms clusters in a copy of the graph, which is not made if no node is on a device that compiles.
+// Errors are those of FindRunSet, OrderOf and Graph::AddNode.
+absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const CompileContext& context);
 // Leaves `optimized` as it is: lowers in a copy of the graph. Errors are those of Lowering::Run (a
 // function that calls itself, too many nodes, an op such as SymbolicGradient), of FindRunSet, of
 // OrderOf, of FixedVariables::ReplaceReads and of Place.

@@ -42,8 +42,9 @@ DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry
       return t.name == device->type() && t.plugin == device->plugin();
     });
     if (it == types_.end())
-      it = types_.insert(types_.end(),
-                         Type{device->type(), device->plugin(), device->priority(), {}});
+      it = types_.insert(
+          types_.end(),
+          Type{device->type(), device->plugin(), device->priority(), {}, device->compiles()});
     it->devices.push_back(device);
     by_name_[device->full_name()] = device;
     if (host_ == nullptr && device->is_host()) host_ = device;
@@ -81,6 +82,30 @@ Device* DeviceTypes::ByFullName(std::string_view name) const {
   return last_device_;
 }
 
+// What belongs to the host whatever the device is (placeholders, state, strings) is no reason to
+// refuse a request for the device: the host does that part.
+void DeviceTypes::AskCompiler(const Graph& graph, NodeId n, size_t i, KindSupport& support) const {
+  const uint64_t bit = uint64_t{1} << i;
+  if (lowerability_ == nullptr) lowerability_ = std::make_unique<stablehlo::Lowerability>(graph);
+  const stablehlo::Verdict& verdict = lowerability_->Ask(n);
+  if (verdict.ok()) {
+    support.mask |= bit;
+    if (support.mover) support.borrowed |= bit;
+    return;
+  }
+  const NodeTypes& types = graph.kind(n).types;
+  const auto stays = [](DataType t) { return !IsMemcpyable(BaseType(t)) || IsRef(t); };
+  if (graph.facts(n).in_plan || verdict.refusal == stablehlo::Refusal::kState ||
+      std::any_of(types.inputs.begin(), types.inputs.end(), stays) ||
+      std::any_of(types.outputs.begin(), types.outputs.end(), stays)) {
+    support.mask |= bit;
+    support.borrowed |= bit;
+    return;
+  }
+  if (verdict.refusal == stablehlo::Refusal::kType) support.mismatch |= bit;
+  support.why[i] = absl::StrCat(stablehlo::RefusalCode(verdict.refusal), ": ", verdict.detail);
+}
+
 KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   const NodeKind& kind = graph.kind(n);
   KindSupport support;
@@ -90,6 +115,10 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   support.mover = facts.mover || IsFunctional(graph, n);
   for (size_t i = 0; i < types_.size(); ++i) {
     const uint64_t bit = uint64_t{1} << i;
+    if (types_[i].compiles) {
+      AskCompiler(graph, n, i, support);
+      continue;
+    }
     if (support.mover || facts.in_plan) support.borrowed |= bit & ~host_bit();
     if (support.mover) {
       const bool host_only =
@@ -141,10 +170,12 @@ const KindSupport& DeviceTypes::Add(const Graph& graph, NodeId n) const {
 
 std::string DeviceTypes::WhyNot(const Graph& graph, NodeId n, const Device* device) const {
   const KindSupport& support = Support(graph, n);
-  if (support.mover) return "strings, resources and variants lie in host memory";
+  if (support.mover && !device->compiles())
+    return "strings, resources and variants lie in host memory";
   const uint64_t bit = Bit(device);
+  const std::string& why = support.why[static_cast<size_t>(std::countr_zero(bit))];
+  if (device->compiles()) return absl::StrCat("it cannot be compiled: ", why);
   if ((support.mismatch & bit) == 0) {
-    const std::string& why = support.why[static_cast<size_t>(std::countr_zero(bit))];
     return absl::StrCat(why.empty() ? "no " : "the ", graph.op_name(n), " kernel for ",
                         device->type(), why.empty() ? "" : " ", why);
   }

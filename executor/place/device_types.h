@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "executor/stablehlo/lowerability.h"
 #include "graph/ir/graph.h"
 #include "plugin/device/device.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -87,7 +89,10 @@ class DeviceTypes {
     std::string_view name, plugin;
     int priority;
     std::vector<Device*> devices;  // in the order given
+    bool compiles = false;         // Device::compiles
   };
+  // The support by type number `i`, whose devices compile: what can be lowered runs there.
+  void AskCompiler(const Graph& graph, NodeId n, size_t i, KindSupport& support) const;
   // The support of node n, from the registry.
   KindSupport Ask(const Graph& graph, NodeId n) const;
   // Finds the support of n's kind, which is not known yet, and keeps it.
@@ -104,6 +109,7 @@ class DeviceTypes {
   mutable absl::flat_hash_map<DataType, const KindSupport*> constants_;  // of Const, by dtype
   mutable std::string last_name_;  // the last argument of ByFullName
   mutable Device* last_device_ = nullptr;
+  mutable std::unique_ptr<stablehlo::Lowerability> lowerability_;  // of the first call's graph
 };
 
 }  // namespace tenon

@@ -59,9 +59,9 @@ std::vector<RejectedDevice> WhyNotOtherDevices(Placing& p, NodeId n) {
       rejected.push_back(WhyPassedOver(p, n, device));
       continue;
     }
-    const PlaceCode code = support.mover                   ? PlaceCode::kHostMemory
-                           : (support.mismatch & bit) != 0 ? PlaceCode::kDtype
-                                                           : PlaceCode::kNoKernel;
+    const PlaceCode code = support.mover && !device->compiles() ? PlaceCode::kHostMemory
+                           : (support.mismatch & bit) != 0      ? PlaceCode::kDtype
+                                                                : PlaceCode::kNoKernel;
     rejected.push_back({device, code, p.types.WhyNot(p.graph, n, device)});
   }
   return rejected;

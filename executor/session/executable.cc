@@ -15,6 +15,7 @@
 #include "executor/run/run.h"
 #include "executor/run/run_recorder.h"
 #include "executor/session/config_proto.h"
+#include "executor/session/ordinary_kernels.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
@@ -78,9 +79,10 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
     const Graph& graph, const std::vector<std::string>& feeds,
     const std::vector<std::string>& fetches, const SessionParts& parts) {
   auto kernels = std::make_unique<KernelStore>(parts.registry);
-  TENON_ASSIGN_OR_RETURN(Compiled compiled, Compile(graph, feeds, fetches,
-                                                    {parts.options, parts.devices, parts.host,
-                                                     *kernels, parts.fixed}));
+  TENON_ASSIGN_OR_RETURN(Compiled compiled,
+                         Compile(graph, feeds, fetches,
+                                 {parts.options, parts.devices, parts.host, *kernels, parts.fixed,
+                                  OrdinaryKernelsOf(parts)}));
   return std::unique_ptr<Executable>(
       new Executable(std::move(compiled), std::move(kernels), parts));
 }

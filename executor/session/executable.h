@@ -63,6 +63,8 @@ class Executable {
 
   // The reports of executor/session/reports.h, which says what they hold.
   const Optimized& optimized() const { return compiled_.optimized; }
+  // The clusters of devices that compile; null if there are none.
+  const ClusterSet* clusters() const { return compiled_.clusters.get(); }
   Times times() const;
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;

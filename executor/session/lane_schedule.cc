@@ -14,9 +14,9 @@
 namespace tenon {
 namespace {
 
-constexpr double kQueueUs = 0.6;       // of the host, to queue a kernel or a copy
-constexpr double kWaitUs = 0.2;        // of a wait for what is there already
-constexpr double kAssumedPasses = 10;  // of a loop
+constexpr double kQueueUs = 0.6;           // of the host, to queue a kernel or a copy
+constexpr double kWaitUs = 0.2;            // of a wait for what is there already
+constexpr double kAssumedLoopPasses = 10;  // of a loop
 
 const SlowStep* SlowStepOf(const Step& step) {
   return step.fn == RunSlowStep ? static_cast<const SlowStep*>(step.state) : nullptr;
@@ -128,7 +128,7 @@ class LaneSimulation {
       if (const auto* branch = dynamic_cast<const BranchStep*>(slow))
         cost_us_[i] += CostOf(branch->steps());
       if (const auto* loop = dynamic_cast<const LoopStep*>(slow))
-        cost_us_[i] += kAssumedPasses * CostOf(loop->steps());
+        cost_us_[i] += kAssumedLoopPasses * CostOf(loop->steps());
     }
   }
   double CostOf(StepRange range) const {

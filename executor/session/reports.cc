@@ -27,6 +27,7 @@ Graph GraphToWrite(const Executable& e, const Graph& original) {
   return graph;
 }
 
+const ClusterSet* ClustersOf(const Executable& e) { return e.clusters(); }
 const PipelineReport& OptimizerReport(const Executable& e) { return e.optimized().pipeline; }
 const std::vector<NodePlacement>& PlacementReport(const Executable& e) {
   return *e.optimized().placement;

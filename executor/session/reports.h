@@ -15,6 +15,7 @@
 
 namespace tenon {
 
+class ClusterSet;  // executor/clusters/cluster_set.h
 class Executable;
 
 // Durations of stages in milliseconds (CompileTimes for the first two). `plan`: building the first
@@ -68,6 +69,9 @@ Graph GraphToWrite(const Executable& e, const Graph& original);
 const PipelineReport& OptimizerReport(const Executable& e);
 // The device and the reason of each node, by node id of the optimized graph.
 const std::vector<NodePlacement>& PlacementReport(const Executable& e);
+// The clusters of nodes that devices compile, by node id of the optimized graph; null if there are
+// none. Lives as long as the executable.
+const ClusterSet* ClustersOf(const Executable& e);
 Times TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);

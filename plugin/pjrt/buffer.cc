@@ -99,18 +99,23 @@ absl::StatusOr<Event> Buffer::Ready(std::string_view node) const {
   return Event(client_->shared_api(), args.event);
 }
 
-absl::StatusOr<const void*> Buffer::HostPointer(std::string_view node) const {
+absl::StatusOr<bool> Buffer::IsHostReadable(std::string_view node) const {
   if (!api().Has(fn::Buffer_IsOnCpu) || !api().Has(fn::Buffer_OpaqueDeviceMemoryDataPointer))
-    return nullptr;
+    return false;
   auto on_cpu = Fresh<abi::BufferFlagArgs>();
   on_cpu.buffer = buffer_;
   TENON_RETURN_IF_ERROR(api().Call(fn::Buffer_IsOnCpu, on_cpu, node));
-  if (!on_cpu.flag) return nullptr;
-  TENON_ASSIGN_OR_RETURN(const bool row_major, IsRowMajor(node));
-  if (!row_major) return nullptr;
+  if (!on_cpu.flag) return false;
+  return IsRowMajor(node);
+}
+
+absl::StatusOr<const void*> Buffer::Pointer(std::string_view node) const {
   auto args = Fresh<abi::BufferPointerArgs>();
   args.buffer = buffer_;
   TENON_RETURN_IF_ERROR(api().Call(fn::Buffer_OpaqueDeviceMemoryDataPointer, args, node));
+  if (args.pointer == nullptr)
+    return api().Fault("a buffer without an address",
+                       fn::Buffer_OpaqueDeviceMemoryDataPointer.name);
   return args.pointer;
 }
 

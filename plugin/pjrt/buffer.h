@@ -45,9 +45,11 @@ class Buffer {
   absl::StatusOr<Event> ToHost(void* data, size_t bytes, int rank, std::string_view node) const;
   // The end of the work that makes the buffer, with its error.
   absl::StatusOr<Event> Ready(std::string_view node) const;
-  // The memory of the elements where they lie dense and in C order in memory that the host can
-  // read; else null. Valid once Ready is, and as long as the buffer.
-  absl::StatusOr<const void*> HostPointer(std::string_view node) const;
+  // Whether the elements lie dense and in C order in memory that the host can read. All buffers of
+  // one result of a program have one answer.
+  absl::StatusOr<bool> IsHostReadable(std::string_view node) const;
+  // The address of the elements, on the device. Valid once Ready is, and as long as the buffer.
+  absl::StatusOr<const void*> Pointer(std::string_view node) const;
 
  private:
   void Destroy();

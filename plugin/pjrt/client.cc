@@ -47,6 +47,7 @@ absl::Status Client::Make(const std::vector<ClientOption>& options) {
 
 Client::~Client() {
   if (client_ == nullptr) return;
+  programs_.Clear();
   auto args = Fresh<abi::ClientDestroyArgs>();
   args.client = client_;
   api_->Release(fn::Client_Destroy, args);
@@ -152,6 +153,17 @@ void Client::DescribeLimits(DeviceInfo& info) {
 absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(std::string_view text, size_t device,
                                                             absl::Span<const BufferSpec> results,
                                                             std::string_view node) {
+  TENON_ASSIGN_OR_RETURN(
+      std::shared_ptr<const LoadedProgram> program,
+      programs_.Get(device, text, [&] { return CompileAnew(text, device, node); }));
+  auto executable = std::make_shared<Executable>(shared_from_this(), std::move(program));
+  TENON_RETURN_IF_ERROR(executable->CheckResults(results, node));
+  return executable;
+}
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::CompileAnew(std::string_view text,
+                                                                         size_t device,
+                                                                         std::string_view node) {
   auto program = Fresh<abi::Program>();
   program.code = text.data();
   program.code_size = text.size();
@@ -166,13 +178,11 @@ absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(std::string_view tex
   TENON_RETURN_IF_ERROR(api_->Call(fn::Client_Compile, args, node));
   if (args.executable == nullptr)
     return api_->Fault("neither an executable nor an error", fn::Client_Compile.name);
-  auto executable = std::make_shared<Executable>(shared_from_this(), api_, args.executable);
-  TENON_RETURN_IF_ERROR(executable->CheckResults(results, node));
-  return executable;
+  return std::make_shared<const LoadedProgram>(api_, args.executable);
 }
 
 absl::StatusOr<Buffer> Client::Upload(const void* data, const BufferSpec& spec, size_t device,
-                                      HostData stays, std::string_view node) {
+                                      HostData stays, Event* transferred, std::string_view node) {
   TENON_ASSIGN_OR_RETURN(const abi::ElementType type, ToElementType(spec.type));
   auto args = Fresh<abi::ClientBufferFromHostBufferArgs>();
   args.client = client_;
@@ -190,8 +200,11 @@ absl::StatusOr<Buffer> Client::Upload(const void* data, const BufferSpec& spec, 
   Buffer buffer(shared_from_this(), args.buffer);
   // Without a copy the event is ready only when the buffer is gone: to wait for it would be to wait
   // for ever.
-  if (stays == HostData::kUntilUploaded)
+  if (stays == HostData::kUntilUploaded) {
     TENON_RETURN_IF_ERROR(done.Await(timeout_s_, "the transfer to the device", node));
+  } else {
+    *transferred = std::move(done);
+  }
   return buffer;
 }
 

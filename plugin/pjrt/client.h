@@ -1,6 +1,7 @@
 // A client of a plug-in: its devices, and everything that is made from them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "plugin/pjrt/buffer.h"
 #include "plugin/pjrt/executable.h"
 #include "plugin/pjrt/options.h"
+#include "plugin/pjrt/program_cache.h"
 
 namespace tenon::pjrt {
 
@@ -60,20 +62,26 @@ class Client : public std::enable_shared_from_this<Client> {
   double timeout_s() const { return timeout_s_; }
   void set_timeout_s(double seconds) { timeout_s_ = seconds; }
 
-  // Compiles StableHLO text for a device. A result whose number, types or shapes are not those of
-  // `results` is INTERNAL. `node` is for whom the program is compiled. The error of a text that the
-  // plug-in does not read has "-:LINE:COLUMN: error: …" in its message.
+  // Compiles StableHLO text for a device, or finds the program of an earlier call. A result whose
+  // number, types or shapes are not those of `results` is INTERNAL. `node` is for whom the program
+  // is compiled. The error of a text that the plug-in does not read has "-:LINE:COLUMN: error: …"
+  // in its message.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(std::string_view text, size_t device,
                                                       absl::Span<const BufferSpec> results,
                                                       std::string_view node);
-  // Copies host data, dense and in C order, into a new buffer on a device.
+  // Copies host data, dense and in C order, into a new buffer on a device. `transferred`, with
+  // kUntilBufferGone: becomes the end of the transfer. Only where buffers are not host memory may
+  // it be awaited; there it must be before the data goes.
   absl::StatusOr<Buffer> Upload(const void* data, const BufferSpec& spec, size_t device,
-                                HostData stays, std::string_view node);
+                                HostData stays, Event* transferred, std::string_view node);
 
  private:
   explicit Client(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
   absl::Status Make(const std::vector<ClientOption>& options);
   absl::Status Describe();
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileAnew(std::string_view text,
+                                                                   size_t device,
+                                                                   std::string_view node);
   absl::StatusOr<std::string> Text(const Function<abi::ClientTextArgs>& function);
   absl::StatusOr<DeviceInfo> DescribeDevice(abi::Device* device);
   absl::Status DescribeDetails(DeviceInfo& info, abi::DeviceDescription* description);
@@ -84,8 +92,9 @@ class Client : public std::enable_shared_from_this<Client> {
   abi::Client* client_ = nullptr;
   std::string platform_name_, platform_version_;
   std::vector<DeviceInfo> devices_;
+  ProgramCache programs_;
   bool is_xla_ = false;
-  double timeout_s_ = 60;
+  std::atomic<double> timeout_s_ = 60;
 };
 
 }  // namespace tenon::pjrt

@@ -1,5 +1,7 @@
 #include "plugin/pjrt/executable.h"
 
+#include <utility>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
@@ -8,16 +10,20 @@
 
 namespace tenon::pjrt {
 
-Executable::~Executable() {
+LoadedProgram::~LoadedProgram() {
   auto args = Fresh<abi::LoadedArgs>();
   args.executable = executable_;
   api_->Release(fn::LoadedExecutable_Destroy, args);
 }
 
+Executable::Executable(std::shared_ptr<const Client> client,
+                       std::shared_ptr<const LoadedProgram> program)
+    : client_(std::move(client)), api_(client_->shared_api()), program_(std::move(program)) {}
+
 absl::Status Executable::CheckResults(absl::Span<const BufferSpec> results,
                                       std::string_view node) const {
   auto get = Fresh<abi::LoadedGetExecutableArgs>();
-  get.loaded = executable_;
+  get.loaded = program_->get();
   TENON_RETURN_IF_ERROR(api_->Call(fn::LoadedExecutable_GetExecutable, get, node));
   const absl::Status status = CheckShapes(get.executable, results, node);
   auto destroy = Fresh<abi::ExecutableDestroyArgs>();
@@ -73,7 +79,7 @@ absl::Status Executable::Execute(absl::Span<abi::Buffer* const> arguments,
   abi::Buffer** const result_list = made.data();
   abi::Event* event = nullptr;
   auto args = Fresh<abi::ExecuteArgs>();
-  args.executable = executable_;
+  args.executable = program_->get();
   args.options = &options;
   args.arguments = &argument_list;
   args.num_devices = 1;

@@ -16,15 +16,26 @@ namespace tenon::pjrt {
 
 class Client;
 
+// Owns a program of a plug-in. Its client must outlive it: the client's cache owns it, and so does
+// each Executable, which shares the client. Immutable.
+class LoadedProgram {
+ public:
+  LoadedProgram(std::shared_ptr<const Api> api, abi::LoadedExecutable* executable)
+      : api_(std::move(api)), executable_(executable) {}
+  ~LoadedProgram();
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+  abi::LoadedExecutable* get() const { return executable_; }
+
+ private:
+  const std::shared_ptr<const Api> api_;
+  abi::LoadedExecutable* const executable_;
+};
+
 // Shares its client, which therefore outlives it. Thread-safe: several threads may execute at once.
 class Executable {
  public:
-  Executable(std::shared_ptr<const Client> client, std::shared_ptr<const Api> api,
-             abi::LoadedExecutable* executable)
-      : client_(std::move(client)), api_(std::move(api)), executable_(executable) {}
-  ~Executable();
-  Executable(const Executable&) = delete;
-  Executable& operator=(const Executable&) = delete;
+  Executable(std::shared_ptr<const Client> client, std::shared_ptr<const LoadedProgram> program);
 
   // Whether the plug-in made a program with these results: INTERNAL, with what differs, if not.
   absl::Status CheckResults(absl::Span<const BufferSpec> results, std::string_view node) const;
@@ -42,9 +53,10 @@ class Executable {
   absl::Status CheckShapes(abi::Executable* executable, absl::Span<const BufferSpec> results,
                            std::string_view node) const;
 
+  // The program goes first.
   const std::shared_ptr<const Client> client_;
   const std::shared_ptr<const Api> api_;
-  abi::LoadedExecutable* const executable_;
+  const std::shared_ptr<const LoadedProgram> program_;
 };
 
 }  // namespace tenon::pjrt

@@ -14,6 +14,7 @@
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/request_flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/cluster_report.h"
 #include "executor/cli/reports/schedule_report.h"
 #include "executor/state/fixed_variables.h"
 #include "graph/base/one_line.h"
@@ -125,11 +126,12 @@ struct NodeList {
 };
 
 NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placement,
-                   const Invocation& invocation) {
+                   const ClusterSet* clusters, const Invocation& invocation) {
   const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
   const bool has_places = HasPlaces(graph);
   std::vector<std::string> columns = {"node",   "op",       "device",   "requested",
                                       "reason", "rejected", "copies in"};
+  if (clusters != nullptr) columns.push_back("cluster");
   if (has_places) columns.push_back("made at");
   NodeList list(columns);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -149,6 +151,7 @@ NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placeme
       json.Set("reason", PlaceCodeName(p.reason))
           .Set("rejected", RejectedJson(p))
           .Set("copies", CopiesJson(copies[n]));
+      if (clusters != nullptr) AddClusterOf(*clusters, n, json);
       if (has_places) json.Set("places", PlacesJson(graph, n));
       list.nodes.Push(std::move(json));
     } else {
@@ -159,6 +162,7 @@ NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placeme
                                       std::string(PlaceCodeName(p.reason)),
                                       RejectedText(p),
                                       CopiesText(copies[n])};
+      if (clusters != nullptr) row.push_back(ClusterOf(*clusters, n));
       if (has_places) row.push_back(PlacesText(graph, n));
       list.table.Row(std::move(row));
     }
@@ -192,7 +196,9 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
 
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
-  NodeList list = ListNodes(graph, placement, invocation);
+  const ClusterSet* const clusters = ClustersOf(*executable);
+  NodeList list = ListNodes(graph, placement, clusters, invocation);
+  if (clusters != nullptr) invocation.doc.Set("clusters", ClustersJson(*clusters));
   invocation.doc.Set("nodes", std::move(list.nodes)).Set("constant_variables", constants);
   // A SavedModel has the traces of all its signatures.
   const std::vector<TraceNote> traces = TraceNotesOf(
@@ -208,6 +214,8 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
         list.unknown > 0 ? absl::StrCat(" and ", list.unknown, " of unknown size") : "",
         constants > 0 ? absl::StrCat("; ", constants, " variables are constants") : "", "\n");
   }
+  if (!invocation.json() && clusters != nullptr)
+    absl::StrAppend(&invocation.text, "\n", ClustersText(*clusters, invocation.style));
   if (!invocation.json() && !traces.empty())
     absl::StrAppend(&invocation.text, "\n", TraceNotesText(traces));
   if (lanes.has_value()) {

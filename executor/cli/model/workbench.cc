@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,8 @@
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/whole_model.h"
+#include "executor/proof/difference.h"
+#include "executor/proof/graph_runner.h"
 #include "executor/session/saved_model.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
@@ -130,6 +134,20 @@ void TellOfPlaces(const CompileFlags& flags, int threads) {
   if (!texts.empty()) PrintErrorLine(absl::StrJoin(texts, "; "));
 }
 
+// Compares graphs on devices that run nodes. Where groups of nodes are compiled, a rewrite may
+// change what is computed together, and with it the last bits.
+GraphRunner RunnerOfNodes(const std::vector<Device*>& devices, SessionOptions options,
+                          std::vector<std::string> inits) {
+  std::vector<Device*> nodes;
+  for (Device* device : devices) {
+    if (!device->compiles()) nodes.push_back(device);
+  }
+  if (nodes.size() < devices.size()) {
+    options.placer.soft_placement = options.placer.fallback = true;
+  }
+  return GraphRunner(std::move(nodes), std::move(options), std::move(inits));
+}
+
 }  // namespace
 
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
@@ -165,9 +183,12 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
     // opt runs no initializer, so each graph that is compared begins with its own.
     const bool initializes = flags.defaults.freezes;
     bench.watchers->VerifyNumbers(
-        GraphRunner(bench.host->devices(), session_options,
-                    initializes ? bench.inits : std::vector<std::string>()),
+        RunnerOfNodes(bench.host->devices(), session_options,
+                      initializes ? bench.inits : std::vector<std::string>()),
         flags.verify_s);
+    session_options.clusters.judge = [](const Tensor& right, const Tensor& is) {
+      return FindDifference(right, is, Sameness::kBound);
+    };
   }
   session_options.pipeline.observers = bench.watchers->observers();
   bench.session_options = session_options;

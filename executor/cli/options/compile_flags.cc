@@ -24,6 +24,14 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
   d.Choice("--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
            [this](const std::string& v) { soft_placement = v == "on"; });
+  d.Choice("--xla-errors", {"report", "fail"}, "report|fail",
+           "nodes that a device cannot compile or run together: report: ordinary kernels run, with "
+           "a warning; fail: an error",
+           [this](const std::string& v) {
+             clusters.errors = v == "fail" ? XlaErrors::kFail : XlaErrors::kReport;
+           });
+  d.Flag("--allow-tf32", clusters.allow_tf32,
+         "devices that compile may round the operands of products");
   d.Integer("--threads", threads, "N",
             "CPU threads in all (default: the cores that this process may use)", 0, 4096);
   d.Choice("--inter-op", {"on", "off", "always"}, "on|off|always",

@@ -17,6 +17,7 @@ struct PlacementFlags {
   std::vector<std::string> place;  // REGEX=DEVICE, in the order given
   bool no_fallback = false;        // PlacerOptions::fallback is false
   bool soft_placement = true;
+  ClusterOptions clusters;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
   Pin pin = Pin::kOff;

@@ -124,6 +124,8 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   // limit comes later, so that the watchdog is first.
   constexpr double kGrace = 1;
   session.device_timeout_s = flags.timeout_s ? *flags.timeout_s + kGrace : kDefaultCallbackTimeout;
+  session.clusters = flags.clusters;
+  session.clusters.timeout_s = session.device_timeout_s;
   session.seed = flags.seed;
   return session;
 }

@@ -20,11 +20,11 @@ std::string PairsText(const std::vector<pjrt::NameAndText>& pairs) {
   });
 }
 
-std::string Version(const pjrt::TableFacts& table) {
+std::string VersionOf(const pjrt::TableFacts& table) {
   return absl::StrCat(table.major, ".", table.minor);
 }
 
-void AddLine(std::string_view title, std::string_view what, std::string& text) {
+void AddFactLine(std::string_view title, std::string_view what, std::string& text) {
   constexpr size_t kColumn = 14;
   std::string padded(title);
   padded.resize(kColumn, ' ');
@@ -35,7 +35,7 @@ void AddLine(std::string_view title, std::string_view what, std::string& text) {
 
 Json PjrtJson(const pjrt::PluginFacts& facts) {
   Json json = Json::Object();
-  json.Set("version", Version(facts.table))
+  json.Set("version", VersionOf(facts.table))
       .Set("table_bytes", static_cast<int64_t>(facts.table.struct_size))
       .Set("functions", static_cast<int64_t>(facts.table.functions))
       .Set("holes", Json::ArrayOf(facts.table.holes))
@@ -50,17 +50,18 @@ Json PjrtJson(const pjrt::PluginFacts& facts) {
 
 std::string PjrtText(const pjrt::PluginFacts& facts, const Style& style) {
   std::string text;
-  AddLine("PJRT",
-          absl::StrCat("version ", Version(facts.table), ", ",
-                       Plural(static_cast<int64_t>(facts.table.functions), "function")),
-          text);
-  if (!facts.table.holes.empty()) AddLine("holes", absl::StrJoin(facts.table.holes, ", "), text);
-  AddLine("extensions", absl::StrJoin(facts.table.extensions, ", "), text);
-  AddLine("attributes", PairsText(facts.attributes), text);
+  AddFactLine("PJRT",
+              absl::StrCat("version ", VersionOf(facts.table), ", ",
+                           Plural(static_cast<int64_t>(facts.table.functions), "function")),
+              text);
+  if (!facts.table.holes.empty())
+    AddFactLine("holes", absl::StrJoin(facts.table.holes, ", "), text);
+  AddFactLine("extensions", absl::StrJoin(facts.table.extensions, ", "), text);
+  AddFactLine("attributes", PairsText(facts.attributes), text);
   if (!facts.platform_name.empty()) {
-    AddLine("platform", absl::StrCat(facts.platform_name, ", ", facts.platform_version), text);
+    AddFactLine("platform", absl::StrCat(facts.platform_name, ", ", facts.platform_version), text);
   }
-  AddLine("no devices", OneLine(facts.no_devices), text);
+  AddFactLine("no devices", OneLine(facts.no_devices), text);
   for (const std::string& warning : facts.table.warnings)
     absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", OneLine(warning), "\n");
   return text;

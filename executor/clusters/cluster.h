@@ -1,0 +1,50 @@
+// Groups of nodes that a device compiles and runs as one program, and why a node is in none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+#include "plugin/pjrt/pjrt_device.h"
+
+namespace tenon {
+
+// One group. Outputs are those of `graph`.
+struct Cluster {
+  std::string name;  // "cluster_0"; no node of the graph has it
+  std::shared_ptr<const Graph> graph;
+  pjrt::PjrtDevice* device = nullptr;  // not owned
+  // Producers first. Constants that several clusters read are in each of them.
+  std::vector<NodeId> nodes;
+  // Values from outside whose elements decide shapes within: a program holds for one set of them.
+  std::vector<Output> constants;
+  std::vector<Output> arguments;  // all other values from outside
+  std::vector<Output> results;    // values that somebody outside reads, or that are fetched
+};
+
+// Why a node that its placement gives to a device that compiles is in no cluster.
+enum class NoCluster : uint8_t {
+  kNone,     // it is in one, or not on such a device
+  kNotRun,   // the run does not compute it
+  kFed,      // a feed replaces it
+  kHost,     // it belongs to the host: a placeholder, state, strings
+  kBorder,   // a value that cannot leave a cluster (a list, a resource) would have to
+  kTrivial,  // it would be in a cluster that computes nothing
+};
+
+// "NOT_RUN", "FED", …; empty for kNone.
+std::string_view NoClusterName(NoCluster code);
+// A part of a sentence about a node.
+std::string_view NoClusterMeans(NoCluster code);
+
+// By node id of the graph that clusters were found in.
+struct ClusterMap {
+  std::vector<int32_t> of;     // the index of the node's cluster; -1: none. Of a constant in
+                               // several: the first
+  std::vector<NoCluster> why;  // of nodes without one
+};
+
+}  // namespace tenon

@@ -1,0 +1,29 @@
+// The user's options for clusters.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "graph/tensor/tensor.h"
+
+namespace tenon {
+
+// What becomes of a cluster that cannot be compiled or run.
+enum class XlaErrors : uint8_t {
+  kReport,  // ordinary kernels run, and a warning says why
+  kFail,    // the run fails
+};
+
+struct ClusterOptions {
+  XlaErrors errors = XlaErrors::kReport;
+  bool allow_tf32 = false;  // products may round their operands
+  double timeout_s = 60;    // the longest wait for one event of a plug-in
+  // How a result differs from the right one, as a part of a sentence; nothing if it does not. If
+  // set, the first run of each program is compared with ordinary kernels. A program that differs is
+  // not used any more, as one that cannot be compiled, and the warning names the guilty node.
+  std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)> judge = nullptr;
+};
+
+}  // namespace tenon

@@ -1,0 +1,224 @@
+#include "executor/clusters/cluster_program.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "executor/compile/passes/evaluator.h"
+#include "graph/base/annotate.h"
+#include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel_registry.h"
+
+namespace tenon {
+namespace {
+
+using pjrt::BufferSpec;
+using pjrt::HostData;
+
+// MLIR's parser names the place in a text as "-:LINE:COLUMN:".
+NodeId NodeOfCompilerMessage(std::string_view message, const std::vector<NodeId>& line_nodes) {
+  constexpr std::string_view kMark = "-:";
+  for (size_t at = message.find(kMark); at != message.npos; at = message.find(kMark, at + 1)) {
+    const std::string_view rest = message.substr(at + kMark.size());
+    size_t line = 0;
+    if (!absl::SimpleAtoi(rest.substr(0, rest.find(':')), &line)) continue;
+    if (line >= 1 && line <= line_nodes.size()) return line_nodes[line - 1];
+  }
+  return kNoNode;
+}
+
+absl::Status AtNodeOfLine(const absl::Status& status, const Graph& graph,
+                          const std::vector<NodeId>& line_nodes) {
+  const NodeId n = NodeOfCompilerMessage(status.message(), line_nodes);
+  if (n == kNoNode) return status;
+  return Annotate(status, absl::StrCat("node '", graph.name(n), "' (", graph.op_name(n), "): "));
+}
+
+absl::StatusOr<std::vector<ClusterProgram::Parameter>> BindProgramParameters(
+    const Cluster& cluster, const stablehlo::Program& program, WeightStore& weights) {
+  std::vector<ClusterProgram::Parameter> parameters;
+  for (const stablehlo::Parameter& p : program.parameters) {
+    ClusterProgram::Parameter bound{p.argument, nullptr, {p.dtype, p.shape}};
+    if (p.argument < 0) {
+      TENON_ASSIGN_OR_RETURN(bound.weight, weights.Get(cluster, p.weight, p.value));
+    }
+    parameters.push_back(std::move(bound));
+  }
+  return parameters;
+}
+
+// What one run holds until it is over.
+struct ClusterRun {
+  absl::InlinedVector<pjrt::Buffer, 8> uploads;
+  absl::InlinedVector<pjrt::Event, 8> transfers;  // of `uploads`
+  absl::InlinedVector<pjrt::abi::Buffer*, 32> arguments;
+  absl::InlinedVector<pjrt::Buffer, 8> results;
+  pjrt::Event done;
+};
+
+absl::Status UploadInputs(const ClusterProgram& program, const Cluster& cluster, void* const* in,
+                          ClusterRun& run) {
+  pjrt::Client& client = cluster.device->client();
+  for (const ClusterProgram::Parameter& p : program.parameters) {
+    if (p.weight != nullptr) {
+      run.arguments.push_back(p.weight->get());
+      continue;
+    }
+    // A pointer to nothing may be null, which plug-ins need not take.
+    static constexpr char kNothing = 0;
+    const void* const data = in[p.input] == nullptr ? &kNothing : in[p.input];
+    // The caller keeps its memory until the run is over.
+    TENON_ASSIGN_OR_RETURN(
+        pjrt::Buffer buffer,
+        client.Upload(data, p.spec, cluster.device->index(), HostData::kUntilBufferGone,
+                      &run.transfers.emplace_back(), cluster.name));
+    run.arguments.push_back(buffer.get());
+    run.uploads.push_back(std::move(buffer));
+  }
+  return absl::OkStatus();
+}
+
+using Where = ClusterProgram::Where;
+
+absl::StatusOr<Where> FindWhere(const ClusterProgram& program, const Cluster& cluster,
+                                const ClusterRun& run) {
+  const Where known = program.where.load(std::memory_order_relaxed);
+  if (known != Where::kUnknown) return known;
+  Where where = Where::kHost;
+  for (const pjrt::Buffer& result : run.results) {
+    TENON_ASSIGN_OR_RETURN(const bool readable, result.IsHostReadable(cluster.name));
+    if (!readable) where = Where::kDevice;
+  }
+  program.where.store(where, std::memory_order_relaxed);
+  return where;
+}
+
+absl::Status CopyFromHost(const ClusterProgram& program, const Cluster& cluster,
+                          absl::Span<void* const> targets, const ClusterRun& run) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const size_t bytes = program.results[i].bytes();
+    if (bytes == 0) continue;
+    TENON_ASSIGN_OR_RETURN(const void* const data, run.results[i].Pointer(cluster.name));
+    std::memcpy(targets[i], data, bytes);
+  }
+  return absl::OkStatus();
+}
+
+// All copies are under way before the first is awaited.
+absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluster,
+                            absl::Span<void* const> targets, const ClusterRun& run) {
+  absl::InlinedVector<pjrt::Event, 8> copies;
+  absl::Status status;
+  for (size_t i = 0; status.ok() && i < targets.size(); ++i) {
+    const BufferSpec& spec = program.results[i];
+    if (spec.bytes() == 0) continue;
+    absl::StatusOr<pjrt::Event> copy =
+        run.results[i].ToHost(targets[i], spec.bytes(), spec.shape.rank(), cluster.name);
+    status = copy.status();
+    if (status.ok()) copies.push_back(*std::move(copy));
+  }
+  // Also after an error: the copies under way write to the caller's memory.
+  const double timeout_s = cluster.device->client().timeout_s();
+  for (pjrt::Event& copy : copies)
+    status.Update(copy.Await(timeout_s, "a copy to the host", cluster.name));
+  return status;
+}
+
+absl::Status DownloadResults(const ClusterProgram& program, const Cluster& cluster,
+                             absl::Span<void* const> targets, ClusterRun& run) {
+  const double timeout_s = cluster.device->client().timeout_s();
+  TENON_ASSIGN_OR_RETURN(const Where where, FindWhere(program, cluster, run));
+  if (where == Where::kHost) {
+    TENON_RETURN_IF_ERROR(run.done.Await(timeout_s, "the run", cluster.name));
+    return CopyFromHost(program, cluster, targets, run);
+  }
+  // The device copies behind the run: the host need not wait between the two.
+  absl::Status status = CopyFromDevice(program, cluster, targets, run);
+  status.Update(run.done.Await(timeout_s, "the run", cluster.name));
+  // An argument that the program does not read may still be on its way. Where buffers lie in the
+  // caller's memory, their transfers end with them.
+  run.uploads.clear();
+  for (pjrt::Event& transfer : run.transfers)
+    status.Update(transfer.Await(timeout_s, "a transfer to the device", cluster.name));
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Cluster& cluster,
+                                                                     NodeId node,
+                                                                     const Tensor& value) {
+  const Key key(cluster.device, node);
+  if (node != kNoNode) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = buffers_.find(key);
+    if (it != buffers_.end()) return it->second;
+  }
+  TENON_ASSIGN_OR_RETURN(pjrt::Buffer buffer,
+                         cluster.device->client().Upload(
+                             value.data(), {value.dtype(), value.shape()}, cluster.device->index(),
+                             HostData::kUntilUploaded, nullptr, cluster.name));
+  cluster.graph->DropPages(value);
+  auto shared = std::make_shared<const pjrt::Buffer>(std::move(buffer));
+  if (node == kNoNode) return shared;
+  absl::MutexLock lock(&mutex_);
+  const auto [it, is_new] = buffers_.emplace(key, std::move(shared));
+  if (is_new) bytes_ += static_cast<int64_t>(value.bytes());
+  return it->second;
+}
+
+int64_t WeightStore::bytes() const {
+  absl::MutexLock lock(&mutex_);
+  return bytes_;
+}
+
+absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
+    const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
+    WeightStore& weights, RunnableCluster* runnable) {
+  CpuEvaluator evaluator(KernelRegistry::Global());
+  stablehlo::LoweringRequest request;
+  request.graph = cluster.graph.get();
+  request.nodes = cluster.nodes;
+  request.arguments = inputs;
+  request.results = cluster.results;
+  request.evaluator = &evaluator;
+  request.allow_tf32 = options.allow_tf32;
+  TENON_ASSIGN_OR_RETURN(stablehlo::Program lowered, stablehlo::Lower(request));
+  auto program = std::make_shared<ClusterProgram>();
+  program->cluster = runnable;
+  for (const stablehlo::Argument& input : inputs)
+    program->inputs.push_back({input.dtype, input.shape});
+  for (const stablehlo::Result& result : lowered.results)
+    program->results.push_back({result.dtype, result.shape});
+  program->num_results = cluster.results.size();
+  program->checks = std::move(lowered.checks);
+  TENON_ASSIGN_OR_RETURN(program->parameters, BindProgramParameters(cluster, lowered, weights));
+  absl::StatusOr<std::shared_ptr<pjrt::Executable>> executable = cluster.device->client().Compile(
+      lowered.text, cluster.device->index(), program->results, cluster.name);
+  if (!executable.ok())
+    return AtNodeOfLine(executable.status(), *cluster.graph, lowered.line_nodes);
+  program->executable = *std::move(executable);
+  program->arguments = std::move(inputs);
+  return program;
+}
+
+absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
+                         void* const* out, const stablehlo::Check** failed) {
+  ClusterRun run;
+  TENON_RETURN_IF_ERROR(UploadInputs(program, cluster, in, run));
+  run.results.resize(program.results.size());
+  TENON_RETURN_IF_ERROR(program.executable->Execute(run.arguments, {}, absl::MakeSpan(run.results),
+                                                    &run.done, cluster.name));
+  absl::InlinedVector<void*, 8> targets(out, out + program.num_results);
+  absl::InlinedVector<unsigned char, 8> flags(program.checks.size(), 1);
+  for (unsigned char& flag : flags) targets.push_back(&flag);
+  TENON_RETURN_IF_ERROR(DownloadResults(program, cluster, targets, run));
+  for (size_t i = 0; i < flags.size() && *failed == nullptr; ++i) {
+    if (flags[i] == 0) *failed = &program.checks[i];
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tenon

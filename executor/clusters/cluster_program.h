@@ -1,0 +1,79 @@
+// A cluster compiled for one set of shapes, with what a run of it needs.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "executor/clusters/cluster.h"
+#include "executor/clusters/cluster_options.h"
+#include "executor/stablehlo/lower.h"
+#include "plugin/pjrt/client.h"
+
+namespace tenon {
+
+class RunnableCluster;
+
+// The constants that programs take as arguments, on their devices. Each goes up once. Thread-safe.
+class WeightStore {
+ public:
+  // The buffer of constant `node` on the cluster's device; uploads `value` at the first call.
+  // kNoNode, for a constant in a function's body, is uploaded at each call.
+  absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> Get(const Cluster& cluster, NodeId node,
+                                                          const Tensor& value);
+  // Of all that are there.
+  int64_t bytes() const;
+
+ private:
+  using Key = std::pair<const pjrt::PjrtDevice*, NodeId>;
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<Key, std::shared_ptr<const pjrt::Buffer>> buffers_ ABSL_GUARDED_BY(mutex_);
+  int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// The state of prepared steps. Immutable but for what runs find out.
+struct ClusterProgram {
+  // Where the results of the program are.
+  enum class Where : uint8_t {
+    kUnknown,  // no run has looked yet
+    kHost,     // all in memory that the host can read
+    kDevice,   // some have to be copied by the plug-in
+  };
+
+  struct Parameter {
+    int input = -1;  // of the cluster's node; -1: a weight
+    std::shared_ptr<const pjrt::Buffer> weight;
+    pjrt::BufferSpec spec;
+  };
+  RunnableCluster* cluster = nullptr;  // null for a program that is run by hand
+  std::shared_ptr<pjrt::Executable> executable;
+  std::vector<Parameter> parameters;
+  std::vector<pjrt::BufferSpec> inputs;   // of the node, for ordinary kernels
+  std::vector<pjrt::BufferSpec> results;  // of the node, then one flag for each check
+  size_t num_results = 0;                 // of the node
+  std::vector<stablehlo::Check> checks;
+  std::vector<stablehlo::Argument> arguments;  // that the cluster was lowered for
+  mutable std::atomic<Where> where{Where::kUnknown};
+  // With ClusterOptions::judge: a run was compared; a run differed.
+  mutable std::atomic<bool> compared{false}, wrong{false};
+};
+
+// Lowers the cluster for these inputs and compiles it. `inputs`: one for each constant, with its
+// value, then one for each argument. Errors are those of stablehlo::Lower, of Client::Compile with
+// the node of the line that the plug-in's message names, and of uploads.
+absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
+    const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
+    WeightStore& weights, RunnableCluster* runnable);
+
+// Runs a program: uploads inputs, executes, and copies the results into `out`, one pointer for each
+// result of the node. Returns when all is done. `failed` gets the first check that was not met.
+absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
+                         void* const* out, const stablehlo::Check** failed);
+
+}  // namespace tenon

@@ -1,0 +1,13 @@
+// Computes clusters of devices that compile with the kernels of the host. Private to
+// executor/session/.
+#pragma once
+
+#include "executor/clusters/runnable_cluster.h"
+#include "executor/session/executable.h"
+
+namespace tenon {
+
+// The factory for clusters of a session with these parts, all of which must outlive what it makes.
+OrdinaryKernelsFactory OrdinaryKernelsOf(const SessionParts& parts);
+
+}  // namespace tenon

@@ -1,0 +1,166 @@
+// Models on devices behind PJRT: the reference plug-in compiles clusters of their nodes.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/document_util.h"
+#include "tests/e2e/process_util.h"
+#include "tests/support/paths.h"
+
+namespace tenon::testing::pjrt_test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Reference() { return Built("lib/plugins/libpjrt_reference.so"); }
+
+struct Model {
+  std::string name;
+  std::vector<std::string> feeds, fetches;
+};
+
+class PjrtModels : public ::testing::TestWithParam<Model> {};
+
+// Whole models are one cluster each, and right.
+TEST_P(PjrtModels, MatchTensorFlow) {
+  const Model& model = GetParam();
+  std::vector<std::string> args = GoldenRun(model.name, model.feeds, model.fetches);
+  for (const char* arg : {"--plugin", "", "--device", "REFERENCE:0", "--no-fallback",
+                          "--xla-errors", "fail", "--rtol", "2e-4", "--atol", "2e-5"})
+    args.emplace_back(arg[0] == 0 ? Reference() : arg);
+  const json doc = Document(args);
+  ASSERT_FALSE(doc["expect"].empty());
+  for (const json& expect : doc["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PjrtModels,
+                         ::testing::Values(Model{"mlp", {"x"}, {"out"}},
+                                           Model{"cnn_bn", {"x"}, {"out"}},
+                                           Model{"dlrm", {"dense", "sparse"}, {"out"}}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(PjrtExplain, TellsTheClusterOfEachNode) {
+  const json doc = Document({"explain", kMlp, "--plugin", Reference()});
+  ASSERT_EQ(doc["clusters"].size(), 1u);
+  EXPECT_EQ(doc["clusters"][0]["name"], "cluster_0");
+  EXPECT_EQ(doc["clusters"][0]["device"], "/device:REFERENCE:0");
+  int in_cluster = 0, fed = 0;
+  for (const json& node : doc["nodes"]) {
+    in_cluster += node.value("cluster", "") == "cluster_0" ? 1 : 0;
+    if (node["op"] == "Placeholder") fed += node["no_cluster"]["code"] == "FED" ? 1 : 0;
+  }
+  EXPECT_GT(in_cluster, 5);
+  EXPECT_LE(fed, 1);
+}
+
+// A compiler that fails costs a warning, or with --xla-errors=fail the run.
+TEST(PjrtErrors, ACompilerThatFailsIsAFallback) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--json")})
+    args.push_back(arg);
+  const std::map<std::string, std::string> broken = {
+      {"TENON_PJRT_REFERENCE", "fail=Client_Compile:13"}};
+  Finished run = GraphRun({args, "", broken});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("cluster_0"), HasSubstr("PJRT_Client_Compile"),
+                             HasSubstr("ordinary kernels run")));
+  for (const json& expect : json::parse(run.out)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+  args.insert(args.end(), {"--xla-errors", "fail"});
+  run = GraphRun({args, "", broken});
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("PJRT_Client_Compile"));
+}
+
+// So does a run that fails.
+TEST(PjrtErrors, ARunThatFailsIsReplaced) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--json")})
+    args.push_back(arg);
+  const Finished run =
+      GraphRun({args, "", {{"TENON_PJRT_REFERENCE", "fail=LoadedExecutable_Execute:8"}}});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("PJRT_LoadedExecutable_Execute"));
+  for (const json& expect : json::parse(run.out)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+struct Misbehaviour {
+  const char* name;
+  const char* option;  // of the client; empty: none
+  const char* variable;
+  const char* says;  // empty: nobody need be told
+};
+
+class PjrtMisbehaviour : public ::testing::TestWithParam<Misbehaviour> {};
+
+// Whatever a plug-in does, three runs give the right answers.
+TEST_P(PjrtMisbehaviour, CostsAWarningAtMost) {
+  const Misbehaviour& bad = GetParam();
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  const std::string plugin =
+      Reference() + (bad.option[0] == 0 ? "" : std::string(";option.") + bad.option);
+  for (const std::string& arg : {std::string("--plugin"), plugin, std::string("--json"),
+                                 std::string("--runs"), std::string("3")})
+    args.push_back(arg);
+  const Finished run = GraphRun({args, "", {{"TENON_PJRT_REFERENCE", bad.variable}}});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr(bad.says));
+  for (const json& expect : json::parse(run.out)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PjrtMisbehaviour,
+    ::testing::Values(
+        Misbehaviour{"late_runs", "late_events=execute", "delay_us=20000", ""},
+        Misbehaviour{"failing_runs", "failing_events=execute", "", "ordinary kernels run"},
+        Misbehaviour{"failing_transfers", "failing_events=transfer", "", "ordinary kernels run"},
+        Misbehaviour{"one_result_more", "wrong_results=count", "", "the compiled program has"},
+        Misbehaviour{"another_type", "wrong_results=type", "", "of the compiled program is not"},
+        Misbehaviour{"another_shape", "wrong_results=shape", "", "of the compiled program is not"},
+        Misbehaviour{"columns", "column_major=true", "", ""},
+        Misbehaviour{"dies", "executions=2", "", "ordinary kernels run"},
+        Misbehaviour{"throws", "", "throw=LoadedExecutable_Execute", "threw an exception"},
+        Misbehaviour{"loop_of_extensions", "", "extensions=loop", ""},
+        Misbehaviour{"no_pointers", "", "null_functions=Buffer_OpaqueDeviceMemoryDataPointer", ""}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// A program that computes wrong numbers is found at its first run, with the node.
+TEST(PjrtErrors, WrongNumbersAreFoundAndNotUsed) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg :
+       {std::string("--plugin"), Reference() + ";option.wrong_op=stablehlo.dot_general",
+        std::string("--verify-each=numeric"), std::string("--json")})
+    args.push_back(arg);
+  const Finished run = GraphRun(args);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("other numbers than ordinary kernels"),
+                             HasSubstr("the first wrong node is"), HasSubstr("MatMul")));
+  for (const json& expect : json::parse(run.out)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+TEST(PjrtDevices, AreListedWithTheirKind) {
+  const json doc = Document({"devices", "--plugin", Reference() + ";option.device_count=2"});
+  int count = 0;
+  for (const json& device : doc["devices"]) {
+    if (device["kind"] != "pjrt") continue;
+    EXPECT_EQ(device["name"], "/physical_device:REFERENCE:" + std::to_string(count++));
+    EXPECT_NE(device["hardware"], "");
+  }
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(doc["plugins"][0]["pjrt"]["platform"], "reference");
+}
+
+TEST(PjrtDevices, PluginCheckMakesAClientOnlyIfAsked) {
+  const auto check = [](const std::vector<std::string>& args) {
+    return json::parse(GraphRun(args).out, nullptr, false);
+  };
+  const json table = check({"plugin", "check", Reference(), "--json"});
+  EXPECT_EQ(table["init"]["kind"], "pjrt");
+  EXPECT_EQ(table["init"]["pjrt"]["platform"], "");
+  const json client = check({"plugin", "check", Reference(), "--init", "--json"});
+  EXPECT_EQ(client["init"]["pjrt"]["platform"], "reference");
+}
+
+}  // namespace
+}  // namespace tenon::testing::pjrt_test
