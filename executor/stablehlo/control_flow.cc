@@ -140,6 +140,17 @@ absl::Status CheckSameResults(Op& op, std::vector<Branch>& branches) {
   return absl::OkStatus();
 }
 
+// The elements of a list are known only if all branches give the same.
+void ForgetUnlessEqual(Entry& entry, const std::vector<Branch>& branches, int i) {
+  for (const Branch& branch : branches) {
+    if (SameElements(entry.list->each, branch.results[i].list->each)) continue;
+    ListValue list = *entry.list;
+    list.each = Tensor();
+    entry.list = std::make_shared<const ListValue>(std::move(list));
+    return;
+  }
+}
+
 absl::Status WriteBranches(Op& op, std::string_view kind, const Value& selector,
                            absl::Span<const std::string_view> functions) {
   std::vector<Branch> branches;
@@ -171,6 +182,7 @@ absl::Status WriteBranches(Op& op, std::string_view kind, const Value& selector,
     const size_t parts = PartsOf(op, entry).size();
     op.OutEntry(i) =
         parts == 0 ? entry : Renewed(entry, absl::MakeConstSpan(results).subspan(next, parts));
+    if (entry.list != nullptr) ForgetUnlessEqual(op.OutEntry(i), branches, i);
     next += parts;
   }
   for (CheckFlag& check : checks) {

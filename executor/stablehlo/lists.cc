@@ -90,6 +90,7 @@ absl::Status SetItem(Op& op) {
   if (grows) return op.Unimplemented("a list that grows");
   CheckIndex(op, index, list->size);
   ListValue set = *list;
+  set.each = Tensor();
   if (!set.elements) set.elements = op.b.Full(set.dtype, ListShape(set.size, item.shape), 0);
   if (ElementShape(set.elements) != item.shape)
     return op.Unimplemented("elements of different shapes");
@@ -120,6 +121,10 @@ absl::Status PushBack(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   const Value& item = op.In(1);
   ListValue pushed = *list;
+  const Tensor* known = op.Known(1);
+  const bool is_first = !list->count && list->size == 0;
+  pushed.each =
+      known != nullptr && (is_first || SameElements(list->each, *known)) ? *known : Tensor();
   const Value row = op.b.Reshape(item, ListShape(1, item.shape));
   if (list->elements && ElementShape(list->elements) != item.shape)
     return op.Unimplemented("elements of different shapes");
@@ -151,8 +156,12 @@ absl::Status PopBack(Op& op) {
     popped.size = list->size - 1;
     popped.elements = op.b.SliceAxis(list->elements, 0, 0, popped.size);
   }
+  if (list->each.initialized()) {
+    SetKnown(op.OutEntry(1), list->each);
+  } else {
+    op.Out(1, op.b.Reshape(row, element));
+  }
   op.OutList(std::move(popped));
-  op.Out(1, op.b.Reshape(row, element));
   return absl::OkStatus();
 }
 
@@ -169,6 +178,7 @@ absl::Status AddLists(Op& op) {
         return op.Unimplemented("a sum of lists of different sizes");
       sum.elements = op.b.Add(sum.elements, list->elements);
     }
+    sum.each = Tensor();
   }
   op.OutList(std::move(sum));
   return absl::OkStatus();
@@ -177,6 +187,7 @@ absl::Status AddLists(Op& op) {
 absl::Status ZeroList(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   ListValue zeros = *list;
+  zeros.each = Tensor();
   if (zeros.elements) zeros.elements = op.b.Like(zeros.elements, 0);
   op.OutList(std::move(zeros));
   return absl::OkStatus();

@@ -144,10 +144,18 @@ absl::StatusOr<int64_t> Loop::CountTrips() {
 // Returns whether it changed.
 absl::StatusOr<bool> Loop::SettleList(size_t i, Entry& result) {
   const ListValue before = *start_[i].list;
-  if (result.list == nullptr || !result.list->elements || before.count) return false;
+  if (result.list == nullptr || !result.list->elements) return false;
+  const bool keeps_size = result.list->size == before.size && before.elements;
+  if (before.count || keeps_size) {
+    // A later iteration pushes something else: then the elements are not known.
+    if (!before.each.initialized() || SameElements(before.each, result.list->each)) return false;
+    ListValue list = before;
+    list.each = Tensor();
+    start_[i].list = std::make_shared<const ListValue>(std::move(list));
+    return true;
+  }
   const ListValue& after = *result.list;
   const int64_t step = after.size - before.size;
-  if (step == 0 && before.elements) return false;
   ListValue list = before;
   if (step > 0) {
     TENON_ASSIGN_OR_RETURN(const int64_t trips, CountTrips());
@@ -164,6 +172,7 @@ absl::StatusOr<bool> Loop::SettleList(size_t i, Entry& result) {
       list.elements = op_.b.DynamicUpdate(list.elements, before.elements, starts);
     }
   }
+  list.each = after.each;
   if (step != 0) {
     list.count = op_.b.ScalarInt(DataType::kInt32, before.size);
     growths_.push_back({i, before.size, step});
@@ -213,7 +222,11 @@ absl::StatusOr<Lines> Loop::WriteCondition() {
 
 absl::Status Loop::CheckResults(Entries& results) {
   for (const size_t i : carried_) {
-    if (SameParts(op_, start_[i], results[i])) continue;
+    const ListValue* list = start_[i].list.get();
+    const bool promised = list != nullptr && list->each.initialized();
+    const bool kept = !promised || (results[i].list != nullptr &&
+                                    SameElements(list->each, results[i].list->each));
+    if (kept && SameParts(op_, start_[i], results[i])) continue;
     return op_.Unimplemented(absl::StrCat("loop variable ", i, " changes its shape, from ",
                                           start_[i].info.shape.ToString(), " to ",
                                           results[i].info.shape.ToString()));

@@ -21,6 +21,11 @@ void AppendAll(const Tensor& t, Ints* out) {
 
 }  // namespace
 
+bool SameElements(const Tensor& a, const Tensor& b) {
+  return a.initialized() && b.initialized() && a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
 const Shape& Op::InShape(int i) {
   Entry& entry = InEntry(i);
   if (entry.known.initialized()) return entry.known.shape();

@@ -23,7 +23,13 @@ struct ListValue {
   int64_t size = 0;
   Value elements;  // none until the shape of the elements is known
   Value count;     // a scalar of int32; none of a list that keeps its size
+  // Where all elements are known and equal: that element. So the shapes that the forward loop of a
+  // gradient saves for the backward loop stay known.
+  Tensor each;
 };
+
+// Whether both hold the same elements; false if either holds none.
+bool SameElements(const Tensor& a, const Tensor& b);
 
 // An output of a node while the program is written.
 struct Entry {
