@@ -86,7 +86,7 @@ absl::Status Executable::Execute(absl::Span<abi::Buffer* const> arguments,
   args.num_arguments = arguments.size();
   args.outputs = &result_list;
   if (done != nullptr) args.complete_events = &event;
-  const absl::Status status = api_->Call(fn::LoadedExecutable_Execute, args, node);
+  absl::Status status = api_->Call(fn::LoadedExecutable_Execute, args, node);
   // Also after an error: what was made must be destroyed.
   bool whole = true;
   for (size_t i = 0; i < made.size(); ++i) {
