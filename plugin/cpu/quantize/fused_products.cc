@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
+#include "plugin/cpu/quantize/byte_products.h"
 #include "plugin/cpu/quantize/fused_results.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/type_sets.h"
@@ -33,16 +34,28 @@ struct FusedConv {
   WindowAxis rows, columns;
 };
 
-// Adds what the pixel contributes to all channels. A product of bytes fits int32; sums wrap around.
+// Adds values of the left side, each times a row of n weights, to n sums. Sums wrap around.
+template <typename T>
+void AddRows(const T* values, int64_t count, const int8_t* weights, int64_t n, int32_t* sums) {
+  constexpr int64_t kPiece = 64;
+  const ByteProducts<int8_t> add = ChooseByteProducts().s8;
+  for (int64_t i = 0; i < count; i += kPiece) {
+    const int64_t rows = std::min(kPiece, count - i);
+    int32_t x[kPiece];
+    std::copy(values + i, values + i + rows, x);
+    add(x, rows, weights + i * n, n, n, 0, sums);
+  }
+}
+
+// Adds what the pixel contributes to all channels. A filter is [rows, columns, in_channels,
+// outputs]. In a depthwise one, `outputs` is the multiplier and each input channel writes outputs
+// of its own. A product of bytes fits int32.
 template <typename T>
 void AddPixel(const FusedConv& s, const T* pixel, const int8_t* weights, int32_t* sums) {
+  if (s.multiplier == 0) return AddRows(pixel, s.in_channels, weights, s.out_channels, sums);
   for (int64_t c = 0; c < s.in_channels; ++c) {
-    const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
-    int32_t* const to = s.multiplier > 0 ? sums + c * s.multiplier : sums;
-    // A filter is [rows, columns, in_channels, outputs]. In a depthwise one, `outputs` is the
-    // multiplier and each input channel writes outputs of its own.
-    for (int64_t o = 0; o < outputs; ++o)
-      to[o] = WrappingAdd(to[o], pixel[c] * weights[c * outputs + o]);
+    for (int64_t o = 0; o < s.multiplier; ++o, ++sums, ++weights)
+      *sums = WrappingAdd(*sums, pixel[c] * *weights);
   }
 }
 
@@ -147,10 +160,7 @@ absl::Status RunFusedMatMul(const void* state, const StepArgs& args) {
       for (int64_t i = begin; i < end; ++i) {
         int32_t* const sums = all_sums + i * s.n;
         std::fill(sums, sums + s.n, 0);
-        for (int64_t l = 0; l < s.k; ++l) {
-          for (int64_t j = 0; j < s.n; ++j)
-            sums[j] = WrappingAdd(sums[j], a[i * s.k + l] * b[l * s.n + j]);
-        }
+        AddRows(a + i * s.k, s.k, b, s.n, sums);
         s.results.Store(args, channels, sums, s.n, i * s.n);
       }
     });

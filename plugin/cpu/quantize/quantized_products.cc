@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
+#include "plugin/cpu/quantize/byte_products.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/type_sets.h"
@@ -25,12 +26,8 @@ absl::StatusOr<Operands> ReadOperands(const StepArgs& args, const QuantizedType&
   return Operands{a, b, ZeroOf(type, a), ZeroOf(type, b)};
 }
 
-// sums[j] += x * (b[j * step] - zero)
-void AddProducts(int32_t x, const uint8_t* b, int64_t n, int64_t step, int32_t zero,
-                 int32_t* sums) {
-  for (int64_t j = 0; j < n; ++j)
-    sums[j] = WrappingAdd(sums[j], WrappingMultiply(x, WrappingSubtract(b[j * step], zero)));
-}
+// Values of the left side without their zero point, so many at a time.
+constexpr int64_t kPiece = 64;
 
 // --- QuantizedMatMul.
 
@@ -44,18 +41,27 @@ absl::Status RunMatMul(const void* state, const StepArgs& args) {
   const QuantizedType type = QuantizedTypeOf(DataType::kQuint8);
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
   const auto* const a = static_cast<const uint8_t*>(args.in[0]);
-  const auto* const b = static_cast<const uint8_t*>(args.in[1]);
+  const auto* b = static_cast<const uint8_t*>(args.in[1]);
+  if (s.transpose_b) {
+    auto* const rows = static_cast<uint8_t*>(args.scratch);
+    for (int64_t j = 0; j < s.n; ++j) {
+      for (int64_t l = 0; l < s.k; ++l) rows[l * s.n + j] = b[j * s.k + l];
+    }
+    b = rows;
+  }
+  const ByteProducts<uint8_t> add = ChooseByteProducts().u8;
   args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int32_t* const sums = static_cast<int32_t*>(args.out[0]) + i * s.n;
-      // Row times row of b: the inner loop runs along the output, in memory order, unless b is
-      // transposed.
       std::fill(sums, sums + s.n, 0);
-      for (int64_t l = 0; l < s.k; ++l) {
-        const int32_t x =
-            WrappingSubtract(a[s.transpose_a ? l * s.m + i : i * s.k + l], operands.zero_a);
-        AddProducts(x, b + (s.transpose_b ? l : l * s.n), s.n, s.transpose_b ? s.k : 1,
-                    operands.zero_b, sums);
+      for (int64_t l = 0; l < s.k; l += kPiece) {
+        const int64_t rows = std::min(kPiece, s.k - l);
+        int32_t x[kPiece];
+        for (int64_t r = 0; r < rows; ++r) {
+          x[r] = WrappingSubtract(a[s.transpose_a ? (l + r) * s.m + i : i * s.k + l + r],
+                                  operands.zero_a);
+        }
+        add(x, rows, b + l * s.n, s.n, s.n, operands.zero_b, sums);
       }
     }
   });
@@ -81,6 +87,7 @@ absl::Status PrepareMatMul(Prepare& p) {
   TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {s->m, s->n}));
   SetQuantizedOutput(p, output);
+  if (s->transpose_b) p.set_scratch_bytes(static_cast<size_t>(s->n * s->k));
   p.set_run(&RunMatMul, std::move(s));
   return absl::OkStatus();
 }
@@ -95,6 +102,7 @@ struct Conv {
 // Pixels outside of the image stand for 0.
 void ConvPixel(const Conv& s, const Operands& operands, const uint8_t* image, const uint8_t* filter,
                int64_t row, int64_t column, int32_t* sums) {
+  const ByteProducts<uint8_t> add = ChooseByteProducts().u8;
   std::fill(sums, sums + s.out_channels, 0);
   for (int64_t i = 0; i < s.rows.size; ++i) {
     const int64_t y = row * s.rows.stride - s.rows.before + i;
@@ -106,9 +114,13 @@ void ConvPixel(const Conv& s, const Operands& operands, const uint8_t* image, co
       const uint8_t* const pixel = image + (y * s.columns.in + x) * s.in_channels;
       const uint8_t* const weights =
           filter + (i * s.columns.size + j) * s.in_channels * s.out_channels;
-      for (int64_t c = 0; c < s.in_channels; ++c) {
-        AddProducts(WrappingSubtract(pixel[c], operands.zero_a), weights + c * s.out_channels,
-                    s.out_channels, 1, operands.zero_b, sums);
+      for (int64_t c = 0; c < s.in_channels; c += kPiece) {
+        const int64_t rows = std::min(kPiece, s.in_channels - c);
+        int32_t values[kPiece];
+        for (int64_t r = 0; r < rows; ++r)
+          values[r] = WrappingSubtract(pixel[c + r], operands.zero_a);
+        add(values, rows, weights + c * s.out_channels, s.out_channels, s.out_channels,
+            operands.zero_b, sums);
       }
     }
   }
