@@ -189,5 +189,12 @@ TEST(CheckWithPlugins, FeedsWhatCasesHoldWithoutChangingTheirAnswers) {
   EXPECT_EQ(json::parse(plain.out)["summary"], checked.doc["summary"]);
 }
 
+// The loss is computed though no gradient reads it.
+TEST(CheckWithPlugins, KeepsTheLossOfGradients) {
+  const Finished run = GraphRun(
+      {"check", "--gradients", "tests/golden/gradients/Branches.pbtxt.xz", "--plugin", Apu()});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -10,7 +10,8 @@
 namespace tenon::cli {
 namespace {
 
-// The nodes that the fetches need, the fetched nodes included.
+// The nodes that the fetches need, and the loss of gradients, which is computed first; the fetched
+// nodes included.
 std::vector<NodeId> Reached(const CheckCase& c, const Graph& graph) {
   std::vector<NodeId> nodes;
   std::vector<bool> known(graph.num_node_ids());
@@ -19,7 +20,9 @@ std::vector<NodeId> Reached(const CheckCase& c, const Graph& graph) {
     known[n] = true;
     nodes.push_back(n);
   };
-  for (const std::string& fetch : c.fetches) {
+  std::vector<std::string> fetches = c.fetches;
+  if (c.gradients) fetches.push_back(c.gradients->loss);
+  for (const std::string& fetch : fetches) {
     const absl::StatusOr<Output> output = graph.ParseOutput(fetch);
     add(output.ok() ? output->node : graph.FindNode(fetch));  // a node without outputs
   }
