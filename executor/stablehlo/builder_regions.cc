@@ -5,8 +5,6 @@
 namespace tenon::stablehlo {
 namespace {
 
-Value ScalarOf(const Value& v) { return {.dtype = v.dtype}; }
-
 Shape WithoutDims(const Shape& shape, IntSpan dims) {
   Shape out;
   for (int i = 0; i < shape.rank(); ++i) {

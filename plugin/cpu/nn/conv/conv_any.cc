@@ -85,30 +85,31 @@ struct Packed {
   int64_t filter, windows, sums;  // the latter two: of one tile
 };
 
+// Packs the filter's channels from `first` on, of one group, as a panel.
+template <typename A, typename Element>
+void PackFilterPanel(const AnyConv& s, Element element, const void* filter, int64_t group,
+                     int64_t first, int64_t columns, A* to) {
+  const int64_t valid = std::min(columns, s.written_channels() - first);
+  for (int64_t d = 0; d < s.depth(); ++d, to += columns) {
+    const int64_t place = d / s.read_channels(), read = d % s.read_channels();
+    std::fill(to + valid, to + columns, A());
+    for (int64_t c = 0; c < valid; ++c)
+      to[c] = element.template As<A>(filter, s.FilterAt(place, group, read, first + c));
+  }
+}
+
 // Packs the filter in panels of written channels, group after group; by channel it stays as it is.
 template <typename A>
 void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A* to) {
-  const ConvProblem& q = s.q;
-  const int columns = packed.gemm.columns;
+  const int64_t columns = packed.gemm.columns, panels = s.q.groups * packed.panels;
   VisitElement(s.type, [&](auto element) {
     if (s.by_channel()) {
       for (int64_t i = 0; i < packed.filter; ++i) to[i] = element.template As<A>(filter, i);
       return;
     }
-    for (int64_t group = 0; group < q.groups; ++group) {
-      for (int64_t panel = 0; panel < packed.panels; ++panel) {
-        const int64_t first = panel * columns;
-        const int64_t valid = std::min<int64_t>(columns, s.written_channels() - first);
-        for (int64_t d = 0; d < s.depth(); ++d, to += columns) {
-          const int64_t place = d / s.read_channels(), read = d % s.read_channels();
-          for (int64_t c = 0; c < columns; ++c) {
-            to[c] = c < valid
-                        ? element.template As<A>(filter, s.FilterAt(place, group, read, first + c))
-                        : A();
-          }
-        }
-      }
-    }
+    for (int64_t i = 0; i < panels; ++i, to += columns * s.depth())
+      PackFilterPanel(s, element, filter, i / packed.panels, i % packed.panels * columns, columns,
+                      to);
   });
 }
 
