@@ -83,8 +83,8 @@ Convolving Read(const Op& op) {
 
 void CheckConvolution(const Op& op) {
   CheckCounts(op, 2, 1);
-  CheckKind(op, op.operand_types[0], kNumbers);
-  CheckKind(op, op.operand_types[1], kNumbers);
+  CheckKind(op, op.operand_types[0], kAll);
+  CheckKind(op, op.operand_types[1], kAll);
   const Convolving how = Read(op);
   const Type& input = op.operand_types[0];
   const Type& kernel = op.operand_types[1];
