@@ -126,7 +126,8 @@ class ClusterFinder {
     bool any = false;
     for (const NodeId n : in_.order) {
       for (const Output& from : graph_.data_inputs(n)) {
-        if (from.node == kNoNode || parent_[from.node] == kNoNode) continue;
+        // A list that nobody reads is an input of its loop, though its maker does not run.
+        if (from.node == kNoNode) continue;
         if (!Colored(from.node) && !Colored(n)) continue;
         if (stablehlo::CrossesBorder(graph_.output_type(from))) continue;
         if (!all && Together(from.node, n)) continue;

@@ -56,6 +56,13 @@ TEST(PjrtExplain, TellsTheClusterOfEachNode) {
 }
 
 // A compiler that fails costs a warning, or with --xla-errors=fail the run.
+// A loop keeps a list that nobody reads as an input, though nothing makes it.
+TEST(PjrtLists, ThatNobodyReadsCrossNoBorder) {
+  const Finished run = GraphRun(
+      {"check", "--gradients", "tests/golden/gradients/Loops.pbtxt.xz", "--plugin", Reference()});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
 TEST(PjrtErrors, ACompilerThatFailsIsAFallback) {
   std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
   for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--json")})
