@@ -1,5 +1,6 @@
 // graph_run opt: optimizes a graph for its fetches and writes the result.
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -38,6 +39,12 @@ struct OptFlags : CompileFlags {
   void Declare(Declarer& d);
 };
 
+// Why -o takes no such name. One without an ending may be that of a folder (WritesFolder).
+std::string RefuseOutput(const std::string& path) {
+  const bool may_be_folder = !path.empty() && !std::filesystem::path(path).has_extension();
+  return may_be_folder || path.ends_with(".mlir") ? std::string() : RefuseExportName(path);
+}
+
 void OptFlags::Declare(Declarer& d) {
   DeclareOutputs(d);
   DeclareSignature(d);
@@ -56,7 +63,8 @@ void OptFlags::Declare(Declarer& d) {
   d.Group(FlagGroup::kOptimizer);
   d.Text("-o,--save-optimized", save_optimized, "OUT",
          "write the optimized graph: .pb or .pbtxt, .xz or .gz after it; with --emit a .mlir; of a "
-         "SavedModel, any other name is that of a folder, which gets a SavedModel of the graph");
+         "SavedModel a folder, DIR or DIR/, which gets a SavedModel of the graph",
+         RefuseOutput);
   d.Text("--explain-node", explain_node, "NAME",
          "which nodes and rewrites a node of the optimized graph comes from, or where one went; "
          "FUNCTION:NODE is one of a function's body");
@@ -215,7 +223,8 @@ absl::StatusOr<bool> WritesFolder(const OptFlags& flags) {
   if (flags.save_optimized.empty()) return false;
   const std::string wrong = RefuseExportName(flags.save_optimized);
   if (wrong.empty()) return false;
-  if (!IsSavedModel(flags.paths.front())) return UsageError(absl::StrCat("-o: ", wrong));
+  if (!IsSavedModel(flags.paths.front()))
+    return UsageError(absl::StrCat("graph_run opt: -o: ", wrong));
   const std::pair<bool, const char*> parts[] = {{!flags.signature.empty(), "--signature"},
                                                 {!flags.outputs.empty(), "--output"},
                                                 {!flags.inits.empty(), "--init"},
