@@ -145,6 +145,23 @@ absl::Status DownloadResults(const ClusterProgram& program, const Cluster& clust
   return status;
 }
 
+absl::Status ExecuteProgram(const ClusterProgram& program, const Cluster& cluster, void* const* in,
+                            absl::Span<void* const> targets, ClusterRun& run) {
+  TENON_RETURN_IF_ERROR(UploadInputs(program, cluster, in, run));
+  run.results.resize(program.results.size());
+  TENON_RETURN_IF_ERROR(program.executable->Execute(run.arguments, {}, absl::MakeSpan(run.results),
+                                                    &run.done, cluster.name));
+  return DownloadResults(program, cluster, targets, run);
+}
+
+// After an error: the plug-in may still read the caller's memory, which ends with the run.
+void AwaitTransfers(const Cluster& cluster, ClusterRun& run) {
+  run.uploads.clear();
+  const double timeout_s = cluster.device->client().timeout_s();
+  for (pjrt::Event& transfer : run.transfers)
+    transfer.Await(timeout_s, "a transfer to the device", cluster.name).IgnoreError();
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Cluster& cluster,
@@ -207,14 +224,13 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                          void* const* out, const stablehlo::Check** failed) {
   ClusterRun run;
-  TENON_RETURN_IF_ERROR(UploadInputs(program, cluster, in, run));
-  run.results.resize(program.results.size());
-  TENON_RETURN_IF_ERROR(program.executable->Execute(run.arguments, {}, absl::MakeSpan(run.results),
-                                                    &run.done, cluster.name));
   absl::InlinedVector<void*, 8> targets(out, out + program.num_results);
   absl::InlinedVector<unsigned char, 8> flags(program.checks.size(), 1);
   for (unsigned char& flag : flags) targets.push_back(&flag);
-  TENON_RETURN_IF_ERROR(DownloadResults(program, cluster, targets, run));
+  if (absl::Status status = ExecuteProgram(program, cluster, in, targets, run); !status.ok()) {
+    AwaitTransfers(cluster, run);
+    return status;
+  }
   for (size_t i = 0; i < flags.size() && *failed == nullptr; ++i) {
     if (flags[i] == 0) *failed = &program.checks[i];
   }
