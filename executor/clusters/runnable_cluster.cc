@@ -9,6 +9,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {

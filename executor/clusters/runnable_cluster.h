@@ -17,9 +17,11 @@
 #include "executor/clusters/cluster.h"
 #include "executor/clusters/cluster_options.h"
 #include "executor/clusters/cluster_program.h"
-#include "plugin/kernels/kernel.h"
 
 namespace tenon {
+
+class Prepare;    // plugin/kernels/kernel.h
+struct StepArgs;  // plugin/kernels/run_fn.h
 
 // Computes a cluster with the kernels of the host. Thread-safe.
 class OrdinaryKernels {
