@@ -19,6 +19,7 @@ struct PluginCheckFlags : CommonFlags {
   bool init = false;  // make PJRT clients too
 
   void Declare(Declarer& d) {
+    d.Group(FlagGroup::kDevices);
     d.Flag("--init", init, "create PJRT clients too: it may take a device's memory");
     DeclareTimeout(d);
     DeclareOutput(d);
