@@ -189,7 +189,7 @@ absl::Status WriteSavedModel(const SavedModel& model, const Graph& graph,
                                                                   ".", getpid(), ".unfinished"));
   std::error_code error;
   fs::create_directories(unfinished.path(), error);
-  if (error) return OfFile(unfinished.path(), error);
+  if (error) return OfFile(target, error);
   TENON_RETURN_IF_ERROR(CopyOtherFiles(model.folder, unfinished.path()));
   TENON_RETURN_IF_ERROR(WriteFile((unfinished.path() / "saved_model.pb").string(), bytes));
   return unfinished.Rename(target);
