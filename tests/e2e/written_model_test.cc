@@ -39,7 +39,7 @@ std::set<std::string> FilesIn(const std::string& folder) {
 
 TEST(WrittenModels, AnswerTheSame) {
   for (const std::string name : kSavedModels) {
-    const std::string out = NewFolder("written." + name);
+    const std::string out = NewFolder("written_" + name);
     const Finished opt = GraphRun({"opt", Folder(name), "-o", out});
     ASSERT_EQ(opt.exit, 0) << name << ": " << opt.err;
     const json cases = Document({"run", out, "--cases", Cases(name)})["cases"];
@@ -60,7 +60,7 @@ TEST(WrittenModels, AnswerTheSame) {
 
 // Functions that objects name, constants that functions have captured, and what saves.
 TEST(WrittenModels, KeepWhatLoadersLookUp) {
-  const std::string out = NewFolder("written.nested");
+  const std::string out = NewFolder("written_nested");
   ASSERT_EQ(GraphRun({"opt", Folder("nested_tables"), "-o", out}).exit, 0);
   const std::string before = ReadFile(Folder("nested_tables") + "/saved_model.pb");
   const std::string after = ReadFile(out + "/saved_model.pb");
@@ -73,7 +73,7 @@ TEST(WrittenModels, KeepWhatLoadersLookUp) {
 
 TEST(WrittenModels, AreVerified) {
   for (const std::string how : {"structure", "numeric"}) {
-    const std::string out = NewFolder("written.verified");
+    const std::string out = NewFolder("written_verified");
     const Finished opt =
         GraphRun({"opt", Folder("keras_classifier"), "-o", out + "/", "--verify-each=" + how});
     EXPECT_EQ(opt.exit, 0) << opt.err;
@@ -82,20 +82,20 @@ TEST(WrittenModels, AreVerified) {
 }
 
 TEST(WrittenModels, OverwriteNothing) {
-  const std::string model = CopyOf("affine_state", "written.source");
-  const std::string there = NewFolder("written.there");
+  const std::string model = CopyOf("affine_state", "written_source");
+  const std::string there = NewFolder("written_there");
   fs::create_directory(there);
   EXPECT_EQ(GraphRun({"opt", model, "-o", there}).exit, 0);  // it was empty
   const Finished again = GraphRun({"opt", model, "-o", there});
   EXPECT_NE(again.exit, 0);
   EXPECT_THAT(again.err, HasSubstr(there + ": exists already, and is no empty folder"));
-  for (const std::string within : {model, model + "/optimized", model + "/../written.source"}) {
+  for (const std::string& within : {model, model + "/optimized", model + "/../written_source"}) {
     const Finished opt = GraphRun({"opt", model, "-o", within});
     EXPECT_NE(opt.exit, 0) << within;
     EXPECT_THAT(opt.err, HasSubstr("lies within it")) << within;
   }
   EXPECT_EQ(FilesIn(model), FilesIn(Folder("affine_state")));
-  const std::string deep = NewFolder("written.deep");
+  const std::string deep = NewFolder("written_deep");
   EXPECT_EQ(GraphRun({"opt", model, "-o", deep + "/a/b"}).exit, 0);
   EXPECT_TRUE(fs::exists(deep + "/a/b/saved_model.pb"));
   // Nothing unfinished is left.
@@ -106,22 +106,22 @@ TEST(WrittenModels, OverwriteNothing) {
 TEST(WrittenModels, AreWhole) {
   for (const std::vector<std::string>& part :
        {std::vector<std::string>{"--signature", "count"}, {"--output", "y"}, {"--keep-state"}}) {
-    std::vector<std::string> args = {"opt", Folder("affine_state"), "-o", TempPath("written.part")};
+    std::vector<std::string> args = {"opt", Folder("affine_state"), "-o", TempPath("written_part")};
     args.insert(args.end(), part.begin(), part.end());
     const Finished opt = GraphRun(args);
     EXPECT_EQ(opt.exit, 2) << part[0];
     EXPECT_THAT(opt.err, AllOf(HasSubstr(part[0] + ": "), HasSubstr("gets all signatures")));
   }
-  EXPECT_FALSE(fs::exists(TempPath("written.part")));
+  EXPECT_FALSE(fs::exists(TempPath("written_part")));
   const Finished plain =
-      GraphRun({"opt", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("written.part")});
+      GraphRun({"opt", "tests/golden/models/mlp/graph.pbtxt", "-o", TempPath("written_part")});
   EXPECT_EQ(plain.exit, 2);
   EXPECT_THAT(plain.err, HasSubstr("the name must end in .pb or .pbtxt"));
 }
 
 TEST(WrittenModels, OfText) {
   const std::string model = WriteSavedModel(
-      "written.text",
+      "written_text",
       TextNode("square", "Square", "input: 'x'", "attr { key: 'T' value { type: DT_FLOAT } }") +
           TextVarHandle("v", "v") +
           TextNode("read", "ReadVariableOp", "input: 'v'",
@@ -129,7 +129,7 @@ TEST(WrittenModels, OfText) {
           TextNode("y", "AddV2", "input: 'square' input: 'read'",
                    "attr { key: 'T' value { type: DT_FLOAT } }"),
       {"v"});
-  const std::string out = NewFolder("written.of_text");
+  const std::string out = NewFolder("written_of_text");
   const Finished opt = GraphRun({"opt", model, "-o", out});
   ASSERT_EQ(opt.exit, 0) << opt.err;
   const Finished run = GraphRun({"run", out, "--input", "x=2xf32=1,2", "--expect", "y=2xf32=3,7"});

@@ -42,7 +42,9 @@ struct OptFlags : CompileFlags {
 // Why -o takes no such name. One without an ending may be that of a folder (WritesFolder).
 std::string RefuseOutput(const std::string& path) {
   const bool may_be_folder = !path.empty() && !std::filesystem::path(path).has_extension();
-  return may_be_folder || path.ends_with(".mlir") ? std::string() : RefuseExportName(path);
+  if (may_be_folder || path.ends_with(".mlir")) return "";
+  const std::string wrong = RefuseExportName(path);
+  return wrong.empty() ? "" : absl::StrCat(wrong, ", or in / for the folder of a SavedModel");
 }
 
 void OptFlags::Declare(Declarer& d) {
