@@ -36,7 +36,7 @@ abi::Error* Initialize(abi::PluginInitializeArgs* /*args*/) {
 #endif
 }
 
-abi::Error* CreateClient(abi::ClientCreateArgs* args) {
+abi::Error* CreateClient([[maybe_unused]] abi::ClientCreateArgs* args) {
 #if defined(CLIENT_THROWS)
   throw std::runtime_error("no chip");
 #elif defined(NO_CLIENT)
@@ -45,7 +45,6 @@ abi::Error* CreateClient(abi::ClientCreateArgs* args) {
 #elif defined(NO_HARDWARE)
   return Failure(9);
 #else
-  (void)args;
   return Failure(3);
 #endif
 }
@@ -65,7 +64,7 @@ void Set(void (*&/*member*/)(Args*)) {}
 abi::Extension second = {sizeof(abi::Extension), 99, nullptr};
 abi::Extension first = {sizeof(abi::Extension), 1, &second};
 
-abi::Api MakeTable() {
+[[maybe_unused]] abi::Api MakeTable() {
   abi::Api api{};
 #define SET_MEMBER(Name, member, Args) Set(api.member);
   TENON_PJRT_SLOTS(SET_MEMBER, SET_MEMBER)
