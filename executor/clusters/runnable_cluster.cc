@@ -85,6 +85,7 @@ void RunnableCluster::NoteReason(const absl::Status& why) {
   const absl::Status named = Named(why);
   {
     absl::MutexLock lock(&reason_mutex_);
+    if (reason_ == why.message()) return;  // it was told
     reason_ = std::string(why.message());
   }
   WarnOf(Annotate(named, "", "; ordinary kernels run in its place"));

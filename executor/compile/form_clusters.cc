@@ -6,7 +6,6 @@
 #include "executor/clusters/cluster_set.h"
 #include "executor/clusters/extract_clusters.h"
 #include "executor/clusters/find_clusters.h"
-#include "executor/compile/node_devices.h"
 #include "executor/compile/stages.h"
 #include "graph/base/status_macros.h"
 
@@ -22,7 +21,7 @@ bool AnyCompiles(absl::Span<const NodePlacement> placement) {
 
 // What is in no cluster runs on the host.
 std::vector<NodePlacement> PlaceRestOnHost(std::vector<NodePlacement> placement, Device* host,
-                                     Graph& graph) {
+                                           Graph& graph) {
   placement.resize(graph.num_node_ids());
   const std::string name = host->full_name();
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -57,22 +56,6 @@ absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const Compile
       PlaceRestOnHost(*optimized.placement, context.host, *graph));
   clustered.graph = std::move(graph);
   return clustered;
-}
-
-NodeDevices::NodeDevices(const CompileContext& context)
-    : whole_(context), context_{options_,        {}, context.host, context.kernels, context.fixed,
-                                context.ordinary} {
-  for (Device* device : context.devices) {
-    if (device->compiles()) {
-      all_run_nodes_ = false;
-    } else {
-      devices_.push_back(device);
-    }
-  }
-  if (all_run_nodes_) return;
-  options_ = context.options;
-  options_.placer.soft_placement = options_.placer.fallback = true;
-  context_.devices = devices_;
 }
 
 }  // namespace tenon

@@ -20,10 +20,10 @@ class NodeDevices {
 
  private:
   const CompileContext& whole_;
-  bool all_run_nodes_ = true;
   SessionOptions options_;
   std::vector<Device*> devices_;
-  CompileContext context_;
+  const bool all_run_nodes_;
+  const CompileContext context_;
 };
 
 }  // namespace tenon

@@ -145,4 +145,11 @@ void ApplyPlacement(Graph& graph, absl::Span<const NodePlacement> placement,
   }
 }
 
+bool TakeCompilingOut(std::vector<Device*>& devices, PlacerOptions& options) {
+  const auto compiles = [](const Device* device) { return device->compiles(); };
+  if (std::erase_if(devices, compiles) == 0) return false;
+  options.soft_placement = options.fallback = true;
+  return true;
+}
+
 }  // namespace tenon

@@ -74,6 +74,10 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //
 // Errors:
 // * FAILED_PRECONDITION: the CPU is not among the devices.
+// Takes the devices that compile (Device::compiles) out of the list. If there are some, requests
+// for them may be ignored in what is left. Returns whether there are.
+bool TakeCompilingOut(std::vector<Device*>& devices, PlacerOptions& options);
+
 // * INVALID_ARGUMENT: a request is malformed or cannot be met, no device serves a group, the graph
 //   has a cycle, or there are more than 64 device types. For a request or a group the message names
 //   the node, its op, its request and its group.

@@ -173,22 +173,23 @@ Value Builder::Vector(DataType dtype, IntSpan values) {
   return v;
 }
 
-Value Builder::Unary(std::string_view op, const Value& x) {
+Value Builder::BeginUnary(std::string_view op, const Value& x) {
   Value v = Begin(x.dtype, x.shape);
-  absl::StrAppend(&out_.text, "stablehlo.", op, " ");
+  absl::StrAppend(&out_.text, op, " ");
   AppendName(x);
   Text(" : ");
   AppendType(x);
+  return v;
+}
+
+Value Builder::Unary(std::string_view op, const Value& x) {
+  Value v = BeginUnary(absl::StrCat("stablehlo.", op), x);
   End();
   return v;
 }
 
 Value Builder::Chlo(std::string_view op, const Value& x) {
-  Value v = Begin(x.dtype, x.shape);
-  absl::StrAppend(&out_.text, "chlo.", op, " ");
-  AppendName(x);
-  Text(" : ");
-  AppendType(x);
+  Value v = BeginUnary(absl::StrCat("chlo.", op), x);
   Text(" -> ");
   AppendType(v);
   End();

@@ -216,6 +216,8 @@ class Builder {
   Value New(DataType dtype, const Shape& shape);
   // "%7 = "
   Value Begin(DataType dtype, const Shape& shape);
+  // A line up to the operand's type, with a result of this type.
+  Value BeginUnary(std::string_view op, const Value& x);
   void End();
   void Text(std::string_view text) { out_.text.append(text); }
   void Names(absl::Span<const Value> values);

@@ -136,16 +136,10 @@ void TellOfPlaces(const CompileFlags& flags, int threads) {
 
 // Compares graphs on devices that run nodes. Where groups of nodes are compiled, a rewrite may
 // change what is computed together, and with it the last bits.
-GraphRunner RunnerOfNodes(const std::vector<Device*>& devices, SessionOptions options,
+GraphRunner RunnerOfNodes(std::vector<Device*> devices, SessionOptions options,
                           std::vector<std::string> inits) {
-  std::vector<Device*> nodes;
-  for (Device* device : devices) {
-    if (!device->compiles()) nodes.push_back(device);
-  }
-  if (nodes.size() < devices.size()) {
-    options.placer.soft_placement = options.placer.fallback = true;
-  }
-  return GraphRunner(std::move(nodes), std::move(options), std::move(inits));
+  TakeCompilingOut(devices, options.placer);
+  return GraphRunner(std::move(devices), std::move(options), std::move(inits));
 }
 
 }  // namespace

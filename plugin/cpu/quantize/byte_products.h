@@ -1,6 +1,7 @@
 // The inner loop of products of 8-bit values, which are summed in 32 bits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tenon::cpu {
@@ -17,6 +18,19 @@ struct AllByteProducts {
   ByteProducts<int8_t> s8;
 };
 const AllByteProducts& ChooseByteProducts();
+
+// Does so for any number of rows: value(r) is x[r].
+template <typename Byte, typename Value>
+void AddByteRows(ByteProducts<Byte> add, int64_t rows, Value value, const Byte* b, int64_t n,
+                 int32_t zero, int32_t* sums) {
+  constexpr int64_t kPiece = 64;
+  int32_t x[kPiece];
+  for (int64_t first = 0; first < rows; first += kPiece) {
+    const int64_t count = std::min(kPiece, rows - first);
+    for (int64_t r = 0; r < count; ++r) x[r] = value(first + r);
+    add(x, count, b + first * n, n, n, zero, sums);
+  }
+}
 
 namespace sse2 {
 extern const AllByteProducts kByteProducts;

@@ -37,14 +37,8 @@ struct FusedConv {
 // Adds values of the left side, each times a row of n weights, to n sums. Sums wrap around.
 template <typename T>
 void AddRows(const T* values, int64_t count, const int8_t* weights, int64_t n, int32_t* sums) {
-  constexpr int64_t kPiece = 64;
-  const ByteProducts<int8_t> add = ChooseByteProducts().s8;
-  for (int64_t i = 0; i < count; i += kPiece) {
-    const int64_t rows = std::min(kPiece, count - i);
-    int32_t x[kPiece];
-    std::copy(values + i, values + i + rows, x);
-    add(x, rows, weights + i * n, n, n, 0, sums);
-  }
+  const auto value = [values](int64_t i) { return int32_t{values[i]}; };
+  AddByteRows(ChooseByteProducts().s8, count, value, weights, n, 0, sums);
 }
 
 // Adds what the pixel contributes to all channels. A filter is [rows, columns, in_channels,

@@ -26,9 +26,6 @@ absl::StatusOr<Operands> ReadOperands(const StepArgs& args, const QuantizedType&
   return Operands{a, b, ZeroOf(type, a), ZeroOf(type, b)};
 }
 
-// Values of the left side without their zero point, so many at a time.
-constexpr int64_t kPiece = 64;
-
 // --- QuantizedMatMul.
 
 struct MatMul {
@@ -54,15 +51,12 @@ absl::Status RunMatMul(const void* state, const StepArgs& args) {
     for (int64_t i = begin; i < end; ++i) {
       int32_t* const sums = static_cast<int32_t*>(args.out[0]) + i * s.n;
       std::fill(sums, sums + s.n, 0);
-      for (int64_t l = 0; l < s.k; l += kPiece) {
-        const int64_t rows = std::min(kPiece, s.k - l);
-        int32_t x[kPiece];
-        for (int64_t r = 0; r < rows; ++r) {
-          x[r] = WrappingSubtract(a[s.transpose_a ? (l + r) * s.m + i : i * s.k + l + r],
-                                  operands.zero_a);
-        }
-        add(x, rows, b + l * s.n, s.n, s.n, operands.zero_b, sums);
-      }
+      AddByteRows(
+          add, s.k,
+          [&](int64_t l) {
+            return WrappingSubtract(a[s.transpose_a ? l * s.m + i : i * s.k + l], operands.zero_a);
+          },
+          b, s.n, operands.zero_b, sums);
     }
   });
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
@@ -114,14 +108,10 @@ void ConvPixel(const Conv& s, const Operands& operands, const uint8_t* image, co
       const uint8_t* const pixel = image + (y * s.columns.in + x) * s.in_channels;
       const uint8_t* const weights =
           filter + (i * s.columns.size + j) * s.in_channels * s.out_channels;
-      for (int64_t c = 0; c < s.in_channels; c += kPiece) {
-        const int64_t rows = std::min(kPiece, s.in_channels - c);
-        int32_t values[kPiece];
-        for (int64_t r = 0; r < rows; ++r)
-          values[r] = WrappingSubtract(pixel[c + r], operands.zero_a);
-        add(values, rows, weights + c * s.out_channels, s.out_channels, s.out_channels,
-            operands.zero_b, sums);
-      }
+      AddByteRows(
+          add, s.in_channels,
+          [&](int64_t c) { return WrappingSubtract(pixel[c], operands.zero_a); }, weights,
+          s.out_channels, operands.zero_b, sums);
     }
   }
 }

@@ -123,8 +123,8 @@ class BatchNorm {
 
 constexpr PlainRow kLayer[] = {{{"_TenonLayerNorm", kF32}}};
 constexpr PlainRow kBatchNorms[] = {{{"FusedBatchNorm", kF32}},
-                               {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
-                               {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
+                                    {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
+                                    {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
 
 }  // namespace
 

@@ -45,16 +45,9 @@ Array Binary(const Op&, const std::vector<Array>& operands, const Dims& dims) {
   return out;
 }
 
-template <Array (*lifted)(const Op&, const std::vector<Array>&, const Dims&)>
-void Evaluate(Frame* frame, const Op& op) {
-  std::vector<Array> operands;
-  for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(frame->In(op, i));
-  frame->Out(op, lifted(op, operands, op.result_types[0].dims));
-}
-
 template <typename F, unsigned kinds>
 OpRow Row(std::string_view name) {
-  return {name, &CheckBinary<kinds>, &Evaluate<&Binary<F, kinds>>, &Binary<F, kinds>};
+  return {name, &CheckBinary<kinds>, &EvaluateLifted<&Binary<F, kinds>>, &Binary<F, kinds>};
 }
 
 struct Plain {
@@ -351,9 +344,9 @@ const std::vector<OpRow>& BinaryRows() {
       Row<ShiftLeft, kIntegers>("stablehlo.shift_left"),
       Row<ShiftRightLogical, kIntegers>("stablehlo.shift_right_logical"),
       Row<ShiftRightArithmetic, kIntegers>("stablehlo.shift_right_arithmetic"),
-      {"stablehlo.compare", &CheckCompare, &Evaluate<&Compare>, &Compare},
-      {"stablehlo.select", &CheckSelect, &Evaluate<&Select>, &Select},
-      {"stablehlo.clamp", &CheckClamp, &Evaluate<&Clamp>, &Clamp},
+      {"stablehlo.compare", &CheckCompare, &EvaluateLifted<&Compare>, &Compare},
+      {"stablehlo.select", &CheckSelect, &EvaluateLifted<&Select>, &Select},
+      {"stablehlo.clamp", &CheckClamp, &EvaluateLifted<&Clamp>, &Clamp},
   };
   return kRows;
 }

@@ -159,21 +159,14 @@ Array ReducePrecision(const Op& op, const std::vector<Array>& operands, const Di
   return out;
 }
 
-template <Array (*lifted)(const Op&, const std::vector<Array>&, const Dims&)>
-void Evaluate(Frame* frame, const Op& op) {
-  std::vector<Array> operands;
-  for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(frame->In(op, i));
-  frame->Out(op, lifted(op, operands, op.result_types[0].dims));
-}
-
 }  // namespace
 
 const std::vector<OpRow>& ConversionRows() {
   static const std::vector<OpRow> kRows = {
-      {"stablehlo.convert", &CheckConvert, &Evaluate<&Convert>, &Convert},
+      {"stablehlo.convert", &CheckConvert, &EvaluateLifted<&Convert>, &Convert},
       {"stablehlo.bitcast_convert", &CheckBitcast, &Bitcast, nullptr},
-      {"stablehlo.complex", &CheckComplex, &Evaluate<&MakeComplex>, &MakeComplex},
-      {"stablehlo.reduce_precision", &CheckReducePrecision, &Evaluate<&ReducePrecision>,
+      {"stablehlo.complex", &CheckComplex, &EvaluateLifted<&MakeComplex>, &MakeComplex},
+      {"stablehlo.reduce_precision", &CheckReducePrecision, &EvaluateLifted<&ReducePrecision>,
        &ReducePrecision},
   };
   return kRows;

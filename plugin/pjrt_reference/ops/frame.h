@@ -68,4 +68,12 @@ const OpRow* FindRow(std::string_view name);
 // The op's results get a wrong first element.
 void Spoil(Frame* frame, const Op& op);
 
+// The evaluation of an op of one result, which `lifted` computes from all operands.
+template <Array (*lifted)(const Op&, const std::vector<Array>&, const Dims&)>
+void EvaluateLifted(Frame* frame, const Op& op) {
+  std::vector<Array> operands;
+  for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(frame->In(op, i));
+  frame->Out(op, lifted(op, operands, op.result_types[0].dims));
+}
+
 }  // namespace pjref

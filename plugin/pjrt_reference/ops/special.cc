@@ -34,20 +34,13 @@ void Check(const Op& op) {
   CheckResult(op, 0, op.operand_types[0]);
 }
 
-template <Array (*lifted)(const Op&, const std::vector<Array>&, const Dims&)>
-void Evaluate(Frame* frame, const Op& op) {
-  std::vector<Array> operands;
-  for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(frame->In(op, i));
-  frame->Out(op, lifted(op, operands, op.result_types[0].dims));
-}
-
 template <double (*f)(double)>
 OpRow Row(std::string_view name) {
-  return {name, &Check<1>, &Evaluate<&Special<f>>, &Special<f>};
+  return {name, &Check<1>, &EvaluateLifted<&Special<f>>, &Special<f>};
 }
 template <double (*f)(double, double)>
 OpRow Row2(std::string_view name) {
-  return {name, &Check<2>, &Evaluate<&SpecialOfTwo<f>>, &SpecialOfTwo<f>};
+  return {name, &Check<2>, &EvaluateLifted<&SpecialOfTwo<f>>, &SpecialOfTwo<f>};
 }
 
 double Erf(double x) { return std::erf(x); }
@@ -170,7 +163,7 @@ bool IsNegInf(double x) { return std::isinf(x) && x < 0; }
 
 template <bool (*holds)(double)>
 OpRow TestRow(std::string_view name) {
-  return {name, &CheckTest, &Evaluate<&Test<holds>>, &Test<holds>};
+  return {name, &CheckTest, &EvaluateLifted<&Test<holds>>, &Test<holds>};
 }
 
 }  // namespace
@@ -195,7 +188,7 @@ const std::vector<OpRow>& SpecialRows() {
       Row<&Conj>("chlo.conj"),
       Row2<&Zeta>("chlo.zeta"),
       Row2<&Polygamma>("chlo.polygamma"),
-      {"chlo.next_after", &CheckNextAfter, &Evaluate<&NextAfter>, &NextAfter},
+      {"chlo.next_after", &CheckNextAfter, &EvaluateLifted<&NextAfter>, &NextAfter},
       TestRow<&IsInf>("chlo.is_inf"),
       TestRow<&IsPosInf>("chlo.is_pos_inf"),
       TestRow<&IsNegInf>("chlo.is_neg_inf"),

@@ -30,14 +30,9 @@ Array Unary(const Op&, const std::vector<Array>& operands, const Dims& dims) {
   return out;
 }
 
-template <Array (*lifted)(const Op&, const std::vector<Array>&, const Dims&)>
-void Evaluate(Frame* frame, const Op& op) {
-  frame->Out(op, lifted(op, {frame->In(op, 0)}, op.result_types[0].dims));
-}
-
 template <typename F, unsigned kinds>
 OpRow Row(std::string_view name) {
-  return {name, &CheckUnary<kinds>, &Evaluate<&Unary<F, kinds>>, &Unary<F, kinds>};
+  return {name, &CheckUnary<kinds>, &EvaluateLifted<&Unary<F, kinds>>, &Unary<F, kinds>};
 }
 
 struct Negate {
@@ -270,13 +265,14 @@ const std::vector<OpRow>& UnaryRows() {
       Row<RoundAwayFromZero, kFloats>("stablehlo.round_nearest_afz"),
       Row<RoundToEven, kFloats>("stablehlo.round_nearest_even"),
       Row<Sign, kSigned | kSmooth>("stablehlo.sign"),
-      {"stablehlo.abs", &CheckAbs, &Evaluate<&Abs>, &Abs},
-      {"stablehlo.real", &CheckPart, &Evaluate<&Part<false>>, &Part<false>},
-      {"stablehlo.imag", &CheckPart, &Evaluate<&Part<true>>, &Part<true>},
-      {"stablehlo.is_finite", &CheckIsFinite, &Evaluate<&IsFinite>, &IsFinite},
-      {"stablehlo.not", &CheckUnary<kIntegers | kBool>, &Evaluate<&Not>, &Not},
-      {"stablehlo.popcnt", &CheckUnary<kIntegers>, &Evaluate<&PopulationCount>, &PopulationCount},
-      {"stablehlo.count_leading_zeros", &CheckUnary<kIntegers>, &Evaluate<&LeadingZeros>,
+      {"stablehlo.abs", &CheckAbs, &EvaluateLifted<&Abs>, &Abs},
+      {"stablehlo.real", &CheckPart, &EvaluateLifted<&Part<false>>, &Part<false>},
+      {"stablehlo.imag", &CheckPart, &EvaluateLifted<&Part<true>>, &Part<true>},
+      {"stablehlo.is_finite", &CheckIsFinite, &EvaluateLifted<&IsFinite>, &IsFinite},
+      {"stablehlo.not", &CheckUnary<kIntegers | kBool>, &EvaluateLifted<&Not>, &Not},
+      {"stablehlo.popcnt", &CheckUnary<kIntegers>, &EvaluateLifted<&PopulationCount>,
+       &PopulationCount},
+      {"stablehlo.count_leading_zeros", &CheckUnary<kIntegers>, &EvaluateLifted<&LeadingZeros>,
        &LeadingZeros},
   };
   return kRows;

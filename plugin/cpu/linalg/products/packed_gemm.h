@@ -1,4 +1,5 @@
-// The inner loop of matrix products of any type: one block of registers, from packed operands.
+// The inner loops of products of any type: one block of registers from packed operands, and one by
+// one.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace tenon::cpu {
 // What becomes of the sums of a block.
 enum class SumInto { kSet, kAdd, kSubtract };
 
-// The loop for T and one instruction set. T is float, double, uint32_t or uint64_t; integers wrap
+// The loops for T and one instruction set. T is float, double, uint32_t or uint64_t; integers wrap
 // around.
 template <typename T>
 struct PackedGemm {
@@ -19,9 +20,11 @@ struct PackedGemm {
   // starts at 0 and runs in the order of p. The caller owns the memory, at the alignment of T.
   void (*multiply)(int64_t k, const T* a, const T* b, int m, int n, T* c, int64_t c_row,
                    SumInto into);
+  // Adds x[i] * w[i] to sums[i] for i < n, at the alignment of T. `sums` must not overlap x or w.
+  void (*add_products)(const T* x, const T* w, int64_t n, T* sums);
 };
 
-// The loop for CpuIsa().
+// The loops for CpuIsa().
 template <typename T>
 const PackedGemm<T>& ChoosePackedGemm();
 

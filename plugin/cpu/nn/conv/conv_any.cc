@@ -14,7 +14,6 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
-#include "plugin/cpu/nn/conv/channel_sums.h"
 #include "plugin/cpu/nn/conv/conv.h"
 
 namespace tenon::cpu {
@@ -162,10 +161,9 @@ A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A 
 // The sums of `count` places where each channel has a filter of its own. `wide` is memory for
 // numbers of one place.
 template <typename A>
-void SumByChannel(const AnyConv& s, const void* input, int64_t image, int64_t first, int64_t count,
-                  const A* filter, A* wide, A* sums) {
+void SumByChannel(const AnyConv& s, const PackedGemm<A>& gemm, const void* input, int64_t image,
+                  int64_t first, int64_t count, const A* filter, A* wide, A* sums) {
   const int64_t channels = s.all_written();
-  const ChannelSums<A> add = ChooseChannelSums<A>();
   for (int64_t place = 0; place < count; ++place, sums += channels) {
     s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
       const void* x = static_cast<const char*>(input) +
@@ -174,7 +172,7 @@ void SumByChannel(const AnyConv& s, const void* input, int64_t image, int64_t fi
         s.widen(&x, wide, channels, 0);
         x = wide;
       }
-      add(static_cast<const A*>(x), filter + window_place * channels, channels, sums);
+      gemm.add_products(static_cast<const A*>(x), filter + window_place * channels, channels, sums);
     });
   }
 }
@@ -230,25 +228,26 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   StepArgs rest = args;
   rest.scratch = static_cast<char*>(args.scratch) + AlignedBytes(packed.filter * sizeof(A));
   const int64_t tiles = (s.written_places() + kTilePlaces - 1) / kTilePlaces;
-  return ForEachTile(
-      rest, q.batch * tiles, AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
-      [&](int64_t tile, char* scratch) {
-        A* const windows = reinterpret_cast<A*>(scratch);
-        A* const sums = windows + packed.windows;
-        const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
-        const int64_t count = std::min(kTilePlaces, s.written_places() - first);
-        std::fill(sums, sums + count * s.all_written(), A());
-        if (s.by_channel())
-          SumByChannel(s, args.in[s.source()], image, first, count, filter, windows, sums);
-        const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
-        for (int64_t group = 0; group < groups; ++group) {
-          PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first, count,
-                      windows);
-          MultiplyGroup(s, packed, group, count, windows, filter, sums);
-        }
-        FinishPlaces(s, args, image, first, count, sums);
-        return absl::OkStatus();
-      });
+  return ForEachTile(rest, q.batch * tiles,
+                     AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
+                     [&](int64_t tile, char* scratch) {
+                       A* const windows = reinterpret_cast<A*>(scratch);
+                       A* const sums = windows + packed.windows;
+                       const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
+                       const int64_t count = std::min(kTilePlaces, s.written_places() - first);
+                       std::fill(sums, sums + count * s.all_written(), A());
+                       if (s.by_channel())
+                         SumByChannel(s, packed.gemm, args.in[s.source()], image, first, count,
+                                      filter, windows, sums);
+                       const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
+                       for (int64_t group = 0; group < groups; ++group) {
+                         PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first,
+                                     count, windows);
+                         MultiplyGroup(s, packed, group, count, windows, filter, sums);
+                       }
+                       FinishPlaces(s, args, image, first, count, sums);
+                       return absl::OkStatus();
+                     });
 }
 
 template <typename A>

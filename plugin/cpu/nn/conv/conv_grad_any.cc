@@ -9,7 +9,6 @@
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
-#include "plugin/cpu/nn/conv/channel_sums.h"
 #include "plugin/cpu/nn/conv/conv.h"
 
 namespace tenon::cpu {
@@ -114,7 +113,7 @@ class FilterPlace {
   }
   void AddByChannel(int64_t in, int64_t out) {
     const A* const x = Channels(args_.in[0], in, in_);
-    add_(x, Channels(args_.in[2], out, out_), s_.q.out_channels, sums_);
+    sizes_.gemm.add_products(x, Channels(args_.in[2], out, out_), s_.q.out_channels, sums_);
   }
 
   void MultiplyGroup(A* sums) {
@@ -135,7 +134,6 @@ class FilterPlace {
   const AnyFilterGrad& s_;
   const Scratch<A>& sizes_;
   const StepArgs& args_;
-  const ChannelSums<A> add_ = ChooseChannelSums<A>();
   A* const in_;
   A* const out_;
   A* const sums_;
