@@ -65,6 +65,10 @@ class HandlePool {
     --stock.size;
     return object;
   }
+  // The same; null where memory is short: no exception may leave a function of the C interface.
+  static T* TryTake() noexcept try { return Take(); } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   // Takes an object back, on any thread.
   static void Give(T* object) {
     Stock& stock = stock_;

@@ -72,7 +72,7 @@ absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer) {
 
 TF_Buffer* NewBuffer(std::string_view bytes) {
   TF_Buffer* buffer = TF_NewBuffer();
-  if (FillBuffer(bytes, buffer).ok()) return buffer;
+  if (buffer == nullptr || FillBuffer(bytes, buffer).ok()) return buffer;
   TF_DeleteBuffer(buffer);
   return nullptr;
 }
@@ -97,7 +97,9 @@ TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
 }
 
 TF_Buffer* TF_NewBuffer(void) {
-  auto* const buffer = new (tenon::HandlePool<tenon::IdleBuffer>::Take()) TF_Buffer{};
+  tenon::IdleBuffer* const room = tenon::HandlePool<tenon::IdleBuffer>::TryTake();
+  if (room == nullptr) return nullptr;
+  auto* const buffer = new (room) TF_Buffer{};
   if (AbiWatch* watch = AbiWatch::Active()) watch->Made(buffer, tenon::kBufferType);
   return buffer;
 }

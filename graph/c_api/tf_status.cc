@@ -78,7 +78,8 @@ using tenon::IsThere;
 extern "C" {
 
 TSL_Status* TSL_NewStatus(void) {
-  TSL_Status* const s = tenon::HandlePool<TSL_Status>::Take();
+  TSL_Status* const s = tenon::HandlePool<TSL_Status>::TryTake();
+  if (s == nullptr) return nullptr;
   s->code = TSL_OK;
   s->pooled = true;
   if (AbiWatch* watch = AbiWatch::Active()) [[unlikely]]

@@ -61,6 +61,7 @@ class Backward {
   absl::Status CheckNotInLoop(absl::Span<const Output> outputs, std::string_view what) const;
   void Start();
   void FindEnds();
+  absl::Status CheckNumbers() const;
   absl::Status Visit(NodeId n);
   void Release(NodeId n);
   absl::Status VisitExit(NodeId n);
@@ -126,6 +127,21 @@ void Backward::FindEnds() {
   for (const Output& stop : request_.stop_gradients) ends_.insert(stop.node);
 }
 
+// TensorFlow asks for the rule of each op whose result is differentiated, also where that result is
+// integers or bools, through which nothing flows.
+absl::Status Backward::CheckNumbers() const {
+  if (request_.ignore_unknown_rules) return absl::OkStatus();
+  for (const Output& y : request_.ys) {
+    const bool flows = CarriesGradient(graph_.output_type(y));
+    if (flows || !between_.Has(y.node) || ends_.contains(y.node)) continue;
+    const bool known = IsFunctional(graph_, y.node) || frames_.LoopOf(y.node) >= 0 ||
+                       graph_.FindFunction(graph_.op_name(y.node)) != nullptr ||
+                       FindGradientRow(OpOfRule(graph_, y.node, false)) != nullptr;
+    if (!known) return NoGradient(y.node);
+  }
+  return absl::OkStatus();
+}
+
 void Backward::Start() {
   absl::flat_hash_set<NodeId> started;
   for (const Output& y : request_.ys) {
@@ -174,6 +190,7 @@ absl::Status Backward::Run() {
   TENON_RETURN_IF_ERROR(FindSides());
   for (size_t i = 0; i < request_.ys.size(); ++i) TENON_RETURN_IF_ERROR(Seed(i));
   FindEnds();
+  TENON_RETURN_IF_ERROR(CheckNumbers());
   Start();
   while (!ready_.empty()) {
     const NodeId n = ready_.front();

@@ -46,18 +46,26 @@ absl::Status CallNode::Resolve() {
   for (const AttrDef& attr : def->attrs) {
     const AttrValue* const value = attrs.Find(attr.name);
     if (value == nullptr && !attr.has_default) {
-      return absl::InvalidArgumentError(absl::StrCat("NodeDef missing attr '", attr.name, "' from ",
-                                                     api::OpText(*def), "; NodeDef: ", node));
+      return MissingAttrs();
     }
     if (value == nullptr) continue;
     if (const absl::Status wrong = api::CheckAttr(attr, *value); !wrong.ok())
       return Annotate(wrong, "", absl::StrCat("\n\t; NodeDef: ", node, "; ", api::OpText(*def)));
   }
   TENON_ASSIGN_OR_RETURN(types, ResolveTypes(*def, attrs));
-  if (!HasReference(types.inputs) && !HasReference(types.outputs)) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      def->name,
-      " takes or gives references; an op that is executed alone takes and gives values"));
+  return absl::OkStatus();
+}
+
+absl::Status CallNode::MissingAttrs() const {
+  std::vector<std::string> missing;
+  for (const AttrDef& attr : def->attrs) {
+    if (!attr.has_default && attrs.Find(attr.name) == nullptr)
+      missing.push_back(absl::StrCat("'", attr.name, "'"));
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "NodeDef missing attr", missing.size() > 1 ? "s " : " ", absl::StrJoin(missing, ", "),
+      " from ", api::OpText(*def), "; NodeDef: ", api::NodeNameText(name)));
 }
 
 absl::Status CallNode::CheckInputs(Inputs inputs) const {
@@ -67,6 +75,11 @@ absl::Status CallNode::CheckInputs(Inputs inputs) const {
     return absl::InvalidArgumentError(absl::StrCat(
         "NodeDef expected inputs '", wanted, "' do not match ", inputs.size(),
         " inputs specified; ", api::OpText(*def), "; NodeDef: ", api::NodeNameText(name)));
+  }
+  if (HasReference(types.inputs) || HasReference(types.outputs)) {
+    return absl::UnimplementedError(absl::StrCat(
+        def->name,
+        " takes or gives references; an op that is executed alone takes and gives values"));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (types.inputs[i] == inputs[i]->dtype) continue;

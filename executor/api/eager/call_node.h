@@ -22,9 +22,12 @@ struct CallNode {
   // Checks the attributes against the OpDef, and sets `types`. To be called once, before all else.
   // With TensorFlow's messages: NOT_FOUND if an attribute is missing that gives the number or the
   // types of arguments or results; INVALID_ARGUMENT if another attribute is missing, or if the
-  // OpDef does not allow a value. UNIMPLEMENTED if an argument or a result is a reference.
+  // OpDef does not allow a value.
   absl::Status Resolve();
+  // INVALID_ARGUMENT that names the attributes that are missing; OK if none is.
+  absl::Status MissingAttrs() const;
   // INVALID_ARGUMENT if the inputs have another number or other types than `types` says.
+  // UNIMPLEMENTED if an argument or a result is a reference.
   absl::Status CheckInputs(Inputs inputs) const;
 
   // The name of the node. The constructor sets it to the name of the op. MakeCallable replaces it

@@ -299,15 +299,15 @@ absl::Status PrepareConcatOffset(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> JoinKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Concat", {}, PrepareConcat, 0b1, false, false, true},
-      {"ConcatV2", {}, PrepareConcatV2, 0, false, false, true},
+      {"Concat", {{"T", kEveryType}}, PrepareConcat, 0b1, false, false, true},
+      {"ConcatV2", {{"T", kEveryType}}, PrepareConcatV2, 0, false, false, true},
       {"ConcatOffset", {}, PrepareConcatOffset, kAllInputs},
-      {"Pack", {}, PreparePack, 0, false, false, true},
-      {"ParallelConcat", {}, PrepareParallelConcat},
-      {"_ParallelConcatUpdate", {}, PrepareParallelConcatUpdate},
-      {"Split", {}, PrepareSplit, 0b1, false, false, true},
-      {"SplitV", {}, PrepareSplitV, 0b110, false, false, true},
-      {"Unpack", {}, PrepareUnpack, 0, false, false, true},
+      {"Pack", {{"T", kEveryType}}, PreparePack, 0, false, false, true},
+      {"ParallelConcat", {{"T", kEveryType}}, PrepareParallelConcat},
+      {"_ParallelConcatUpdate", {{"T", kEveryType}}, PrepareParallelConcatUpdate},
+      {"Split", {{"T", kEveryType}}, PrepareSplit, 0b1, false, false, true},
+      {"SplitV", {{"T", kEveryType}}, PrepareSplitV, 0b110, false, false, true},
+      {"Unpack", {{"T", kEveryType}}, PrepareUnpack, 0, false, false, true},
   };
   return specs;
 }

@@ -105,10 +105,10 @@ absl::Status PrepareDiagPart(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> MatrixPartKernels() {
   static const CpuKernelSpec specs[] = {
-      {"MatrixBandPart", {}, PrepareBandPart},
-      {"BatchMatrixBandPart", {}, PrepareBandPart},
-      {"Diag", {}, PrepareDiag},
-      {"DiagPart", {}, PrepareDiagPart},
+      {"MatrixBandPart", {{"T", kEveryType}}, PrepareBandPart},
+      {"BatchMatrixBandPart", {{"T", kEveryType}}, PrepareBandPart},
+      {"Diag", {{"T", kEveryType}}, PrepareDiag},
+      {"DiagPart", {{"T", kEveryType}}, PrepareDiagPart},
   };
   return specs;
 }

@@ -160,13 +160,13 @@ absl::Status PrepareParallelConcatStart(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> RepeatKernels() {
   static const CpuKernelSpec specs[] = {
-      {"BroadcastTo", {}, PrepareBroadcastTo, 0b10},
-      {"Fill", {}, PrepareFill, 0b1},
+      {"BroadcastTo", {{"T", kEveryType}}, PrepareBroadcastTo, 0b10},
+      {"Fill", {{"T", kEveryType}}, PrepareFill, 0b1},
       {"Tile", {}, PrepareTile, 0b10},
       {"ZerosLike", {{"T", kCopyTypes}}, PrepareZerosLike},
-      {"OnesLike", {}, PrepareOnesLike},
-      {"Empty", {}, PrepareEmpty, 0b1},
-      {"_ParallelConcatStart", {}, PrepareParallelConcatStart},
+      {"OnesLike", {{"T", kEveryType}}, PrepareOnesLike},
+      {"Empty", {{"dtype", kEveryType}}, PrepareEmpty, 0b1},
+      {"_ParallelConcatStart", {{"dtype", kEveryType}}, PrepareParallelConcatStart},
   };
   return specs;
 }

@@ -166,12 +166,12 @@ absl::Status PrepareReverse(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> SliceKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Slice", {}, PrepareSlice, 0b110},
-      {"StridedSlice", {}, PrepareStridedSlice, 0b1110},
+      {"Slice", {{"T", kEveryType}}, PrepareSlice, 0b110},
+      {"StridedSlice", {{"T", kEveryType}}, PrepareStridedSlice, 0b1110},
       {"StridedSliceGrad", {{"T", kCopyTypes}}, PrepareStridedSliceGrad, 0b1111},
       {"TensorStridedSliceUpdate", {{"T", kCopyTypes}}, PrepareTensorStridedSliceUpdate, 0b1110},
-      {"ReverseV2", {}, PrepareReverseV2, 0b10},
-      {"Reverse", {}, PrepareReverse, 0b10},
+      {"ReverseV2", {{"T", kEveryType}}, PrepareReverseV2, 0b10},
+      {"Reverse", {{"T", kEveryType}}, PrepareReverse, 0b10},
   };
   return specs;
 }

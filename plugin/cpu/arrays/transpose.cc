@@ -283,14 +283,14 @@ absl::Status PrepareDepthSpace(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> TransposeKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Transpose", {}, PrepareTranspose, 0b10},
-      {"ConjugateTranspose", {}, PrepareTranspose, 0b10},
-      {"SpaceToBatchND", {}, PrepareSpaceToBatchNd, 0b110},
-      {"BatchToSpaceND", {}, PrepareBatchToSpaceNd, 0b110},
-      {"SpaceToBatch", {}, PrepareSpaceToBatch, 0b10},
-      {"BatchToSpace", {}, PrepareBatchToSpace, 0b10},
-      {"SpaceToDepth", {}, PrepareDepthSpace},
-      {"DepthToSpace", {}, PrepareDepthSpace},
+      {"Transpose", {{"T", kEveryType}}, PrepareTranspose, 0b10},
+      {"ConjugateTranspose", {{"T", kEveryType}}, PrepareTranspose, 0b10},
+      {"SpaceToBatchND", {{"T", kEveryType}}, PrepareSpaceToBatchNd, 0b110},
+      {"BatchToSpaceND", {{"T", kEveryType}}, PrepareBatchToSpaceNd, 0b110},
+      {"SpaceToBatch", {{"T", kEveryType}}, PrepareSpaceToBatch, 0b10},
+      {"BatchToSpace", {{"T", kEveryType}}, PrepareBatchToSpace, 0b10},
+      {"SpaceToDepth", {{"T", kEveryType}}, PrepareDepthSpace},
+      {"DepthToSpace", {{"T", kEveryType}}, PrepareDepthSpace},
   };
   return specs;
 }

@@ -37,6 +37,10 @@ inline constexpr uint64_t kFloat8Types =
 inline constexpr uint64_t kCopyTypes =
     kNumberTypes | kQuantizedTypes | kFloat8Types |
     TypeBits(DataType::kBool, DataType::kString, DataType::kInt4, DataType::kUint4);
+// Those of kernels that take every type, where TensorFlow has a kernel for each: an op that lacks
+// the attribute is refused as there.
+inline constexpr uint64_t kEveryType =
+    kCopyTypes | TypeBits(DataType::kResource, DataType::kVariant, DataType::kInt2, DataType::kUint2, DataType::kFloat4E2m1fn);
 inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);
 
 constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }

@@ -243,7 +243,8 @@ absl::Status RunIncompleteSize(const void*, const StepArgs& args) {
 absl::Span<const CpuKernelSpec> BarrierKernels() {
   static const CpuKernelSpec specs[] = {
       {"Barrier", {}, PrepareBarrier, 0, true},
-      WholeTensorKernel("BarrierInsertMany", PrepareWhole<&RunInsertMany, InsertState>),
+      WholeTensorKernel("BarrierInsertMany", "T", kEveryType,
+                        PrepareWhole<&RunInsertMany, InsertState>),
       WholeTensorKernel("BarrierTakeMany", PrepareWhole<&RunTakeMany, TakeState>),
       WholeTensorKernel("BarrierClose", PrepareWhole<&RunClose<Barrier>, CloseState>),
       WholeTensorKernel("BarrierReadySize", PrepareScalar<&RunReadySize>),

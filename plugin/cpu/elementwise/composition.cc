@@ -61,7 +61,7 @@ absl::Span<const CpuKernelSpec> CompositionKernels() {
   static const CpuKernelSpec specs[] = {
       {"_MklFusedMish", {{"T", kTypes}}, PrepareMish},
       {"_MklSwish", {{"T", kTypes}}, PrepareSwish},
-      {"_UnaryOpsComposition", {}, PrepareComposition},
+      {"_UnaryOpsComposition", {{"T", kEveryType}}, PrepareComposition},
   };
   return specs;
 }

@@ -135,7 +135,8 @@ absl::Status PrepareIndexShuffle(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> IndexShuffleKernels() {
-  static const CpuKernelSpec specs[] = {{"RandomIndexShuffle", {}, PrepareIndexShuffle}};
+  static const CpuKernelSpec specs[] = {
+      {"RandomIndexShuffle", {{"dtype", kEveryType}}, PrepareIndexShuffle}};
   return specs;
 }
 

@@ -50,8 +50,8 @@ absl::Status PrepareShuffle(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> ShuffleKernels() {
   static const CpuKernelSpec specs[] = {
-      {"RandomShuffle", {}, PrepareShuffle, 0, true, false, true},
-      {"StatelessShuffle", {}, PrepareShuffle, 0, false, false, true},
+      {"RandomShuffle", {{"T", kEveryType}}, PrepareShuffle, 0, true, false, true},
+      {"StatelessShuffle", {{"T", kEveryType}}, PrepareShuffle, 0, false, false, true},
   };
   return specs;
 }

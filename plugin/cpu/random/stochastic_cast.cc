@@ -138,7 +138,8 @@ absl::Status PrepareStochasticCast(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> StochasticCastKernels() {
-  static const CpuKernelSpec specs[] = {{"StochasticCastToInt", {}, PrepareStochasticCast}};
+  static const CpuKernelSpec specs[] = {
+      {"StochasticCastToInt", {{"Tin", kEveryType}}, PrepareStochasticCast}};
   return specs;
 }
 

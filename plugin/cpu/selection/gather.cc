@@ -177,10 +177,10 @@ absl::Status PrepareOneHot(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> GatherKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Gather", {}, PrepareGather, 0, false, false, true},
-      {"GatherV2", {}, PrepareGatherV2, 0b100, false, false, true},
-      {"GatherNd", {}, PrepareGatherNd, 0, false, false, true},
-      {"OneHot", {}, PrepareOneHot, 0b10},
+      {"Gather", {{"Tparams", kEveryType}}, PrepareGather, 0, false, false, true},
+      {"GatherV2", {{"Tparams", kEveryType}}, PrepareGatherV2, 0b100, false, false, true},
+      {"GatherNd", {{"Tparams", kEveryType}}, PrepareGatherNd, 0, false, false, true},
+      {"OneHot", {{"T", kEveryType}}, PrepareOneHot, 0b10},
   };
   return specs;
 }

@@ -113,13 +113,13 @@ absl::Status PrepareInplaceSub(Prepare& p) { return PrepareInplace(p, ElementOp:
 
 absl::Span<const CpuKernelSpec> ScatterKernels() {
   static const CpuKernelSpec specs[] = {
-      {"ScatterNd", {}, PrepareScatterNd, 0b100},
-      {"ScatterNdNonAliasingAdd", {}, PrepareScatterAdd},
+      {"ScatterNd", {{"T", kEveryType}}, PrepareScatterNd, 0b100},
+      {"ScatterNdNonAliasingAdd", {{"T", kEveryType}}, PrepareScatterAdd},
       {"TensorScatterUpdate", {{"T", kCopyTypes}}, PrepareScatterUpdate},
-      {"TensorScatterAdd", {}, PrepareScatterAdd},
-      {"TensorScatterSub", {}, PrepareScatterSub},
-      {"TensorScatterMax", {}, PrepareScatterMax},
-      {"TensorScatterMin", {}, PrepareScatterMin},
+      {"TensorScatterAdd", {{"T", kEveryType}}, PrepareScatterAdd},
+      {"TensorScatterSub", {{"T", kEveryType}}, PrepareScatterSub},
+      {"TensorScatterMax", {{"T", kEveryType}}, PrepareScatterMax},
+      {"TensorScatterMin", {{"T", kEveryType}}, PrepareScatterMin},
       {"InplaceUpdate", {{"T", kCopyTypes}}, PrepareInplaceUpdate},
       {"InplaceAdd", {}, PrepareInplaceAdd},
       {"InplaceSub", {}, PrepareInplaceSub},

@@ -229,9 +229,11 @@ absl::Status PrepareReverseSequence(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> StitchKernels() {
   static const CpuKernelSpec specs[] = {
-      {"DynamicPartition", {}, PreparePartition},      {"DynamicStitch", {}, PrepareStitch},
-      {"ParallelDynamicStitch", {}, PrepareStitch},    {"Roll", {}, PrepareRoll},
-      {"ReverseSequence", {}, PrepareReverseSequence},
+      {"DynamicPartition", {{"T", kEveryType}}, PreparePartition},
+      {"DynamicStitch", {{"T", kEveryType}}, PrepareStitch},
+      {"ParallelDynamicStitch", {{"T", kEveryType}}, PrepareStitch},
+      {"Roll", {{"T", kEveryType}}, PrepareRoll},
+      {"ReverseSequence", {{"T", kEveryType}}, PrepareReverseSequence},
   };
   return specs;
 }

@@ -241,9 +241,12 @@ absl::Status PrepareListDiff(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> WhereKernels() {
   static const CpuKernelSpec specs[] = {
-      {"Where", {{"T", kWhereTypes}}, PrepareWhere},     {"Unique", {}, PrepareUnique},
-      {"UniqueWithCounts", {}, PrepareUnique},           {"UniqueV2", {}, PrepareUniqueV2, 0b10},
-      {"UniqueWithCountsV2", {}, PrepareUniqueV2, 0b10}, {"ListDiff", {}, PrepareListDiff},
+      {"Where", {{"T", kWhereTypes}}, PrepareWhere},
+      {"Unique", {{"T", kEveryType}}, PrepareUnique},
+      {"UniqueWithCounts", {{"T", kEveryType}}, PrepareUnique},
+      {"UniqueV2", {{"T", kEveryType}}, PrepareUniqueV2, 0b10},
+      {"UniqueWithCountsV2", {{"T", kEveryType}}, PrepareUniqueV2, 0b10},
+      {"ListDiff", {{"T", kEveryType}}, PrepareListDiff},
   };
   return specs;
 }

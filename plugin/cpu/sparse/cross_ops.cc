@@ -329,10 +329,10 @@ absl::Status PrepareRaggedCross(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> CrossKernelsOfColumns() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("SparseCross", PrepareCross),
+      WholeTensorKernel("SparseCross", "out_type", kEveryType, PrepareCross),
       WholeTensorKernel("SparseCrossV2", PrepareCrossV2),
       WholeTensorKernel("SparseCrossHashed", PrepareCrossHashed),
-      WholeTensorKernel("RaggedCross", PrepareRaggedCross),
+      WholeTensorKernel("RaggedCross", "out_row_splits_type", kEveryType, PrepareRaggedCross),
   };
   return specs;
 }

@@ -263,10 +263,10 @@ absl::Status PrepareSplit(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> SparseLayoutKernels() {
   static const CpuKernelSpec specs[] = {
-      {"SparseReorder", {}, PrepareReorder, 0, false, false, true},
+      {"SparseReorder", {{"T", kEveryType}}, PrepareReorder, 0, false, false, true},
       {"SparseReshape", {}, PrepareReshape, 0b110},
-      {"SparseConcat", {}, PrepareConcat, 0, false, false, true},
-      {"SparseSplit", {}, PrepareSplit, 0, false, false, true},
+      {"SparseConcat", {{"T", kEveryType}}, PrepareConcat, 0, false, false, true},
+      {"SparseSplit", {{"T", kEveryType}}, PrepareSplit, 0, false, false, true},
   };
   return specs;
 }

@@ -142,7 +142,7 @@ absl::Status PrepareMatMul(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> SparseMatMulKernels() {
   static const CpuKernelSpec specs[] = {
-      {"SparseTensorDenseMatMul", {}, PrepareMatMul, 0b100},
+      {"SparseTensorDenseMatMul", {{"T", kEveryType}}, PrepareMatMul, 0b100},
   };
   return specs;
 }

@@ -288,10 +288,10 @@ absl::Status PrepareSetSize(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> SetKernels() {
   static const CpuKernelSpec specs[] = {
-      {"DenseToDenseSetOperation", {}, PrepareDenseToDense},
-      {"DenseToSparseSetOperation", {}, PrepareDenseToSparse},
-      {"SparseToSparseSetOperation", {}, PrepareSparseToSparse},
-      {"SetSize", {}, PrepareSetSize, 0b100},
+      {"DenseToDenseSetOperation", {{"T", kEveryType}}, PrepareDenseToDense},
+      {"DenseToSparseSetOperation", {{"T", kEveryType}}, PrepareDenseToSparse},
+      {"SparseToSparseSetOperation", {{"T", kEveryType}}, PrepareSparseToSparse},
+      {"SetSize", {{"T", kEveryType}}, PrepareSetSize, 0b100},
   };
   return specs;
 }

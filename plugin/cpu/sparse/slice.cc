@@ -264,9 +264,9 @@ absl::Status PrepareFillRowsGrad(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> SparseSliceKernels() {
   static const CpuKernelSpec specs[] = {
-      {"SparseSlice", {}, PrepareSlice, 0, false, false, true},
+      {"SparseSlice", {{"T", kEveryType}}, PrepareSlice, 0, false, false, true},
       {"SparseSliceGrad", {{"T", kNumberTypes}}, PrepareSliceGrad},
-      {"SparseFillEmptyRows", {}, PrepareFillRows, 0b100, false, false, true},
+      {"SparseFillEmptyRows", {{"T", kEveryType}}, PrepareFillRows, 0b100, false, false, true},
       {"SparseFillEmptyRowsGrad", {{"T", kNumberTypes}}, PrepareFillRowsGrad},
       {"RaggedFillEmptyRows", {{"T", kCopyTypes}}, PrepareRaggedFillRows, 0b100},
       {"RaggedFillEmptyRowsGrad", {{"T", kNumberTypes}}, PrepareFillRowsGrad},

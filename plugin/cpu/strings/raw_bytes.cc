@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
 #include "plugin/kernels/kernel.h"
@@ -158,8 +159,8 @@ absl::Status PrepareFromBase64(Prepare& p) { return SetElementMap(p, FromBase64{
 
 absl::Span<const CpuKernelSpec> RawBytesKernels() {
   static const CpuKernelSpec specs[] = {
-      {"DecodeRaw", {}, PrepareRaw},
-      {"DecodePaddedRaw", {}, PreparePaddedRaw, 1 << 1},
+      {"DecodeRaw", {{"out_type", kEveryType}}, PrepareRaw},
+      {"DecodePaddedRaw", {{"out_type", kEveryType}}, PreparePaddedRaw, 1 << 1},
       {"EncodeBase64", {}, PrepareToBase64},
       {"DecodeBase64", {}, PrepareFromBase64},
   };

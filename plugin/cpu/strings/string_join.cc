@@ -194,7 +194,7 @@ absl::Span<const CpuKernelSpec> StringJoinKernels() {
   static const CpuKernelSpec specs[] = {
       {"StringJoin", {}, PrepareJoin},
       {"ReduceJoin", {}, PrepareReduction, 1 << 1},
-      {"UnsortedSegmentJoin", {}, PrepareSegments, 1 << 2},
+      {"UnsortedSegmentJoin", {{"Tindices", kEveryType}}, PrepareSegments, 1 << 2},
   };
   return specs;
 }

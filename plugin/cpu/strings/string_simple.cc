@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/strings/string_map.h"
 #include "plugin/kernels/kernel.h"
@@ -220,7 +221,7 @@ absl::Span<const CpuKernelSpec> StringSimpleKernels() {
       {"StringToHashBucketFast", {}, PrepareBuckets<Farm>},
       {"StringToHashBucketStrong", {}, PrepareStrongBuckets},
       {"SdcaFprint", {}, PrepareSdcaFingerprint},
-      {"_TensorToHashBucketFast", {}, PrepareDecimalBuckets},
+      {"_TensorToHashBucketFast", {{"T", kEveryType}}, PrepareDecimalBuckets},
   };
   return specs;
 }

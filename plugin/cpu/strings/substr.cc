@@ -97,7 +97,7 @@ absl::Status PrepareSubstr(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> SubstrKernels() {
-  static const CpuKernelSpec specs[] = {{"Substr", {}, PrepareSubstr}};
+  static const CpuKernelSpec specs[] = {{"Substr", {{"T", kEveryType}}, PrepareSubstr}};
   return specs;
 }
 

@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 
 #include "graph/c_api/c_api_internal.h"
@@ -306,6 +311,30 @@ TEST(CAPI, TestFromProto) {
   TF_DeleteTensor(t);
   TF_DeleteStatus(status);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Ends with 0 if `make` gives null at last, in a process that may have little more memory.
+int ExitCodeWithoutMemory(void* (*make)()) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit = {1, 1};  // no memory beyond what the allocator has
+    setrlimit(RLIMIT_AS, &limit);
+    for (int i = 0; i < 10'000'000; ++i) {
+      if (make() == nullptr) _exit(0);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(CAPI, NoExceptionLeavesAFunctionWithoutMemory) {
+  EXPECT_EQ(ExitCodeWithoutMemory([]() -> void* { return TF_NewBuffer(); }), 0);
+  EXPECT_EQ(ExitCodeWithoutMemory([]() -> void* { return TF_NewBufferFromString("four", 4); }), 0);
+  EXPECT_EQ(ExitCodeWithoutMemory([]() -> void* { return TF_NewStatus(); }), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace tenon

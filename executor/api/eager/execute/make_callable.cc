@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "executor/api/base/session_config.h"
 #include "executor/api/eager/call_node.h"
+#include "executor/api/eager/execute/branch_call.h"
 #include "executor/api/eager/execute/host_call.h"
 #include "executor/api/eager/execute/plan_call.h"
 #include "executor/api/eager/execute/plugin_call.h"
@@ -50,20 +51,22 @@ absl::Status NoSuchDevice(const Context& context, const DeviceName& name,
 }
 
 // With TensorFlow's words: it looks for a kernel before it looks at the attributes.
-absl::Status NoKernel(CallNode& node) {
+absl::Status NoKernel(CallNode& node, Inputs inputs) {
   const KernelRegistry& registry = KernelRegistry::Global();
   const std::string& op = node.def->name;
   if (node.def->facts->placeholder) {
-    const AttrValue* const dtype = node.attrs.Find("dtype");
-    const absl::StatusOr<DataType> type =
-        dtype == nullptr ? absl::NotFoundError("") : dtype->AsType();
-    return absl::InvalidArgumentError(
-        absl::StrCat("You must feed a value for placeholder tensor '", op, "' with dtype ",
-                     DataTypeSpecName(type.value_or(DataType::kInvalid))));
+    TENON_RETURN_IF_ERROR(node.Resolve());
+    return absl::InvalidArgumentError(absl::StrCat("You must feed a value for placeholder tensor '",
+                                                   op, "' with dtype ",
+                                                   DataTypeSpecName(node.types.outputs[0])));
   }
   const std::string stray = registry.StrayConstraintText(op, node.attrs, node.def);
   if (!stray.empty()) return absl::InvalidArgumentError(stray);
+  // Where no type has a kernel, it looks at the whole node before it says so.
+  const bool for_no_type = registry.List(op).empty();
+  if (for_no_type) TENON_RETURN_IF_ERROR(node.MissingAttrs());
   TENON_RETURN_IF_ERROR(node.Resolve());
+  if (for_no_type) TENON_RETURN_IF_ERROR(node.CheckInputs(inputs));
   return absl::NotFoundError(absl::StrCat("Could not find device for node: {{node ", node.name,
                                           "}} = ", op, "\nAll kernels registered for op ", op,
                                           ":\n", registry.RegisteredText(op)));
@@ -143,6 +146,21 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, 
   return HostCall::Make(context, std::move(node), std::move(place.kernel), device);
 }
 
+absl::StatusOr<std::shared_ptr<Callable>> MakePlan(Context& context, const TFE_Op& op,
+                                                   CallNode node) {
+  const std::string device = op.device == nullptr ? "" : op.device->text;
+  const TypeVector outputs = node.types.outputs;
+  const CallKind calls = node.def->facts->calls;
+  node.name = OwnName(*node.def);
+  absl::StatusOr<std::shared_ptr<Callable>> whole =
+      PlanCall::Make(context, std::move(node), device);
+  // A branch that does not fit is an error of the calls that take it.
+  const bool misfit = absl::IsInvalidArgument(whole.status()) || absl::IsInternal(whole.status());
+  if (misfit && (calls == CallKind::kIf || calls == CallKind::kCase))
+    return BranchCall::Make(context, op, outputs, device);
+  return whole;
+}
+
 }  // namespace
 
 Device* DeviceOfResources(const TFE_Op& op) {
@@ -159,7 +177,7 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
     TENON_ASSIGN_OR_RETURN(places, PlacesFor(context, node));
   }
   const bool plan = NeedsPlan(op, places);
-  if (places.empty() && !plan) return NoKernel(node);
+  if (places.empty() && !plan) return NoKernel(node, op.inputs);
   TENON_RETURN_IF_ERROR(node.Resolve());
   if (op.entry->is_function && node.types.inputs.size() != op.inputs.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -175,8 +193,7 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const T
     const bool there = op.device == nullptr || FindDevice(*op.device, context.devices()) != nullptr;
     if (!there && !context.soft_placement()) return NoSuchDevice(context, *op.device, places);
     if (IsSwitch(*node.def->facts)) return SwitchCall::Make(node);
-    node.name = OwnName(*node.def);
-    return PlanCall::Make(context, std::move(node), op.device == nullptr ? "" : op.device->text);
+    return MakePlan(context, op, std::move(node));
   }
   TENON_ASSIGN_OR_RETURN(Place place, Choose(context, op, places));
   if (context.log_placement()) {

@@ -28,7 +28,7 @@ typedef struct TF_Buffer {
 // NULL means 0 bytes. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len);
 
-// A new buffer, all members zero. Never NULL. Release with TF_DeleteBuffer.
+// A new buffer, all members zero; NULL when there is no memory for it. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBuffer(void);
 
 // Releases the data, if the buffer has a deallocator, and the buffer itself, which must come from

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/kernels/kernel.h"
@@ -214,10 +215,11 @@ absl::Span<const CpuKernelSpec> ListKernels() {
       WholeTensorKernel("TensorListLength", PrepareScalar<&RunLength>),
       WholeTensorKernel("TensorListResize", PrepareList<&RunResize>),
       WholeTensorKernel("TensorListSetItem", PrepareList<&RunSetItem>),
-      WholeTensorKernel("TensorListGetItem", PrepareList<&RunGetItem>),
+      WholeTensorKernel("TensorListGetItem", "element_dtype", kEveryType, PrepareList<&RunGetItem>),
       WholeTensorKernel("TensorListPushBack", PrepareList<&RunPushBack>),
-      WholeTensorKernel("TensorListPopBack", PrepareList<&RunPopBack>),
-      WholeTensorKernel("TensorListPushBackBatch", PrepareList<&RunPushBackBatch>),
+      WholeTensorKernel("TensorListPopBack", "element_dtype", kEveryType, PrepareList<&RunPopBack>),
+      WholeTensorKernel("TensorListPushBackBatch", "element_dtype", kEveryType,
+                        PrepareList<&RunPushBackBatch>),
       WholeTensorKernel("TensorListConcatLists", PrepareList<&RunConcatLists>),
       WholeTensorKernel("TensorListElementShape", PrepareWhole<&RunElementShape>),
   };

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
@@ -286,15 +287,22 @@ absl::Status PrepareTensors(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> ListTensorKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("TensorListStack", PrepareTensors<&RunStack>),
-      WholeTensorKernel("TensorListGather", PrepareTensors<&RunGather>),
-      WholeTensorKernel("TensorListFromTensor", PrepareTensors<&RunFromTensor>),
-      WholeTensorKernel("TensorListScatter", PrepareTensors<&RunScatter>),
-      WholeTensorKernel("TensorListScatterV2", PrepareTensors<&RunScatter>),
-      WholeTensorKernel("TensorListScatterIntoExistingList", PrepareTensors<&RunScatterInto>),
-      WholeTensorKernel("TensorListSplit", PrepareTensors<&RunSplit>),
-      WholeTensorKernel("TensorListConcat", PrepareTensors<&RunConcat>),
-      WholeTensorKernel("TensorListConcatV2", PrepareTensors<&RunConcatV2>),
+      WholeTensorKernel("TensorListStack", "element_dtype", kEveryType, PrepareTensors<&RunStack>),
+      WholeTensorKernel("TensorListGather", "element_dtype", kEveryType,
+                        PrepareTensors<&RunGather>),
+      WholeTensorKernel("TensorListFromTensor", "element_dtype", kEveryType,
+                        PrepareTensors<&RunFromTensor>),
+      WholeTensorKernel("TensorListScatter", "element_dtype", kEveryType,
+                        PrepareTensors<&RunScatter>),
+      WholeTensorKernel("TensorListScatterV2", "element_dtype", kEveryType,
+                        PrepareTensors<&RunScatter>),
+      WholeTensorKernel("TensorListScatterIntoExistingList", "element_dtype", kEveryType,
+                        PrepareTensors<&RunScatterInto>),
+      WholeTensorKernel("TensorListSplit", "element_dtype", kEveryType, PrepareTensors<&RunSplit>),
+      WholeTensorKernel("TensorListConcat", "element_dtype", kEveryType,
+                        PrepareTensors<&RunConcat>),
+      WholeTensorKernel("TensorListConcatV2", "element_dtype", kEveryType,
+                        PrepareTensors<&RunConcatV2>),
   };
   return specs;
 }

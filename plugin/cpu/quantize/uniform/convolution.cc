@@ -213,8 +213,8 @@ absl::Status PrepareConvolution(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> UniformConvolutionKernels() {
   static const CpuKernelSpec specs[] = {
-      {"UniformQuantizedConvolution", {}, PrepareConvolution},
-      {"UniformQuantizedConvolutionHybrid", {}, PrepareConvolution},
+      {"UniformQuantizedConvolution", {{"Tin", kEveryType}}, PrepareConvolution},
+      {"UniformQuantizedConvolutionHybrid", {{"Tlhs", kEveryType}}, PrepareConvolution},
   };
   return specs;
 }

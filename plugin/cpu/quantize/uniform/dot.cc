@@ -100,8 +100,8 @@ absl::Status PrepareDot(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> UniformDotKernels() {
   static const CpuKernelSpec specs[] = {
-      {"UniformQuantizedDot", {}, PrepareDot},
-      {"UniformQuantizedDotHybrid", {}, PrepareDot},
+      {"UniformQuantizedDot", {{"Tin", kEveryType}}, PrepareDot},
+      {"UniformQuantizedDotHybrid", {{"Tlhs", kEveryType}}, PrepareDot},
   };
   return specs;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/ragged_value.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
@@ -302,8 +303,8 @@ absl::Status PrepareFromVariant(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> RaggedVariantKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("RaggedTensorToVariant", PrepareToVariant),
-      WholeTensorKernel("RaggedTensorFromVariant", PrepareFromVariant),
+      WholeTensorKernel("RaggedTensorToVariant", "Tvalues", kEveryType, PrepareToVariant),
+      WholeTensorKernel("RaggedTensorFromVariant", "Tvalues", kEveryType, PrepareFromVariant),
       WholeTensorKernel("RaggedTensorToVariantGradient",
                         PrepareWhole<&RunToVariantGrad, VariantState>),
   };

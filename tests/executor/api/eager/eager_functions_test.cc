@@ -161,6 +161,82 @@ TEST_F(EagerFunctionsTest, BranchesAreChecked) {
   EXPECT_EQ(call(1, {TF_INT32}), "13 Expect 0-th output is of type int32 but get float");
 }
 
+// As in TensorFlow, a branch that does not fit is an error where it is taken.
+TEST_F(EagerFunctionsTest, ABranchThatIsNotTakenNeedNotFit) {
+  ASSERT_EQ(Add(Square()), "OK");
+  ASSERT_EQ(Add(FunctionBytes(R"(
+    signature {
+      name: 'SumOfTwo'
+      input_arg { name: 'x' type: DT_FLOAT }
+      input_arg { name: 'y' type: DT_FLOAT }
+      output_arg { name: 'z' type: DT_FLOAT }
+    }
+    node_def {
+      name: 'sum' op: 'AddV2' input: 'x' input: 'y'
+      attr { key: 'T' value { type: DT_FLOAT } }
+    }
+    ret { key: 'z' value: 'sum:z:0' })")),
+            "OK");
+  ASSERT_EQ(Add(FunctionBytes(R"(
+    signature {
+      name: 'ToInt'
+      input_arg { name: 'x' type: DT_FLOAT }
+      output_arg { name: 'y' type: DT_INT32 }
+    }
+    node_def {
+      name: 'cast' op: 'Cast' input: 'x'
+      attr { key: 'SrcT' value { type: DT_FLOAT } }
+      attr { key: 'DstT' value { type: DT_INT32 } }
+    }
+    ret { key: 'y' value: 'cast:y:0' })")),
+            "OK");
+  const auto call = [&](const char* op_name, TFE_TensorHandle* choice, std::string other) {
+    CheckedStatus status;
+    const Op op = NewOp(ctx_, op_name, {choice});
+    TFE_TensorHandle* inputs[] = {x_.get()};
+    TFE_OpAddInputList(op.get(), inputs, 1, status);
+    const TF_DataType types[] = {TF_FLOAT};
+    TFE_OpSetAttrTypeList(op.get(), "Tout", types, 1);
+    if (std::string_view(op_name) == "If") {
+      TFE_OpSetAttrFunctionName(op.get(), "then_branch", "Squared", 7);
+      TFE_OpSetAttrFunctionName(op.get(), "else_branch", other.c_str(), other.size());
+    } else {
+      const Op squared(TFE_NewOp(ctx_, "Squared", status));
+      const Op second(TFE_NewOp(ctx_, other.c_str(), status));
+      const TFE_Op* branches[] = {squared.get(), second.get()};
+      TFE_OpSetAttrFunctionList(op.get(), "branches", branches, 2);
+    }
+    const std::vector<Handle> result = Execute(op.get(), 1, status);
+    if (status.code() == TF_OK) EXPECT_THAT(Values<float>(result[0].get()), ElementsAre(4, 9));
+    return status.text();
+  };
+  const bool truths[] = {true, false};
+  const Handle yes = NewHandle(TF_BOOL, {}, &truths[0], 1);
+  const Handle no = NewHandle(TF_BOOL, {}, &truths[1], 1);
+  const Handle first = Of<int32_t>({}, {0}), last = Of<int32_t>({}, {-1});
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(call("If", yes.get(), "SumOfTwo"), "OK");
+    EXPECT_EQ(call("If", yes.get(), "ToInt"), "OK");
+    EXPECT_EQ(call("If", no.get(), "SumOfTwo"), "3 Expects 2 arguments, but 1 is provided");
+    EXPECT_EQ(call("If", no.get(), "ToInt"),
+              "13 Expect 0-th output is of type float but get int32");
+    EXPECT_EQ(call("Case", first.get(), "SumOfTwo"), "OK");
+    EXPECT_EQ(call("Case", first.get(), "ToInt"), "OK");
+    EXPECT_EQ(call("Case", last.get(), "SumOfTwo"), "3 Expects 2 arguments, but 1 is provided");
+    EXPECT_EQ(call("Case", last.get(), "ToInt"),
+              "13 Expect 0-th output is of type float but get int32");
+  }
+  // What ToBool takes decides.
+  EXPECT_EQ(call("If", Of<float>({}, {-0.f}).get(), "SumOfTwo"),
+            "3 Expects 2 arguments, but 1 is provided");
+  EXPECT_EQ(call("If", Of<float>({2}, {0, 0}).get(), "SumOfTwo"), "OK");
+  EXPECT_EQ(call("If", OfStrings({}, {""}).get(), "SumOfTwo"),
+            "3 Expects 2 arguments, but 1 is provided");
+  EXPECT_EQ(call("If", OfStrings({}, {"x"}).get(), "SumOfTwo"), "OK");
+  // A function that does not exist is one of every call.
+  EXPECT_EQ(call("If", yes.get(), "none"), "5 Failed to find definition for function \"none\"");
+}
+
 TEST_F(EagerFunctionsTest, ACallThatIsKnownIsPlacedAgainWithoutSoftPlacement) {
   CheckedStatus status;
   ASSERT_EQ(Add(Square()), "OK");

@@ -104,8 +104,29 @@ TEST_F(EagerOpsTest, AListAddedOneByOneNeedsItsAttributes) {
   };
   const Handle packed = RunOp(ctx_, "Pack", {floats_.get(), floats_.get()}, set);
   EXPECT_THAT(DimsOf(packed.get()), ElementsAre(2, 2));
-  EXPECT_EQ(ErrorOf(ctx_, "Pack", {floats_.get(), floats_.get()}),
-            "5 No attr named 'N' in NodeDef:\n\t [[{{node Pack}}]]");
+  EXPECT_THAT(ErrorOf(ctx_, "Pack", {floats_.get(), floats_.get()}),
+              StartsWith("3 OpKernel 'Pack' has constraint on attr 'T' not in NodeDef '[]'"));
+}
+
+// Codes as TensorFlow's: of an op with a kernel for each type, of one whose kernel takes all types,
+// of one without a kernel, of one with references, and of placeholders.
+TEST_F(EagerOpsTest, MissingAttributesHaveTensorFlowsCodes) {
+  for (const char* const op : {"Pack", "GatherV2", "Transpose", "Unique", "ResourceGather",
+                               "TensorListStack", "Concat", "DynamicStitch"})
+    EXPECT_THAT(ErrorOf(ctx_, op, {}),
+                AllOf(StartsWith("3 OpKernel '"), HasSubstr("' has constraint on attr '")));
+  for (const char* const op : {"Identity", "Reshape", "IdentityN", "Placeholder", "ShapeN"})
+    EXPECT_THAT(ErrorOf(ctx_, op, {}), StartsWith("5 No attr named '"));
+  EXPECT_THAT(ErrorOf(ctx_, "CudnnRNN", {}), StartsWith("3 NodeDef missing attr 'T' from Op<"));
+  EXPECT_THAT(ErrorOf(ctx_, "RiscWhile", {}),
+              StartsWith("3 NodeDef missing attrs 'T', 'cond', 'body' from Op<"));
+  EXPECT_THAT(ErrorOf(ctx_, "RpcCheckStatus", {}),
+              StartsWith("3 NodeDef expected inputs 'resource' do not match 0 inputs specified;"));
+  EXPECT_THAT(ErrorOf(ctx_, "TensorArraySize", {}),
+              StartsWith("3 NodeDef expected inputs 'string_ref, float' do not match 0 inputs"));
+  EXPECT_THAT(ErrorOf(ctx_, "PlaceholderV2", {},
+                      [](TFE_Op* op) { TFE_OpSetAttrType(op, "dtype", TF_FLOAT); }),
+              StartsWith("3 NodeDef missing attr 'shape' from Op<"));
 }
 
 TEST_F(EagerOpsTest, AnOpGivesSeveralResults) {

@@ -76,6 +76,37 @@ TEST_F(CGradients, WithoutAPathThereIsNone) {
   EXPECT_EQ(-1, dy[0].index);
 }
 
+// As in TensorFlow, an op without a rule that gives integers is an error where it is itself
+// differentiated, and ends the path where a result reads it.
+TEST_F(CGradients, IntegersOfAnOpWithoutARule) {
+  const auto unary = [&](const char* op, const char* name, TF_Output x) {
+    TF_OperationDescription* desc = TF_NewOperation(g(), op, name);
+    TF_AddInput(desc, x);
+    return desc;
+  };
+  TF_Operation* x = Const("x", FloatTensor({2}, {1, 2}).get());
+  TF_OperationDescription* desc = unary("Bucketize", "buckets", {x, 0});
+  const float boundaries[] = {0, 1};
+  TF_SetAttrFloatList(desc, "boundaries", boundaries, 2);
+  TF_Operation* buckets = TF_FinishOperation(desc, s());
+  ASSERT_EQ(TF_OK, code()) << message();
+  TF_Operation* where = TF_FinishOperation(unary("Where", "where", {x, 0}), s());
+  ASSERT_EQ(TF_OK, code()) << message();
+  Add({{buckets, 0}}, {{x, 0}}, {}, nullptr, TF_NOT_FOUND);
+  EXPECT_THAT(message(), StartsWith("No gradient defined for op: Bucketize."));
+  Add({{x, 0}, {where, 0}}, {{x, 0}}, {}, nullptr, TF_NOT_FOUND);
+  EXPECT_THAT(message(), StartsWith("No gradient defined for op: Where."));
+
+  TF_Operation* same = TF_FinishOperation(unary("Identity", "same", {buckets, 0}), s());
+  ASSERT_EQ(TF_OK, code()) << message();
+  EXPECT_EQ(nullptr, Add({{same, 0}}, {{x, 0}})[0].oper);
+  TF_Operation* shape = TF_FinishOperation(unary("Shape", "shape", {x, 0}), s());
+  EXPECT_EQ(nullptr, Add({{shape, 0}}, {{x, 0}})[0].oper);
+  // Nothing leads from the other constant to the op.
+  TF_Operation* other = Const("other", FloatTensor({}, {1}).get());
+  EXPECT_EQ(nullptr, Add({{buckets, 0}}, {{other, 0}})[0].oper);
+}
+
 // While i < 3: y = y * y, from i = 0 and y = x. So y = x^8.
 class LoopGradients : public CGradients {
  protected:

@@ -36,7 +36,8 @@ typedef enum TSL_Code {
   TSL_UNAUTHENTICATED = 16,
 } TSL_Code;
 
-// A new status: TSL_OK, empty message. Release it with TSL_DeleteStatus.
+// A new status: TSL_OK, empty message; NULL when there is no memory for it. Release it with
+// TSL_DeleteStatus.
 TF_CAPI_EXPORT extern TSL_Status* TSL_NewStatus(void);
 
 // Releases a status. NULL is allowed.
