@@ -197,10 +197,12 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   to->Set(Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer()));
 }
 
-// Strings count as aligned: no kernel loads the elements as vectors.
+// Strings count as aligned: no kernel loads the elements as vectors. So does what a device
+// allocated: it may be no memory at all, behind an odd address.
 bool TF_TensorIsAligned(const TF_Tensor* tensor) {
-  return IsThere(tensor) &&
-         (tensor->dtype == tenon::DataType::kString || tenon::IsAligned(tensor->data()));
+  return IsThere(tensor) && (tensor->dtype == tenon::DataType::kString ||
+                             (tensor->buffer != nullptr && tensor->buffer->of_device()) ||
+                             tenon::IsAligned(tensor->data()));
 }
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {

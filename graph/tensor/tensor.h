@@ -65,6 +65,10 @@ class Buffer {
   size_t bytes() const { return bytes_; }
   // Whether Tenon allocated the buffer in host memory, as opposed to wrapping or viewing memory.
   bool owned() const { return kind_ == Kind::kOwned; }
+  // Whether a device allocated the memory (OfDevice).
+  bool of_device() const { return kind_ == Kind::kDevice; }
+  // What `release` will be called with, if the buffer was made with that function; else null.
+  void* arg_of(Release release) const { return release_ == release ? arg_ : nullptr; }
   // State the number of TF_TString elements, or of pointers to Objects, in the buffer. The last
   // Unref frees the texts or drops the references. For owned buffers only, which hold none at
   // first.

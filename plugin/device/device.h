@@ -38,6 +38,12 @@ class Device {
   // memory is its own: no plan lays tensors out in it, and it has no streams. The methods below
   // that need either fail with FAILED_PRECONDITION.
   virtual bool compiles() const { return false; }
+  // The interface by which a plug-in brings the device: "pluggable" (StreamExecutor),
+  // "next_pluggable" or "pjrt"; "built_in" without a plug-in.
+  virtual std::string_view kind() const { return plugin().empty() ? "built_in" : "pluggable"; }
+  // Whether kernels queue work on a stream. A device without streams has null ones; its tensors
+  // are objects of its own (plugin/pjrt/opaque_memory.h) that nobody may view in another shape.
+  virtual bool has_streams() const { return true; }
 
   // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry
   // the plug-in's own text, and name the plug-in and the callback. On the host, Allocate gives host

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 
@@ -57,8 +58,8 @@ struct SlotName {
 constexpr SlotName kSlots[] = {TENON_PJRT_SLOTS(TENON_PJRT_NAME, TENON_PJRT_NAME)};
 #undef TENON_PJRT_NAME
 
-// Without these no program can be run and no error read.
-constexpr const char* kNeeded[] = {
+// Without these no buffer can be made and no error read.
+constexpr const char* kNeededForBuffers[] = {
     "PJRT_Error_Destroy",
     "PJRT_Error_Message",
     "PJRT_Error_GetCode",
@@ -72,11 +73,19 @@ constexpr const char* kNeeded[] = {
     "PJRT_Client_PlatformName",
     "PJRT_Client_PlatformVersion",
     "PJRT_Client_AddressableDevices",
-    "PJRT_Client_Compile",
     "PJRT_Client_BufferFromHostBuffer",
     "PJRT_DeviceDescription_Id",
     "PJRT_DeviceDescription_Kind",
     "PJRT_Device_GetDescription",
+    "PJRT_Buffer_Destroy",
+    "PJRT_Buffer_ElementType",
+    "PJRT_Buffer_Dimensions",
+    "PJRT_Buffer_ToHostBuffer",
+    "PJRT_Buffer_ReadyEvent",
+};
+// And without these no program can be run.
+constexpr const char* kNeededForPrograms[] = {
+    "PJRT_Client_Compile",
     "PJRT_Executable_Destroy",
     "PJRT_Executable_NumOutputs",
     "PJRT_LoadedExecutable_Destroy",
@@ -84,12 +93,11 @@ constexpr const char* kNeeded[] = {
     "PJRT_LoadedExecutable_Execute",
     "PJRT_Executable_OutputElementTypes",
     "PJRT_Executable_OutputDimensions",
-    "PJRT_Buffer_Destroy",
-    "PJRT_Buffer_ElementType",
-    "PJRT_Buffer_Dimensions",
-    "PJRT_Buffer_ToHostBuffer",
-    "PJRT_Buffer_ReadyEvent",
 };
+
+bool IsIn(absl::Span<const char* const> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 absl::StatusCode CodeOf(int code) {
   const bool known = code > 0 && code <= static_cast<int>(absl::StatusCode::kUnauthenticated);
@@ -135,15 +143,22 @@ std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count) {
   return texts;
 }
 
-absl::StatusOr<std::shared_ptr<const Api>> Api::Open(std::string plugin, abi::GetApi* get) {
+absl::StatusOr<std::shared_ptr<const Api>> Api::Open(std::string plugin, abi::GetApi* get,
+                                                     Use use) {
+  const abi::Api* table = nullptr;
+  TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "GetPjrtApi", "", [&] { table = get(); }));
+  return OfTable(std::move(plugin), table, use);
+}
+
+absl::StatusOr<std::shared_ptr<const Api>> Api::OfTable(std::string plugin, const abi::Api* table,
+                                                        Use use) {
   std::shared_ptr<Api> api(new Api(std::move(plugin)));
-  TENON_RETURN_IF_ERROR(
-      CallPlugin(api->plugin_.c_str(), "GetPjrtApi", "", [&] { api->table_ = get(); }));
-  TENON_RETURN_IF_ERROR(api->Check());
+  api->table_ = table;
+  TENON_RETURN_IF_ERROR(api->Check(use));
   return api;
 }
 
-absl::Status Api::Check() {
+absl::Status Api::Check(Use use) {
   const auto refuse = [](const auto&... what) {
     return absl::FailedPreconditionError(absl::StrCat(what...));
   };
@@ -162,18 +177,23 @@ absl::Status Api::Check() {
   }
   ReadSlots();
   ReadExtensions();
+  const std::vector<const char*> missing = MissingFor(use);
+  has_programs_ = MissingFor(Use::kPrograms).empty();
+  if (missing.empty()) return absl::OkStatus();
+  return refuse("its table (version ", facts_.major, ".", facts_.minor, ") lacks ",
+                absl::StrJoin(missing, ", "), ", which a host needs");
+}
+
+std::vector<const char*> Api::MissingFor(Use use) const {
   std::vector<const char*> missing;
   for (const SlotName& slot : kSlots) {
-    const bool needed = std::any_of(std::begin(kNeeded), std::end(kNeeded), [&](const char* name) {
-      return std::string_view(name) == slot.name;
-    });
+    const bool needed = IsIn(kNeededForBuffers, slot.name) ||
+                        (use == Use::kPrograms && IsIn(kNeededForPrograms, slot.name));
     const void* const at = reinterpret_cast<const char*>(table_) + slot.offset;
     if (!needed || (HasSlot(at) && *static_cast<void* const*>(at) != nullptr)) continue;
     missing.push_back(slot.name);
   }
-  if (missing.empty()) return absl::OkStatus();
-  return refuse("its table (version ", facts_.major, ".", facts_.minor, ") lacks ",
-                absl::StrJoin(missing, ", "), ", which a host needs");
+  return missing;
 }
 
 bool Api::HasSlot(const void* slot) const {

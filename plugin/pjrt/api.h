@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,13 +66,24 @@ std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count);
 // mapped as long as the process. Thread-safe.
 class Api {
  public:
-  // Calls GetPjrtApi and checks the table: the major version, and the functions that a host cannot
-  // do without. Calls no function of it. Errors: FAILED_PRECONDITION with the plug-in's path and
-  // what is wrong, INTERNAL for an exception.
-  static absl::StatusOr<std::shared_ptr<const Api>> Open(std::string plugin, abi::GetApi* get);
+  // What the host wants of a plug-in.
+  enum class Use : uint8_t {
+    kPrograms,  // to compile and run programs
+    kBuffers,   // tensors for kernels of the plug-in's own
+  };
+  // Calls GetPjrtApi and checks the table: the major version, and the functions that such a use
+  // cannot do without. Calls no function of it. Errors: FAILED_PRECONDITION with the plug-in's path
+  // and what is wrong, INTERNAL for an exception.
+  static absl::StatusOr<std::shared_ptr<const Api>> Open(std::string plugin, abi::GetApi* get,
+                                                         Use use = Use::kPrograms);
+  // The same for a table that GetPjrtApi has returned, which may be NULL.
+  static absl::StatusOr<std::shared_ptr<const Api>> OfTable(std::string plugin,
+                                                            const abi::Api* table, Use use);
 
   const std::string& plugin() const { return plugin_; }  // path
   const TableFacts& facts() const { return facts_; }
+  // Whether all functions are there that programs need.
+  bool has_programs() const { return has_programs_; }
 
   // PJRT_Plugin_Initialize; before all other functions, and once.
   absl::Status Initialize() const;
@@ -110,13 +122,15 @@ class Api {
   explicit Api(std::string plugin) : plugin_(std::move(plugin)) {}
   bool HasSlot(const void* slot) const;
   absl::Status Missing(const char* function) const;
-  absl::Status Check();
+  absl::Status Check(Use use);
+  std::vector<const char*> MissingFor(Use use) const;
   void ReadSlots();
   void ReadExtensions();
 
   const std::string plugin_;
   const abi::Api* table_ = nullptr;
   TableFacts facts_;
+  bool has_programs_ = false;
 };
 
 // The text of a pointer and a length that a plug-in gave; empty for null, and cut at 64 kB.

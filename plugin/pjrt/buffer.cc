@@ -92,6 +92,16 @@ absl::StatusOr<Event> Buffer::ToHost(void* data, size_t bytes, int rank,
   return Event(client_->shared_api(), args.event);
 }
 
+absl::StatusOr<Buffer> Buffer::CopyToDevice(abi::Device* device, std::string_view node) const {
+  auto args = Fresh<abi::BufferCopyToDeviceArgs>();
+  args.buffer = buffer_;
+  args.device = device;
+  TENON_RETURN_IF_ERROR(api().Call(fn::Buffer_CopyToDevice, args, node));
+  if (args.copy == nullptr)
+    return api().Fault("neither a buffer nor an error", fn::Buffer_CopyToDevice.name);
+  return Buffer(client_, args.copy);
+}
+
 absl::StatusOr<Event> Buffer::Ready(std::string_view node) const {
   auto args = Fresh<abi::BufferReadyEventArgs>();
   args.buffer = buffer_;

@@ -36,6 +36,7 @@ class Buffer {
 
   explicit operator bool() const { return buffer_ != nullptr; }
   abi::Buffer* get() const { return buffer_; }
+  const Client* client() const { return client_.get(); }  // null for nothing
 
   // Type and shape as the plug-in has them; type kInvalid for one that no tensor has.
   absl::StatusOr<BufferSpec> Spec() const;
@@ -43,6 +44,8 @@ class Buffer {
   // must stay until the returned event is ready. Waits for nothing. INTERNAL if the buffer has
   // another number of bytes: `bytes` is what the caller knows of type and shape.
   absl::StatusOr<Event> ToHost(void* data, size_t bytes, int rank, std::string_view node) const;
+  // A new buffer with the same elements on a device of the same client, perhaps the same one.
+  absl::StatusOr<Buffer> CopyToDevice(abi::Device* device, std::string_view node) const;
   // The end of the work that makes the buffer, with its error.
   absl::StatusOr<Event> Ready(std::string_view node) const;
   // Whether the elements lie dense and in C order in memory that the host can read. All buffers of

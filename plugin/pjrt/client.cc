@@ -18,12 +18,15 @@ constexpr std::string_view kFormat = "mlir";
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Client>> Client::Create(std::shared_ptr<const Api> api,
-                                                       const std::vector<ClientOption>& options) {
+                                                       const std::vector<ClientOption>& options,
+                                                       Defaults defaults) {
   TENON_ASSIGN_OR_RETURN(const std::vector<NameAndText> attributes, api->Attributes());
   std::shared_ptr<Client> client(new Client(std::move(api)));
   client->is_xla_ = std::any_of(attributes.begin(), attributes.end(),
                                 [](const NameAndText& a) { return a.first == "xla_version"; });
-  std::vector<ClientOption> all = DefaultsFor(client->api_->plugin(), attributes, options);
+  std::vector<ClientOption> all;
+  if (defaults == Defaults::kHarmless)
+    all = DefaultsFor(client->api_->plugin(), attributes, options);
   const bool has_defaults = !all.empty();
   all.insert(all.end(), options.begin(), options.end());
   absl::Status made = client->Make(all);

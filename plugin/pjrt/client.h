@@ -43,15 +43,21 @@ enum class HostData : uint8_t {
 // Everything made from a client shares it, so that it is destroyed last. Thread-safe.
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  // Creates a client with the options and the defaults that do no harm (DefaultsFor), and asks for
-  // its devices. The first call that wants hardware: the error is the plug-in's. Default options
-  // that the plug-in does not know are left out.
+  // Where the options that are not given come from.
+  enum class Defaults : uint8_t {
+    kHarmless,  // DefaultsFor; those that the plug-in does not know are left out
+    kPlugin,    // the plug-in's own
+  };
+  // Creates a client with the options and the defaults, and asks for its devices. The first call
+  // that wants hardware: the error is the plug-in's.
   static absl::StatusOr<std::shared_ptr<Client>> Create(std::shared_ptr<const Api> api,
-                                                        const std::vector<ClientOption>& options);
+                                                        const std::vector<ClientOption>& options,
+                                                        Defaults defaults = Defaults::kHarmless);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  abi::Client* get() const { return client_; }
   const Api& api() const { return *api_; }
   const std::shared_ptr<const Api>& shared_api() const { return api_; }
   const std::string& platform_name() const { return platform_name_; }        // "cpu", "cuda"

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "graph/wire/wire.h"
 
@@ -94,6 +95,44 @@ std::vector<abi::NamedValue> ToNamedValues(const std::vector<ClientOption>& opti
     }
   }
   return values;
+}
+
+absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* values, int count) {
+  using Type = abi::NamedValue::Type;
+  constexpr size_t kMostBytes = 1 << 20;
+  std::vector<ClientOption> options;
+  if (count < 0 || (count > 0 && values == nullptr))
+    return absl::InvalidArgumentError(absl::StrCat("a list of ", count, " options"));
+  for (int i = 0; i < count; ++i) {
+    const abi::NamedValue& value = values[i];
+    const bool has_list = value.type == Type::kString || value.type == Type::kInt64List;
+    if (value.name == nullptr || value.name_size > kMostBytes || value.value_size > kMostBytes ||
+        (has_list && value.value_size > 0 && value.text == nullptr))
+      return absl::InvalidArgumentError(absl::StrCat("option ", i, " has no name or no value"));
+    ClientOption& option = options.emplace_back();
+    option.name = std::string(value.name, value.name_size);
+    switch (value.type) {
+      case Type::kString:
+        option.value = value.value_size == 0 ? "" : std::string(value.text, value.value_size);
+        break;
+      case Type::kInt64:
+        option.value = value.integer;
+        break;
+      case Type::kInt64List:
+        option.value = std::vector<int64_t>(value.integers, value.integers + value.value_size);
+        break;
+      case Type::kFloat:
+        option.value = value.number;
+        break;
+      case Type::kBool:
+        option.value = value.truth;
+        break;
+      default:
+        return absl::InvalidArgumentError(
+            absl::StrCat("option ", option.name, " has type ", static_cast<int>(value.type)));
+    }
+  }
+  return options;
 }
 
 std::string CompileOptions(int device_id, bool xla) {

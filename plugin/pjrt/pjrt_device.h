@@ -27,6 +27,8 @@ class PjrtDevice : public Device {
   int64_t memory_bytes() const override { return info().bytes_limit.value_or(0); }
   bool is_host() const override { return false; }
   bool compiles() const override { return true; }
+  std::string_view kind() const override { return "pjrt"; }
+  bool has_streams() const override { return false; }
 
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override;
   StreamHandle compute_stream() override { return nullptr; }

@@ -27,12 +27,6 @@ bool SaysNoHardware(const absl::Status& status) {
   }
 }
 
-// TPUs ask a server of the cloud's for their names, and wait minutes for it off the cloud. Set
-// before the plug-in reads it, unless the user did.
-void KeepOffNetwork(std::string_view path) {
-  if (path.substr(path.rfind('/') + 1) == "libtpu.so") setenv("TPU_SKIP_MDS_QUERY", "1", 0);
-}
-
 // A device type has capitals, digits and underscores.
 std::string TypeOf(std::string_view platform) {
   std::string type = absl::AsciiStrToUpper(platform);
@@ -41,6 +35,10 @@ std::string TypeOf(std::string_view platform) {
 }
 
 }  // namespace
+
+void KeepOffNetwork(std::string_view path) {
+  if (path.substr(path.rfind('/') + 1) == "libtpu.so") setenv("TPU_SKIP_MDS_QUERY", "1", 0);
+}
 
 absl::StatusOr<std::shared_ptr<Plugin>> Plugin::Load(const std::string& path, abi::GetApi* get,
                                                      PluginSettings settings) {

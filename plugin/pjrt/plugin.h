@@ -31,6 +31,11 @@ struct PluginFacts {
   std::string no_devices;  // why the plug-in has no devices here; empty: it has, or was not asked
 };
 
+// TPUs ask a server of the cloud's for their names, and wait minutes for it off the cloud. Sets the
+// variable that keeps them from it, unless the user did, for the library of that name. To be called
+// before the plug-in's code runs.
+void KeepOffNetwork(std::string_view path);
+
 class Plugin {
  public:
   // Checks the table and initializes the plug-in; makes no client. Errors are those of Api::Open

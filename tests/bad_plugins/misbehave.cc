@@ -16,6 +16,9 @@
 #include "tensorflow/c/experimental/stream_executor/stream_executor.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
+#ifdef NEXT_PLUGGABLE
+#include "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h"
+#endif
 
 #if defined(GOOD_DEVICE) || defined(MISSING_ALLOCATE) || defined(BAD_TYPE) ||               \
     defined(GRAPH_ERROR) || defined(PROFILER_INCOMPLETE) || defined(CREATE_DEVICE_FAILS) || \
@@ -109,9 +112,13 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) { abs
 #endif
 
 #ifdef NEXT_PLUGGABLE
-// Not called by a host that has no such devices.
-extern "C" __attribute__((visibility("default"))) const void* TFNPD_InitPlugin(void*, TF_Status*) {
-  std::abort();
+// The answer of a plug-in whose devices are of the other kind in this process: a table that says
+// nothing of its size, with hardly a function.
+extern "C" __attribute__((visibility("default"))) const TFNPD_Api* TFNPD_InitPlugin(
+    TFNPD_PluginParams* params, TF_Status*) {
+  static const TFNPD_Api empty = {};
+  params->device_type = "OTHER";
+  return &empty;
 }
 // NULL, as of a plug-in whose devices are of the other kind in this process.
 extern "C" __attribute__((visibility("default"))) const void* GetPjrtApi(void) { return nullptr; }

@@ -1,8 +1,12 @@
-// Plug-ins with GetPjrtApi and nothing else, each with one fault in its table or its client.
+// Plug-ins with GetPjrtApi, each with one fault in its table or its client. With NEXT also with
+// TFNPD_InitPlugin, and the fault is there.
 #include <cstring>
 #include <stdexcept>
 
 #include "tenon/pjrt/abi.h"
+#ifdef NEXT
+#include "tensorflow/core/common_runtime/next_pluggable_device/c/plugin_c_api.h"
+#endif
 
 namespace abi = tenon::pjrt::abi;
 
@@ -105,3 +109,50 @@ extern "C" __attribute__((visibility("default"))) const abi::Api* GetPjrtApi() {
   return &table;
 #endif
 }
+
+#ifdef NEXT
+namespace {
+
+int32_t CountNextDevices([[maybe_unused]] TF_Status* status) {
+#if defined(COUNT_NEGATIVE)
+  return -3;
+#elif defined(COUNT_FAILS)
+  TF_SetStatus(status, TF_INTERNAL, "nobody counts here");
+  return 7;
+#elif defined(COUNT_THROWS)
+  throw std::runtime_error("no counter");
+#else
+  return 2;
+#endif
+}
+
+TFNPD_Api next_api;
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const TFNPD_Api* TFNPD_InitPlugin(
+    TFNPD_PluginParams* params, [[maybe_unused]] TF_Status* status) {
+#ifdef INIT_FAILS
+  TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "from TFNPD_InitPlugin");
+#endif
+#ifdef NULL_API
+  return nullptr;
+#endif
+  params->device_type = "FAULTY";
+#ifdef NO_TYPE
+  params->device_type = nullptr;
+#endif
+  // What the host's struct_size does not reach is read all the same.
+  params->use_pjrt_on_demand_compile = params->struct_size == 37;
+  params->priority = 1000;
+  next_api.struct_size = TFNPD_Api_STRUCT_SIZE;
+#ifdef SIZE_ZERO
+  next_api.struct_size = 0;
+#endif
+#ifdef SIZE_SHORT
+  next_api.struct_size = offsetof(TFNPD_Api, TFNPD_GetDeviceCount);
+#endif
+  next_api.TFNPD_GetDeviceCount = CountNextDevices;
+  return &next_api;
+}
+#endif

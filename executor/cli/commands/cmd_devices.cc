@@ -34,18 +34,12 @@ KernelCounts CountKernels(const Device& device) {
   return counts;
 }
 
-// The interface by which the device is used.
-std::string_view KindOf(const Device& device) {
-  if (device.plugin().empty()) return "built_in";
-  return DeviceKindName(device.compiles() ? DeviceKind::kPjrt : DeviceKind::kPluggable);
-}
-
 Json DeviceJson(const Device& device) {
   const KernelCounts kernels = CountKernels(device);
   Json json = Json::Object();
   json.Set("name", device.physical_name())
       .Set("type", device.type())
-      .Set("kind", KindOf(device))
+      .Set("kind", device.kind())
       .Set("ordinal", device.ordinal())
       .Set("plugin", device.plugin())
       .Set("priority", device.priority())
@@ -71,6 +65,7 @@ Json PluginJson(const PluginInfo& plugin) {
       .Set("warnings", Json::ArrayOf(plugin.warnings))
       .Set("doubts", Json::ArrayOf(plugin.doubts))
       .Set("notes", Json::ArrayOf(plugin.notes));
+  if (plugin.next) json.Set("next_pluggable", NextPluggableJson(*plugin.next));
   if (plugin.pjrt) json.Set("pjrt", PjrtJson(*plugin.pjrt));
   return json;
 }
@@ -105,6 +100,8 @@ std::string PluginText(const PluginInfo& plugin, const Host& host, const Style& 
                     Plural(plugin.device_count, "device"), ", ", DeviceKindName(plugin.kind),
                     ")\n");
   }
+  absl::StrAppend(&text, CreationText(host.devices(), plugin.path));
+  if (plugin.next) absl::StrAppend(&text, NextPluggableText(*plugin.next));
   if (plugin.pjrt) {
     absl::StrAppend(&text, PjrtText(*plugin.pjrt, style),
                     PjrtDevicesText(host.devices(), plugin.path, style));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,6 +17,7 @@
 #include "executor/cli/faults/fault_line.h"
 #include "executor/cli/faults/guard.h"
 #include "executor/cli/options/invocation.h"
+#include "executor/cli/plugins/pjrt_report.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/host/link/shared_library.h"
@@ -253,6 +255,14 @@ absl::StatusOr<std::vector<Device*>> CreateDevices(const std::vector<PluginReque
   }
 }
 
+// TensorFlow's words on stderr, for those who look for them there.
+void LogDevices(absl::Span<Device* const> devices) {
+  for (const PluginInfo& plugin : Plugins()) {
+    for (const std::string& line : CreationLog(devices, plugin.path))
+      std::fprintf(stderr, "%s\n", line.c_str());
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Host>> Host::Open(const CommonFlags& flags) {
@@ -267,6 +277,7 @@ absl::StatusOr<std::unique_ptr<Host>> Host::Open(const CommonFlags& flags) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Device*> devices, CreateDevices(requests, flags));
   host->devices_.insert(host->devices_.end(), devices.begin(), devices.end());
   host->open_ = true;
+  if (flags.verbose) LogDevices(devices);
   return host;
 }
 

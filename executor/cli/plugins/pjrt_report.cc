@@ -1,8 +1,11 @@
 #include "executor/cli/plugins/pjrt_report.h"
 
+#include <map>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/one_line.h"
+#include "plugin/host/devices/pluggable_device.h"
 #include "plugin/pjrt/pjrt_device.h"
 
 namespace tenon::cli {
@@ -64,6 +67,57 @@ std::string PjrtText(const pjrt::PluginFacts& facts, const Style& style) {
   AddFactLine("no devices", OneLine(facts.no_devices), text);
   for (const std::string& warning : facts.table.warnings)
     absl::StrAppend(&text, "  ", style.Yellow("note"), "          ", OneLine(warning), "\n");
+  return text;
+}
+
+Json NextPluggableJson(const NextPluggableFacts& facts) {
+  Json json = Json::Object();
+  json.Set("device_type", facts.device_type)
+      .Set("compilation_device", facts.compilation_device)
+      .Set("priority", facts.priority)
+      .Set("is_pluggable_device", facts.is_pluggable)
+      .Set("on_demand_compile", facts.compiles_on_demand);
+  return json;
+}
+
+std::string NextPluggableText(const NextPluggableFacts& facts) {
+  std::string text;
+  AddFactLine("next device",
+              absl::StrCat(OneLine(facts.device_type), ", priority ", facts.priority,
+                           facts.compilation_device.empty() ? "" : ", compiler ",
+                           OneLine(facts.compilation_device),
+                           facts.is_pluggable ? ", copies within a device itself" : "",
+                           facts.compiles_on_demand ? ", wants ops compiled on demand" : ""),
+              text);
+  return text;
+}
+
+std::vector<std::string> CreationLog(absl::Span<Device* const> devices, std::string_view plugin) {
+  std::vector<std::string> lines;
+  std::map<std::string_view, int> next;  // by type
+  for (const Device* device : devices) {
+    if (device->plugin() != plugin) continue;
+    if (device->kind() == "next_pluggable") ++next[device->type()];
+    if (device->kind() != "pluggable") continue;
+    const DeviceFacts* const facts = FactsOf(*device);
+    const bool has_bus = facts != nullptr && !facts->pci_bus_id.empty();
+    lines.push_back(
+        absl::StrCat("Created TensorFlow device (", device->full_name(), " with ",
+                     device->memory_bytes() / (int64_t{1} << 20),
+                     " MB memory) -> physical PluggableDevice (device: ", device->ordinal(),
+                     ", name: ", device->type(),
+                     ", pci bus id: ", has_bus ? OneLine(facts->pci_bus_id) : "<undefined>", ")"));
+  }
+  for (const auto& [type, count] : next) {
+    lines.push_back(absl::StrCat("Created ", count,
+                                 " TensorFlow NextPluggableDevices. Physical device type: ", type));
+  }
+  return lines;
+}
+
+std::string CreationText(absl::Span<Device* const> devices, std::string_view plugin) {
+  std::string text;
+  for (const std::string& line : CreationLog(devices, plugin)) AddFactLine("log", line, text);
   return text;
 }
 

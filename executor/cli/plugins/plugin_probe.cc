@@ -62,6 +62,7 @@ Json Facts(const PluginInfo& info) {
       .Set("warnings", Json::ArrayOf(info.warnings))
       .Set("doubts", Json::ArrayOf(info.doubts))
       .Set("kind", DeviceKindName(info.kind));
+  if (info.next) facts.Set("next_pluggable", NextPluggableJson(*info.next));
   if (info.pjrt) facts.Set("pjrt", PjrtJson(*info.pjrt));
   return facts;
 }

@@ -35,6 +35,13 @@ Device* MemoryFor(const OpFacts& op, const NodeTypes& types, Device* device) {
   return fits ? device : nullptr;
 }
 
+// Whether a value may go by another name with this shape. Tensors that are objects of a device have
+// shapes of their own.
+bool MayAlias(const PlanValue& v, const Shape& shape) {
+  return v.device == nullptr || v.device->has_streams() ||
+         (v.shape != nullptr && *v.shape == shape);
+}
+
 // What a node of these types is prepared with, wherever its values lie; nullopt if a shape or a
 // needed value is not known.
 std::optional<std::vector<Prepare::Input>> KnownOnDevice(const StepGraph& graph,
@@ -113,6 +120,7 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
   if (!PrepareKernel(spec, p).ok() || p.run() != nullptr) return false;
   for (const Prepare::PreparedOutput& o : p.outputs()) {
     if (!o.value.has_value() && !o.alias.has_value()) return false;
+    if (o.alias.has_value() && !MayAlias(steps_.value(ids[*o.alias]), o.shape)) return false;
   }
   TENON_RETURN_IF_ERROR(AddPrepared(n, spec, p, ids));
   return true;

@@ -1,6 +1,6 @@
-// The functions that TensorFlow exports for NextPluggableDevice plug-ins and that belong to such
-// devices alone. This host has none, no PJRT clients and no coordination service: they answer
-// UNIMPLEMENTED and name themselves. The others stand in plugin_resources.cc.
+// The functions on the key-value store of a distributed run, which this host does not have: they
+// answer UNIMPLEMENTED and name themselves. Those on PJRT stand in pjrt_functions.cc, the others of
+// the header in plugin_resources.cc.
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
 
 #include <string_view>
@@ -61,26 +61,6 @@ TF_Buffer* TF_CoordinationServiceTryGetKeyValue(const char*, int64_t, TF_Coordin
 void TF_CoordinationServiceDeleteKeyValue(const char*, int64_t, TF_CoordinationServiceAgent*,
                                           TF_Status* status) {
   Refuse("TF_CoordinationServiceDeleteKeyValue", status);
-}
-
-void TF_CreateAndSetPjRtCApiClient(const char*, TF_Status* status, PJRT_NamedValue*, int) {
-  Refuse("TF_CreateAndSetPjRtCApiClient", status);
-}
-
-void TF_ResetPjRtCClient(const char*, TF_Status* status) { Refuse("TF_ResetPjRtCClient", status); }
-
-PJRT_Client* TF_GetPjRtCClient(const char*, TF_Status* status) {
-  Refuse("TF_GetPjRtCClient", status);
-  return nullptr;
-}
-
-PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor*, TF_Status* status) {
-  Refuse("TF_GetPjRtCBuffer", status);
-  return nullptr;
-}
-
-void TF_CreatePjRtBuffer(TF_Tensor*, PJRT_Buffer*, const char*, TF_Status* status) {
-  Refuse("TF_CreatePjRtBuffer", status);
 }
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -16,9 +17,12 @@
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/float_mode.h"
 #include "optimizer_api/plugin_optimizer.h"
+#include "plugin/host/devices/next_pluggable_device.h"
+#include "plugin/host/devices/next_pluggable_platform.h"
 #include "plugin/host/devices/pluggable_device.h"
 #include "plugin/host/devices/stream_executor.h"
 #include "plugin/host/link/shared_library.h"
+#include "plugin/host/loading/open_plugin.h"
 #include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/host/loading/plugin_library.h"
 #include "plugin/host/loading/profiler.h"
@@ -28,16 +32,6 @@
 
 namespace tenon {
 namespace {
-
-// The entry points of a plug-in, in call order.
-struct EntryPoints {
-  decltype(SE_InitPlugin)* se_init = nullptr;
-  decltype(TF_InitKernel)* init_kernel = nullptr;
-  decltype(TF_InitGraph)* init_graph = nullptr;
-  decltype(TF_InitProfiler)* init_profiler = nullptr;
-  bool has_next_device = false;  // TFNPD_InitPlugin, which is not called
-  pjrt::abi::GetApi* get_pjrt_api = nullptr;
-};
 
 // Owns the ledgers of the process. A ledger is busy while one thread runs the plug-in's code for
 // it; other threads that want the same plug-in wait, all others go on. So plug-ins may load each
@@ -76,179 +70,6 @@ class Loader {
   // By path, the libraries of plug-ins that are gone, where they stayed mapped.
   std::map<std::string, PluginLibrary> mapped_ ABSL_GUARDED_BY(mutex_);
 };
-
-// Looks up all entry points before the first is called: the list is reported also if one fails.
-EntryPoints FindEntryPoints(void* handle, PluginInfo* info) {
-  EntryPoints entries;
-  const auto find = [&](const char* name, auto** fn) {
-    *fn = FindFunction<std::remove_pointer_t<std::remove_pointer_t<decltype(fn)>>>(handle, name);
-    if (*fn != nullptr) info->entry_points.push_back(name);
-  };
-  find("SE_InitPlugin", &entries.se_init);
-  void (*next_device)() = nullptr;
-  find("TFNPD_InitPlugin", &next_device);
-  entries.has_next_device = next_device != nullptr;
-  if (entries.has_next_device)
-    info->warnings.push_back(
-        "TFNPD_InitPlugin is not called: this host has no NextPluggableDevice");
-  find("TF_InitKernel", &entries.init_kernel);
-  find("TF_InitGraph", &entries.init_graph);
-  find("TF_InitProfiler", &entries.init_profiler);
-  find("GetPjrtApi", &entries.get_pjrt_api);
-  if (entries.get_pjrt_api != nullptr && entries.se_init != nullptr)
-    info->warnings.push_back("GetPjrtApi is not called: SE_InitPlugin brings the devices");
-  return entries;
-}
-
-absl::Status Prefixed(const absl::Status& status, std::string_view path, std::string_view call) {
-  if (status.ok()) return status;
-  return Annotate(status, absl::StrCat("plug-in ", path, ": ", call, ": "));
-}
-
-// A library that stays mapped keeps what its TF_InitKernel made, and may not stand a second call
-// (Intel's ends the process).
-absl::Status CallInitKernel(void (*init)(), PluginLedger& ledger) {
-  if (init == nullptr || ledger.library.kernels_registered) return absl::OkStatus();
-  const std::string& path = ledger.path;
-  TENON_RETURN_IF_ERROR(
-      Prefixed(CallPlugin(path.c_str(), "TF_InitKernel", "", init), path, "TF_InitKernel"));
-  ledger.library.kernels_registered = true;
-  ledger.library.registrations = ledger.staged;
-  return absl::OkStatus();
-}
-
-// Enters what the entry points answer in the ledger. The pass is returned, since it is the only
-// answer that is neither staged nor of use before it is registered.
-absl::StatusOr<std::optional<PluginOptimizer>> CallEntryPoints(const EntryPoints& entries,
-                                                               PluginLedger& ledger) {
-  const std::string& path = ledger.path;
-  const FloatModeGuard float_mode(path);
-  if (entries.se_init != nullptr) {
-    auto platform = InitStreamExecutorPlugin(entries.se_init, path);
-    if (!platform.ok()) return Prefixed(platform.status(), path, "SE_InitPlugin");
-    ledger.platform = *std::move(platform);
-  }
-  TENON_RETURN_IF_ERROR(CallInitKernel(entries.init_kernel, ledger));
-  std::optional<PluginOptimizer> pass;
-  if (entries.init_graph != nullptr) {
-    absl::StatusOr<PluginOptimizer> optimizer = InitPluginOptimizer(entries.init_graph, path);
-    if (!optimizer.ok()) return Prefixed(optimizer.status(), path, "TF_InitGraph");
-    pass = *std::move(optimizer);
-  }
-  if (entries.init_profiler != nullptr) {
-    auto profiler = PluginProfiler::Init(entries.init_profiler, path);
-    if (!profiler.ok()) return Prefixed(profiler.status(), path, "TF_InitProfiler");
-    ledger.profiler = *std::move(profiler);
-  }
-  return pass;
-}
-
-// The devices of a library with both interfaces are those of SE_InitPlugin.
-absl::Status LoadPjrt(const EntryPoints& entries, const PluginOptions& options,
-                      PluginLedger& ledger) {
-  if (entries.get_pjrt_api == nullptr || ledger.platform != nullptr) return absl::OkStatus();
-  auto plugin = pjrt::Plugin::Load(ledger.path, entries.get_pjrt_api,
-                                   {options.device_type, options.client_options});
-  if (!plugin.ok() && entries.has_next_device && absl::IsFailedPrecondition(plugin.status())) {
-    // A NextPluggableDevice may have no table in a process where its devices are of another kind.
-    ledger.info.warnings.emplace_back(plugin.status().message());
-    return absl::OkStatus();
-  }
-  if (!plugin.ok()) return Prefixed(plugin.status(), ledger.path, "GetPjrtApi");
-  ledger.pjrt = *std::move(plugin);
-  return absl::OkStatus();
-}
-
-// Renames what belongs to the plug-in's own device type.
-absl::Status ServeAs(const std::string& type, PluginLedger& ledger,
-                     std::optional<PluginOptimizer>& pass) {
-  if (type.empty()) return absl::OkStatus();
-  if (ledger.pjrt != nullptr) return absl::OkStatus();  // it has got the name
-  if (ledger.platform == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("plug-in ", ledger.path, ": it brings no devices that could be named ", type));
-  }
-  if (pass && pass->device_type == ledger.platform->type()) pass->device_type = type;
-  ledger.platform->ServeAs(type);
-  return absl::OkStatus();
-}
-
-// Any order would do: what is published when one step fails is in the ledger, to be dropped.
-absl::Status PublishAll(PluginLedger& ledger, std::optional<PluginOptimizer> pass,
-                        const PluginOptions& options) {
-  PublishOptions publish;
-  publish.priority = options.priority;
-  publish.serve_as = options.device_type;
-  if (ledger.platform != nullptr) publish.device_type = ledger.platform->type();
-  TENON_RETURN_IF_ERROR(ServeAs(options.device_type, ledger, pass));
-  if (pass) {
-    TENON_RETURN_IF_ERROR(
-        Prefixed(RegisterPluginOptimizer(*std::move(pass)), ledger.path, "TF_InitGraph"));
-    ledger.info.pass = true;
-  }
-  return Prefixed(Publish(ledger, publish), ledger.path, "registration of ops");
-}
-
-// For the structs that the plug-in filled in.
-std::vector<StructSize> StructSizes(const StreamExecutorPlatform* platform,
-                                    const std::optional<PluginOptimizer>& pass,
-                                    const PluginProfiler* profiler) {
-  std::vector<StructSize> sizes;
-  if (platform != nullptr) {
-    sizes.push_back({"SP_Platform", platform->platform()->struct_size, SP_PLATFORM_STRUCT_SIZE});
-    sizes.push_back(
-        {"SP_PlatformFns", platform->platform_fns().struct_size, SP_PLATFORM_FNS_STRUCT_SIZE});
-    sizes.push_back(
-        {"SP_DeviceFns", platform->device_fns().struct_size, SP_DEVICE_FNS_STRUCT_SIZE});
-    sizes.push_back(
-        {"SP_StreamExecutor", platform->se().struct_size, SP_STREAMEXECUTOR_STRUCT_SIZE});
-  }
-  if (pass) {
-    sizes.push_back({"TP_Optimizer", pass->fns.struct_size, TP_OPTIMIZER_STRUCT_SIZE});
-    sizes.push_back(
-        {"TP_OptimizerConfigs", pass->configs.struct_size, TP_OPTIMIZER_CONFIGS_STRUCT_SIZE});
-  }
-  if (profiler != nullptr) {
-    sizes.push_back({"TP_Profiler", profiler->profiler()->struct_size, TP_PROFILER_STRUCT_SIZE});
-    sizes.push_back({"TP_ProfilerFns", profiler->fns().struct_size, TP_PROFILER_FNS_STRUCT_SIZE});
-  }
-  return sizes;
-}
-
-// Enters in the ledger's facts what is known of its devices by now.
-void DescribeDevices(PluginLedger& ledger) {
-  PluginInfo& info = ledger.info;
-  if (ledger.platform != nullptr) {
-    info.kind = DeviceKind::kPluggable;
-    info.device_type = ledger.platform->type();
-  } else if (ledger.pjrt != nullptr) {
-    info.kind = DeviceKind::kPjrt;
-    info.device_type = ledger.pjrt->type();
-    info.pjrt = ledger.pjrt->facts();
-  }
-}
-
-// Opens the library and runs its code. On an error the caller drops what the ledger has by then.
-absl::Status OpenPlugin(PluginLedger& ledger, const PluginOptions& options) {
-  PluginInfo& info = ledger.info;
-  TENON_RETURN_IF_ERROR(Prefixed(OpenPluginLibrary(ledger), ledger.path, "dlopen"));
-  const EntryPoints entries = FindEntryPoints(ledger.library.handle, &info);
-  TENON_ASSIGN_OR_RETURN(const std::optional<PluginOptimizer> pass,
-                         CallEntryPoints(entries, ledger));
-  TENON_RETURN_IF_ERROR(LoadPjrt(entries, options, ledger));
-  // Before anything can fail further on: warnings outlive a failed load.
-  for (const std::string& refused : ledger.staged.refused) info.warnings.push_back(refused);
-  TENON_RETURN_IF_ERROR(PublishAll(ledger, pass, options));
-  info.resident = ledger.library.resident;
-  info.notes = KernelRegistry::Global().Precedence(ledger.path);
-  info.profiler = ledger.profiler != nullptr;
-  DescribeDevices(ledger);
-  info.structs = StructSizes(ledger.platform.get(), pass, ledger.profiler.get());
-  if (info.entry_points.empty() && info.ops.empty() && info.kernels == 0) {
-    info.warnings.push_back("it exports no entry point and registered nothing: is this a plug-in?");
-  }
-  return absl::OkStatus();
-}
 
 // A library opened for its ops has no options and no entry points. Its error names no plug-in, as
 // that of TF_LoadLibrary does not.
@@ -431,23 +252,29 @@ absl::Status Loader::Unload(const std::string& path) {
 std::vector<PluginInfo> Loader::List() {
   absl::MutexLock devices_lock(&devices_mutex_);
   std::vector<PluginInfo> infos;
-  std::vector<std::shared_ptr<StreamExecutorPlatform>> platforms;
+  std::vector<
+      std::pair<std::shared_ptr<StreamExecutorPlatform>, std::shared_ptr<NextPluggablePlatform>>>
+      platforms;
   std::set<std::string> device_types = {"CPU", "DEFAULT"};
   {
     absl::MutexLock lock(&mutex_);
     for (const PluginLedger* ledger : Settled()) {
       infos.push_back(ledger->info);
       infos.back().device_count = static_cast<int>(ledger->devices.size());
-      platforms.push_back(ledger->platform);
+      platforms.emplace_back(ledger->platform, ledger->next);
       if (ledger->platform != nullptr) device_types.insert(ledger->platform->type());
+      if (ledger->next != nullptr) device_types.insert(ledger->next->type());
     }
   }
   // Without mutex_: DeviceCount calls the plug-in.
   for (size_t i = 0; i < infos.size(); ++i) {
     infos[i].doubts = DoubtfulKernels(infos[i].path, device_types);
-    if (platforms[i] == nullptr) continue;
+    const auto& [platform, next] = platforms[i];
+    if (platform == nullptr && next == nullptr) continue;
     std::string why;
-    infos[i].device_count = platforms[i]->DeviceCount(&why);
+    infos[i].device_count = platform == nullptr ? 0 : platform->DeviceCount(&why);
+    if (next != nullptr && next->client() != nullptr)
+      infos[i].device_count += next->DeviceCount(&why);
     if (!why.empty()) infos[i].warnings.push_back(std::move(why));
   }
   return infos;
@@ -469,15 +296,35 @@ bool IsTaken(std::string_view type, const PluginLedger& by, absl::Span<PluginLed
   return type == "CPU" || std::any_of(all.begin(), all.end(), [&](const PluginLedger* other) {
            if (other == &by) return false;
            return (other->platform != nullptr && other->platform->type() == type) ||
+                  (other->next != nullptr && other->next->type() == type) ||
                   (other->pjrt != nullptr && other->pjrt->type() == type);
          });
+}
+
+// Those of SE_InitPlugin, then those of TFNPD_InitPlugin. Of a library with both, one has none.
+absl::StatusOr<std::vector<std::unique_ptr<Device>>> DevicesOfPlatforms(
+    PluginLedger& ledger, absl::FunctionRef<int(std::string_view type)> first_ordinal) {
+  std::vector<std::unique_ptr<Device>> devices;
+  if (ledger.platform != nullptr) {
+    TENON_ASSIGN_OR_RETURN(
+        devices, CreatePluggableDevices(ledger.platform, first_ordinal(ledger.platform->type())));
+  }
+  if (ledger.next == nullptr) return devices;
+  int first = first_ordinal(ledger.next->type());
+  for (const auto& device : devices) {
+    if (device->type() == ledger.next->type()) first = std::max(first, device->ordinal() + 1);
+  }
+  std::string why;
+  auto next = CreateNextPluggableDevices(ledger.next, first, &why);
+  if (!next.ok()) return Prefixed(next.status(), ledger.path, "its devices");
+  std::move(next->begin(), next->end(), std::back_inserter(devices));
+  return devices;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> DevicesOf(
     PluginLedger& ledger, absl::Span<PluginLedger* const> all) {
   const auto first_ordinal = [&](std::string_view type) { return NextOrdinal(type, all); };
-  if (ledger.platform != nullptr)
-    return CreatePluggableDevices(ledger.platform, first_ordinal(ledger.platform->type()));
+  if (ledger.pjrt == nullptr) return DevicesOfPlatforms(ledger, first_ordinal);
   auto devices = ledger.pjrt->CreateDevices(
       [&](std::string_view type) { return IsTaken(type, ledger, all); }, first_ordinal);
   if (devices.ok()) return devices;
@@ -513,7 +360,7 @@ absl::StatusOr<std::vector<Device*>> Loader::Devices() {
     absl::MutexLock lock(&mutex_);
     ledgers = Settled();
     std::erase_if(ledgers, [](const PluginLedger* ledger) {
-      return ledger->platform == nullptr && ledger->pjrt == nullptr;
+      return ledger->platform == nullptr && ledger->next == nullptr && ledger->pjrt == nullptr;
     });
   }
   for (PluginLedger* ledger : ledgers) {

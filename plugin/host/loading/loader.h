@@ -36,26 +36,37 @@ enum class DeviceKind : uint8_t {
 // "", "pluggable", "next_pluggable", "pjrt".
 std::string_view DeviceKindName(DeviceKind kind);
 
+// What TFNPD_InitPlugin says.
+struct NextPluggableFacts {
+  std::string device_type;
+  std::string compilation_device;   // XLA's name of the compiler device: "XLA_GPU_JIT"
+  int priority = 0;                 // of the device type
+  bool is_pluggable = false;        // it copies within a device by a function of its own
+  bool compiles_on_demand = false;  // ops without a kernel are to be compiled
+};
+
 // The part of a plug-in's ledger (plugin_ledger.h) that reports show. For a plug-in that failed it
 // has path, status, entry points and warnings.
 struct PluginInfo {
   std::string path;                       // canonical
   absl::Status status;                    // why it or its devices could not be made; else OK
   std::vector<std::string> entry_points;  // that it exports, also those that Tenon does not call
-  // Of PluginOptions, else of SE_InitPlugin, else of a PJRT client once there is one; else empty.
+  // Of PluginOptions, else of SE_InitPlugin or TFNPD_InitPlugin (of both: the one with devices),
+  // else of a PJRT client once there is one; else empty.
   std::string device_type;
   DeviceKind kind = DeviceKind::kNone;
-  std::optional<pjrt::PluginFacts> pjrt;  // of a plug-in of kind kPjrt
-  std::vector<std::string> ops;           // names of registered ops
-  int kernels = 0;                        // number of registered kernels
-  bool pass = false;                      // it has a graph pass
-  bool profiler = false;                  // it has a profiler
-  int device_count = 0;                   // only Plugins() asks for it
-  std::vector<StructSize> structs;        // that it filled in
-  bool resident = false;                  // its library is never unmapped
-  std::vector<std::string> warnings;      // faults that did not keep the plug-in from being loaded
-  std::vector<std::string> doubts;        // of DoubtfulKernels; only Plugins() looks for them
-  std::vector<std::string> notes;         // facts that are no faults
+  std::optional<NextPluggableFacts> next;  // of a plug-in that exports TFNPD_InitPlugin
+  std::optional<pjrt::PluginFacts> pjrt;   // of one whose GetPjrtApi is in use
+  std::vector<std::string> ops;            // names of registered ops
+  int kernels = 0;                         // number of registered kernels
+  bool pass = false;                       // it has a graph pass
+  bool profiler = false;                   // it has a profiler
+  int device_count = 0;                    // only Plugins() asks for it
+  std::vector<StructSize> structs;         // that it filled in
+  bool resident = false;                   // its library is never unmapped
+  std::vector<std::string> warnings;       // faults that did not keep the plug-in from being loaded
+  std::vector<std::string> doubts;         // of DoubtfulKernels; only Plugins() looks for them
+  std::vector<std::string> notes;          // facts that are no faults
 };
 
 // The user's options for a plug-in.
@@ -65,12 +76,14 @@ struct PluginOptions {
   int priority = 0;
   // The name of the plug-in's device type in this process, "GPU@vendor"; empty: the plug-in's own.
   std::string device_type;
-  std::vector<pjrt::ClientOption> client_options;  // for a plug-in of kind kPjrt
+  std::vector<pjrt::ClientOption> client_options;  // for PJRT clients that the host makes
 };
 
-// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TF_InitKernel, TF_InitGraph
-// and TF_InitProfiler in this order, each only if the library exports it. Then, of a library
-// without SE_InitPlugin, GetPjrtApi and PJRT_Plugin_Initialize. Creates no devices and no client.
+// Loads a plug-in: dlopen(RTLD_NOW | RTLD_LOCAL), then SE_InitPlugin, TFNPD_InitPlugin (followed by
+// GetPjrtApi and PJRT_Plugin_Initialize), TF_InitKernel, TF_InitGraph and TF_InitProfiler in this
+// order, each only if the library exports it. Then, of a library without the first two, GetPjrtApi
+// and PJRT_Plugin_Initialize. Creates no devices and no client; a NextPluggableDevice plug-in may
+// create its client in TF_InitKernel.
 // The registrations of the plug-in are staged, and published one after the other at the end: a
 // plug-in that fails leaves nothing registered, but a library that was opened stays mapped. A path
 // that was loaded before, by its canonical form or another name of the same file, gives

@@ -7,6 +7,7 @@
 #include "graph/c_api/plugin_hold.h"
 #include "graph/op_defs/op_registry.h"
 #include "optimizer_api/plugin_optimizer.h"
+#include "plugin/host/devices/next_pluggable_platform.h"
 #include "plugin/host/devices/stream_executor.h"
 #include "plugin/host/loading/profiler.h"
 
@@ -43,7 +44,7 @@ absl::Status Publish(PluginLedger& ledger, const PublishOptions& options) {
     // A copy: the library keeps the registration as the plug-in made it, for a load with others.
     auto published = std::make_shared<KernelDef>(*kernel);
     published->plugin_priority = options.priority;
-    published->own_devices_only = kernel->device_type == options.device_type;
+    published->own_devices_only = options.device_types.contains(kernel->device_type);
     if (published->own_devices_only && !options.serve_as.empty())
       published->device_type = options.serve_as;
     KernelRegistry::Global().Register(std::move(published));
@@ -74,6 +75,7 @@ bool DropAll(PluginLedger& ledger) {
   while (!ledger.devices.empty()) ledger.devices.pop_back();
   ledger.devices_created = false;
   ledger.profiler.reset();
+  ledger.next.reset();
   ledger.platform.reset();
   ledger.pjrt.reset();
   ledger.info.path = ledger.path;

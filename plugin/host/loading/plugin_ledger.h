@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 
 namespace tenon {
 
+class NextPluggablePlatform;   // plugin/host/devices/next_pluggable_platform.h
 class StreamExecutorPlatform;  // plugin/host/devices/stream_executor.h
 
 // Registrations as a plug-in made them. The registries of the process have none of these objects:
@@ -56,7 +58,8 @@ struct PluginLedger {
   PluginLibrary library;
   Registrations staged;  // made in this load or unload, and not published yet
   std::shared_ptr<StreamExecutorPlatform> platform;
-  std::shared_ptr<pjrt::Plugin> pjrt;  // null if it has a platform
+  std::shared_ptr<NextPluggablePlatform> next;
+  std::shared_ptr<pjrt::Plugin> pjrt;  // null if it has one of the two
   std::shared_ptr<PluginProfiler> profiler;
   bool devices_created = false;
   std::vector<std::unique_ptr<Device>> devices;
@@ -64,9 +67,9 @@ struct PluginLedger {
 
 // How the kernels of a plug-in are to appear.
 struct PublishOptions {
-  std::string device_type;  // of the devices that the plug-in brings; empty: none
-  std::string serve_as;     // another name for that type; empty: its own
-  int priority = 0;         // among plug-ins
+  std::set<std::string> device_types;  // of the devices that the plug-in brings
+  std::string serve_as;                // another name for those types; empty: their own
+  int priority = 0;                    // among plug-ins
 };
 
 // Publishes the staged registrations: enters ops, then kernels, in the registries of the process,

@@ -208,6 +208,13 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
         status);
     return nullptr;
   }
+  if (!ctx->kernel->device->has_streams()) {
+    StatusToC(absl::FailedPreconditionError(
+                  absl::StrCat("a device of type ", ctx->kernel->device->type(),
+                               " has no streams: its kernels order their work by PJRT buffers")),
+              status);
+    return nullptr;
+  }
   StatusToC(tenon::CheckDeviceIsThere(*ctx), status);
   return ctx->abandoned ? nullptr : static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
 }

@@ -110,10 +110,12 @@ absl::Status AllocateOutput(TF_OpKernelContext* ctx, int index, const int64_t* d
 }
 
 // Whether the input's buffer may become the output: nothing else reads it, and it has the output's
-// type, size and place.
-bool CanForward(TF_OpKernelContext* ctx, int input, int output, int64_t elements) {
+// type, size and place. The buffers of a device without streams have shapes of their own.
+bool CanForward(TF_OpKernelContext* ctx, int input, int output, const Shape& shape,
+                int64_t elements) {
   const Tensor& t = *ctx->args->inputs[input].tensor;
   const KernelInfo& info = Info(ctx);
+  if (info.device != nullptr && !info.device->has_streams() && t.shape() != shape) return false;
   return ctx->args->inputs[input].last_use && t.initialized() &&
          !IsRef(info.node.types->inputs[input]) && t.dtype() == info.node.types->outputs[output] &&
          t.num_elements() == elements &&
@@ -134,7 +136,7 @@ absl::StatusOr<TF_Tensor*> ForwardOrAllocate(TF_OpKernelContext* ctx,
   }
   const int64_t elements = shape.num_elements();
   for (const int input : candidates) {
-    if (!CanForward(ctx, input, output, elements)) continue;
+    if (!CanForward(ctx, input, output, shape, elements)) continue;
     if (forwarded != nullptr) *forwarded = input;
     MayBeWritten(*ctx->args->inputs[input].tensor);
     *ctx->args->outputs[output] = ctx->args->inputs[input].tensor->Reshaped(shape);

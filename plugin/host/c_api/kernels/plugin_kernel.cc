@@ -17,6 +17,7 @@
 #include "plugin/device/pending_calls.h"
 #include "plugin/host/c_api/kernels/kernel_context.h"
 #include "plugin/host/c_api/kernels/kernel_watch.h"
+#include "plugin/pjrt/opaque_memory.h"
 
 namespace tenon {
 namespace {
@@ -121,6 +122,7 @@ class PluginKernelImpl final : public PluginKernel {
   explicit PluginKernelImpl(KernelInfo info)
       : shared_info_(std::make_shared<KernelInfo>(std::move(info))),
         info_(*shared_info_),
+        opaque_(info_.device != nullptr && !info_.device->has_streams()),
         caller_(info_.def->fns.compute_async == nullptr
                     ? nullptr
                     : std::make_shared<const ExpectedCaller>(
@@ -162,6 +164,7 @@ class PluginKernelImpl final : public PluginKernel {
   static void Own(const ComputeArgs& args, TF_OpKernelContext& context);
   absl::Status Await(TF_OpKernelContext& context) const;
   absl::Status Result(TF_OpKernelContext& context) const;
+  absl::Status CheckBuffersSet(const TF_OpKernelContext& context) const;
   absl::Status Failure(TF_OpKernelContext& context, int missing_output) const;
   absl::Status WaitForDeferredWork(const ComputeArgs& args, ContextPtr& shared) const;
   void EndLocks(TF_OpKernelContext& context) const {
@@ -173,6 +176,7 @@ class PluginKernelImpl final : public PluginKernel {
 
   const std::shared_ptr<KernelInfo> shared_info_;
   const KernelInfo& info_;
+  const bool opaque_;  // tensors on the device are PJRT buffers
   void* kernel_ = nullptr;
   bool constructed_ = false;
   std::atomic<bool> has_computed_{false};
@@ -242,7 +246,21 @@ void PluginKernelImpl::ReleaseLocks(TF_OpKernelContext& context) const {
 inline absl::Status PluginKernelImpl::Result(TF_OpKernelContext& context) const {
   int set = 0;
   while (set < context.num_outputs() && context.output_set(set)) ++set;
-  return !context.failed && set == context.num_outputs() ? absl::OkStatus() : Failure(context, set);
+  if (context.failed || set < context.num_outputs()) return Failure(context, set);
+  return opaque_ ? CheckBuffersSet(context) : absl::OkStatus();
+}
+
+// On a device whose tensors are PJRT buffers an output is complete only with a buffer.
+absl::Status PluginKernelImpl::CheckBuffersSet(const TF_OpKernelContext& context) const {
+  for (int i = 0; i < context.num_outputs(); ++i) {
+    const Tensor& output = *context.args->outputs[i];
+    const pjrt::OpaqueMemory* const memory = pjrt::OpaqueMemory::Of(output);
+    if (memory == nullptr || output.bytes() == 0 || *memory->Get()) continue;
+    return PluginFault(WithNode(
+        absl::InternalError(absl::StrCat("the kernel has set no PJRT buffer for output ", i)),
+        info_));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PluginKernelImpl::Failure(TF_OpKernelContext& context, int missing_output) const {

@@ -230,8 +230,10 @@ TEST_F(LoaderTest, LibraryNextPluggableDeviceLoadFunctions) {
   const auto info = LoadPlugin(TestPlugin("next_pluggable"));
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_THAT(info->entry_points, ElementsAre("TFNPD_InitPlugin", "GetPjrtApi"));
-  EXPECT_THAT(info->warnings, ElementsAre(HasSubstr("TFNPD_InitPlugin is not called"),
-                                          HasSubstr("GetPjrtApi returns NULL")));
+  EXPECT_THAT(info->warnings, ElementsAre(AllOf(HasSubstr("TFNPD_InitPlugin brings no devices"),
+                                                HasSubstr("GetPjrtApi returns NULL"))));
+  EXPECT_EQ(info->kind, DeviceKind::kNextPluggable);
+  EXPECT_EQ(info->device_type, "OTHER");
 }
 
 // Kinds whose init fails: code, and what the message ends with.

@@ -55,7 +55,7 @@ TEST_F(PluginLedgerTest, WhatIsStagedIsInNoRegistry) {
 TEST_F(PluginLedgerTest, TheLedgerSaysWhatIsPublished) {
   ASSERT_TRUE(Stage(a_, "LedgerOp", {"CPU", "LEDGER"}).ok());
   PublishOptions options;
-  options.device_type = "LEDGER";
+  options.device_types = {"LEDGER"};
   options.serve_as = "LEDGER@a";
   options.priority = 3;
   ASSERT_TRUE(Publish(a_, options).ok());
@@ -143,7 +143,7 @@ TEST_F(PluginLedgerTest, APublishedKernelIsACopy) {
   ASSERT_TRUE(Stage(a_, "LedgerOp", {"LEDGER"}).ok());
   a_.library.registrations = a_.staged;
   PublishOptions options;
-  options.device_type = "LEDGER";
+  options.device_types = {"LEDGER"};
   options.serve_as = "LEDGER@a";
   ASSERT_TRUE(Publish(a_, options).ok());
   DropAll(a_);

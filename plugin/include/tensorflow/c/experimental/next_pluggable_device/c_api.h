@@ -3,9 +3,9 @@
 // that bring a PJRT client.
 //
 // Functions with a TF_OpKernelContext are for the context's lifetime (kernels.h). This host has no
-// distributed runs and no PJRT clients: functions of these two parts report TF_UNIMPLEMENTED, after
-// the checks of arguments that they mention, and return NULL. The comments there say what they do
-// in TensorFlow. An error is set in `status` only; the execution does not fail.
+// distributed runs: functions of that part report TF_UNIMPLEMENTED, after the checks of arguments
+// that they mention, and return NULL. The comments there say what they do in TensorFlow. An error
+// is set in `status` only; the execution does not fail.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_NEXT_PLUGGABLE_DEVICE_C_API_H_
 #define TENSORFLOW_C_EXPERIMENTAL_NEXT_PLUGGABLE_DEVICE_C_API_H_
 
@@ -128,24 +128,31 @@ TF_CAPI_EXPORT extern void TF_CoordinationServiceDeleteKeyValue(const char* key,
 
 // --- PJRT ---
 //
-// Clients and returned buffers stay owned by the host.
+// A device type is one for which a plug-in has exported TFNPD_InitPlugin and GetPjrtApi. Of several
+// plug-ins with one type, that of the calling one counts. The functions work wherever the plug-in's
+// code runs, also in TF_InitKernel. Clients and returned buffers stay owned by the host.
 
-// Makes the host's client for the device type, by the `num_options` options. The status is the
-// second argument here.
+// Makes the client of the device type, by the `num_options` options. The status is the second
+// argument here. TF_NOT_FOUND for a type that nobody has brought; TF_FAILED_PRECONDITION if there
+// is a client of which buffers or programs are in use; else the error of PJRT_Client_Create.
 TF_CAPI_EXPORT extern void TF_CreateAndSetPjRtCApiClient(const char* device_type, TF_Status* status,
                                                          PJRT_NamedValue* create_options,
                                                          int num_options);
 
-// Drops the client of the device type: TF_GetPjRtCClient then reports an error.
+// Drops the client of the device type: TF_GetPjRtCClient then reports an error. The client ends
+// with its last buffer. TF_NOT_FOUND if there is none.
 TF_CAPI_EXPORT extern void TF_ResetPjRtCClient(const char* device_type, TF_Status* status);
 
-// The client of the device type; NULL on an error.
+// The client of the device type; NULL and TF_NOT_FOUND if there is none.
 TF_CAPI_EXPORT extern PJRT_Client* TF_GetPjRtCClient(const char* device_type, TF_Status* status);
 
-// The buffer behind a tensor of a device with a PJRT client; NULL on an error.
+// The buffer behind a tensor of such a device, valid as long as the tensor and until another is
+// set. NULL and TF_INTERNAL for a tensor without one, and for a tensor in memory.
 TF_CAPI_EXPORT extern PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor* c_tensor, TF_Status* status);
 
-// Makes `c_buffer` the buffer behind the tensor, which then owns `c_buffer`.
+// Makes `c_buffer` the buffer behind the tensor, in the place of one that is there. The host then
+// owns `c_buffer`, which is of the device type's client; on an error it does not. TF_INTERNAL for a
+// tensor in memory, TF_NOT_FOUND without a client, TF_INVALID_ARGUMENT for NULL.
 TF_CAPI_EXPORT extern void TF_CreatePjRtBuffer(TF_Tensor* c_tensor, PJRT_Buffer* c_buffer,
                                                const char* device_type, TF_Status* status);
 

@@ -1,12 +1,13 @@
 // Devices that bring a PJRT client ("next pluggable devices").
 //
-// This host has no such devices. It loads a plug-in that exports TFNPD_InitPlugin or GetPjrtApi
-// with a warning, calls neither, and uses the plug-in's other entry points. The header lets such
-// plug-ins compile; its comments say what TensorFlow does.
+// The plug-in exports TFNPD_InitPlugin and GetPjrtApi. The host takes memory and copies from the
+// PJRT table: of the functions below it calls GetDeviceCount, InitPluginInternalDeviceStates and
+// SameDevicePjRtBufferCopy, and all others may be NULL. Without GetPjrtApi, or where that returns
+// NULL, the plug-in has no devices of this kind; its other entry points are called all the same.
 //
-// The plug-in exports TFNPD_InitPlugin and GetPjrtApi. With PJRT TensorFlow takes compilation,
-// execution and memory from the PJRT table. Of the functions below it then needs GetDeviceCount and
-// InitPluginInternalDeviceStates only; the others may be NULL.
+// A tensor of such a device has an odd data pointer, behind which there is no memory:
+// TF_GetPjRtCBuffer (tensorflow/c/experimental/next_pluggable_device/c_api.h) gives its buffer. A
+// new output or temporary has none until the kernel sets one by TF_CreatePjRtBuffer.
 #ifndef TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_PLUGIN_C_API_H_
 #define TENSORFLOW_CORE_COMMON_RUNTIME_NEXT_PLUGGABLE_DEVICE_C_PLUGIN_C_API_H_
 
@@ -90,8 +91,8 @@ typedef void TFNPD_XlaShapeToDeviceShapeRepresentation(XLA_Shape* serialized_xla
 // The number of devices; 0 is legal.
 typedef int32_t TFNPD_GetDeviceCount(TF_Status* status);
 
-// Called before the first device is used. The plug-in creates its PJRT client there, by
-// TF_CreateAndSetPjRtCApiClient.
+// Called before the first device is made. The plug-in may create its PJRT client there, or in
+// TF_InitKernel, by TF_CreateAndSetPjRtCApiClient; else the host creates it when it needs one.
 typedef void TFNPD_InitPluginInternalDeviceStates(TF_Status* status);
 
 // The table that TFNPD_InitPlugin returns, in static storage of the plug-in. Each member has the
@@ -144,7 +145,9 @@ typedef struct TFNPD_PluginParams {
 // TensorFlow's value, which leaves out the last member.
 #define TFNPD_PLUGIN_PARAMS_STRUCT_SIZE TF_OFFSET_OF_END(TFNPD_PluginParams, is_pluggable_device)
 
-// Exported by the plug-in. TensorFlow calls it once, on the thread that loads the library.
+// Exported by the plug-in. The host calls it once, on the thread that loads the library, behind
+// SE_InitPlugin and before GetPjrtApi and TF_InitKernel. struct_size of the returned table may be
+// 0: the table is whole then.
 const TFNPD_Api* TFNPD_InitPlugin(TFNPD_PluginParams* params, TF_Status* tf_status);
 
 #ifdef __cplusplus
