@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/model/workbench.h"
+#include "executor/cli/reports/machine.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
 #include "graph/base/version.h"
-#include "plugin/cpu/base/isa.h"
 
 namespace tenon::cli {
 namespace {
@@ -16,10 +16,6 @@ namespace {
 std::optional<double> AllocationsPerRun(const Repeated& runs) {  // nothing if they were not counted
   if (runs.allocations < 0) return std::nullopt;
   return static_cast<double>(runs.allocations) / static_cast<double>(runs.run_us.size());
-}
-
-std::string_view IsaName() {
-  return cpu::SelectIsa<std::string_view>("baseline", "avx2", "avx512");
 }
 
 void WriteConditions(const Timing& timing, Json& doc) {

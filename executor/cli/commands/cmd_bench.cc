@@ -16,6 +16,7 @@
 #include "executor/cli/options/flags.h"
 #include "executor/cli/options/run_flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/page.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/values/text.h"
 #include "graph/base/status_macros.h"
@@ -29,6 +30,8 @@ constexpr double kDefaultSeconds = 2;
 // Limits of the runs that are recorded for --op-table.
 constexpr double kRecordedSeconds = 1;
 constexpr size_t kMostRecorded = 1000;
+// Runs among which the page shows the one of median length.
+constexpr size_t kMostTraced = 25;
 constexpr int64_t kDefaultWarmup = 3;
 // Rounds of --ab. Each has new sessions, since the place of their memory makes runs 1 % longer or
 // shorter, however often one pair is timed. Twelve ratios give an interval by ranks, the 3rd to the
@@ -261,38 +264,49 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
   return absl::OkStatus();
 }
 
-// Records runs for the reports that `flags` ask for: one run for --trace, else as many as a second
-// and the recorder's room allow.
+// Records at most so many runs, and as many as a second and the recorder's room allow.
 absl::Status RecordRuns(Session& session, Executable* executable, const RunRequest& request,
-                        const BenchFlags& flags, Invocation& invocation) {
-  RunWatch watch(flags);
-  if (watch.wanted()) {
-    RunRecorder* const recorder = watch.Begin();
-    absl::Status run = session.Run(executable, request.feeds, recorder).status();
-    // The first run shows how many steps a run takes, and so how many runs there is room for.
-    const size_t steps = std::max<size_t>(RunRecorder::kMaxSteps - recorder->Room(), 1);
-    const auto more = static_cast<int64_t>(std::min(kMostRecorded, recorder->Room() / steps));
-    if (run.ok() && flags.traces.empty() && more > 0) {
-      run = Repeat(session, executable, request.feeds,
-                   {.runs = more, .seconds = kRecordedSeconds, .recorder = recorder}, nullptr)
-                .status();
-    }
-    watch.End();
-    TENON_RETURN_IF_ERROR(run);
+                        size_t most, RunWatch& watch) {
+  if (!watch.wanted()) return absl::OkStatus();
+  RunRecorder* const recorder = watch.Begin();
+  absl::Status run = session.Run(executable, request.feeds, recorder).status();
+  // The first run shows how many steps a run takes, and so how many runs there is room for.
+  const size_t steps = std::max<size_t>(RunRecorder::kMaxSteps - recorder->Room(), 1);
+  const auto more = static_cast<int64_t>(std::min(most - 1, recorder->Room() / steps));
+  if (run.ok() && more > 0) {
+    run = Repeat(session, executable, request.feeds,
+                 {.runs = more, .seconds = kRecordedSeconds, .recorder = recorder}, nullptr)
+              .status();
   }
-  return AddRunReports(*executable, watch, flags, invocation);
+  watch.End();
+  return run;
 }
 
 // Comes after the timed runs, which recording would slow down. The op table gets runs of its own:
 // the streams' callbacks of a trace would lengthen its steps.
 absl::Status AddReports(Session& session, Executable* executable, const RunRequest& request,
-                        BenchFlags flags, Invocation& invocation) {
-  BenchFlags table_only = flags;
-  flags.op_table.clear();
-  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, flags, invocation));
+                        const BenchFlags& flags, Page& page, Invocation& invocation) {
+  BenchFlags trace_only = flags, table_only = flags;
+  trace_only.op_table.clear();
   table_only.traces.clear();
   table_only.memory = false;
-  return RecordRuns(session, executable, request, table_only, invocation);
+  RunWatch traced(trace_only, page.wanted());
+  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request,
+                                   trace_only.traces.empty() ? kMostTraced : 1, traced));
+  page.AddTimeline(traced);
+  TENON_RETURN_IF_ERROR(AddRunReports(*executable, traced, trace_only, invocation));
+  if (page.wanted() && table_only.op_table.empty()) {
+    RecordFlags for_page;
+    for_page.op_table = "text";
+    RunWatch timed(for_page);
+    TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, timed));
+    page.AddTimes(timed);
+    return absl::OkStatus();
+  }
+  RunWatch timed(table_only);
+  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, timed));
+  page.AddTimes(timed);
+  return AddRunReports(*executable, timed, table_only, invocation);
 }
 
 void AddMadeUp(const std::vector<std::string>& inputs, Invocation& invocation) {
@@ -307,9 +321,44 @@ void AddMadeUp(const std::vector<std::string>& inputs, Invocation& invocation) {
   invocation.text += "\n";
 }
 
+// What the page tells of the timed runs.
+Json BenchJson(const Timing& timing) {
+  constexpr size_t kMostShown = 4000;
+  Json json = Json::Object(), runs = Json::Array();
+  WriteTiming(timing, json);
+  const std::vector<double>& us = timing.runs.run_us;
+  // Evenly spread over all runs, so that drifts show.
+  const size_t every = (us.size() + kMostShown - 1) / kMostShown;
+  for (size_t i = 0; i < us.size(); i += every) runs.Push(us[i]);
+  return std::move(json.Set("run_us", std::move(runs)));
+}
+
+struct BenchTask {
+  const Workbench& bench;
+  const Configurations& configurations;
+  const RunRequest& request;
+  const BenchFlags& flags;
+};
+
+absl::Status TimeAndTell(const BenchTask& task, Timing& timing, Page& page,
+                         Invocation& invocation) {
+  const auto& [bench, configurations, request, flags] = task;
+  const absl::Status ran = configurations.b
+                               ? Compare(bench, configurations, request, flags, invocation)
+                               : TimeAlone(*bench.session, timing, request, flags, invocation);
+  TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
+  if (page.wanted() && !configurations.b) page.Set("bench", BenchJson(timing));
+  AddMadeUp(request.made_up, invocation);
+  AddPasses(*timing.executable, flags, invocation);
+  AddVerified(bench.watchers->verifier(), flags, invocation);
+  TENON_RETURN_IF_ERROR(
+      AddReports(*bench.session, timing.executable, request, flags, page, invocation));
+  return EndOfInterrupted();
+}
+
 absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
   BenchFlags flags = given;
-  flags.keep_costs = !flags.op_table.empty();
+  flags.keep_costs = !flags.op_table.empty() || !flags.report.empty();
   TENON_ASSIGN_OR_RETURN(const Configurations configurations, ConfigurationsOf(flags));
   const Clock::time_point start = Clock::now();
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
@@ -321,15 +370,11 @@ absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
   timing.init_ms = MillisSince(start);
   timing.threads = bench.session->threads();
   invocation.doc.Set("model", flags.paths.front());
-  const absl::Status ran = configurations.b
-                               ? Compare(bench, configurations, request, flags, invocation)
-                               : TimeAlone(*bench.session, timing, request, flags, invocation);
-  TENON_RETURN_IF_ERROR(HintAtInit(bench, ran));
-  AddMadeUp(request.made_up, invocation);
-  AddPasses(*timing.executable, flags, invocation);
-  AddVerified(bench.watchers->verifier(), flags, invocation);
-  TENON_RETURN_IF_ERROR(AddReports(*bench.session, timing.executable, request, flags, invocation));
-  return EndOfInterrupted();
+  Page page(flags);
+  const absl::Status told =
+      TimeAndTell({bench, configurations, request, flags}, timing, page, invocation);
+  page.AddPlan(*timing.executable, bench.load_ms);
+  return page.Write(bench, *timing.executable, &request, told);
 }
 
 }  // namespace

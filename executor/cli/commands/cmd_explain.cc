@@ -15,6 +15,7 @@
 #include "executor/cli/options/request_flags.h"
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/reports/cluster_report.h"
+#include "executor/cli/reports/page.h"
 #include "executor/cli/reports/schedule_report.h"
 #include "executor/state/fixed_variables.h"
 #include "graph/base/one_line.h"
@@ -183,15 +184,13 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   const FixedVariables* fixed = bench.session->fixed_variables();
   const size_t constants = fixed == nullptr ? 0 : fixed->constants().size();
   std::optional<LaneSchedule> lanes;
-  const auto for_page = [&](Executable& prepared) -> absl::StatusOr<Json> {
-    TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, prepared, request));
-    return ScheduleJson(*lanes, kSpansOfPage);
-  };
   TENON_ASSIGN_OR_RETURN(Executable* const executable,
-                         PrepareExecutable(bench, flags, request.feed_names, request.fetches,
-                                           draws ? ScheduleOfPage(for_page) : ScheduleOfPage()));
-  if (draws && !lanes.has_value()) {
+                         PrepareExecutable(bench, flags, request.feed_names, request.fetches));
+  Page page(flags);
+  if (draws) {
     TENON_ASSIGN_OR_RETURN(lanes, ScheduleOf(bench, *executable, request));
+    page.Set("schedule", ScheduleJson(*lanes, kSpansOfPage));
+    page.AddPlan(*executable, bench.load_ms);
   }
 
   const Graph& graph = OptimizedGraph(*executable);
@@ -227,7 +226,7 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   }
   AddPasses(*executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), flags, invocation);
-  return absl::OkStatus();
+  return page.Write(bench, *executable, &request, absl::OkStatus());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/page.h"
 #include "executor/freeze/kept_state.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_body.h"
@@ -279,7 +280,8 @@ absl::Status OptModel(const OptFlags& flags, Invocation& invocation) {
   AddVerified(bench.watchers->verifier(), flags, invocation);
   if (flags.time_passes || flags.verbose)
     absl::StrAppend(&invocation.text, "\n", PassTable(report, invocation.style));
-  return AddNodeHistory(bench, *executable, flags.explain_node, invocation);
+  return Page(flags).Write(bench, *executable, nullptr,
+                           AddNodeHistory(bench, *executable, flags.explain_node, invocation));
 }
 
 absl::Status Opt(const OptFlags& flags, Invocation& invocation) {

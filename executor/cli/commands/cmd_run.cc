@@ -8,6 +8,7 @@
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/run_flags.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/page.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/cli/reports/run_summary.h"
@@ -195,28 +196,31 @@ absl::Status CheckFlagsOfCases(const RunFlags& flags) {
   return absl::OkStatus();
 }
 
-absl::Status Run(const RunFlags& given, Invocation& invocation) {
-  RunFlags flags = given;
-  flags.keep_costs = !flags.op_table.empty();
-  if (!flags.cases.empty()) TENON_RETURN_IF_ERROR(CheckFlagsOfCases(flags));
-  RunOutcome outcome;
-  TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(flags));
-  if (!flags.cases.empty()) return RunCases(outcome.bench, flags, invocation);
-  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), flags));
-  if (NumericVerifier* verifier = outcome.bench.watchers->verifier())
-    verifier->AddInputs(NamedFeeds(outcome.request));
-  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, flags, outcome.request.fetches));
-  TENON_ASSIGN_OR_RETURN(
-      outcome.executable,
-      PrepareExecutable(outcome.bench, flags, outcome.request.feed_names, outcome.request.fetches));
-  RunWatch watch(flags);
-  const absl::Status ran = RunAll(outcome, flags, watch);
-  TENON_RETURN_IF_ERROR(HintAtInit(outcome.bench, ran));
+// What the page tells of the results.
+Json AnswerJson(const RunOutcome& outcome) {
+  Json fetches = Json::Array();
+  for (size_t i = 0; i < outcome.request.outputs.size(); ++i) {
+    const Tensor& value = outcome.values[i];
+    if (!value.initialized()) continue;  // a node without outputs
+    Json json = Json::Object();
+    json.Set("name", outcome.request.outputs[i].name)
+        .Set("type", TypeText(value.dtype(), value.shape()))
+        .Set("text", TensorText(value));
+    fetches.Push(std::move(json));
+  }
+  Json json = Json::Object();
+  json.Set("fetches", std::move(fetches)).Set("expect", ComparisonsJson(outcome.comparisons));
+  return json;
+}
+
+absl::Status TellOutcome(RunOutcome& outcome, const RunWatch& watch, const RunFlags& flags,
+                         Page& page, Invocation& invocation) {
   std::vector<SinkTensor> sinks;
   for (size_t i = 0; i < outcome.request.outputs.size(); ++i)
     sinks.push_back({outcome.request.outputs[i], outcome.values[i]});
   TENON_RETURN_IF_ERROR(WriteSinks(sinks));
   TENON_ASSIGN_OR_RETURN(outcome.comparisons, CompareAll(outcome.request, outcome.values, flags));
+  if (page.wanted()) page.Set("answer", AnswerJson(outcome));
   if (invocation.json()) {
     WriteJson(outcome, flags, invocation.doc);
   } else {
@@ -228,6 +232,37 @@ absl::Status Run(const RunFlags& given, Invocation& invocation) {
   TENON_RETURN_IF_ERROR(AddRunReports(*outcome.executable, watch, flags, invocation));
   TENON_RETURN_IF_ERROR(EndOfInterrupted());
   return MismatchStatus(outcome.comparisons);
+}
+
+absl::Status RunAndTell(RunOutcome& outcome, const RunFlags& flags, Page& page,
+                        Invocation& invocation) {
+  RunWatch watch(flags, page.wanted());
+  const absl::Status ran = RunAll(outcome, flags, watch);
+  page.AddPlan(*outcome.executable, outcome.bench.load_ms);
+  TENON_RETURN_IF_ERROR(HintAtInit(outcome.bench, ran));
+  page.AddTimes(watch);
+  page.AddTimeline(watch);
+  return TellOutcome(outcome, watch, flags, page, invocation);
+}
+
+absl::Status Run(const RunFlags& given, Invocation& invocation) {
+  RunFlags flags = given;
+  flags.keep_costs = !flags.op_table.empty() || !flags.report.empty();
+  if (!flags.cases.empty()) TENON_RETURN_IF_ERROR(CheckFlagsOfCases(flags));
+  RunOutcome outcome;
+  TENON_ASSIGN_OR_RETURN(outcome.bench, OpenWorkbench(flags));
+  if (!flags.cases.empty()) return RunCases(outcome.bench, flags, invocation);
+  TENON_ASSIGN_OR_RETURN(outcome.request, ReadRequest(outcome.bench.names(), flags));
+  if (NumericVerifier* verifier = outcome.bench.watchers->verifier())
+    verifier->AddInputs(NamedFeeds(outcome.request));
+  TENON_RETURN_IF_ERROR(InitializeState(outcome.bench, flags, outcome.request.fetches));
+  TENON_ASSIGN_OR_RETURN(
+      outcome.executable,
+      PrepareExecutable(outcome.bench, flags, outcome.request.feed_names, outcome.request.fetches));
+  Page page(flags);
+  // The page is written of a run that failed, too.
+  return page.Write(outcome.bench, *outcome.executable, &outcome.request,
+                    RunAndTell(outcome, flags, page, invocation));
 }
 
 }  // namespace

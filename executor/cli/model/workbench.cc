@@ -307,8 +307,7 @@ absl::Status CheckInitIsFed(const Graph& graph, const std::string& init,
 
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
-                                              const std::vector<std::string>& fetches,
-                                              const ScheduleOfPage& schedule) {
+                                              const std::vector<std::string>& fetches) {
   TENON_ASSIGN_OR_RETURN(Executable * executable, bench.session->Prepare(feeds, fetches));
   TENON_RETURN_IF_ERROR(bench.watchers->status());
   TENON_RETURN_IF_ERROR(ReportFailedPasses(*executable, flags));
@@ -317,16 +316,6 @@ absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFla
     TENON_RETURN_IF_ERROR(flags.defaults.whole && bench.saved.has_value()
                               ? WriteSavedModel(*bench.saved, graph, flags.save_optimized)
                               : ExportFile(graph, flags.save_optimized));
-  }
-  if (!flags.report.empty()) {
-    Json lanes;
-    if (schedule != nullptr) {
-      TENON_ASSIGN_OR_RETURN(lanes, schedule(*executable));
-    }
-    TENON_RETURN_IF_ERROR(WriteHtmlReport(flags.report, flags.paths.front(), bench.graph(),
-                                          OptimizedGraph(*executable), OptimizerReport(*executable),
-                                          *bench.watchers->history(), *bench.watchers->provenance(),
-                                          std::move(lanes)));
   }
   return executable;
 }

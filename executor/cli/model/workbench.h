@@ -105,17 +105,14 @@ absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
-// --save-optimized, a SavedModel's folder if flags.defaults.whole is set, and of --report. `feeds`
-// and `fetches` are those of Session::Prepare. The session owns the executable. With these two
-// flags at most one call for a Workbench: the watchers observe one optimization. Errors are those
-// of these calls, of the files, and of --dump-dir. The caller passes the error of a later run to
-// HintAtInit. `schedule`, if it is not null, gives the page of
-// --report its lanes (WriteHtmlReport); its error is one of this call.
-using ScheduleOfPage = std::function<absl::StatusOr<Json>(Executable&)>;
+// --save-optimized, a SavedModel's folder if flags.defaults.whole is set. `feeds` and `fetches` are
+// those of Session::Prepare. The session owns the executable. With --save-optimized or --report at
+// most one call for a Workbench: the watchers observe one optimization. Errors are those of these
+// calls, of the files, and of --dump-dir. The caller passes the error of a later run to HintAtInit,
+// and writes the page of --report (reports/page.h).
 absl::StatusOr<Executable*> PrepareExecutable(Workbench& bench, const CompileFlags& flags,
                                               const std::vector<std::string>& feeds,
-                                              const std::vector<std::string>& fetches,
-                                              const ScheduleOfPage& schedule = nullptr);
+                                              const std::vector<std::string>& fetches);
 
 // The number of nodes on each device in the optimized graph, without bodies of functions. Sorted by
 // ShortName of the device; devices without nodes are left out.

@@ -120,7 +120,7 @@ void WatchFlags::DeclareSaveOptimized(Declarer& d, const char* name) {
 void WatchFlags::DeclareReport(Declarer& d) {
   d.Group(FlagGroup::kOptimizer);
   d.Text("--report", report, "OUT.html",
-         "write a page on what each pass did, with the graph before and after");
+         "write a page: the graph, what each pass did, placement and, of runs, times and memory");
 }
 
 void CompileFlags::DeclareCompiling(Declarer& d) {

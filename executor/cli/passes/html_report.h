@@ -1,8 +1,12 @@
-// --report: writes what the optimizer did as one page that loads nothing from the network.
+// --report: writes what is known of a model and its runs as one page that loads nothing from the
+// network.
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "executor/session/session.h"
 #include "executor/values/json.h"
 #include "grappler_lite/pipeline/observer.h"
@@ -32,20 +36,36 @@ class PassHistory : public PipelineObserver {
   std::vector<Json> changes_;
 };
 
-// Writes the page to `path`, with the guarantees of FileWriter. `title` is plain text. `report`,
-// `history` and `provenance` must be of the optimization that made `after` from `before`.
+// What a page is about. `report`, `history` and `provenance` must be of the optimization that made
+// `after` from `before`. All that it refers to must outlive the call that takes it.
+struct ReportSubject {
+  std::string title;  // plain text
+  const Graph& before;
+  const Graph& after;
+  const PipelineReport& report;
+  PassHistory& history;  // is empty afterwards, also after an error
+  const Provenance& provenance;
+  // By node id of `after`; empty: the page tells nothing of devices.
+  absl::Span<const NodePlacement> placement = {};
+  // Tensors that were fed ("x", "x:0"), with their shapes; shapes behind them follow. Names that a
+  // graph does not have are skipped.
+  std::vector<std::pair<std::string, PartialShape>> fed = {};
+  // Further keys of the page's data, which tests and the scripts of the page know: "schedule"
+  // (ScheduleJson), "times", "memory", "timeline", "answer", "bench", "about". A key that is
+  // missing or null has no tab.
+  Json more = Json::Object();
+};
+
+// Writes the page to `path`, with the guarantees of FileWriter.
 //
-// The page shows the passes on a time line with their changes, and both graphs with the bodies of
-// their functions. Nodes can be searched. A node shows its attributes and, in `after`, where it
-// comes from. Of each graph the page has at most 20,000 nodes, those of bodies included. The nodes
-// of the graph itself come first, then body after body. A body that FunctionGraph::Make refuses is
-// left out. The page says so if nodes are left out; the key "complete" of the graph is then false.
+// The page draws both graphs, with the bodies of their functions, in scopes that fold; shows the
+// passes with their changes, and what `more` holds. A node shows its attributes and, in `after`,
+// where it comes from and why it is where it is. Of each graph the page has at most 20,000 nodes,
+// those of bodies included. The nodes of the graph itself come first, then body after body. A body
+// that FunctionGraph::Make refuses is left out. The page says so if nodes are left out; the key
+// "complete" of the graph is then false. No text of the model can end the script or load anything.
 //
-// `schedule`: a document of ScheduleJson, which the page draws as lanes; null: none.
-//
-// Leaves `history` empty, also after an error. Errors name --report and the file.
-absl::Status WriteHtmlReport(const std::string& path, const std::string& title, const Graph& before,
-                             const Graph& after, const PipelineReport& report, PassHistory& history,
-                             const Provenance& provenance, Json schedule);
+// Errors name --report and the file.
+absl::Status WriteHtmlReport(const std::string& path, ReportSubject subject);
 
 }  // namespace tenon::cli

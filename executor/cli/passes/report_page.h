@@ -1,17 +1,22 @@
 // The page of --report, without its data.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "graph/base/embedded_file.h"
 
 namespace tenon {
 
-// One file, report_page.html. It lives as long as the program. The caller puts the document of
-// WriteHtmlReport (html_report.cc), whose keys the script of the page reads, in place of the text
-// kReportData, which the file has once, within a script element. The document must have no '<',
-// which could end the script: as JSON, "\u003c" stands for it.
+// The files of the page: report_page.html first, then those that it takes in. They live as long as
+// the program.
 absl::Span<const EmbeddedFile> ReportPage();
-inline constexpr std::string_view kReportData = "__DATA__";
+// dagre.js, which lays the graph out, and its licence.
+absl::Span<const EmbeddedFile> ReportLayout();
+
+// Returns the page as one file. `data` is a JSON document, whose keys the scripts of the page read
+// (html_report.cc). It may hold any text: '<', which could end the script that holds the document,
+// is written as an escape.
+std::string PageWith(std::string_view data);
 
 }  // namespace tenon

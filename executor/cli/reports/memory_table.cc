@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/cli/reports/memory_map.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/run/plan.h"
 #include "executor/session/executable.h"
@@ -13,41 +14,6 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kLargest = 10;
-
-struct Value {
-  std::string name, op;
-  int64_t bytes = 0;
-  // The step that writes the value first, and the step that reads it last.
-  size_t first = 0, last = 0;
-};
-
-// The largest values in the arena, by storage. A value that is overwritten in place counts once, as
-// what it was first.
-std::vector<Value> LargestInArena(const Plan& plan) {
-  std::vector<Value> values(plan.storages.size());
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    if (step.node == kNoNode) continue;
-    // Arguments of a step are its inputs, then its outputs.
-    const size_t outputs = step.first_arg + step.num_inputs;
-    for (size_t a = step.first_arg; a < plan.ArgsEnd(i); ++a) {
-      const int32_t s = plan.args[a];
-      if (s < 0 || plan.storages[s].where != Where::kArena) continue;
-      Value& value = values[s];
-      value.last = i;
-      if (a < outputs || !value.name.empty()) continue;
-      value.name = plan.graph->OutputName({step.node, static_cast<int32_t>(a - outputs)});
-      value.op = plan.graph->op_name(step.node);
-      value.bytes = static_cast<int64_t>(plan.storages[s].bytes);
-      value.first = i;
-    }
-  }
-  std::erase_if(values, [](const Value& v) { return v.name.empty(); });
-  std::stable_sort(values.begin(), values.end(),
-                   [](const Value& a, const Value& b) { return a.bytes > b.bytes; });
-  values.resize(std::min(values.size(), kLargest));
-  return values;
-}
 
 }  // namespace
 
@@ -60,10 +26,12 @@ double PeakRssMb() {
 void AddMemory(const Executable& executable, Invocation& invocation) {
   const MemoryReport memory = MemoryOf(executable);
   const std::shared_ptr<const Plan> plan = executable.last_plan();
-  const std::vector<Value> largest = plan == nullptr ? std::vector<Value>() : LargestInArena(*plan);
+  std::vector<ArenaValue> largest;
+  if (plan != nullptr) largest = ValuesInArena(*plan);
+  largest.resize(std::min(largest.size(), kLargest));
   if (invocation.json()) {
     Json values = Json::Array();
-    for (const Value& v : largest) {
+    for (const ArenaValue& v : largest) {
       Json json = Json::Object();
       json.Set("name", v.name).Set("op", v.op).Set("bytes", v.bytes);
       json.Set("first_step", v.first).Set("last_step", v.last);
@@ -84,7 +52,7 @@ void AddMemory(const Executable& executable, Invocation& invocation) {
                   Bytes(memory.arena_lower_bound_bytes), "), process at most ",
                   absl::StrFormat("%.1f MB", PeakRssMb()), "\n");
   Table table({"largest in the arena", "op", ">bytes", ">from step", ">to step"});
-  for (const Value& v : largest)
+  for (const ArenaValue& v : largest)
     table.Row(
         {style.Bold(v.name), v.op, Bytes(v.bytes), absl::StrCat(v.first), absl::StrCat(v.last)});
   if (!table.empty()) absl::StrAppend(&invocation.text, table.Text(style));

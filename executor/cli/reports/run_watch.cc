@@ -4,9 +4,9 @@
 
 namespace tenon::cli {
 
-RunWatch::RunWatch(const RecordFlags& flags)
-    : wanted_(!flags.traces.empty() || !flags.op_table.empty()),
-      watches_streams_(!flags.traces.empty()),
+RunWatch::RunWatch(const RecordFlags& flags, bool for_page)
+    : wanted_(!flags.traces.empty() || !flags.op_table.empty() || for_page),
+      watches_streams_(!flags.traces.empty() || for_page),
       profilers_(flags.traces.empty() ? std::vector<std::shared_ptr<PluginProfiler>>()
                                       : PluginProfilers()) {}
 

@@ -12,13 +12,14 @@
 namespace tenon::cli {
 
 // Records the steps of runs. With --trace also records the work on streams and the profiles of
-// plug-ins. Used by one thread, which calls Begin before the runs and End after them, once each.
-// The recorder itself is thread-safe.
+// plug-ins; for a page the work on streams. Used by one thread, which calls Begin before the runs
+// and End after them, once each. The recorder itself is thread-safe.
 class RunWatch {
  public:
   // With --trace the profilers are those of the plug-ins that are loaded now; else there are none.
-  explicit RunWatch(const RecordFlags& flags);
-  // Whether --trace or --op-table asks for a recording.
+  // `for_page`: the page of --report wants a recording too, with streams.
+  explicit RunWatch(const RecordFlags& flags, bool for_page = false);
+  // Whether --trace, --op-table or the page asks for a recording.
   bool wanted() const { return wanted_; }
 
   // Starts recording. Returns the recorder for Session::Run, which the RunWatch owns; null if none

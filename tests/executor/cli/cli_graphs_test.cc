@@ -226,8 +226,10 @@ class HtmlReport : public FolderTest {
   // The page of two graphs.
   std::string PageOf(const Graph& before, const Graph& after) const {
     PassHistory history;
-    const absl::Status written = WriteHtmlReport(Path("page.html"), "model", before, after,
-                                                 PipelineReport(), history, Provenance(), Json());
+    const PipelineReport report;
+    const Provenance provenance;
+    const absl::Status written = WriteHtmlReport(
+        Path("page.html"), {"model", before, after, report, history, provenance});
     EXPECT_TRUE(written.ok()) << written;
     const auto file = ReadFile(Path("page.html"), size_t{1} << 28);
     return file.ok() ? std::string(file->bytes) : std::string();

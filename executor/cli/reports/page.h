@@ -1,0 +1,40 @@
+// Gathers what the page of --report shows while a command goes on, and writes the page.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "executor/cli/model/feeds.h"
+#include "executor/cli/model/workbench.h"
+#include "executor/cli/options/request_flags.h"
+#include "executor/cli/reports/run_watch.h"
+
+namespace tenon::cli {
+
+// Belongs to one thread. Without --report nothing is gathered, and Write does nothing.
+class Page {
+ public:
+  // `flags` must outlive the page.
+  explicit Page(const CompileFlags& flags);
+
+  bool wanted() const { return !flags_.report.empty(); }
+  // A key of ReportSubject::more.
+  void Set(std::string_view key, Json value);
+  // What the plan's memory holds ("memory"), and how long the stages took ("times_ms").
+  void AddPlan(const Executable& executable, double load_ms);
+  // When each step of a run ran, on threads and streams ("timeline"). `watch` has recorded streams.
+  void AddTimeline(const RunWatch& watch);
+  // The tables of ops and nodes ("times"), from all recorded runs.
+  void AddTimes(const RunWatch& watch);
+
+  // Writes the page. `status`, that of the command so far, is told if it is an error. `request` may
+  // be null; shapes of its feeds are then not known. Returns `status` or else the error of writing.
+  absl::Status Write(const Workbench& bench, const Executable& executable,
+                     const RunRequest* request, absl::Status status);
+
+ private:
+  const CompileFlags& flags_;
+  Json more_ = Json::Object();
+};
+
+}  // namespace tenon::cli

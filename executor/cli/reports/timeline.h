@@ -1,0 +1,18 @@
+// A recorded run as rows of spans, for the page of --report.
+#pragma once
+
+#include "executor/cli/reports/run_watch.h"
+#include "executor/values/json.h"
+
+namespace tenon::cli {
+
+// Of the recorded run of median length among those that were recorded whole; null if there is none:
+// - "run_us", "runs" (those that were recorded whole);
+// - "rows": {"name", "kind": "thread" or "stream"};
+// - "spans": {"row", "start_us", "us", "node", "op"}, by start; the 5000 longest, and then
+//   "spans_left_out" counts the others.
+// A span of a stream is work of the device; that of a thread is a step on the host, which for a
+// step on a device is the queueing.
+Json TimelineJson(const RunRecorder& recorder);
+
+}  // namespace tenon::cli
