@@ -15,12 +15,12 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 
-const char* const kDouble =
+const char* const kTwice =
     "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n %r = stablehlo.add %a, %a : "
     "tensor<2xf32>\n return %r : tensor<2xf32>\n}";
 
 std::vector<Tensor> Doubled(const Client& client) {
-  return client.Run(kDouble, {Floats({2}, {1, 2})});
+  return client.Run(kTwice, {Floats({2}, {1, 2})});
 }
 
 TEST(PjrtFaults, TheTableLies) {
@@ -68,7 +68,7 @@ TEST(PjrtFaults, FunctionsThrowAndHang) {
 
 TEST(PjrtFaults, ExecutionsFailLate) {
   const Client client(SharedApi(), {Text("failing_events", "execute")});
-  abi::LoadedExecutable* executable = client.Compiled(kDouble);
+  abi::LoadedExecutable* executable = client.Compiled(kTwice);
   abi::Buffer* argument = client.Upload(Floats({2}, {1, 2}));
   std::vector<abi::Buffer*> results, more;
   abi::Event* complete = nullptr;
@@ -94,7 +94,7 @@ TEST(PjrtFaults, TransfersFail) {
 
 TEST(PjrtFaults, EventsAreNeverReady) {
   const Client client(SharedApi(), {Text("unready_events", "execute")});
-  abi::LoadedExecutable* executable = client.Compiled(kDouble);
+  abi::LoadedExecutable* executable = client.Compiled(kTwice);
   abi::Buffer* argument = client.Upload(Floats({2}, {1, 2}));
   std::vector<abi::Buffer*> results;
   abi::Event* complete = nullptr;

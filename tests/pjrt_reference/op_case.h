@@ -1,7 +1,7 @@
 // A case of an op: a program without arguments and what its first result should be.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>  // before its template parameters become macros
 
 #include <cmath>
 #include <ostream>

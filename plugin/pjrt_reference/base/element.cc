@@ -6,13 +6,13 @@
 namespace pjref {
 namespace {
 
-struct Row {
+struct ElementRow {
   Element element;
   std::string_view name;
   size_t bytes;
 };
 
-constexpr Row kRows[] = {
+constexpr ElementRow kElementRows[] = {
     {Element::kI1, "i1", 1},
     {Element::kI8, "i8", 1},
     {Element::kI16, "i16", 2},
@@ -31,8 +31,8 @@ constexpr Row kRows[] = {
     {Element::kToken, "token", 0},
 };
 
-const Row* Find(Element element) {
-  for (const Row& row : kRows) {
+const ElementRow* Find(Element element) {
+  for (const ElementRow& row : kElementRows) {
     if (row.element == element) return &row;
   }
   return nullptr;
@@ -73,7 +73,7 @@ bool IsUnsigned(Element element) { return element >= Element::kU8 && element <= 
 bool IsInteger(Element element) { return IsSigned(element) || IsUnsigned(element); }
 
 size_t ByteSize(Element element) {
-  const Row* row = Find(element);
+  const ElementRow* row = Find(element);
   return row ? row->bytes : 0;
 }
 
@@ -82,12 +82,12 @@ int BitWidth(Element element) {
 }
 
 std::string_view NameOf(Element element) {
-  const Row* row = Find(element);
+  const ElementRow* row = Find(element);
   return row ? row->name : "invalid";
 }
 
 Element ElementNamed(std::string_view name) {
-  for (const Row& row : kRows) {
+  for (const ElementRow& row : kElementRows) {
     if (row.name == name && row.bytes > 0) return row.element;
   }
   return Element::kInvalid;

@@ -5,12 +5,12 @@
 namespace pjref {
 namespace {
 
-struct Row {
+struct PropertyRow {
   std::string_view op;
   std::string_view names;  // with blanks between
 };
 
-constexpr Row kRows[] = {
+constexpr PropertyRow kPropertyRows[] = {
     {"batch_norm_grad_v1", "epsilon feature_index"},
     {"batch_norm_inference_v1", "epsilon feature_index"},
     {"batch_norm_training_v1", "epsilon feature_index"},
@@ -93,7 +93,7 @@ constexpr Row kRows[] = {
 
 std::vector<std::string_view> PropertiesOf(std::string_view op) {
   std::vector<std::string_view> names;
-  for (const Row& row : kRows) {
+  for (const PropertyRow& row : kPropertyRows) {
     if (row.op != op) continue;
     for (std::string_view left = row.names; !left.empty();) {
       const size_t end = std::min(left.find(' '), left.size());

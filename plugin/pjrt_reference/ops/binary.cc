@@ -46,7 +46,7 @@ Array Binary(const Op&, const std::vector<Array>& operands, const Dims& dims) {
 }
 
 template <typename F, unsigned kinds>
-OpRow Row(std::string_view name) {
+OpRow BinaryRow(std::string_view name) {
   return {name, &CheckBinary<kinds>, &EvaluateLifted<&Binary<F, kinds>>, &Binary<F, kinds>};
 }
 
@@ -329,21 +329,21 @@ Array Clamp(const Op&, const std::vector<Array>& operands, const Dims& dims) {
 
 const std::vector<OpRow>& BinaryRows() {
   static const std::vector<OpRow> kRows = {
-      Row<Add, kAll>("stablehlo.add"),
-      Row<Subtract, kNumbers>("stablehlo.subtract"),
-      Row<Multiply, kAll>("stablehlo.multiply"),
-      Row<Divide, kNumbers>("stablehlo.divide"),
-      Row<Remainder, kReals>("stablehlo.remainder"),
-      Row<Maximum, kAll>("stablehlo.maximum"),
-      Row<Minimum, kAll>("stablehlo.minimum"),
-      Row<Power, kNumbers>("stablehlo.power"),
-      Row<Atan2, kFloats | kComplexes>("stablehlo.atan2"),
-      Row<And, kIntegers | kBool>("stablehlo.and"),
-      Row<Or, kIntegers | kBool>("stablehlo.or"),
-      Row<Xor, kIntegers | kBool>("stablehlo.xor"),
-      Row<ShiftLeft, kIntegers>("stablehlo.shift_left"),
-      Row<ShiftRightLogical, kIntegers>("stablehlo.shift_right_logical"),
-      Row<ShiftRightArithmetic, kIntegers>("stablehlo.shift_right_arithmetic"),
+      BinaryRow<Add, kAll>("stablehlo.add"),
+      BinaryRow<Subtract, kNumbers>("stablehlo.subtract"),
+      BinaryRow<Multiply, kAll>("stablehlo.multiply"),
+      BinaryRow<Divide, kNumbers>("stablehlo.divide"),
+      BinaryRow<Remainder, kReals>("stablehlo.remainder"),
+      BinaryRow<Maximum, kAll>("stablehlo.maximum"),
+      BinaryRow<Minimum, kAll>("stablehlo.minimum"),
+      BinaryRow<Power, kNumbers>("stablehlo.power"),
+      BinaryRow<Atan2, kFloats | kComplexes>("stablehlo.atan2"),
+      BinaryRow<And, kIntegers | kBool>("stablehlo.and"),
+      BinaryRow<Or, kIntegers | kBool>("stablehlo.or"),
+      BinaryRow<Xor, kIntegers | kBool>("stablehlo.xor"),
+      BinaryRow<ShiftLeft, kIntegers>("stablehlo.shift_left"),
+      BinaryRow<ShiftRightLogical, kIntegers>("stablehlo.shift_right_logical"),
+      BinaryRow<ShiftRightArithmetic, kIntegers>("stablehlo.shift_right_arithmetic"),
       {"stablehlo.compare", &CheckCompare, &EvaluateLifted<&Compare>, &Compare},
       {"stablehlo.select", &CheckSelect, &EvaluateLifted<&Select>, &Select},
       {"stablehlo.clamp", &CheckClamp, &EvaluateLifted<&Clamp>, &Clamp},

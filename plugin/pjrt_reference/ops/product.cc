@@ -16,7 +16,7 @@ namespace {
 // Rows of `a` and columns of `b` that a block takes: its part of `b` stays in the nearest cache.
 constexpr int64_t kColumns = 32;
 constexpr int64_t kDepth = 128;
-constexpr int64_t kRows = 4;
+constexpr int64_t kRowsAtOnce = 4;
 
 template <typename T, int64_t rows>
 [[gnu::always_inline]] inline void MultiplyRows(int64_t width, int64_t depth, const T* a,
@@ -46,9 +46,9 @@ template <typename T>
       for (int64_t d = 0; d < depth; ++d)
         std::copy_n(b + (p + d) * n + j, width, panel + d * kColumns);
       int64_t i = 0;
-      for (; width == kColumns && i + kRows <= m;
-           i += kRows) {  // The width as a constant: sums stay in registers.
-        MultiplyRows<T, kRows>(kColumns, depth, a + i * k + p, k, panel, kColumns, c + i * n + j,
+      for (; width == kColumns && i + kRowsAtOnce <= m;
+           i += kRowsAtOnce) {  // The width as a constant: sums stay in registers.
+        MultiplyRows<T, kRowsAtOnce>(kColumns, depth, a + i * k + p, k, panel, kColumns, c + i * n + j,
                                n);
       }
       for (; i < m; ++i)
@@ -106,7 +106,7 @@ Dims Entry(const Op& op, const char* key) {
   return holder.Integers(key);
 }
 
-DotAxes AxesOf(const Op& op) {
+DotAxes DotAxesOf(const Op& op) {
   DotAxes axes;
   if (op.name == "stablehlo.dot") {  // A product of matrices and vectors.
     axes.left_sum = {op.operand_types[0].rank() - 1};
@@ -134,7 +134,7 @@ Dims Chained(const Dims& a, const Dims& b, const Dims& c = {}) {
   return all;
 }
 
-int64_t CountOf(const Dims& dims, const Dims& axes) {
+int64_t ElementsAlong(const Dims& dims, const Dims& axes) {
   int64_t count = 1;
   for (int64_t axis : axes) count *= dims[axis];
   return count;
@@ -159,7 +159,7 @@ void CheckDot(const Op& op) {
             op.name != "stablehlo.dot" ||
                 (left.rank() >= 1 && left.rank() <= 2 && right.rank() >= 1 && right.rank() <= 2),
             "expects operands of rank 1 or 2");
-  const DotAxes axes = AxesOf(op);
+  const DotAxes axes = DotAxesOf(op);
   CheckAxes(op, "lhs dimensions", Chained(axes.left_batch, axes.left_sum), left.rank());
   CheckAxes(op, "rhs dimensions", Chained(axes.right_batch, axes.right_sum), right.rank());
   CheckSize(op, "rhs_batching_dimensions", axes.right_batch,
@@ -193,16 +193,16 @@ void MultiplyBatches(const Array& left, const Array& right, const Array& out, in
 }
 
 void Dot(Frame* frame, const Op& op) {
-  const DotAxes axes = AxesOf(op);
+  const DotAxes axes = DotAxesOf(op);
   const Array left =
       Transposed(frame->In(op, 0), Chained(axes.left_batch, axes.left_free, axes.left_sum));
   const Array right =
       Transposed(frame->In(op, 1), Chained(axes.right_batch, axes.right_sum, axes.right_free));
   Array out(op.result_types[0]);
   const Dims& in = op.operand_types[0].dims;
-  const int64_t batches = CountOf(in, axes.left_batch), m = CountOf(in, axes.left_free),
-                k = CountOf(in, axes.left_sum),
-                n = CountOf(op.operand_types[1].dims, axes.right_free);
+  const int64_t batches = ElementsAlong(in, axes.left_batch), m = ElementsAlong(in, axes.left_free),
+                k = ElementsAlong(in, axes.left_sum),
+                n = ElementsAlong(op.operand_types[1].dims, axes.right_free);
   const auto is = [&](Element element) {
     return left.element() == element || right.element() == element || out.element() == element;
   };
@@ -223,11 +223,11 @@ void Dot(Frame* frame, const Op& op) {
 }  // namespace
 
 const std::vector<OpRow>& ProductRows() {
-  static const std::vector<OpRow> kRows = {
+  static const std::vector<OpRow> kRowsAtOnce = {
       {"stablehlo.dot_general", &CheckDot, &Dot, nullptr},
       {"stablehlo.dot", &CheckDot, &Dot, nullptr},
   };
-  return kRows;
+  return kRowsAtOnce;
 }
 
 }  // namespace pjref

@@ -1,6 +1,7 @@
 // CHLO's functions of one and two elements, in double.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "checks.h"
 #include "elementwise.h"
@@ -8,8 +9,6 @@
 
 namespace pjref {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 template <double (*f)(double)>
 Array Special(const Op& op, const std::vector<Array>& operands, const Dims& dims) {
@@ -26,7 +25,7 @@ Array SpecialOfTwo(const Op& op, const std::vector<Array>& operands, const Dims&
 }
 
 template <size_t operands>
-void Check(const Op& op) {
+void CheckSpecial(const Op& op) {
   CheckCounts(op, operands, 1);
   CheckKind(op, op.operand_types[0], kFloats);
   for (const Type& type : op.operand_types)
@@ -35,12 +34,12 @@ void Check(const Op& op) {
 }
 
 template <double (*f)(double)>
-OpRow Row(std::string_view name) {
-  return {name, &Check<1>, &EvaluateLifted<&Special<f>>, &Special<f>};
+OpRow SpecialRow(std::string_view name) {
+  return {name, &CheckSpecial<1>, &EvaluateLifted<&Special<f>>, &Special<f>};
 }
 template <double (*f)(double, double)>
-OpRow Row2(std::string_view name) {
-  return {name, &Check<2>, &EvaluateLifted<&SpecialOfTwo<f>>, &SpecialOfTwo<f>};
+OpRow SpecialRowOfTwo(std::string_view name) {
+  return {name, &CheckSpecial<2>, &EvaluateLifted<&SpecialOfTwo<f>>, &SpecialOfTwo<f>};
 }
 
 double Erf(double x) { return std::erf(x); }
@@ -71,12 +70,12 @@ double ErfInverse(double x) {
   }
   const double size = std::abs(x);
   const double log = std::log1p(-x * x);
-  const double a = 2 / (kPi * 0.147) + log / 2;
+  const double a = 2 / (std::numbers::pi * 0.147) + log / 2;
   double y = std::sqrt(std::sqrt(a * a - log / 0.147) - a);
   for (int step = 0; step < 4; ++step) {
     // Near 1, the difference of complements keeps its digits.
     const double error = size > 0.5 ? (1 - size) - std::erfc(y) : std::erf(y) - size;
-    const double slope = 2 / std::sqrt(kPi) * std::exp(-y * y);
+    const double slope = 2 / std::sqrt(std::numbers::pi) * std::exp(-y * y);
     if (slope == 0) break;
     y -= error / slope;
   }
@@ -87,7 +86,7 @@ double ErfInverse(double x) {
 double Digamma(double x) {
   if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   if (x < 0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-  if (x < 0) return Digamma(1 - x) - kPi / std::tan(kPi * x);
+  if (x < 0) return Digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
   double sum = 0;
   while (x < 12) {
     sum -= 1 / x;
@@ -127,7 +126,7 @@ double Polygamma(double n, double x) {
 }
 
 void CheckNextAfter(const Op& op) {
-  Check<2>(op);
+  CheckSpecial<2>(op);
   const Element element = op.operand_types[0].element;
   if (element != Element::kF32 && element != Element::kF64)
     op.NotBuilt("is not built for '" + ToString(op.operand_types[0]) + "'");
@@ -170,24 +169,24 @@ OpRow TestRow(std::string_view name) {
 
 const std::vector<OpRow>& SpecialRows() {
   static const std::vector<OpRow> kRows = {
-      Row<&Erf>("chlo.erf"),
-      Row<&Erfc>("chlo.erfc"),
-      Row<&ErfInverse>("chlo.erf_inv"),
-      Row<&LogGamma>("chlo.lgamma"),
-      Row<&Digamma>("chlo.digamma"),
-      Row<&Acos>("chlo.acos"),
-      Row<&Acosh>("chlo.acosh"),
-      Row<&Asin>("chlo.asin"),
-      Row<&Asinh>("chlo.asinh"),
-      Row<&Atan>("chlo.atan"),
-      Row<&Atanh>("chlo.atanh"),
-      Row<&Cosh>("chlo.cosh"),
-      Row<&Sinh>("chlo.sinh"),
-      Row<&Tan>("chlo.tan"),
-      Row<&Square>("chlo.square"),
-      Row<&Conj>("chlo.conj"),
-      Row2<&Zeta>("chlo.zeta"),
-      Row2<&Polygamma>("chlo.polygamma"),
+      SpecialRow<&Erf>("chlo.erf"),
+      SpecialRow<&Erfc>("chlo.erfc"),
+      SpecialRow<&ErfInverse>("chlo.erf_inv"),
+      SpecialRow<&LogGamma>("chlo.lgamma"),
+      SpecialRow<&Digamma>("chlo.digamma"),
+      SpecialRow<&Acos>("chlo.acos"),
+      SpecialRow<&Acosh>("chlo.acosh"),
+      SpecialRow<&Asin>("chlo.asin"),
+      SpecialRow<&Asinh>("chlo.asinh"),
+      SpecialRow<&Atan>("chlo.atan"),
+      SpecialRow<&Atanh>("chlo.atanh"),
+      SpecialRow<&Cosh>("chlo.cosh"),
+      SpecialRow<&Sinh>("chlo.sinh"),
+      SpecialRow<&Tan>("chlo.tan"),
+      SpecialRow<&Square>("chlo.square"),
+      SpecialRow<&Conj>("chlo.conj"),
+      SpecialRowOfTwo<&Zeta>("chlo.zeta"),
+      SpecialRowOfTwo<&Polygamma>("chlo.polygamma"),
       {"chlo.next_after", &CheckNextAfter, &EvaluateLifted<&NextAfter>, &NextAfter},
       TestRow<&IsInf>("chlo.is_inf"),
       TestRow<&IsPosInf>("chlo.is_pos_inf"),

@@ -16,9 +16,9 @@ struct Sixteen {
   uint64_t half[2];
 };
 
-using Row = void (*)(const char*, int64_t, char*, int64_t, int64_t);
+using RowLoop = void (*)(const char*, int64_t, char*, int64_t, int64_t);
 
-Row RowOf(size_t size) {
+RowLoop RowOf(size_t size) {
   switch (size) {
     case 1:
       return &CopyRow<uint8_t>;
@@ -45,7 +45,7 @@ void CopyStrided(const char* from, const Dims& from_steps, char* to, const Dims&
     return;
   }
   const size_t last = dims.size() - 1;
-  const Row row = RowOf(size);
+  const RowLoop row = RowOf(size);
   const bool plain = from_steps[last] == 1 && to_steps[last] == 1;
   const Dims outer(dims.begin(), dims.end() - 1);
   Dims index(last, 0);

@@ -31,7 +31,7 @@ Array Unary(const Op&, const std::vector<Array>& operands, const Dims& dims) {
 }
 
 template <typename F, unsigned kinds>
-OpRow Row(std::string_view name) {
+OpRow UnaryRow(std::string_view name) {
   return {name, &CheckUnary<kinds>, &EvaluateLifted<&Unary<F, kinds>>, &Unary<F, kinds>};
 }
 
@@ -102,7 +102,7 @@ struct Tanh {
     return std::tanh(x);
   }
 };
-struct Tan {
+struct Tangent {
   template <typename T>
   static T At(T x) {
     return std::tan(x);
@@ -182,7 +182,7 @@ Array Abs(const Op&, const std::vector<Array>& operands, const Dims& dims) {
 }
 
 template <bool imaginary>
-Array Part(const Op&, const std::vector<Array>& operands, const Dims& dims) {
+Array PartOf(const Op&, const std::vector<Array>& operands, const Dims& dims) {
   const Array& in = operands[0];
   Array out({RealPart(in.element()), dims});
   VisitComputed(in.element(), [&](auto zero) {
@@ -247,27 +247,27 @@ Array LeadingZeros(const Op&, const std::vector<Array>& operands, const Dims& di
 const std::vector<OpRow>& UnaryRows() {
   constexpr unsigned kSmooth = kFloats | kComplexes;
   static const std::vector<OpRow> kRows = {
-      Row<Negate, kNumbers>("stablehlo.negate"),
-      Row<Exponential, kSmooth>("stablehlo.exponential"),
-      Row<ExponentialMinusOne, kSmooth>("stablehlo.exponential_minus_one"),
-      Row<Log, kSmooth>("stablehlo.log"),
-      Row<LogPlusOne, kSmooth>("stablehlo.log_plus_one"),
-      Row<Sqrt, kSmooth>("stablehlo.sqrt"),
-      Row<Rsqrt, kSmooth>("stablehlo.rsqrt"),
-      Row<Cbrt, kFloats>("stablehlo.cbrt"),
-      Row<Tanh, kSmooth>("stablehlo.tanh"),
-      Row<Tan, kSmooth>("stablehlo.tan"),
-      Row<Sine, kSmooth>("stablehlo.sine"),
-      Row<Cosine, kSmooth>("stablehlo.cosine"),
-      Row<Logistic, kSmooth>("stablehlo.logistic"),
-      Row<Floor, kFloats>("stablehlo.floor"),
-      Row<Ceil, kFloats>("stablehlo.ceil"),
-      Row<RoundAwayFromZero, kFloats>("stablehlo.round_nearest_afz"),
-      Row<RoundToEven, kFloats>("stablehlo.round_nearest_even"),
-      Row<Sign, kSigned | kSmooth>("stablehlo.sign"),
+      UnaryRow<Negate, kNumbers>("stablehlo.negate"),
+      UnaryRow<Exponential, kSmooth>("stablehlo.exponential"),
+      UnaryRow<ExponentialMinusOne, kSmooth>("stablehlo.exponential_minus_one"),
+      UnaryRow<Log, kSmooth>("stablehlo.log"),
+      UnaryRow<LogPlusOne, kSmooth>("stablehlo.log_plus_one"),
+      UnaryRow<Sqrt, kSmooth>("stablehlo.sqrt"),
+      UnaryRow<Rsqrt, kSmooth>("stablehlo.rsqrt"),
+      UnaryRow<Cbrt, kFloats>("stablehlo.cbrt"),
+      UnaryRow<Tanh, kSmooth>("stablehlo.tanh"),
+      UnaryRow<Tangent, kSmooth>("stablehlo.tan"),
+      UnaryRow<Sine, kSmooth>("stablehlo.sine"),
+      UnaryRow<Cosine, kSmooth>("stablehlo.cosine"),
+      UnaryRow<Logistic, kSmooth>("stablehlo.logistic"),
+      UnaryRow<Floor, kFloats>("stablehlo.floor"),
+      UnaryRow<Ceil, kFloats>("stablehlo.ceil"),
+      UnaryRow<RoundAwayFromZero, kFloats>("stablehlo.round_nearest_afz"),
+      UnaryRow<RoundToEven, kFloats>("stablehlo.round_nearest_even"),
+      UnaryRow<Sign, kSigned | kSmooth>("stablehlo.sign"),
       {"stablehlo.abs", &CheckAbs, &EvaluateLifted<&Abs>, &Abs},
-      {"stablehlo.real", &CheckPart, &EvaluateLifted<&Part<false>>, &Part<false>},
-      {"stablehlo.imag", &CheckPart, &EvaluateLifted<&Part<true>>, &Part<true>},
+      {"stablehlo.real", &CheckPart, &EvaluateLifted<&PartOf<false>>, &PartOf<false>},
+      {"stablehlo.imag", &CheckPart, &EvaluateLifted<&PartOf<true>>, &PartOf<true>},
       {"stablehlo.is_finite", &CheckIsFinite, &EvaluateLifted<&IsFinite>, &IsFinite},
       {"stablehlo.not", &CheckUnary<kIntegers | kBool>, &EvaluateLifted<&Not>, &Not},
       {"stablehlo.popcnt", &CheckUnary<kIntegers>, &EvaluateLifted<&PopulationCount>,

@@ -79,7 +79,7 @@ Array ElementsAt(const Array& from, const Array& otherwise, const std::vector<Wi
 namespace {
 
 // `sizes` and what else is said of windows, one axis for each dimension of the operand.
-std::vector<WindowAxis> AxesOf(const Op& op, const Dims& dims) {
+std::vector<WindowAxis> WindowAxesOf(const Op& op, const Dims& dims) {
   const auto rank = static_cast<int64_t>(dims.size());
   const Dims ones(dims.size(), 1);
   const Dims sizes = op.Integers("window_dimensions", ones),
@@ -119,7 +119,7 @@ void CheckReduceWindow(const Op& op) {
   CheckThat(op, count > 0, "expects an operand and its initial value");
   CheckCounts(op, 2 * count, count, 1);
   const Dims& dims = op.operand_types[0].dims;
-  const Dims out = OutputOf(AxesOf(op, dims));
+  const Dims out = OutputOf(WindowAxesOf(op, dims));
   std::vector<Type> scalars;
   for (size_t i = 0; i < count; ++i) {
     const Type& type = op.operand_types[i];
@@ -138,7 +138,7 @@ void CheckReduceWindow(const Op& op) {
 void ReduceWindow(Frame* frame, const Op& op) {
   const ElementFunction body(frame, op.regions[0]);
   const size_t count = op.operands.size() / 2;
-  const std::vector<WindowAxis> axes = AxesOf(op, op.operand_types[0].dims);
+  const std::vector<WindowAxis> axes = WindowAxesOf(op, op.operand_types[0].dims);
   const Dims places = PlacesOf(axes);
   const int64_t elements = op.result_types[0].count();
   std::vector<Array> results;
@@ -162,7 +162,7 @@ void CheckSelectAndScatter(const Op& op) {
   CheckThat(op, op.operand_types[2] == scalar,
             "the initial value is no scalar of the operand's type");
   CheckThat(
-      op, op.operand_types[1] == Type({type.element, OutputOf(AxesOf(op, type.dims))}),
+      op, op.operand_types[1] == Type({type.element, OutputOf(WindowAxesOf(op, type.dims))}),
       "source '" + ToString(op.operand_types[1]) + "' does not have an element for each window");
   CheckRegion(op, 0, {scalar, scalar}, {{Element::kI1, {}}});
   CheckRegion(op, 1, {scalar, scalar}, {scalar});
@@ -199,7 +199,7 @@ std::vector<int64_t> Selected(const ElementFunction& select, const Array& operan
 }
 
 void SelectAndScatter(Frame* frame, const Op& op) {
-  const std::vector<WindowAxis> axes = AxesOf(op, op.operand_types[0].dims);
+  const std::vector<WindowAxis> axes = WindowAxesOf(op, op.operand_types[0].dims);
   const Array& source = frame->In(op, 1);
   Array out(op.result_types[0]);
   Fill(frame->In(op, 2), out);

@@ -52,7 +52,7 @@ bool IsOneOf(const std::string& name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool IsReturn(const std::string& name) {
+bool EndsRegion(const std::string& name) {
   return IsOneOf(name, {"stablehlo.return", "func.return"});
 }
 
@@ -163,7 +163,7 @@ void Parser::ParsePlain(Op* op, std::vector<Use>* uses, TypeList* types) {
   if (cursor_.Peek() != ':' && cursor_.Peek() != '{' && cursor_.Peek() != ')' &&
       cursor_.Peek() != '}') {
     // "return" of nothing ends with its line; what follows is another op.
-    if (!IsReturn(op->name) || cursor_.Peek() == '%') {
+    if (!EndsRegion(op->name) || cursor_.Peek() == '%') {
       do {
         ParsePlainItem(op, uses, &words);
       } while (cursor_.TryEat(","));
@@ -171,7 +171,7 @@ void Parser::ParsePlain(Op* op, std::vector<Use>* uses, TypeList* types) {
   }
   if (parentheses) cursor_.Eat(")");
   ParseOptionalAttributes(op);
-  if (IsReturn(op->name) && uses->empty() && !cursor_.Sees(":")) return;
+  if (EndsRegion(op->name) && uses->empty() && !cursor_.Sees(":")) return;
   cursor_.Eat(":");
   *types = ParseTypeList();
 }
@@ -285,7 +285,7 @@ void Parser::SetTypes(Op* op, const std::vector<Use>& uses, const TypeList& type
   op->result_types = types.outs;
   if (!types.is_function) {
     const bool makes_all = IsOneOf(op->name, {"stablehlo.while", "stablehlo.optimization_barrier"});
-    if (!types.has_arrow && !IsReturn(op->name)) {
+    if (!types.has_arrow && !EndsRegion(op->name)) {
       if (makes_all) {
         op->result_types = said;
       } else if (!said.empty()) {
@@ -294,7 +294,7 @@ void Parser::SetTypes(Op* op, const std::vector<Use>& uses, const TypeList& type
     }
     if (op->name == "stablehlo.complex") return;  // The type is the result's alone.
     // One type stands for all operands, the last one for those that have none of their own.
-    const bool each = makes_all || IsReturn(op->name);
+    const bool each = makes_all || EndsRegion(op->name);
     while (!each && !said.empty() && said.size() < uses.size()) said.push_back(said.back());
     if (uses.empty() && !each) said.clear();
   }
