@@ -48,8 +48,8 @@ template <typename T>
       int64_t i = 0;
       for (; width == kColumns && i + kRowsAtOnce <= m;
            i += kRowsAtOnce) {  // The width as a constant: sums stay in registers.
-        MultiplyRows<T, kRowsAtOnce>(kColumns, depth, a + i * k + p, k, panel, kColumns, c + i * n + j,
-                               n);
+        MultiplyRows<T, kRowsAtOnce>(kColumns, depth, a + i * k + p, k, panel, kColumns,
+                                     c + i * n + j, n);
       }
       for (; i < m; ++i)
         MultiplyRows<T, 1>(width, depth, a + i * k + p, k, panel, kColumns, c + i * n + j, n);

@@ -12,7 +12,7 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int64_t kBlock =
+constexpr int64_t kMergedBlock =
     512;  // elements that are expanded or converted at a time: they stay in the first cache
 constexpr int64_t kShortRow =
     48;  // below this many elements a call per row costs more than expanding
@@ -30,9 +30,9 @@ void CallLoop(const ElementStep& step, const Pointers& in, void* out, int64_t n)
     return;
   }
   // Doubles, so that a cast between half and a type of 8 bytes fits.
-  alignas(64) double wide[kMaxOperands + 1][kBlock];
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t count = std::min(kBlock, n - begin);
+  alignas(64) double wide[kMaxOperands + 1][kMergedBlock];
+  for (int64_t begin = 0; begin < n; begin += kMergedBlock) {
+    const int64_t count = std::min(kMergedBlock, n - begin);
     Pointers operands = in;
     for (int k = 0; k < step.operands; ++k) {
       operands[k] = At(in[k], begin * step.in_size[k]);
@@ -98,7 +98,7 @@ class Cursor {
 
 // A scalar operand needs expanding once for all blocks.
 struct Scratch {
-  alignas(64) char bytes[kMaxOperands][kBlock * kMaxElementBytes];
+  alignas(64) char bytes[kMaxOperands][kMergedBlock * kMaxElementBytes];
   std::array<const void*, kMaxOperands> filled = {};
   std::array<int64_t, kMaxOperands> filled_count = {};
 
@@ -125,7 +125,7 @@ void RunRows(const ElementStep& step, const void* const* in, void* out, int64_t 
     for (int k = 0; k < step.operands; ++k) repeats |= step.plan.stride[k].back() == 0;
     // A repeated element is laid out for a block at most. Without one, the whole row takes one
     // call.
-    const int64_t count = repeats ? std::min(left, kBlock) : left;
+    const int64_t count = repeats ? std::min(left, kMergedBlock) : left;
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) {
       const void* from = At(in[k], cursor.offset(k) * step.in_size[k]);
@@ -183,7 +183,7 @@ void RunBlocks(const ElementStep& step, const void* const* in, void* out, int64_
   for (int k = 0; k < step.operands; ++k) direct[k] = LikeResult(step.plan, k);
   Cursor cursor(step, begin);
   while (begin < end) {
-    const int64_t count = std::min(kBlock, end - begin);
+    const int64_t count = std::min(kMergedBlock, end - begin);
     for (int64_t done = 0; done < count;) {
       const int64_t run = std::min(cursor.row_left(), count - done);
       for (int k = 0; k < step.operands; ++k) {
@@ -233,17 +233,17 @@ bool IsMatrixCase(const ElementStep& step) {
 void RunMatrix(const ElementStep& step, const void* const* in, void* out, int64_t begin,
                int64_t end) {
   const int64_t columns = step.plan.size[1];
-  alignas(64) char scratch[kMaxOperands][(kBlock + kShortRow) * 8];
+  alignas(64) char scratch[kMaxOperands][(kMergedBlock + kShortRow) * 8];
   for (int k = 0; k < step.operands; ++k) {
     if (step.plan.stride[k][0] != 0) continue;
     const int64_t row = step.in_size[k] * (step.plan.stride[k][1] == 0 ? 1 : columns);
-    for (int64_t at = 0; at < (kBlock + columns) * step.in_size[k]; at += row) {
+    for (int64_t at = 0; at < (kMergedBlock + columns) * step.in_size[k]; at += row) {
       std::memcpy(scratch[k] + at, in[k],
                   std::min(row, static_cast<int64_t>(sizeof scratch[k]) - at));
     }
   }
-  for (; begin < end; begin += kBlock) {
-    const int64_t count = std::min(kBlock, end - begin);
+  for (; begin < end; begin += kMergedBlock) {
+    const int64_t count = std::min(kMergedBlock, end - begin);
     Pointers operands = {};
     for (int k = 0; k < step.operands; ++k) {
       if (step.plan.stride[k][0] == 0) {

@@ -12,7 +12,7 @@ namespace {
 
 // Elements of a block. The sum follows the product block by block, so that it finds the product's
 // results in the first-level cache.
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kPiece = 4096;
 
 bool MakeStep(ElementOp op, DataType type, const Shape& a, const Shape& b, ElementStep* step) {
   if (!MakeElementStep(op, type, a, b, step)) return false;
@@ -45,8 +45,8 @@ absl::StatusOr<ScaleAdd> ScaleAdd::Make(const Prepare& p, int factor, int addend
 void ScaleAdd::Run(const StepArgs& args, int64_t begin, int64_t end) const {
   const void* const scaled[] = {args.out[0], args.in[factor_]};
   const void* const added[] = {args.out[0], args.in[addend_]};
-  for (int64_t at = begin; at < end; at += kBlock) {
-    const int64_t until = std::min(at + kBlock, end);
+  for (int64_t at = begin; at < end; at += kPiece) {
+    const int64_t until = std::min(at + kPiece, end);
     RunElementRange(scale_, scaled, args.out[0], at, until);
     RunElementRange(add_, added, args.out[0], at, until);
   }

@@ -20,13 +20,14 @@ struct Int8Conv {
   bool has_side = false;
 };
 
-constexpr int64_t kBlock = 64;  // output channels that are summed together
+constexpr int64_t kChannelsTogether = 64;  // output channels that are summed together
 
 // The sums of output channels [begin, begin + n), which lie in one group.
-std::array<uint32_t, kBlock> Sums(const ConvProblem& q, const int8_t* images, const int8_t* filter,
-                                  int64_t image, int64_t out, int64_t begin, int64_t n) {
+std::array<uint32_t, kChannelsTogether> Sums(const ConvProblem& q, const int8_t* images,
+                                             const int8_t* filter, int64_t image, int64_t out,
+                                             int64_t begin, int64_t n) {
   // Unsigned, so that sums wrap.
-  std::array<uint32_t, kBlock> sums = {};
+  std::array<uint32_t, kChannelsTogether> sums = {};
   const int64_t first_in = begin / q.out_per_group() * q.in_per_group();
   q.ForEachInWindow(out, [&](int64_t in, int64_t place) {
     for (int64_t c = 0; c < q.in_per_group(); ++c) {
@@ -66,7 +67,7 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
           const int64_t image = i / q.out_places(), out = i % q.out_places();
           for (int64_t c = 0, n = 0; c < q.out_channels; c += n) {
             // A block ends with its group, because all of its channels read the same inputs.
-            n = std::min(kBlock, q.out_per_group() - c % q.out_per_group());
+            n = std::min(kChannelsTogether, q.out_per_group() - c % q.out_per_group());
             const auto sums = Sums(q, images, filter, image, out, c, n);
             for (int64_t k = 0; k < n; ++k) {
               const int64_t at = q.OutputAt(image, out, c + k);

@@ -16,7 +16,7 @@ namespace tenon::cpu {
 namespace {
 
 using Block = ChannelBlock;
-constexpr int64_t kBlock = Block::kMost;
+constexpr int64_t kGradBlock = Block::kMost;
 
 // Adds each output's gradient, divided by the size of its window, to the sums of the window.
 template <typename A, typename Element>
@@ -25,7 +25,7 @@ void SpreadAverage(const Pool& s, const void* gradient, const Block& b, A* sums,
     int64_t count = 0;
     // The size differs at the borders: padding is not counted.
     s.ForEachInWindow(out, [&](int64_t, int64_t) { ++count; });
-    std::array<A, kBlock> share;
+    std::array<A, kGradBlock> share;
     b.ForEach([&](int64_t c) {
       share[c] = element.template As<A>(gradient, s.OutputAt(b.image, out, b.first + c)) /
                  static_cast<A>(count);
@@ -42,8 +42,8 @@ template <typename A, typename Element>
 void SpreadToFirst(const Pool& s, const StepArgs& args, const Block& b, A* sums, Element element) {
   using Ordered = typename Element::Ordered;
   for (int64_t out = 0; out < s.out_places(); ++out) {
-    std::array<int64_t, kBlock> best;
-    std::array<Ordered, kBlock> most;
+    std::array<int64_t, kGradBlock> best;
+    std::array<Ordered, kGradBlock> most;
     best.fill(-1);
     s.ForEachInWindow(out, [&](int64_t in, int64_t) {
       const int64_t from = s.InputAt(b.image, in, b.first), step = s.input_step();
@@ -99,7 +99,7 @@ void ComputeBlock(const Pool& s, const StepArgs& args, const Block& b, A* sums, 
 }
 
 size_t BlockBytes(const Pool& s) {
-  return s.in_places() * std::min(kBlock, s.in_channels) * sizeof(double);
+  return s.in_places() * std::min(kGradBlock, s.in_channels) * sizeof(double);
 }
 
 absl::Status RunPoolGrad(const void* state, const StepArgs& args) {
