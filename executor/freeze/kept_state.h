@@ -33,8 +33,8 @@ class KeptState {
   // Names of nodes of variables that functions make too. Such a variable cannot be folded, since
   // the function would go on with a variable of its own.
   const std::set<std::string>& shared_variables() const { return shared_variables_; }
-  // Keeps a variable; `name` is its node in `graph`, which must have it. To be called once for each
-  // variable.
+  // Keeps the variable of node `name` of `graph`. `graph`, and the graphs of AddReads and AddInit,
+  // must have a node of that name: this is not checked. To be called once for each variable.
   void KeepVariable(const Graph& graph, std::string_view name);
 
   // Adds the nodes that read all of this state to `model`, which is the graph that Find was given
@@ -64,9 +64,9 @@ class KeptState {
 };
 
 // The first variable or table of `graph` and its functions that no node of these could fill, as
-// ReachedNode::ToString: "node 'x' (Op)"; empty if there is none. One node that assigns to any
-// variable could fill all variables, and one that fills any table all tables. Tables that may be
-// filled again and again start empty, and do not count.
+// ReachedNode::ToString: "node 'x' (Op)"; empty if there is none. Does not look which variable a
+// node assigns to: if any node assigns, each variable counts as filled. The same holds for tables.
+// Tables that may be filled again and again start empty, and do not count.
 std::string UnfilledState(const Graph& graph);
 
 }  // namespace tenon

@@ -74,9 +74,7 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //
 // Errors:
 // * FAILED_PRECONDITION: the CPU is not among the devices.
-// Takes the devices that compile (Device::compiles) out of the list. If there are some, requests
-// for them may be ignored in what is left. Returns whether there are.
-bool TakeCompilingOut(std::vector<Device*>& devices, PlacerOptions& options);
+
 
 // * INVALID_ARGUMENT: a request is malformed or cannot be met, no device serves a group, the graph
 //   has a cycle, or there are more than 64 device types. For a request or a group the message names
@@ -89,6 +87,10 @@ absl::StatusOr<std::vector<NodePlacement>> Place(const Graph& graph,
                                                  const KernelRegistry& kernels,
                                                  const PlacerOptions& options,
                                                  absl::Span<const NodePlacement> previous = {});
+
+// Removes the devices that compile (Device::compiles) from `devices`. Returns whether there were
+// some. If so, sets soft_placement and fallback of `options`: no request need then be met.
+bool TakeCompilingOut(std::vector<Device*>& devices, PlacerOptions& options);
 
 // Writes the full name of each node's device into the graph. `placement` is by node id; a node
 // without an entry, or with an entry that has no device, keeps its device string. With

@@ -1,5 +1,5 @@
-// Computes clusters of devices that compile with the kernels of the host. Private to
-// executor/session/.
+// Computes a cluster with the kernels of the host, though it is the cluster of a device that
+// compiles. Private to executor/session/.
 #pragma once
 
 #include "executor/clusters/runnable_cluster.h"

@@ -17,8 +17,8 @@ namespace tenon {
 absl::StatusOr<FileAccess> FilesOf(const SavedModel& model);
 
 // The feeds of initializers, as in TensorFlow: for each asset the name of its tensor and, as a
-// string scalar, its path. The path is absolute, since frozen graphs keep it. Does not check
-// whether the files exist.
+// string scalar, its path. The path is absolute, since frozen graphs keep it. If the current folder
+// is gone, the path stays as relative as `model.folder`. Does not check whether the files exist.
 absl::StatusOr<std::vector<Session::NamedTensor>> AssetPaths(const SavedModel& model);
 
 // Called with each executable before it runs, on the calling thread. An error ends the restoration
@@ -37,15 +37,17 @@ struct RestoreRuns {
 absl::Status RunInitializer(Session& session, const SavedModel& model, const std::string& node,
                             const RestoreRuns& runs = {});
 
-// In this order: runs the graph's own restore node, if the model has one and its folder has a
-// folder `variables`; gives each variable that functions have captured (CapturedVariables) and that
-// is still empty the value that the object graph of the model names in the checkpoint; runs the
-// initializer, if the model has one. `session` must be a session of the model's graph. NOT_FOUND if
-// the checkpoint has no value for such a variable, even if the initializer would give it one;
-// INVALID_ARGUMENT if the value has another type or shape. After an error part of the variables may
-// have values. Errors of the restore node start with "restoring the variables: ", those of the
-// initializer as in RunInitializer; errors of the checkpoint name its file. RESOURCE_EXHAUSTED
-// without memory.
+// Takes three steps:
+// 1. Runs the graph's own restore node, if the model has one and its folder has a folder
+//    `variables`.
+// 2. Fills each variable that functions have captured (CapturedVariables) and that is still empty.
+//    The object graph of the model names the variable's value in the checkpoint.
+// 3. Runs the initializer, if the model has one.
+// `session` must be a session of the model's graph. NOT_FOUND if the checkpoint has no value for
+// such a variable, even if the initializer would give it one; INVALID_ARGUMENT if the value has
+// another type or shape. After an error part of the variables may have values. Errors of the
+// restore node start with "restoring the variables: ", those of the initializer as in
+// RunInitializer; errors of the checkpoint name its file. RESOURCE_EXHAUSTED without memory.
 absl::Status RestoreState(Session& session, const SavedModel& model, const RestoreRuns& runs = {});
 
 }  // namespace tenon

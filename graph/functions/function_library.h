@@ -20,7 +20,8 @@ namespace tenon {
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value);
 
 // Returns the names that a functional node with this op and these attributes may call: the op and
-// the functions in the attributes. Some may be no function of the library.
+// the functions in the attributes. Some may be no function of the library. The names are views of
+// `op` and of the bytes of `attrs`.
 std::vector<std::string_view> CalledBy(std::string_view op, const AttrSet& attrs);
 
 // Returns the number of the data input that becomes argument 0 of the functions that a node calls;

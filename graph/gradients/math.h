@@ -1,10 +1,10 @@
 // The vocabulary of rules for gradients: functions that add nodes to the graph of their first
-// argument. Where nothing is to be computed they add none and return the argument itself: a Cast to
+// Value. Where nothing is to be computed they add none and return the argument itself: a Cast to
 // the type that x has, the Conj of a real x, a ReshapeLike to the shape that x is known to have,
 // the Concat of one part.
 //
 // No function returns an error: the builder keeps the first one (GraphBuilder::status), and adds no
-// node after it. The first argument must not be a default Value.
+// node after it. The first Value must not be a default one, as b in 2.0 * b.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +65,7 @@ Value DimOf(Value x, int axis, DataType type = DataType::kInt32);
 Value Fill(Value shape, Value scalar);
 // The elements of a vector or scalar of integers, if they are known.
 std::optional<std::vector<int64_t>> KnownInts(Value x);
+// Concat, ConcatAlong and Stack need at least one part.
 Value Concat(absl::Span<const Value> parts, int64_t axis);
 Value ConcatAlong(absl::Span<const Value> parts, Value axis);
 // Of any tensor: the block of `size` that begins at `begin`, both vectors of one integer type. -1
@@ -85,7 +86,8 @@ Value MatMul(Value a, Value b, bool adjoint_a = false, bool adjoint_b = false);
 // The gradient of x, where `gradient` has the shape to which x and `other` broadcast: sums over the
 // axes that x lacks, or along which it was repeated. Sums nothing if the shapes are known to agree.
 Value SumToShapeOf(Value gradient, Value x, Value other);
-// The same for any target shape of known or unknown value: x broadcast to `shape`.
+// The same where a node gives the other shape, of known or unknown value. `shape` is a vector: the
+// shape to which x was broadcast, or the shape of the other operand.
 Value SumFromShape(Value gradient, Value x, Value shape);
 
 }  // namespace tenon::gradients

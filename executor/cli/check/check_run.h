@@ -27,9 +27,10 @@ struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
   // The fault, for people; empty if the case passed.
   std::string detail;
-  // The kernels of plug-ins that ran in the case, as pairs of the plug-in's path and the op. Each
-  // pair stands once; the pairs are sorted. This list and the two members below are empty if the
-  // case was not run: it is malformed or has defects, or preparing it failed.
+  // The kernels of plug-ins that ran when the fetches were computed, and not those of a loss before
+  // that run: pairs of the plug-in's path and the op. Each pair stands once; the pairs are sorted.
+  // This list and the two members below are empty if that run did not begin: the case is malformed
+  // or has defects, or its loss or its preparation failed.
   std::vector<std::pair<std::string, std::string>> plugin_kernels;
   // The passes of plug-ins that changed the case's graph, such as "plugin:APU". Each stands once;
   // they are sorted.

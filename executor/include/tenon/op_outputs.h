@@ -10,7 +10,8 @@
 
 namespace tenon::inline v0::internal {
 
-// Runs the op. The program takes as many outputs as the op's definition says.
+// The constructor runs the op and throws its error. One and List hand out its outputs in the order
+// of the op's definition. They throw INTERNAL if no output is left. `op` must outlive the reader.
 class OutputReader {
  public:
   explicit OutputReader(Op& op) : op_(op), outputs_(op.Run()) {}

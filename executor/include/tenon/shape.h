@@ -31,6 +31,8 @@ class Shape {
     if (i < 0) i += static_cast<int>(dims_.size());
     return i >= 0 && i < static_cast<int>(dims_.size()) ? dims_[i] : -1;
   }
+  // The lengths; -1 where one is unknown. Empty for a scalar, and also if the rank is unknown: ask
+  // rank() first.
   const std::vector<int64_t>& dims() const { return dims_; }
   bool IsFullyDefined() const {
     if (!known_) return false;

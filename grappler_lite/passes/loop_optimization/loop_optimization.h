@@ -21,9 +21,9 @@ inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness:
 // the first values of the loop's variables become their results.
 bool RemoveDeadBranches(PassContext& context);
 
-// Moves a node before its loop where the node reads loop constants alone, so that it computes the
-// same value in every iteration, and cannot fail: where the loop has no iteration, the node would
-// not have run. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
+// Moves a node before its loop if two things hold. The node reads loop constants alone: each
+// iteration computes the same value. The node cannot fail: it now runs even if the loop has no
+// iteration. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
 // uses. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a node.
 // After an error the pipeline restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);

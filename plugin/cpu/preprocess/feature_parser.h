@@ -51,18 +51,19 @@ class FeatureParser {
   // dense features' shapes, whose first dimension may be open (unknown). Then all examples get the
   // length of the longest; the default of one element fills them up, or 0 (an empty string) if
   // there is no default. Otherwise the default has the feature's shape.
-  // INVALID_ARGUMENT if the numbers of keys, outputs, shapes and defaults do not fit each other,
-  // for a default of another shape, a shape of unknown rank or with another open dimension, and
-  // unless input 0 is a scalar or a vector.
+  // The caller makes the outputs dynamic (Prepare::set_dynamic_output).
+  // INVALID_ARGUMENT if the node has too few outputs or defaults for the keys, or not one shape for
+  // each dense key; for a default of another shape, a shape of unknown rank or with another open
+  // dimension; and unless input 0 is a scalar or a vector. Does not refuse more outputs or inputs.
   static absl::StatusOr<FeatureParser> Make(const Prepare& p, FeatureKeys keys, int first_default,
                                             std::string_view shapes_attr);
   // Reads all messages and sets the outputs. A missing feature has no values if it is sparse or
   // ragged, and its default if it is dense. For a scalar input 0, outputs have no dimension of
   // examples, and row splits are empty. After an error some outputs may be set.
-  //   INVALID_ARGUMENT: a malformed message (named by its number), a name that two keys have, or,
-  //   with feature and example in the message: a malformed list, a value of another type, a dense
-  //   feature of a wrong size, or one that is missing, has no default and is not open. Row splits
-  //   that do not fit int32, without a name.
+  //   INVALID_ARGUMENT, naming feature and example: a malformed list, a value of another type, a
+  //   dense feature of a wrong size, or a missing one that has no default and is not open.
+  //   INVALID_ARGUMENT, naming the example alone: a malformed message.
+  //   INVALID_ARGUMENT, naming neither: two keys of one name, row splits that do not fit int32.
   //   RESOURCE_EXHAUSTED: a dense feature would take more than CheckStringBytes permits, or memory
   //   is short.
   absl::Status Run(const StepArgs& args) const;

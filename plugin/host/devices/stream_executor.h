@@ -16,7 +16,8 @@ namespace tenon {
 // The structs that a plug-in filled in SE_InitPlugin, copied by value: callbacks get the addresses
 // of these copies. Constant after InitStreamExecutorPlugin, but for ServeAs. The destructor calls
 // the plug-in's destroy functions in TensorFlow's order: device_fns, stream_executor, timer_fns,
-// platform, platform_fns. It leaves out those of structs that the plug-in did not make.
+// platform, platform_fns. It does not call the destroy function of a struct that the plug-in did
+// not make.
 // timer_fns are never made: their destroy function, if there is one and the plug-in made a
 // stream_executor, gets an empty struct, as in TensorFlow. The destructor warns of exceptions.
 // Devices share the object, and end before it.

@@ -41,7 +41,8 @@ class DeviceWatch {
  public:
   // The watch of a device. Throws std::invalid_argument for a handle without a watch, since a
   // plug-in that calls through its own table may pass anything. The host catches it where it called
-  // the plug-in.
+  // the plug-in. The reference is valid until EndDeviceWatch; no other thread may use the watch of
+  // that device then.
   static DeviceWatch& Of(const SP_Device* handle);
 
   virtual ~DeviceWatch() = default;
@@ -88,9 +89,10 @@ class DeviceWatch {
   // Notes that later work of `stream` waits for the last record of `event`.
   virtual void WaitsFor(SP_Stream stream, SP_Event event) = 0;
 
-  // The work that was queued before the last record of an event; that is queued on a stream; that
-  // is queued on all streams of the device. Work of other streams for which this work waits is part
-  // of it. Empty for an event that was never recorded.
+  // At(event): the work that was queued before the last record of the event; empty for an event
+  // that was never recorded. At(stream): the work that is queued on the stream. AtAll: the work
+  // that is queued on all streams of the device. Work of other streams for which this work waits is
+  // part of it.
   virtual StreamClock At(SP_Event event) = 0;
   virtual StreamClock At(SP_Stream stream) = 0;
   virtual StreamClock AtAll() = 0;

@@ -9,16 +9,17 @@
 
 namespace opencl {
 
-// `body`: statements that set r, the element of the result, such as "r = x0 + x1;". They may read
+// `body`: statements that set r, the element of the result, such as "r = x0 + x1;". The body is one
+// line and has no // comment: it becomes a macro. The statements may read
 //   x0, x1, ...   the elements of the inputs. X0_C, X1_C, ... are their types in a kernel, O_C is
 //                 that of r (types.cc): float for half and bfloat16, int for bool and for integers
 //                 below 32 bits, else the type of the elements
 //   i             the number of the element in `out`, row by row
 //   n0, n1, ...   `numbers`, as longs. What differs from call to call stands here and not in the
 //                 text, which would be compiled again
-// If there is a `report`, the body may call Report(errors, number, value), word for word but for
-// `value`, a long: the run then fails with INVALID_ARGUMENT and that message, in which "%lld"
-// stands for the value.
+// With a `report`, the body may call Report(errors, number, value). `errors` and `number` are names
+// that the kernel has: write them as they stand. `value` is any long. The run then fails with
+// INVALID_ARGUMENT and the text of `report`, in which "%lld" stands for the value.
 struct MapBody {
   std::string body;
   std::string report = {};
@@ -26,7 +27,8 @@ struct MapBody {
 };
 
 // Queues the kernel: out[i] = body(inputs at position i of `loop`). loop.strides has an entry for
-// each input, loop.dims cover the elements of `out` in order. Does nothing for an empty `out`.
+// each input, loop.dims cover the elements of `out` in order. `out` may be the memory of an input
+// that the loop reads in the order of `out`, and of no other. Does nothing for an empty `out`.
 void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
             Loop loop);
 

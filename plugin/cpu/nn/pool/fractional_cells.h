@@ -18,7 +18,7 @@ int64_t BoundaryBlocks(int64_t out);
 
 // A batch of images [rows, columns, channels], each divided into the same cells, out_rows by
 // out_columns. The boundaries of rows and of columns are tensors as DrawBoundaries writes them. A
-// place is the number of a row and column, row by row.
+// place is one number within an image: row * columns + column.
 struct FractionalCells {
   int64_t batch = 0, rows = 0, columns = 0, channels = 0;  // of the input
   int64_t out_rows = 0, out_columns = 0;
