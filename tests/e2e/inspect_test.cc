@@ -531,9 +531,28 @@ TEST(Show, DotHasTypesShapesDevicesAndConstantsInside) {
   EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,2]\"]"));
   EXPECT_THAT(dot, HasSubstr("[label=\"f32[?,3]\"]"));
   EXPECT_THAT(dot, Not(HasSubstr("\"w\\n")));
+  const std::string drawing = TempPath("shown.svg");
+  ASSERT_EQ(GraphRun({"show", graph, "--svg", drawing}).exit, 0);
+  const std::string svg = ReadFile(drawing);
+  for (const char* text : {">MatMul</text>", ">y</text>", ">/device:CPU:0</text>",
+                           ">w f32[2,3]</text>", ">f32[?,2]</text>", ">f32[?,3]</text>"})
+    EXPECT_THAT(svg, HasSubstr(text));
+  EXPECT_THAT(svg, Not(HasSubstr(">w</text>")));
+  EXPECT_THAT(GraphRun({"show", graph, "--svg", "/nonexistent/x.svg"}).err,
+              HasSubstr("/nonexistent/x.svg"));
   const Finished refused = GraphRun({"show", graph, "--dot", "/nonexistent/x.dot"});
   EXPECT_NE(refused.exit, 0);
   EXPECT_THAT(refused.err, HasSubstr("/nonexistent/x.dot"));
+}
+
+// What a name may hold and XML may not.
+TEST(Show, DrawsAnyName) {
+  const std::string graph = TempFile(
+      "names.pbtxt",
+      "node { name: 'a>b' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }");
+  const std::string drawing = TempPath("names.svg");
+  ASSERT_EQ(GraphRun({"show", graph, "--svg", drawing}).exit, 0);
+  EXPECT_THAT(ReadFile(drawing), HasSubstr(">a&gt;b</text>"));
 }
 
 }  // namespace

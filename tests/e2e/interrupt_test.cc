@@ -29,13 +29,16 @@ double ProcessorSeconds(pid_t pid) {
   return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-// SIGINT once the process has computed for so long, or not at all within a minute.
-void InterruptAtWork(pid_t pid) {
+// The signal once the process has computed for so long, or within a minute.
+void SignalAtWork(pid_t pid, int signal) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (ProcessorSeconds(pid) < kWellInItsRuns && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  kill(pid, SIGINT);
+  kill(pid, signal);
 }
+
+void InterruptAtWork(pid_t pid) { SignalAtWork(pid, SIGINT); }
+void TerminateAtWork(pid_t pid) { SignalAtWork(pid, SIGTERM); }
 
 std::string StatusOf(pid_t pid) { return ReadFile("/proc/" + std::to_string(pid) + "/status"); }
 
@@ -71,6 +74,27 @@ TEST(Interrupt, BenchTellsOfTheRunsUntilThen) {
   EXPECT_EQ(text.exit, 130);
   EXPECT_THAT(text.out, HasSubstr(" a run (median), "));
   EXPECT_THAT(text.err, HasSubstr("interrupted (SIGINT)"));
+}
+
+// What ends a process in a container or a batch.
+TEST(Interrupt, SigtermDoesTheSame) {
+  const std::vector<std::string> model = {kMlp, "--input", "x=4x20xf32=ones", "--seconds", "100"};
+  std::vector<std::string> args = {"bench", "--json"};
+  args.insert(args.end(), model.begin(), model.end());
+  const Finished bench = GraphRun(Start{.args = args, .meanwhile = TerminateAtWork});
+  EXPECT_EQ(bench.exit, 130);
+  EXPECT_GT(json::parse(bench.out)["count"], 0);
+  EXPECT_THAT(bench.err, HasSubstr("interrupted (SIGTERM)"));
+  args[0] = "run";
+  const Finished run = GraphRun(Start{.args = args, .meanwhile = TerminateAtWork});
+  EXPECT_EQ(run.exit, 130);
+  EXPECT_EQ(json::parse(run.out)["fetches"][0]["name"], "out");
+  // A command that has nothing to show yet writes its document all the same.
+  const Finished warming =
+      GraphRun(Start{.args = {"bench", kMlp, "--warmup", "9000000000000", "--json"},
+                     .meanwhile = TerminateAtWork});
+  EXPECT_EQ(warming.exit, 130);
+  EXPECT_EQ(json::parse(warming.out)["status"]["code"], "CANCELLED");
 }
 
 TEST(Interrupt, ComparisonsTellOfTheRoundsUntilThen) {

@@ -62,6 +62,8 @@ void WriteTiming(const Timing& timing, Json& doc) {
       .Set("weights_bytes", memory.weights_bytes);
   const std::optional<double> allocations = AllocationsPerRun(timing.runs);
   doc.Set("allocations_per_run", allocations ? Json(*allocations) : Json());
+  const std::string noise = NoiseOf(s);
+  doc.Set("noisy", noise.empty() ? Json() : Json(noise));
   doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
       .Set("plan_cache", PlanCacheJson(e));
 }
@@ -88,6 +90,18 @@ std::string TimingText(const Timing& timing, const Style& style) {
     absl::StrAppend(&text, style.Dim("heap    "),
                     absl::StrFormat("%.2f allocations a run", *allocations), "\n");
   return text;
+}
+
+std::string NoiseOf(const RunStatistics& s) {
+  // Beyond these, a second measurement is likely to tell another story.
+  constexpr double kWidestInterval = 0.05, kMostSpread = 1.5;
+  if (s.p50 <= 0) return "";
+  const double width = (s.p50_hi - s.p50_lo) / s.p50, spread = s.p90 / s.p50;
+  if (width > kWidestInterval)
+    return absl::StrFormat("the interval of the median is %.0f %% of it wide", 100 * width);
+  if (spread > kMostSpread)
+    return absl::StrFormat("one run in ten takes %.1f times the median or more", spread);
+  return "";
 }
 
 std::string SpeedText(const RunStatistics& s, const Style& style) {

@@ -29,6 +29,9 @@ void WriteTiming(const Timing& timing, Json& doc);
 // Most of the same as a few lines of text: the interval of the mean and the number of nodes on each
 // device are left out. `timing` must have at least one run here too.
 std::string TimingText(const Timing& timing, const Style& style);
+// Why a figure should not be quoted: the interval of the median is wide, or runs differ much. Empty
+// if nothing speaks against it.
+std::string NoiseOf(const RunStatistics& s);
 // "12.30 us a run (median), 95 % interval 12.21 us to 12.38 us, 1000 runs". The interval is that of
 // the median. The samples of `s` are microseconds.
 std::string SpeedText(const RunStatistics& s, const Style& style);

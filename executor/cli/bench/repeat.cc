@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/interrupt.h"
+#include "executor/cli/options/ticker.h"
+#include "executor/values/text.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
@@ -28,6 +30,7 @@ struct Lane {
   int64_t runs = 0;
   double seconds = 0;
   RunRecorder* recorder = nullptr;
+  std::atomic<int64_t>* finished = nullptr;
   std::vector<double> run_us;
   std::vector<Tensor> values;
   absl::Status status;
@@ -42,6 +45,7 @@ struct Lane {
       TENON_ASSIGN_OR_RETURN(values, session.Run(executable, feeds, recorder));
       end = Clock::now();
       run_us.push_back(Seconds(end - start) * 1e6);
+      if (finished != nullptr) finished->store(i + 1, std::memory_order_relaxed);
       if (seconds > 0 && Seconds(end - begin) >= seconds) break;
       if (Interrupted()) break;
     }
@@ -80,6 +84,15 @@ absl::Status Warm(Session& session, Executable* executable, const std::vector<Te
   return absl::OkStatus();
 }
 
+std::string RepetitionText(std::string_view what, const Repetition& repetition, double seconds,
+                           int64_t finished) {
+  const double by_time = repetition.seconds > 0 ? seconds / repetition.seconds : 0;
+  const double by_runs =
+      static_cast<double>(finished) * repetition.threads / static_cast<double>(repetition.runs);
+  return absl::StrCat(what, " ", BarText(std::max(by_time, by_runs)), ", ",
+                      Plural(finished * repetition.threads, "run"));
+}
+
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations) {
@@ -91,6 +104,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
     lanes[t].recorder = repetition.recorder;
     lanes[t].run_us.reserve(lanes[t].runs);
   }
+  lanes[0].finished = repetition.finished;
   std::latch ready(count), done(count);
   const auto run = [&](Lane& lane) {
     lane.status = WithinMemory([&] { return lane.Run(session, executable, feeds); });

@@ -1,7 +1,10 @@
 // Runs one executable again and again: so many times or for so long, on one thread or many.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +20,8 @@ struct Repetition {
   double seconds = 0;  // if above 0: each thread stops after the run that reaches this time
   int threads = 1;     // that run the executable at the same time; no more than `runs` start
   RunRecorder* recorder = nullptr;  // borrowed, records all runs; may be null
+  // If given, counts the runs of the first thread, for progress. Borrowed.
+  std::atomic<int64_t>* finished = nullptr;
 };
 
 // The repetition that --runs, --seconds and --concurrency ask for:
@@ -42,6 +47,11 @@ struct Repeated {
 // after which it runs no more. An interruption does not stop it.
 absl::Status Warm(Session& session, Executable* executable, const std::vector<Tensor>& feeds,
                   int64_t runs);
+
+// The line of a Ticker for a repetition that began with the ticker: what is done, a bar, and how
+// many runs. `finished` is the count of Repetition::finished.
+std::string RepetitionText(std::string_view what, const Repetition& repetition, double seconds,
+                           int64_t finished);
 
 // Runs and measures. All threads start together. Each stops after the run in which an interruption
 // came. The error of a run ends its own thread alone. When all threads have ended, returns the

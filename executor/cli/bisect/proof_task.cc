@@ -8,6 +8,7 @@
 #include "executor/freeze/freeze.h"
 #include "executor/proof/difference.h"
 #include "executor/values/compare.h"
+#include "executor/values/text.h"
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 
@@ -97,6 +98,10 @@ void TellRollbacks(const ProofTask& task, Invocation& invocation) {
   invocation.doc.Set("rolled_back", Json::ArrayOf(lines));
 }
 
+std::string ProofTask::ProgressText(std::string_view what, double seconds) const {
+  return absl::StrFormat("%s: %s tried, %.0f s", what, Plural(sessions, "session"), seconds);
+}
+
 absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags,
                                                          bool stands_alone) {
   auto task = std::make_unique<ProofTask>();
@@ -108,8 +113,9 @@ absl::StatusOr<std::unique_ptr<ProofTask>> OpenProofTask(const ProofFlags& flags
   stands_alone &= of_folder;
   if (!of_folder) task->failing.inits = bench.inits;
   if (stands_alone) TENON_RETURN_IF_ERROR(FoldVariables(*task));
-  const auto begin = [&bench, &flags, fetches = task->failing.fetches,
+  const auto begin = [&bench, &flags, &sessions = task->sessions, fetches = task->failing.fetches,
                       from_folder = of_folder && !stands_alone](Session& session) {
+    ++sessions;
     return from_folder ? InitializeState(session, bench, flags, fetches) : absl::OkStatus();
   };
   SessionOptions session_options = bench.session_options;

@@ -1,6 +1,7 @@
 // graph_run bench: warms up, times runs and prints statistics, of one configuration or of two in
 // turns.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -15,6 +16,7 @@
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/flags.h"
 #include "executor/cli/options/run_flags.h"
+#include "executor/cli/options/ticker.h"
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/reports/page.h"
 #include "executor/cli/reports/run_reports.h"
@@ -176,6 +178,12 @@ absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& be
   const Clock::time_point start = Clock::now();
   Spacers spacers;
   std::vector<double> ratios;
+  std::atomic<int64_t> rounds = 0;
+  const Ticker ticker(a.flags, [&rounds, most](double) {
+    return absl::StrCat("comparing ",
+                        BarText(static_cast<double>(rounds) / static_cast<double>(most)), ", ",
+                        Plural(rounds, "round"));
+  });
   const StopOnInterrupt stop;
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
@@ -193,6 +201,7 @@ absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& be
     TENON_ASSIGN_OR_RETURN(const double ratio, RunInTurns(ContenderOf(first), ContenderOf(second),
                                                           request.feeds, repetition, allocations));
     ratios.push_back(a_first ? ratio : 1 / ratio);
+    ++rounds;
     if (Interrupted()) break;
   }
   return ratios;
@@ -248,14 +257,29 @@ absl::Status Compare(const Workbench& bench, const Configurations& configuration
   return absl::OkStatus();
 }
 
+void WarnIfNoisy(const RunStatistics& s, const BenchFlags& flags) {
+  if (const std::string why = NoiseOf(s); !why.empty())
+    Warn(flags, absl::StrCat("noisy: ", why,
+                             "; let the machine do nothing else, and try --seconds 10 or "
+                             "--pin=cores"));
+}
+
 absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& request,
                        const BenchFlags& flags, Invocation& invocation) {
   TENON_RETURN_IF_ERROR(
       WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
   const StopOnInterrupt stop;
-  TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(session, timing.executable, request.feeds,
-                                             RepetitionFrom(flags, {.seconds = kDefaultSeconds}),
-                                             invocation.allocations));
+  std::atomic<int64_t> finished = 0;
+  Repetition repetition = RepetitionFrom(flags, {.seconds = kDefaultSeconds});
+  repetition.finished = &finished;
+  {
+    const Ticker ticker(flags, [&](double seconds) {
+      return RepetitionText("timing", repetition, seconds, finished);
+    });
+    TENON_ASSIGN_OR_RETURN(timing.runs, Repeat(session, timing.executable, request.feeds,
+                                               repetition, invocation.allocations));
+  }
+  WarnIfNoisy(Summarize(timing.runs.run_us), flags);
   if (invocation.json()) {
     WriteTiming(timing, invocation.doc);
   } else {

@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "executor/cli/bisect/proof_task.h"
 #include "executor/cli/options/command.h"
+#include "executor/cli/options/ticker.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::cli {
@@ -82,6 +83,7 @@ void TellCounts(std::string_view what, const Bisection& found, Invocation& invoc
 absl::Status Bisect(const ProofFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<ProofTask> task, OpenProofTask(flags));
   const ResultJudge& judge = *task->judge;
+  const Ticker ticker(flags, [&](double seconds) { return task->ProgressText("bisect", seconds); });
   TENON_ASSIGN_OR_RETURN(const Bisected rewrites, judge.BisectRewrites(task->failing));
   TellRollbacks(*task, invocation);
   if (!rewrites.wrong.empty()) {

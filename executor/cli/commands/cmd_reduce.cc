@@ -9,6 +9,7 @@
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/command_line.h"
+#include "executor/cli/options/ticker.h"
 #include "executor/cli/tensors/array_file.h"
 #include "executor/proof/reduce.h"
 #include "graph/base/status_macros.h"
@@ -141,6 +142,7 @@ absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
     return UsageError("graph_run reduce needs -o OUT.pbtxt, where the small graph goes");
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<ProofTask> task,
                          OpenProofTask(flags, /*stands_alone=*/true));
+  const Ticker ticker(flags, [&](double seconds) { return task->ProgressText("reduce", seconds); });
   TENON_ASSIGN_OR_RETURN(const Fault fault, Fault::Of(*task, flags));
   if (fault.what().empty()) {
     return absl::FailedPreconditionError(

@@ -1,4 +1,6 @@
 // graph_run run: goes from a file to results, once.
+#include <atomic>
+
 #include "absl/strings/str_cat.h"
 #include "executor/cli/bench/repeat.h"
 #include "executor/cli/commands/cases.h"
@@ -7,6 +9,7 @@
 #include "executor/cli/model/workbench.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/run_flags.h"
+#include "executor/cli/options/ticker.h"
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/reports/page.h"
 #include "executor/cli/reports/plan_report.h"
@@ -164,6 +167,11 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
   }
   Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kSummaryRuns : 1});
   repetition.recorder = watch.Begin();
+  std::atomic<int64_t> finished = 0;
+  repetition.finished = &finished;
+  const Ticker ticker(flags, [&](double seconds) {
+    return RepetitionText("running", repetition, seconds, finished);
+  });
   absl::StatusOr<Repeated> repeated =
       Repeat(session, outcome.executable, outcome.request.feeds, repetition, nullptr);
   watch.End();

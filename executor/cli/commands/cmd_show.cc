@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "executor/cli/commands/computed_graph.h"
 #include "executor/cli/graphs/graph_dot.h"
+#include "executor/cli/graphs/graph_svg.h"
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/signatures.h"
 #include "executor/cli/model/model.h"
@@ -269,7 +270,7 @@ std::string SummaryText(const Model& model, const Summary& summary, const ModelF
 }
 
 struct ShowFlags : ModelFlags {
-  std::string dot;
+  std::string dot, svg;
 
   void Declare(Declarer& d) {
     DeclareSignature(d);
@@ -277,6 +278,7 @@ struct ShowFlags : ModelFlags {
     d.Text("--dot", dot, "OUT.dot",
            "write what the model computes for Graphviz, with types, shapes and devices: dot -Tsvg "
            "OUT.dot");
+    d.Text("--svg", svg, "OUT.svg", "draw what the model computes, with types, shapes and devices");
     DeclarePlugins(d);
     DeclareTimeout(d);
     DeclareLimits(d);
@@ -286,18 +288,22 @@ struct ShowFlags : ModelFlags {
 
 // Draws what the model computes, or where that cannot be had, as of a graph that has defects, the
 // graph as it is.
-absl::Status WriteDot(const Model& model, const std::string& path) {
+absl::Status WriteDrawings(const Model& model, const ShowFlags& flags) {
+  if (flags.dot.empty() && flags.svg.empty()) return absl::OkStatus();
   const absl::StatusOr<Graph> computed = ComputedGraph(model);
   const Graph& graph = computed.ok() ? *computed : model.graph;
   TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph));
-  return WriteFile(path, GraphDot(graph, &shapes));
+  if (!flags.dot.empty()) TENON_RETURN_IF_ERROR(WriteFile(flags.dot, GraphDot(graph, &shapes)));
+  if (flags.svg.empty()) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::string svg, GraphSvg(graph, shapes));
+  return WriteFile(flags.svg, svg);
 }
 
 absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Host> host, Host::Open(flags));
   TENON_ASSIGN_OR_RETURN(const Model model, LoadModel(flags, /*needs_signature=*/false));
   TENON_ASSIGN_OR_RETURN(const Summary summary, Summarize(model));
-  if (!flags.dot.empty()) TENON_RETURN_IF_ERROR(WriteDot(model, flags.dot));
+  TENON_RETURN_IF_ERROR(WriteDrawings(model, flags));
   if (!invocation.json()) {
     invocation.text = SummaryText(model, summary, flags, invocation.style);
     return absl::OkStatus();

@@ -1,5 +1,5 @@
-// The first SIGINT only sets a flag if the work of the moment looks at the flag. Any other SIGINT
-// ends the process.
+// The first SIGINT or SIGTERM only sets a flag if the work of the moment looks at the flag. Any
+// other one ends the process.
 
 #include "executor/cli/faults/interrupt.h"
 
@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/faults/fault_line.h"
 
@@ -17,15 +18,19 @@ namespace {
 pid_t command_process = 0;
 std::atomic<int> stopping_on_it{0};
 std::atomic<bool> interrupted{false};
+std::atomic<int> interrupting_signal{SIGINT};
 // A signal handler must not take a lock.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-void OnInterrupt(int) {
+const char* SignalName() { return interrupting_signal == SIGTERM ? "SIGTERM" : "SIGINT"; }
+
+void OnInterrupt(int signal) {
   // A child that a plug-in forked has the handler too.
   if (getpid() != command_process) EndProcess(Exit::kInterrupted);
+  interrupting_signal = signal;
   if (stopping_on_it > 0 && !interrupted.exchange(true)) return;
   FaultLine line;
-  line.Add("interrupted (SIGINT)").Write("CANCELLED");
+  line.Add("interrupted (").Add(SignalName()).Add(")").Write("CANCELLED");
   EndProcess(Exit::kInterrupted);
 }
 
@@ -33,13 +38,15 @@ void OnInterrupt(int) {
 
 void HandleInterrupts() {
   command_process = getpid();
-  struct sigaction before = {};
-  sigaction(SIGINT, nullptr, &before);
-  if (before.sa_handler != SIG_DFL) return;
-  struct sigaction action = {};
-  action.sa_handler = OnInterrupt;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;
+    struct sigaction action = {};
+    action.sa_handler = OnInterrupt;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 StopOnInterrupt::StopOnInterrupt() { ++stopping_on_it; }
@@ -49,9 +56,9 @@ bool Interrupted() { return interrupted; }
 
 absl::Status EndOfInterrupted() {
   if (!Interrupted()) return absl::OkStatus();
-  return WithExit(
-      Exit::kInterrupted,
-      absl::CancelledError("interrupted (SIGINT): what was done until then is printed"));
+  return WithExit(Exit::kInterrupted,
+                  absl::CancelledError(absl::StrCat("interrupted (", SignalName(),
+                                                    "): what was done until then is printed")));
 }
 
 }  // namespace tenon::cli

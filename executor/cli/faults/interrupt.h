@@ -1,19 +1,20 @@
-// Handles Ctrl-C (SIGINT). Work that can stop early prints what it has done until then. The process
-// ends with code 130, unless another error ends such work first.
+// Handles Ctrl-C (SIGINT) and SIGTERM. Work that can stop early prints what it has done until then.
+// The process ends with code 130, unless another error ends such work first.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace tenon::cli {
 
-// Installs a handler of SIGINT for the whole process. To be called once. From then on a SIGINT
-// writes what FaultLine::Write writes and ends the process with code 130, unless a StopOnInterrupt
-// lives. If SIGINT is ignored or has a handler already, the call changes nothing. A process that is
-// forked later has the handler too: a SIGINT ends it with code 130 and without a message.
+// Installs a handler of SIGINT and SIGTERM for the whole process. To be called once. From then on
+// one of these signals writes what FaultLine::Write writes and ends the process with code 130,
+// unless a StopOnInterrupt lives. A signal that is ignored or has a handler already stays as it is.
+// A process that is forked later has the handler too: a signal ends it with code 130 and without a
+// message.
 void HandleInterrupts();
 
-// While at least one of these lives, the first SIGINT does not end the process: the work asks
-// Interrupted and stops by itself. Every SIGINT after that one ends the process at once, also while
+// While at least one of these lives, the first such signal does not end the process: the work asks
+// Interrupted and stops by itself. Every one after that ends the process at once, also while
 // another object lives. Objects may nest. They may be made and destroyed on any thread.
 class StopOnInterrupt {
  public:
@@ -23,7 +24,8 @@ class StopOnInterrupt {
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
 };
 
-// Whether a SIGINT came while a StopOnInterrupt lived. Stays true once it is true. Thread-safe.
+// Whether such a signal came while a StopOnInterrupt lived. Stays true once it is true.
+// Thread-safe.
 bool Interrupted();
 
 // The status for a command to return when its work is done or stopped. CANCELLED with exit code

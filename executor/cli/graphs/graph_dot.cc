@@ -19,10 +19,11 @@ std::string TensorText(const Graph& graph, const GraphShapes& shapes, Output o) 
   return TypeText(graph.output_type(o), shapes.shape(o));
 }
 
-// Constants that are drawn inside the nodes that read them: those which nothing but data edges
-// touch.
+}  // namespace
+
 std::vector<bool> ConstantsInside(const Graph& graph) {
-  std::vector<bool> inside(graph.num_node_ids(), false), read(graph.num_node_ids(), false);
+  std::vector<bool> inside(graph.num_node_ids(), false), read(graph.num_node_ids(), false),
+      read_by_control(graph.num_node_ids(), false);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)
     inside[n] = graph.alive(n) && graph.op_name(n) == "Const" && graph.inputs(n).empty();
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -30,14 +31,21 @@ std::vector<bool> ConstantsInside(const Graph& graph) {
     for (const Output& in : graph.inputs(n)) {
       if (in.node == kNoNode) continue;
       read[in.node] = true;
-      if (in.is_control()) inside[in.node] = false;
+      if (!in.is_control()) continue;
+      inside[in.node] = false;
+      read_by_control[in.node] = true;
     }
   }
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) inside[n] = inside[n] && read[n];
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n) || graph.op_name(n) != "Identity" || graph.num_inputs(n) != 1) continue;
+    const Output in = graph.inputs(n)[0];
+    if (graph.inputs(n).size() == 1 && in.node != kNoNode && !in.is_control() && inside[in.node] &&
+        read[n] && !read_by_control[n])
+      inside[n] = true;
+  }
   return inside;
 }
-
-}  // namespace
 
 // Written by hand: Boost's writer flushes each line and knows no removed nodes.
 std::string GraphDot(const Graph& graph, const GraphShapes* shapes) {

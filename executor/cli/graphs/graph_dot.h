@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "graph/ir/graph.h"
 #include "graph/shapes/shape_inference.h"
 
 namespace tenon::cli {
+
+// By node id: whether a drawing shows the node as a line in the boxes of the nodes that read it. So
+// it does constants which nothing but data edges touch, and Identity nodes of them, as which frozen
+// models read their variables.
+std::vector<bool> ConstantsInside(const Graph& graph);
 
 // A box for each node with its name and op, and as tooltip the device that it asks for; an arrow
 // for each input. Arrows of control inputs are dashed. Bodies of functions are not drawn.

@@ -228,8 +228,8 @@ class HtmlReport : public FolderTest {
     PassHistory history;
     const PipelineReport report;
     const Provenance provenance;
-    const absl::Status written = WriteHtmlReport(
-        Path("page.html"), {"model", before, after, report, history, provenance});
+    const absl::Status written =
+        WriteHtmlReport(Path("page.html"), {"model", before, after, report, history, provenance});
     EXPECT_TRUE(written.ok()) << written;
     const auto file = ReadFile(Path("page.html"), size_t{1} << 28);
     return file.ok() ? std::string(file->bytes) : std::string();

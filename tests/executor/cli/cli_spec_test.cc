@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/tensors/cast.h"
 #include "executor/cli/tensors/spec.h"
@@ -320,6 +321,16 @@ TEST(Statistics, MedianByRanks) {
   EXPECT_EQ(hundred.ci95_hi, 61);
   EXPECT_DOUBLE_EQ(MiddleMean({1, 2, 3, 1000}), 2.5);
   EXPECT_DOUBLE_EQ(MiddleMean({4, 6}), 5);
+}
+
+TEST(NoiseOf, TellsOfWideIntervalsAndOfRunsThatDiffer) {
+  std::vector<double> steady(100, 20), drifting, bumpy(100, 20);
+  for (int i = 0; i < 100; ++i) drifting.push_back(20 + i);
+  for (size_t i = 0; i < 100; i += 5) bumpy[i] = 70;
+  EXPECT_EQ(NoiseOf(Summarize(steady)), "");
+  EXPECT_EQ(NoiseOf(Summarize({})), "");
+  EXPECT_THAT(NoiseOf(Summarize(drifting)), HasSubstr("the interval of the median is"));
+  EXPECT_EQ(NoiseOf(Summarize(bumpy)), "one run in ten takes 3.5 times the median or more");
 }
 
 TEST(Statistics, TheIntervalIsOneOfPossibleMeans) {
