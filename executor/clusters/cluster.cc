@@ -14,6 +14,10 @@ constexpr NoClusterText kNoClusterTexts[] = {
     {"HOST", "it works on the host: placeholders, state, strings"},
     {"BORDER", "a value that cannot leave a program would have to"},
     {"TRIVIAL", "nothing beside it would be computed"},
+    {"OFF", "clusters are turned off"},
+    {"OP_LIST", "the lists of ops to cluster leave it out"},
+    {"FUEL", "the fuel for clusters is used up"},
+    {"SMALL", "its cluster would have fewer nodes than the least number"},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/ir/graph.h"
-#include "plugin/pjrt/pjrt_device.h"
+#include "plugin/pjrt/program_device.h"
 
 namespace tenon {
 
@@ -16,7 +16,7 @@ namespace tenon {
 struct Cluster {
   std::string name;  // "cluster_0"; no node of the graph has it
   std::shared_ptr<const Graph> graph;
-  pjrt::PjrtDevice* device = nullptr;  // not owned
+  pjrt::ProgramDevice* device = nullptr;  // not owned; may be another than that of the nodes
   // Producers first. Constants that several clusters read are in each of them.
   std::vector<NodeId> nodes;
   // Values from outside whose elements decide shapes within: a program holds for one set of them.
@@ -33,6 +33,10 @@ enum class NoCluster : uint8_t {
   kHost,     // it belongs to the host: a placeholder, state, strings
   kBorder,   // a value that cannot leave a cluster (a list, a resource) would have to
   kTrivial,  // it would be in a cluster that computes nothing
+  kOff,      // the user wants no clusters
+  kOpList,   // the user's lists of ops leave it out
+  kFuel,     // as many nodes as the user allows are in clusters
+  kSmall,    // it would be in a cluster of fewer nodes than the user wants
 };
 
 // "NOT_RUN", "FED", …; empty for kNone.

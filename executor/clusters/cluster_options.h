@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "executor/clusters/cluster_policy.h"
 #include "graph/tensor/tensor.h"
 
 namespace tenon {
@@ -17,6 +18,12 @@ enum class XlaErrors : uint8_t {
 };
 
 struct ClusterOptions {
+  // Which nodes become clusters; nothing: as TF_XLA_FLAGS says. With a mode that makes clusters,
+  // also nodes on the host.
+  std::optional<XlaMode> mode;
+  // The folder in which compiled programs are kept for later processes; empty: as TF_XLA_FLAGS says
+  // (--tf_xla_persistent_cache_directory), else none.
+  std::string program_cache;
   XlaErrors errors = XlaErrors::kReport;
   bool allow_tf32 = false;  // products may round their operands
   double timeout_s = 60;    // the longest wait for one event of a plug-in

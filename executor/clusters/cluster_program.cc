@@ -37,12 +37,13 @@ absl::Status AtNodeOfLine(const absl::Status& status, const Graph& graph,
 }
 
 absl::StatusOr<std::vector<ClusterProgram::Parameter>> BindProgramParameters(
-    const Cluster& cluster, const stablehlo::Program& program, WeightStore& weights) {
+    const Cluster& cluster, const stablehlo::Program& program, pjrt::Client& client, size_t index,
+    WeightStore& weights) {
   std::vector<ClusterProgram::Parameter> parameters;
   for (const stablehlo::Parameter& p : program.parameters) {
     ClusterProgram::Parameter bound{p.argument, nullptr, {p.dtype, p.shape}};
     if (p.argument < 0) {
-      TENON_ASSIGN_OR_RETURN(bound.weight, weights.Get(cluster, p.weight, p.value));
+      TENON_ASSIGN_OR_RETURN(bound.weight, weights.Get(cluster, client, index, p.weight, p.value));
     }
     parameters.push_back(std::move(bound));
   }
@@ -60,7 +61,7 @@ struct ClusterRun {
 
 absl::Status UploadInputs(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                           ClusterRun& run) {
-  pjrt::Client& client = cluster.device->client();
+  pjrt::Client& client = *program.client;
   for (const ClusterProgram::Parameter& p : program.parameters) {
     if (p.weight != nullptr) {
       run.arguments.push_back(p.weight->get());
@@ -70,10 +71,9 @@ absl::Status UploadInputs(const ClusterProgram& program, const Cluster& cluster,
     static constexpr char kNothing = 0;
     const void* const data = in[p.input] == nullptr ? &kNothing : in[p.input];
     // The caller keeps its memory until the run is over.
-    TENON_ASSIGN_OR_RETURN(
-        pjrt::Buffer buffer,
-        client.Upload(data, p.spec, cluster.device->index(), HostData::kUntilBufferGone,
-                      &run.transfers.emplace_back(), cluster.name));
+    TENON_ASSIGN_OR_RETURN(pjrt::Buffer buffer,
+                           client.Upload(data, p.spec, program.index, HostData::kUntilBufferGone,
+                                         &run.transfers.emplace_back(), cluster.name));
     run.arguments.push_back(buffer.get());
     run.uploads.push_back(std::move(buffer));
   }
@@ -120,7 +120,7 @@ absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluste
     if (status.ok()) copies.push_back(*std::move(copy));
   }
   // Also after an error: the copies under way write to the caller's memory.
-  const double timeout_s = cluster.device->client().timeout_s();
+  const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& copy : copies)
     status.Update(copy.Await(timeout_s, "a copy to the host", cluster.name));
   return status;
@@ -128,7 +128,7 @@ absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluste
 
 absl::Status DownloadResults(const ClusterProgram& program, const Cluster& cluster,
                              absl::Span<void* const> targets, ClusterRun& run) {
-  const double timeout_s = cluster.device->client().timeout_s();
+  const double timeout_s = program.client->timeout_s();
   TENON_ASSIGN_OR_RETURN(const Where where, FindWhere(program, cluster, run));
   if (where == Where::kHost) {
     TENON_RETURN_IF_ERROR(run.done.Await(timeout_s, "the run", cluster.name));
@@ -155,9 +155,9 @@ absl::Status ExecuteProgram(const ClusterProgram& program, const Cluster& cluste
 }
 
 // After an error: the plug-in may still read the caller's memory, which ends with the run.
-void AwaitTransfers(const Cluster& cluster, ClusterRun& run) {
+void AwaitTransfers(const ClusterProgram& program, const Cluster& cluster, ClusterRun& run) {
   run.uploads.clear();
-  const double timeout_s = cluster.device->client().timeout_s();
+  const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& transfer : run.transfers)
     transfer.Await(timeout_s, "a transfer to the device", cluster.name).IgnoreError();
 }
@@ -165,7 +165,8 @@ void AwaitTransfers(const Cluster& cluster, ClusterRun& run) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Cluster& cluster,
-                                                                     NodeId node,
+                                                                     pjrt::Client& client,
+                                                                     size_t index, NodeId node,
                                                                      const Tensor& value) {
   const Key key(cluster.device, node);
   if (node != kNoNode) {
@@ -174,9 +175,8 @@ absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Clust
     if (it != buffers_.end()) return it->second;
   }
   TENON_ASSIGN_OR_RETURN(pjrt::Buffer buffer,
-                         cluster.device->client().Upload(
-                             value.data(), {value.dtype(), value.shape()}, cluster.device->index(),
-                             HostData::kUntilUploaded, nullptr, cluster.name));
+                         client.Upload(value.data(), {value.dtype(), value.shape()}, index,
+                                       HostData::kUntilUploaded, nullptr, cluster.name));
   cluster.graph->DropPages(value);
   auto shared = std::make_shared<const pjrt::Buffer>(std::move(buffer));
   if (node == kNoNode) return shared;
@@ -211,9 +211,17 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
     program->results.push_back({result.dtype, result.shape});
   program->num_results = cluster.results.size();
   program->checks = std::move(lowered.checks);
-  TENON_ASSIGN_OR_RETURN(program->parameters, BindProgramParameters(cluster, lowered, weights));
-  absl::StatusOr<std::shared_ptr<pjrt::Executable>> executable = cluster.device->client().Compile(
-      lowered.text, cluster.device->index(), program->results, cluster.name);
+  TENON_ASSIGN_OR_RETURN(program->client, cluster.device->ProgramClient());
+  TENON_ASSIGN_OR_RETURN(program->index, cluster.device->IndexIn(*program->client));
+  program->client->set_timeout_s(options.timeout_s);
+  program->client->set_program_folder(options.program_cache.empty()
+                                          ? PolicyOfEnvironment().persistent_cache_directory
+                                          : options.program_cache);
+  TENON_ASSIGN_OR_RETURN(
+      program->parameters,
+      BindProgramParameters(cluster, lowered, *program->client, program->index, weights));
+  absl::StatusOr<std::shared_ptr<pjrt::Executable>> executable =
+      program->client->Compile(lowered.text, program->index, program->results, cluster.name);
   if (!executable.ok())
     return AtNodeOfLine(executable.status(), *cluster.graph, lowered.line_nodes);
   program->executable = *std::move(executable);
@@ -228,7 +236,7 @@ absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, 
   absl::InlinedVector<unsigned char, 8> flags(program.checks.size(), 1);
   for (unsigned char& flag : flags) targets.push_back(&flag);
   if (absl::Status status = ExecuteProgram(program, cluster, in, targets, run); !status.ok()) {
-    AwaitTransfers(cluster, run);
+    AwaitTransfers(program, cluster, run);
     return status;
   }
   for (size_t i = 0; i < flags.size() && *failed == nullptr; ++i) {

@@ -23,15 +23,17 @@ class RunnableCluster;
 // The constants that programs take as arguments, on their devices. Each goes up once. Thread-safe.
 class WeightStore {
  public:
-  // The buffer of constant `node` on the cluster's device; uploads `value` at the first call.
-  // kNoNode, for a constant in a function's body, is uploaded at each call.
-  absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> Get(const Cluster& cluster, NodeId node,
-                                                          const Tensor& value);
+  // The buffer of constant `node` on the cluster's device, that of `index` in `client`; uploads
+  // `value` at the first call. kNoNode, for a constant in a function's body, is uploaded at each
+  // call.
+  absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> Get(const Cluster& cluster,
+                                                          pjrt::Client& client, size_t index,
+                                                          NodeId node, const Tensor& value);
   // Of all that are there.
   int64_t bytes() const;
 
  private:
-  using Key = std::pair<const pjrt::PjrtDevice*, NodeId>;
+  using Key = std::pair<const pjrt::ProgramDevice*, NodeId>;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<Key, std::shared_ptr<const pjrt::Buffer>> buffers_ ABSL_GUARDED_BY(mutex_);
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -52,6 +54,8 @@ struct ClusterProgram {
     pjrt::BufferSpec spec;
   };
   RunnableCluster* cluster = nullptr;  // null for a program that is run by hand
+  std::shared_ptr<pjrt::Client> client;
+  size_t index = 0;  // of the device, in the client
   std::shared_ptr<pjrt::Executable> executable;
   std::vector<Parameter> parameters;
   std::vector<pjrt::BufferSpec> inputs;   // of the node, for ordinary kernels

@@ -31,6 +31,8 @@ class ClusterFinder {
         color_(graph_.num_node_ids(), kNone),
         phase_(graph_.num_node_ids(), 0),
         parent_(graph_.num_node_ids(), kNoNode),
+        group_(graph_.num_node_ids(), kNone),
+        needs_program_(graph_.num_node_ids(), false),
         is_constant_(graph_.num_node_ids(), false) {
     found_.map.of.assign(graph_.num_node_ids(), -1);
     found_.map.why.assign(graph_.num_node_ids(), NoCluster::kNone);
@@ -65,22 +67,59 @@ class ClusterFinder {
     return graph_.op_name(n) == "Const" && !fed_.contains(n) && lowerability_.Ask(n).ok();
   }
 
-  // One color for each device and liveness.
+  // The device that compiles node n, if it is to be in a cluster at all; else null, with the reason
+  // where one is to be told.
+  pjrt::ProgramDevice* CompilerOf(NodeId n, NoCluster* why) {
+    Device* const device = in_.placement[n].device;
+    if (device == nullptr) return nullptr;
+    if (device->is_host()) {
+      const bool wanted =
+          in_.policy.Wants(graph_, n) && (in_.policy.cpu_global_jit || MustCompile(graph_, n));
+      return wanted ? in_.host_compiler : nullptr;
+    }
+    pjrt::ProgramDevice* const compiler = pjrt::AsProgramDevice(device);
+    if (compiler == nullptr) return nullptr;
+    needs_program_[n] = !in_.has_kernel(n);
+    if (needs_program_[n] || in_.policy.Wants(graph_, n)) return compiler;
+    if (in_.policy.mode == XlaMode::kOff) *why = NoCluster::kOff;
+    return nullptr;
+  }
+
+  // Why the policy leaves out a node on a device that takes programs alone.
+  NoCluster WhyUnwanted(NodeId n) const {
+    if (in_.policy.mode == XlaMode::kOff) return NoCluster::kOff;
+    const bool fusible = stablehlo::GroupOf(graph_.op_name(n)) != stablehlo::OpGroup::kNone;
+    const bool allowed = in_.policy.mode != XlaMode::kFusible || fusible;
+    return allowed && in_.policy.Allows(graph_, n) ? NoCluster::kNone : NoCluster::kOpList;
+  }
+
+  // One color for each device and liveness; for a node that is compiled by itself one of its own.
   void Color() {
     const std::vector<int32_t> live = LivenessClasses(graph_, in_.order);
-    std::map<std::pair<const Device*, int32_t>, int32_t> colors;
+    std::map<std::tuple<const Device*, int32_t, NodeId>, int32_t> colors;
+    int64_t fuel = in_.policy.clustering_fuel;
     for (const NodeId n : in_.order) {
       if (IsFreeConstant(n)) {
         is_constant_[n] = true;
         continue;
       }
-      Device* const device = in_.placement[n].device;
-      if (device == nullptr || !device->compiles()) continue;
-      const NoCluster why = WhyNot(n);
+      NoCluster why = NoCluster::kNone;
+      const Device* device = in_.placement[n].device;
+      NodeId single = kNoNode;
+      if (device == nullptr || !device->compiles()) {
+        device = CompilerOf(n, &why);
+        if (device == nullptr) found_.map.why[n] = why;
+        if (device == nullptr) continue;
+        if (needs_program_[n] && !in_.policy.Wants(graph_, n)) single = n;
+      } else {
+        why = WhyUnwanted(n);
+      }
+      if (why == NoCluster::kNone) why = WhyNot(n);
+      if (why == NoCluster::kNone && fuel-- <= 0) why = NoCluster::kFuel;
       found_.map.why[n] = why;
       if (why != NoCluster::kNone) continue;
-      color_[n] =
-          colors.try_emplace({device, live[n]}, static_cast<int32_t>(colors.size())).first->second;
+      color_[n] = colors.try_emplace({device, live[n], single}, static_cast<int32_t>(colors.size()))
+                      .first->second;
     }
   }
 
@@ -145,17 +184,51 @@ class ClusterFinder {
     return any;
   }
 
-  // The nodes of each group in order; groups in the order of their first nodes.
+  // The nodes of each group in order; groups in the order of their first nodes. A group that is too
+  // large is cut in the order of its nodes, so that its parts make no cycle: values go forward
+  // only.
   std::vector<std::vector<NodeId>> Groups() {
     std::vector<std::vector<NodeId>> groups;
+    const absl::flat_hash_set<NodeId> whole = UncutGroups();
     absl::flat_hash_map<NodeId, size_t> index;
     for (const NodeId n : in_.order) {
       if (!Colored(n)) continue;
-      const auto [it, is_new] = index.try_emplace(Root(n), groups.size());
-      if (is_new) groups.emplace_back();
+      const NodeId root = Root(n);
+      const auto [it, is_new] = index.try_emplace(root, groups.size());
+      const bool full = !is_new && !whole.contains(root) &&
+                        static_cast<int64_t>(groups[it->second].size()) >=
+                            std::max<int64_t>(in_.policy.max_cluster_size, 1);
+      if (full) it->second = groups.size();
+      if (is_new || full) groups.emplace_back();
       groups[it->second].push_back(n);
+      group_[n] = static_cast<int32_t>(it->second);
     }
     return groups;
+  }
+
+  // The roots of groups within which a value goes that cannot leave a program.
+  absl::flat_hash_set<NodeId> UncutGroups() {
+    absl::flat_hash_set<NodeId> whole;
+    for (const NodeId n : in_.order) {
+      if (!Colored(n)) continue;
+      for (const Output& from : graph_.data_inputs(n)) {
+        if (from.node != kNoNode && !stablehlo::CrossesBorder(graph_.output_type(from)))
+          whole.insert(Root(n));
+      }
+    }
+    return whole;
+  }
+
+  // Whether a group on a device that has kernels has fewer nodes than the policy wants. Nodes that
+  // must be compiled are never too few.
+  bool IsSmall(const std::vector<NodeId>& nodes) {
+    if (in_.placement[nodes.front()].device->compiles()) return false;
+    int64_t size = 0;
+    for (const NodeId n : nodes) {
+      if (needs_program_[n] || MustCompile(graph_, n)) return false;
+      size += graph_.facts(n).mover && graph_.facts(n).calls == CallKind::kNone ? 0 : 1;
+    }
+    return size < in_.policy.min_cluster_size;
   }
 
   bool IsTrivial(const std::vector<NodeId>& nodes) {
@@ -164,17 +237,22 @@ class ClusterFinder {
     });
   }
 
+  void DropGroup(const std::vector<NodeId>& nodes, NoCluster why) {
+    for (const NodeId n : nodes) found_.map.why[n] = why;
+  }
+
   void Add(std::vector<NodeId> nodes) {
     std::vector<Output> results = ResultsOf(nodes);
     if (results.empty() || IsTrivial(nodes)) {
-      for (const NodeId n : nodes) found_.map.why[n] = NoCluster::kTrivial;
-      return;
+      return DropGroup(nodes, NoCluster::kTrivial);
     }
+    if (IsSmall(nodes)) return DropGroup(nodes, NoCluster::kSmall);
     const auto number = static_cast<int32_t>(found_.clusters.size());
     Cluster& cluster = found_.clusters.emplace_back();
     cluster.name = graph_.UniqueName(absl::StrCat("cluster_", number));
     cluster.graph = in_.graph;
-    cluster.device = pjrt::AsPjrt(in_.placement[nodes.front()].device);
+    Device* const device = in_.placement[nodes.front()].device;
+    cluster.device = device->is_host() ? in_.host_compiler : pjrt::AsProgramDevice(device);
     for (const NodeId n : nodes) found_.map.of[n] = number;
     AddConstants(nodes, number, cluster);
     cluster.nodes.insert(cluster.nodes.end(), nodes.begin(), nodes.end());
@@ -221,8 +299,7 @@ class ClusterFinder {
     for (const NodeId n : nodes) {
       for (int32_t port = 0; port < graph_.num_outputs(n); ++port) {
         const bool leaves = std::any_of(read_[n].begin(), read_[n].end(), [&](const Output& by) {
-          return by.port == port && in_.runs[by.node] &&
-                 (!Together(by.node, n) || Root(by.node) != Root(n));
+          return by.port == port && in_.runs[by.node] && group_[by.node] != group_[n];
         });
         if (leaves || fetched_.contains(Output{n, port})) results.push_back({n, port});
       }
@@ -236,6 +313,8 @@ class ClusterFinder {
   std::vector<int32_t> color_;  // by node id; kNone: in no cluster
   std::vector<int32_t> phase_;
   std::vector<NodeId> parent_;  // of the union-find forest; kNoNode: not in the order
+  std::vector<int32_t> group_;  // of Groups; kNone: in none
+  std::vector<bool> needs_program_;
   std::vector<bool> is_constant_;
   // By node id: who reads it, and which of its ports.
   std::vector<std::vector<Output>> read_;

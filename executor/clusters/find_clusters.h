@@ -1,11 +1,13 @@
 // Finds the clusters of a placed graph.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "executor/clusters/cluster.h"
+#include "executor/clusters/cluster_policy.h"
 #include "executor/place/placer.h"
 
 namespace tenon {
@@ -23,11 +25,18 @@ struct ClusterInput {
   const std::vector<bool>& runs;              // by node id: the run computes the node
   absl::Span<const Output> feeds;
   absl::Span<const Output> fetches;
+  ClusterPolicy policy = {};
+  // Whether a node's device has a kernel for it. Asked for nodes on devices that have kernels.
+  std::function<bool(NodeId)> has_kernel = nullptr;
+  // Compiles clusters of nodes on the host that the policy wants; null: nothing does.
+  pjrt::ProgramDevice* host_compiler = nullptr;
 };
 
 // Puts nodes that their placement gives to one device that compiles into clusters: as few as can be
-// if the graph of clusters and other nodes is to have no cycle. The nodes of a cluster are
-// connected, and always run together. Linear in the graph, but for graphs with values that cannot
+// if the graph of clusters and other nodes is to have no cycle. On a device that has kernels those
+// are taken that the policy wants, and each node without a kernel makes a cluster of its own unless
+// it is wanted, too. The nodes of a cluster are connected, unless the policy bounds its size, and
+// always run together. Linear in the graph, but for graphs with values that cannot
 // leave a cluster, where it is repeated a few times.
 FoundClusters FindClusters(const ClusterInput& input);
 

@@ -68,9 +68,7 @@ RunnableCluster::RunnableCluster(Cluster cluster, const ClusterOptions& options,
     : cluster_(std::move(cluster)),
       options_(options),
       weights_(weights),
-      make_ordinary_(std::move(ordinary)) {
-  cluster_.device->client().set_timeout_s(options.timeout_s);
-}
+      make_ordinary_(std::move(ordinary)) {}
 
 ClusterRuns RunnableCluster::runs() const {
   absl::MutexLock lock(&reason_mutex_);

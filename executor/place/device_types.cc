@@ -42,9 +42,12 @@ DeviceTypes::DeviceTypes(absl::Span<Device* const> devices, const KernelRegistry
       return t.name == device->type() && t.plugin == device->plugin();
     });
     if (it == types_.end())
-      it = types_.insert(
-          types_.end(),
-          Type{device->type(), device->plugin(), device->priority(), {}, device->compiles()});
+      it = types_.insert(types_.end(), Type{device->type(),
+                                            device->plugin(),
+                                            device->priority(),
+                                            {},
+                                            device->compiles(),
+                                            device->compiles_ops()});
     it->devices.push_back(device);
     by_name_[device->full_name()] = device;
     if (host_ == nullptr && device->is_host()) host_ = device;
@@ -106,6 +109,12 @@ void DeviceTypes::AskCompiler(const Graph& graph, NodeId n, size_t i, KindSuppor
   support.why[i] = absl::StrCat(stablehlo::RefusalCode(verdict.refusal), ": ", verdict.detail);
 }
 
+// What works on the host anyway is not compiled for a device that has kernels.
+bool DeviceTypes::Compiles(const Graph& graph, NodeId n) const {
+  if (lowerability_ == nullptr) lowerability_ = std::make_unique<stablehlo::Lowerability>(graph);
+  return lowerability_->Ask(n).ok();
+}
+
 KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
   const NodeKind& kind = graph.kind(n);
   KindSupport support;
@@ -138,6 +147,8 @@ KindSupport DeviceTypes::Ask(const Graph& graph, NodeId n) const {
       support.priority[i] = (*found)->priority;
     } else if (!absl::IsNotFound(found.status())) {
       support.error.Update(found.status());
+    } else if (types_[i].compiles_ops && Compiles(graph, n)) {
+      support.mask |= bit;
     } else if (types_.size() > 1) {  // with the host alone there is no other device to explain
       auto misfit =
           kernels_.WhyNot(kind.op_name, kind.attrs, kind.op, types_[i].name, types_[i].plugin);

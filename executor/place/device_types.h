@@ -90,9 +90,12 @@ class DeviceTypes {
     int priority;
     std::vector<Device*> devices;  // in the order given
     bool compiles = false;         // Device::compiles
+    bool compiles_ops = false;     // Device::compiles_ops
   };
   // The support by type number `i`, whose devices compile: what can be lowered runs there.
   void AskCompiler(const Graph& graph, NodeId n, size_t i, KindSupport& support) const;
+  // Whether a node without a kernel can be compiled.
+  bool Compiles(const Graph& graph, NodeId n) const;
   // The support of node n, from the registry.
   KindSupport Ask(const Graph& graph, NodeId n) const;
   // Finds the support of n's kind, which is not known yet, and keeps it.

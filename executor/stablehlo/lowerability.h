@@ -54,6 +54,18 @@ class Lowerability {
   std::unique_ptr<Memo> memo_;
 };
 
+// What a program fuses, by the groups of TensorFlow's flag --tf_xla_ops_to_cluster.
+enum class OpGroup : uint8_t {
+  kNone,
+  kPointwise,
+  kReduction,
+  kMisc,
+  kReduceWindow,
+  kNormalization
+};
+// kNone for an op of no group, and for one that cannot be lowered.
+OpGroup GroupOf(std::string_view op);
+
 // Whether a value of this type may be an argument or a result of a program: numbers and booleans
 // may, variants, resources and strings may not.
 bool CrossesBorder(DataType dtype);

@@ -38,6 +38,8 @@ class Device {
   // memory is its own: no plan lays tensors out in it, and it has no streams. The methods below
   // that need either fail with FAILED_PRECONDITION.
   virtual bool compiles() const { return false; }
+  // Whether a node without a kernel on this device, which has kernels, is compiled by itself.
+  virtual bool compiles_ops() const { return false; }
   // The interface by which a plug-in brings the device: "pluggable" (StreamExecutor),
   // "next_pluggable" or "pjrt"; "built_in" without a plug-in.
   virtual std::string_view kind() const { return plugin().empty() ? "built_in" : "pluggable"; }

@@ -173,6 +173,16 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::CompileAnew(std::st
   program.format = kFormat.data();
   program.format_size = kFormat.size();
   const std::string options = CompileOptions(devices_[device].id, is_xla_);
+  std::shared_ptr<const DiskCache> disk;
+  {
+    absl::MutexLock lock(&disk_mutex_);
+    disk = disk_;
+  }
+  std::string key;
+  if (disk != nullptr) {
+    key = DiskKey(text, device, options);
+    if (auto loaded = LoadFromDisk(*disk, key, node)) return loaded;
+  }
   auto args = Fresh<abi::ClientCompileArgs>();
   args.client = client_;
   args.program = &program;
@@ -181,7 +191,60 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::CompileAnew(std::st
   TENON_RETURN_IF_ERROR(api_->Call(fn::Client_Compile, args, node));
   if (args.executable == nullptr)
     return api_->Fault("neither an executable nor an error", fn::Client_Compile.name);
+  auto compiled = std::make_shared<const LoadedProgram>(api_, args.executable);
+  if (disk != nullptr) SaveToDisk(*disk, key, *compiled, node);
+  return compiled;
+}
+
+void Client::set_program_folder(const std::string& folder) {
+  absl::MutexLock lock(&disk_mutex_);
+  if (folder == program_folder_) return;
+  program_folder_ = folder;
+  disk_ = folder.empty() ? nullptr : std::make_shared<const DiskCache>(folder);
+}
+
+// A program holds for one build of the plug-in, on such a device, with these options.
+std::string Client::DiskKey(std::string_view text, size_t device, std::string_view options) const {
+  const DeviceInfo& info = devices_[device];
+  return absl::StrCat(api_->plugin(), "\n", IdentityOfFile(api_->plugin()), "\n", platform_name_,
+                      "\n", platform_version_, "\n", info.kind, "\n", info.id, "\n", options, "\n",
+                      text);
+}
+
+// What the plug-in does not take any more is compiled anew.
+std::shared_ptr<const LoadedProgram> Client::LoadFromDisk(const DiskCache& disk,
+                                                          std::string_view key,
+                                                          std::string_view node) {
+  if (!api_->Has(fn::Executable_DeserializeAndLoad)) return nullptr;
+  const std::optional<std::string> bytes = disk.Read(key);
+  if (!bytes) return nullptr;
+  auto args = Fresh<abi::DeserializeAndLoadArgs>();
+  args.client = client_;
+  args.bytes = bytes->data();
+  args.num_bytes = bytes->size();
+  if (!api_->Call(fn::Executable_DeserializeAndLoad, args, node).ok() || args.executable == nullptr)
+    return nullptr;
   return std::make_shared<const LoadedProgram>(api_, args.executable);
+}
+
+// A plug-in that cannot serialize costs the cache, and nothing else.
+void Client::SaveToDisk(const DiskCache& disk, std::string_view key, const LoadedProgram& program,
+                        std::string_view node) {
+  if (!api_->Has(fn::Executable_Serialize)) return;
+  auto get = Fresh<abi::LoadedGetExecutableArgs>();
+  get.loaded = program.get();
+  if (!api_->Call(fn::LoadedExecutable_GetExecutable, get, node).ok()) return;
+  auto args = Fresh<abi::ExecutableSerializeArgs>();
+  args.executable = get.executable;
+  if (api_->Call(fn::Executable_Serialize, args, node).ok() && args.bytes != nullptr)
+    disk.Write(key, std::string_view(args.bytes, args.num_bytes));
+  if (args.deleter != nullptr) {
+    WarnOf(CallPlugin(api_->plugin().c_str(), "the deleter of PJRT_Executable_Serialize", node,
+                      [&] { args.deleter(args.handle); }));
+  }
+  auto destroy = Fresh<abi::ExecutableDestroyArgs>();
+  destroy.executable = get.executable;
+  api_->Release(fn::Executable_Destroy, destroy);
 }
 
 absl::StatusOr<Buffer> Client::Upload(const void* data, const BufferSpec& spec, size_t device,

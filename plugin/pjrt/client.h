@@ -9,12 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
 #include "plugin/pjrt/api.h"
 #include "plugin/pjrt/buffer.h"
+#include "plugin/pjrt/disk_cache.h"
 #include "plugin/pjrt/executable.h"
 #include "plugin/pjrt/options.h"
 #include "plugin/pjrt/program_cache.h"
@@ -68,6 +71,9 @@ class Client : public std::enable_shared_from_this<Client> {
   double timeout_s() const { return timeout_s_; }
   void set_timeout_s(double seconds) { timeout_s_ = seconds; }
 
+  // Keeps compiled programs in this folder, too, from the next Compile on; empty: nowhere.
+  void set_program_folder(const std::string& folder);
+
   // Compiles StableHLO text for a device, or finds the program of an earlier call. A result whose
   // number, types or shapes are not those of `results` is INTERNAL. `node` is for whom the program
   // is compiled. The error of a text that the plug-in does not read has "-:LINE:COLUMN: error: …"
@@ -88,6 +94,11 @@ class Client : public std::enable_shared_from_this<Client> {
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> CompileAnew(std::string_view text,
                                                                    size_t device,
                                                                    std::string_view node);
+  std::string DiskKey(std::string_view text, size_t device, std::string_view options) const;
+  std::shared_ptr<const LoadedProgram> LoadFromDisk(const DiskCache& disk, std::string_view key,
+                                                    std::string_view node);
+  void SaveToDisk(const DiskCache& disk, std::string_view key, const LoadedProgram& program,
+                  std::string_view node);
   absl::StatusOr<std::string> Text(const Function<abi::ClientTextArgs>& function);
   absl::StatusOr<DeviceInfo> DescribeDevice(abi::Device* device);
   absl::Status DescribeDetails(DeviceInfo& info, abi::DeviceDescription* description);
@@ -99,6 +110,9 @@ class Client : public std::enable_shared_from_this<Client> {
   std::string platform_name_, platform_version_;
   std::vector<DeviceInfo> devices_;
   ProgramCache programs_;
+  absl::Mutex disk_mutex_;
+  std::string program_folder_ ABSL_GUARDED_BY(disk_mutex_);
+  std::shared_ptr<const DiskCache> disk_ ABSL_GUARDED_BY(disk_mutex_);
   bool is_xla_ = false;
   std::atomic<double> timeout_s_ = 60;
 };

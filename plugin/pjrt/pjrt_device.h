@@ -5,20 +5,24 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/device/device.h"
 #include "plugin/pjrt/client.h"
+#include "plugin/pjrt/program_device.h"
 
 namespace tenon::pjrt {
 
 // Compiles and runs whole programs (Device::compiles): it has no kernels, no streams of ours and no
 // memory that a plan could lay out. Methods for those are FAILED_PRECONDITION. Thread-safe.
-class PjrtDevice : public Device {
+class PjrtDevice : public ProgramDevice {
  public:
   PjrtDevice(std::shared_ptr<Client> client, size_t index, std::string type, int ordinal);
 
   Client& client() const { return *client_; }
   size_t index() const { return index_; }  // among the client's devices
   const DeviceInfo& info() const { return client_->devices()[index_]; }
+
+  bool has_programs() const override { return true; }
+  absl::StatusOr<std::shared_ptr<Client>> ProgramClient() const override { return client_; }
+  absl::StatusOr<size_t> IndexIn(const Client& /*client*/) const override { return index_; }
 
   std::string_view type() const override { return type_; }
   int ordinal() const override { return ordinal_; }

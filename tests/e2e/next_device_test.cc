@@ -122,6 +122,37 @@ TEST(NextDevice, GivesNoKernelABufferOfAnotherShape) {
   EXPECT_EQ(run.exit, 0) << run.out << run.err;
 }
 
+// Ops without a kernel are compiled, each for itself, or with --xla together with all others.
+TEST(NextDevice, MixesKernelsAndPrograms) {
+  const std::string graph =
+      Written("mixed", kFeed + Constant("c", kOneTwoThree) + Node("sum", "AddV2", "x c", "T") +
+                           Node("abs", "Abs", "sum", "T") + Node("square", "Square", "abs", "T") +
+                           Node("neg", "Neg", "square", "T") + Node("out", "Sqrt", "square", "T"));
+  const auto clusters = [&](const std::vector<std::string>& more, const char* on_demand) {
+    const Variables variables = {{"TENON_NEXT_DEVICE_ON_DEMAND", on_demand}};
+    std::vector<std::string> args = {"explain", graph,         "--device", "NEXT:0",
+                                     "--json",  "--opt-level", "0"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Finished explained = RunWith(args, variables);
+    EXPECT_EQ(explained.exit, 0) << explained.err;
+    std::vector<std::string> run_args = {"run",          graph,
+                                         "--device",     "NEXT:0",
+                                         "--input",      "x=3xf32=1,1,-5",
+                                         "--expect",     "out=3xf32=2,3,2",
+                                         "--expect",     "neg=3xf32=-4,-9,-4",
+                                         "--xla-errors", "fail",
+                                         "--opt-level",  "0"};
+    run_args.insert(run_args.end(), more.begin(), more.end());
+    const Finished run = RunWith(run_args, variables);
+    EXPECT_EQ(run.exit, 0) << run.out << run.err;
+    const json doc = json::parse(explained.out);
+    return doc.contains("clusters") ? doc["clusters"].size() : 0;
+  };
+  EXPECT_EQ(clusters({}, "0"), 0u);
+  EXPECT_EQ(clusters({}, "1"), 3u);
+  EXPECT_EQ(clusters({"--xla", "all"}, "1"), 1u);
+}
+
 // TensorFlow's order of calls.
 TEST(NextDevice, IsCalledInTensorFlowsOrder) {
   const Finished run = RunWith({"devices"}, {{"TENON_NEXT_DEVICE_TRACE", "1"}});

@@ -1,6 +1,7 @@
 // Models on devices behind PJRT: the reference plug-in compiles clusters of their nodes.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/document_util.h"
@@ -131,6 +132,57 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"loop_of_extensions", "", "extensions=loop", ""},
         Misbehaviour{"no_pointers", "", "null_functions=Buffer_OpaqueDeviceMemoryDataPointer", ""}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// A second process takes the program from disk; a broken file is replaced.
+TEST(PjrtPrograms, AreKeptOnDisk) {
+  const std::string folder = ::testing::TempDir() + "/pjrt_programs";
+  std::filesystem::remove_all(folder);
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--xla-cache"),
+                                 folder, std::string("--xla-errors"), std::string("fail")})
+    args.push_back(arg);
+  const auto compiles = [&] {
+    const Finished run = GraphRun({args, "", {{"TENON_PJRT_REFERENCE", "trace=true"}}});
+    EXPECT_EQ(run.exit, 0) << run.out << run.err;
+    return run.err.find("PJRT_Client_Compile") != run.err.npos ||
+           run.err.find("Client_Compile") != run.err.npos;
+  };
+  EXPECT_TRUE(compiles());
+  EXPECT_FALSE(compiles());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+  EXPECT_TRUE(compiles());
+  EXPECT_FALSE(compiles());
+}
+
+// Clusters of nodes on the host are compiled if they are asked for.
+TEST(PjrtClusters, OfTheHostAreForThoseWhoAsk) {
+  const auto clusters = [](const std::vector<std::string>& more, const std::string& flags) {
+    std::vector<std::string> args = {"explain",  kMlp,    "--plugin", Reference(),
+                                     "--device", "CPU:0", "--json"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Finished run = GraphRun({args, "", {{"TF_XLA_FLAGS", flags}}});
+    EXPECT_EQ(run.exit, 0) << run.err;
+    return json::parse(run.out)["clusters"].size();
+  };
+  EXPECT_EQ(clusters({}, ""), 0u);
+  EXPECT_EQ(clusters({"--xla", "all"}, ""), 1u);
+  EXPECT_EQ(clusters({}, "--tf_xla_auto_jit=2"), 0u);
+  EXPECT_EQ(clusters({}, "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"), 1u);
+  EXPECT_EQ(clusters({"--xla", "off"}, "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"), 0u);
+  EXPECT_EQ(
+      clusters({}, "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit --tf_xla_min_cluster_size=99"), 0u);
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const char* arg : {"--plugin", "", "--device", "CPU:0", "--xla", "all", "--xla-errors",
+                          "fail", "--rtol", "2e-4", "--atol", "2e-5"})
+    args.emplace_back(arg[0] == 0 ? Reference() : arg);
+  for (const json& expect : Document(args)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+TEST(PjrtClusters, CanBeTurnedOff) {
+  const json doc = Document({"explain", kMlp, "--plugin", Reference(), "--xla", "off"});
+  EXPECT_FALSE(doc.contains("clusters") && !doc["clusters"].empty());
+}
 
 // A program that computes wrong numbers is found at its first run, with the node.
 TEST(PjrtErrors, WrongNumbersAreFoundAndNotUsed) {

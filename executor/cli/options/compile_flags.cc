@@ -24,6 +24,14 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
   d.Choice("--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
            [this](const std::string& v) { soft_placement = v == "on"; });
+  d.Choice(
+      "--xla", {"off", "fusible", "on", "all"}, "off|fusible|on|all",
+      "which nodes are compiled together where a device of --plugin compiles: none; what programs "
+      "fuse; all that can be, in groups of four or more on devices with kernels (default: as "
+      "TF_XLA_FLAGS says)",
+      [this](const std::string& v) { clusters.mode = XlaModeOf(v); });
+  d.Text("--xla-cache", clusters.program_cache, "DIR",
+         "where compiled programs are kept for later runs of the command");
   d.Choice("--xla-errors", {"report", "fail"}, "report|fail",
            "nodes that a device cannot compile or run together: report: ordinary kernels run, with "
            "a warning; fail: an error",

@@ -1,6 +1,8 @@
 // Version and registry queries of c_api.h and c_api_experimental.h.
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -103,6 +105,16 @@ const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
   return number.c_str();
 }
 
-unsigned char TF_GetXlaAutoJitEnabled(void) { return 0; }
+// As TensorFlow, by the flag alone: a level above 0, or its other values but "single-gpu(0)".
+unsigned char TF_GetXlaAutoJitEnabled(void) {
+  constexpr std::string_view kFlag = "--tf_xla_auto_jit=";
+  const char* const variable = std::getenv("TF_XLA_FLAGS");
+  const std::string_view flags = variable == nullptr ? "" : variable;
+  const size_t at = flags.rfind(kFlag);
+  if (at == flags.npos) return 0;
+  std::string_view value = flags.substr(at + kFlag.size());
+  value = value.substr(0, value.find_first_of(" \t\n"));
+  return !value.empty() && value[0] != '-' && value[0] != '0' && value != "single-gpu(0)" ? 1 : 0;
+}
 
 }  // extern "C"

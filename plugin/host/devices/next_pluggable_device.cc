@@ -9,16 +9,24 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/pjrt/opaque_memory.h"
+#include "plugin/pjrt/program_device.h"
 
 namespace tenon {
 namespace {
 
 using pjrt::OpaqueMemory;
 
-class NextPluggableDevice : public Device {
+class NextPluggableDevice : public pjrt::ProgramDevice {
  public:
   NextPluggableDevice(std::shared_ptr<NextPluggablePlatform> platform, int number, int ordinal)
       : platform_(std::move(platform)), number_(number), ordinal_(ordinal) {}
+
+  bool has_programs() const override { return platform_->client()->api().has_programs(); }
+  absl::StatusOr<std::shared_ptr<pjrt::Client>> ProgramClient() const override {
+    return platform_->client()->GetOrCreate();
+  }
+  absl::StatusOr<size_t> IndexIn(const pjrt::Client& client) const override;
+  bool compiles_ops() const override { return has_programs() && platform_->compiles_on_demand(); }
 
   std::string_view type() const override { return platform_->type(); }
   int ordinal() const override { return ordinal_; }
@@ -57,7 +65,6 @@ class NextPluggableDevice : public Device {
 
  private:
   absl::StatusOr<const pjrt::Buffer*> BufferOf(const Tensor& tensor) const;
-  absl::StatusOr<size_t> IndexIn(const pjrt::Client& client) const;
   absl::StatusOr<pjrt::Buffer> CopyTo(const NextPluggableDevice& target,
                                       const pjrt::Buffer& from) const;
 

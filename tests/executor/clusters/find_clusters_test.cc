@@ -43,7 +43,8 @@ class FindClustersTest : public ::testing::Test {
       const bool host = graph_->name(n).find("host") != std::string_view::npos;
       placement[n].device = host ? host_.get() : &device_;
     }
-    found_ = FindClusters({graph_, placement, order_, runs, request->feeds, request->fetches});
+    found_ =
+        FindClusters({graph_, placement, order_, runs, request->feeds, request->fetches, policy_});
   }
 
   int32_t Of(std::string_view node) const { return found_.map.of[graph_->FindNode(node)]; }
@@ -56,6 +57,7 @@ class FindClustersTest : public ::testing::Test {
 
   const std::unique_ptr<Device> host_ = MakeCpuDevice();
   CompilingDevice device_;
+  ClusterPolicy policy_;
   std::shared_ptr<const Graph> graph_;
   std::vector<NodeId> order_;
   FoundClusters found_;
@@ -130,6 +132,25 @@ TEST_F(FindClustersTest, BranchesAreApart) {
   EXPECT_NE(Of("u"), Of("f"));  // u is alive where f is dead
 }
 
+TEST_F(FindClustersTest, ThePolicyLeavesNodesOut) {
+  const std::string text = Feed("x") + Node("a", "Relu", {"x"}) + Node("b", "Exp", {"a"}) +
+                           Node("c", "Relu", {"b"}) + Node("d", "Relu", {"c"});
+  policy_.cluster_exclude_ops = {"Exp"};
+  Find(text, {"x"}, {"d"});
+  EXPECT_THAT(found_.clusters, SizeIs(2));
+  EXPECT_EQ(Why("b"), NoCluster::kOpList);
+  policy_ = ClusterPolicy();
+  policy_.clustering_fuel = 2;
+  Find(text, {"x"}, {"d"});
+  EXPECT_EQ(Of("a"), Of("b"));
+  EXPECT_EQ(Why("c"), NoCluster::kFuel);
+  policy_ = ClusterPolicy();
+  policy_.mode = XlaMode::kOff;
+  Find(text, {"x"}, {"d"});
+  EXPECT_THAT(found_.clusters, SizeIs(0));
+  EXPECT_EQ(Why("a"), NoCluster::kOff);
+}
+
 // Contracts clusters, and looks for a cycle.
 bool HasCycle(const Graph& graph, const std::vector<NodeId>& order, const ClusterMap& map) {
   const auto owner = [&](NodeId n) {
@@ -170,7 +191,10 @@ TEST_F(FindClustersTest, RandomGraphsHaveNoCycleOfClusters) {
       text += Node(name, "AddV2", inputs);
       names.push_back(name);
     }
+    policy_.max_cluster_size = seed % 2 == 0 ? 5 : 1000;
     Find(text, {"x"}, {names.end() - 10, names.end()});
+    for (const Cluster& cluster : found_.clusters)
+      EXPECT_LE(static_cast<int64_t>(cluster.nodes.size()), policy_.max_cluster_size);
     EXPECT_FALSE(HasCycle(*graph_, order_, found_.map)) << "seed " << seed;
     for (const NodeId n : order_) {
       const bool host = graph_->name(n).starts_with("host") || graph_->name(n) == "x";

@@ -14,10 +14,12 @@
 extern "C" {
 #endif
 
-// --- Settings of XLA. This host has no XLA, so that no setting has an effect. The settings belong
-// to the process; the functions are thread-safe.
+// --- Settings of XLA. This host makes clusters for plug-ins with PJRT, by TF_XLA_FLAGS and the
+// command's options; the settings below have no effect. They belong to the process; the functions
+// are thread-safe.
 
-// 1 if automatic clustering for XLA is on: always 0.
+// 1 if the variable TF_XLA_FLAGS turns automatic clustering on (--tf_xla_auto_jit). The functions
+// below do not change the answer.
 TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 // Do nothing.
 TF_CAPI_EXPORT extern void TF_EnableXLACompilation(TF_SessionOptions* options,

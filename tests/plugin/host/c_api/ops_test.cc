@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/shapes/shape_inference.h"
@@ -341,6 +343,12 @@ TEST_F(ShapeApiTest, ASizeThatNoDimensionCanHaveIsUnknown) {
 TEST(RegistryQueries, Version) {
   EXPECT_STREQ(TF_Version(), "2.21.0");
   EXPECT_EQ(TF_GetXlaAutoJitEnabled(), 0);
+  setenv("TF_XLA_FLAGS", "--tf_xla_cpu_global_jit --tf_xla_auto_jit=2 --tf_xla_max_cluster_size=9",
+         1);
+  EXPECT_EQ(TF_GetXlaAutoJitEnabled(), 1);
+  setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=-1", 1);
+  EXPECT_EQ(TF_GetXlaAutoJitEnabled(), 0);
+  unsetenv("TF_XLA_FLAGS");
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// Which nodes become clusters: the user's choice, by the options of the command and the variable
+// TF_XLA_FLAGS.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace tenon {
+
+// For which nodes programs are made on devices that have kernels. On a device that takes programs
+// alone, kDefault means kAll.
+enum class XlaMode : uint8_t {
+  kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile), and those without a kernel
+  kOff,      // no clusters at all but of nodes that must be compiled
+  kFusible,  // ops that programs fuse: elementwise ones, casts, reductions, what moves elements
+  kOn,       // all that can be compiled, in groups of min_size nodes or more
+  kAll,      // the same
+};
+// Of "default", "off", "fusible", "on", "all".
+std::optional<XlaMode> XlaModeOf(std::string_view name);
+
+// The members are named as TensorFlow's flags without "tf_xla_".
+struct ClusterPolicy {
+  XlaMode mode = XlaMode::kDefault;
+  bool cpu_global_jit = false;   // the mode holds on the host, too
+  int64_t min_cluster_size = 4;  // on devices that have kernels
+  int64_t max_cluster_size = std::numeric_limits<int64_t>::max();
+  int64_t clustering_fuel = std::numeric_limits<int64_t>::max();  // nodes in clusters, in all
+  std::set<std::string, std::less<>> ops_to_cluster;  // names and groups (PW); empty: all
+  std::set<std::string, std::less<>> cluster_exclude_ops;
+  std::string persistent_cache_directory;  // of programs; empty: none
+
+  // Whether the lists allow the op of node n.
+  bool Allows(const Graph& graph, NodeId n) const;
+  // Whether the node is to be in a cluster although its device has a kernel for it.
+  bool Wants(const Graph& graph, NodeId n) const;
+};
+
+// Whether the node has the attribute _XlaMustCompile (jit_compile=True).
+bool MustCompile(const Graph& graph, NodeId n);
+
+// Reads the text of TF_XLA_FLAGS: flags with values, or the path of a file with them. A flag or a
+// value that is not known is left out, with a sentence in `warnings`.
+ClusterPolicy ParseXlaFlags(std::string_view text, std::vector<std::string>* warnings);
+// Of the variable, which is read once; warnings go to stderr then.
+const ClusterPolicy& PolicyOfEnvironment();
+
+}  // namespace tenon
