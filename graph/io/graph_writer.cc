@@ -14,6 +14,7 @@
 #include "graph/io/io.h"
 #include "graph/io/text_import.h"
 #include "graph/op_defs/attr_entry.h"
+#include "graph/op_defs/node_full_type.h"
 #include "graph/wire/wire.h"
 
 namespace tenon {
@@ -37,6 +38,17 @@ absl::StatusOr<ExportFormat> FormatOf(std::string_view path) {
 
 // The tag of GraphDef.node: field 1, bytes.
 constexpr uint64_t kNodeTag = uint64_t{1} << 3 | static_cast<uint64_t>(WireType::kBytes);
+
+constexpr uint32_t kFullTypeField = 7;  // NodeDef.experimental_type
+
+bool HasFullType(std::string_view extra) {
+  WireReader reader(extra);
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number == kFullTypeField) return true;
+  }
+  return false;
+}
 
 // Returns a FunctionDef without its nodes and without the sources of results and control outputs.
 std::string WithoutBody(std::string_view function) {
@@ -117,7 +129,13 @@ void GraphWriter::FindParts(NodeId n, NodeParts* parts) const {
   }
   const auto extra = graph_.extra_.find(n);
   parts->extra = extra == graph_.extra_.end() ? std::string_view() : extra->second;
-  parts->bytes = parts->head.size() + parts->extra.size();
+  parts->full_type.clear();
+  const OpDef* const op = graph_.kind(n).op;
+  if (attrs_ == Attrs::kWithDefaults && op != nullptr && !HasFullType(parts->extra)) {
+    const std::string type = NodeFullType(*op, parts->attrs);
+    if (!type.empty()) WireWriter(&parts->full_type).Bytes(kFullTypeField, type);
+  }
+  parts->bytes = parts->head.size() + parts->extra.size() + parts->full_type.size();
   for (const Attr& a : parts->attrs) parts->bytes += AttrEntryBytes(a);
 }
 
@@ -125,6 +143,7 @@ void GraphWriter::AppendParts(const NodeParts& parts, std::string* out) {
   out->append(parts.head);
   for (const Attr& a : parts.attrs) AppendAttrEntry(a, out);
   out->append(parts.extra);
+  out->append(parts.full_type);
 }
 
 std::string GraphWriter::Node(NodeId n) const {

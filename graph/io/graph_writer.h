@@ -19,7 +19,8 @@ class GraphWriter {
   // sources of results (`ret`) and the control outputs (`control_ret`).
   enum class Functions : uint8_t { kWhole, kWithoutBodies };
 
-  // Which attributes a node gets: its own, or also the OpDef's defaults of those that it lacks.
+  // Which attributes a node gets: its own, or also the OpDef's defaults of those that it lacks, and
+  // then also the full type that TensorFlow notes, unless it has one.
   enum class Attrs : uint8_t { kOwn, kWithDefaults };
 
   explicit GraphWriter(const Graph& graph, Functions functions = Functions::kWhole,
@@ -36,12 +37,14 @@ class GraphWriter {
  private:
   size_t EstimateBytes() const;
   void AppendHead(NodeId n, std::string* out) const;
-  // A node as its NodeDef: name, op, inputs and device, then attributes, then what was kept.
+  // A node as its NodeDef: name, op, inputs and device, then attributes, then what was kept and the
+  // full type.
   struct NodeParts {
     std::string head;
     std::vector<Attr> attrs;
     std::string_view extra;
-    size_t bytes = 0;  // of the NodeDef
+    std::string full_type;  // the field as it is written
+    size_t bytes = 0;       // of the NodeDef
   };
   void FindParts(NodeId n, NodeParts* parts) const;
   static void AppendParts(const NodeParts& parts, std::string* out);

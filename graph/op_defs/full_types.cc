@@ -7,6 +7,10 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "graph/op_defs/attr_value.h"
+#include "graph/op_defs/node_full_type.h"
 
 namespace tenon {
 namespace {
@@ -87,6 +91,82 @@ FullType TypeOfVariant(const pb::OpDef& op) {
   return name == "RaggedTensorToVariant" ? Of(pb::TFT_RAGGED, {TypeIn("Tvalues")}) : FullType();
 }
 
+// Of a type of elements; unset for those that TensorFlow's full types lack.
+FullType ElementType(DataType type) {
+  switch (type) {
+    case DataType::kBool:
+      return Of(pb::TFT_BOOL);
+    case DataType::kUint8:
+      return Of(pb::TFT_UINT8);
+    case DataType::kUint16:
+      return Of(pb::TFT_UINT16);
+    case DataType::kUint32:
+      return Of(pb::TFT_UINT32);
+    case DataType::kUint64:
+      return Of(pb::TFT_UINT64);
+    case DataType::kInt8:
+      return Of(pb::TFT_INT8);
+    case DataType::kInt16:
+      return Of(pb::TFT_INT16);
+    case DataType::kInt32:
+      return Of(pb::TFT_INT32);
+    case DataType::kInt64:
+      return Of(pb::TFT_INT64);
+    case DataType::kHalf:
+      return Of(pb::TFT_HALF);
+    case DataType::kFloat:
+      return Of(pb::TFT_FLOAT);
+    case DataType::kDouble:
+      return Of(pb::TFT_DOUBLE);
+    case DataType::kComplex64:
+      return Of(pb::TFT_COMPLEX64);
+    case DataType::kComplex128:
+      return Of(pb::TFT_COMPLEX128);
+    case DataType::kString:
+      return Of(pb::TFT_STRING);
+    case DataType::kVariant:
+      return Of(pb::TFT_LEGACY_VARIANT);
+    default:  // as TensorFlow, which leaves out bfloat16 here too
+      return {};
+  }
+}
+
+// The types in the attribute, one or a list of them.
+std::vector<DataType> TypesIn(absl::Span<const Attr> attrs, std::string_view name) {
+  const auto attr =
+      std::find_if(attrs.begin(), attrs.end(), [&](const Attr& a) { return a.name == name; });
+  if (attr == attrs.end()) return {};
+  if (const auto one = attr->value.AsType(); one.ok()) return {*one};
+  return attr->value.AsTypeList().value_or(std::vector<DataType>());
+}
+
+// The type with `element` in the place of its variable. Types are three levels deep at most.
+FullType WithElement(FullType type, const FullType& element) {
+  if (type.type_id() == pb::TFT_VAR) return element;
+  for (FullType& arg : *type.mutable_args()) arg = WithElement(arg, element);
+  return type;
+}
+
+FullType Specialized(const FullType& type, absl::Span<const Attr> attrs) {
+  if (type.type_id() == pb::TFT_FOR_EACH) {
+    FullType all = type.args(0);
+    for (const DataType t : TypesIn(attrs, type.args(2).s()))
+      *all.add_args() = WithElement(type.args(1), ElementType(t));
+    return all;
+  }
+  if (type.type_id() == pb::TFT_VAR) {
+    const std::vector<DataType> types = TypesIn(attrs, type.s());
+    return types.empty() ? FullType() : ElementType(types[0]);
+  }
+  FullType result = type;
+  for (FullType& arg : *result.mutable_args()) arg = Specialized(arg, attrs);
+  // Of a list of variants TensorFlow says no more.
+  const bool of_variants =
+      type.type_id() == pb::TFT_ARRAY && result.args(0).args(0).type_id() == pb::TFT_LEGACY_VARIANT;
+  if (of_variants) result.clear_args();
+  return result;
+}
+
 bool Communicates(std::string_view name) {
   constexpr std::string_view kOthers[] = {"Batch",
                                           "BatchFunction",
@@ -109,6 +189,21 @@ void AddWhatTensorFlowHas(pb::OpDef& op) {
   if (result.type() == pb::DT_VARIANT) type = TypeOfVariant(op);
   if (op.name() == "Shape") type = Of(pb::TFT_SHAPE_TENSOR, {TypeIn("out_type")});
   if (type.type_id() != pb::TFT_UNSET) *result.mutable_experimental_full_type() = std::move(type);
+}
+
+std::string NodeFullType(const OpDef& op, absl::Span<const Attr> attrs) {
+  const bool may_have_one = op.name == "MakeIterator" || op.name == "Shape" ||
+                            (!op.outputs.empty() && op.outputs[0].type == DataType::kVariant);
+  if (!may_have_one) return "";
+  pb::OpDef def;
+  def.ParseFromString(OpDefToWire(op));
+  FullType product = Of(pb::TFT_PRODUCT);
+  bool found = op.outputs.empty();
+  for (const pb::OpDef::ArgDef& result : def.output_arg()) {
+    found |= result.has_experimental_full_type();
+    *product.add_args() = Specialized(result.experimental_full_type(), attrs);
+  }
+  return found ? product.SerializeAsString() : "";
 }
 
 }  // namespace tenon

@@ -1,6 +1,7 @@
 // Branches and loops of the C++ library, eagerly and in traces.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -212,6 +213,50 @@ TEST(CppWhile, HasGradients) {
        {in_trace(x), eager.Gradient(z, {x, w}), traced.Gradient(y, {x, w})}) {
     EXPECT_EQ(gradients[0].item<float>(), 216);
     EXPECT_EQ(gradients[1].item<float>(), 324);
+  }
+}
+
+// The gradients of a list meet where several loops read it. Those of a list of bools are zeros.
+TEST(CppWhile, ListsOfBoolsThatLoopsReadHaveSecondDerivatives) {
+  const auto fill = [](Tensor list, Tensor x) {
+    auto [i, filled, y] =
+        While([](Tensor i, Tensor, Tensor) { return i < 2; },
+              [](Tensor i, Tensor list, Tensor y) {
+                return std::make_tuple(i + 1, ops::TensorListPushBack(list, y > 0.5f), y * y);
+              },
+              Tensor(0), list, x);
+    return std::make_pair(filled, y);
+  };
+  const auto drain = [](Tensor list, Tensor x) {
+    auto [i, rest, y] =
+        While([](Tensor i, Tensor, Tensor) { return i < 2; },
+              [](Tensor i, Tensor list, Tensor y) {
+                auto [rest, big] = ops::TensorListPopBack(list, Tensor(-1), DType::kBool);
+                return std::make_tuple(i + 1, rest, ops::SelectV2(big, y * y, y * 3.f));
+              },
+              Tensor(0), list, x);
+    return y;
+  };
+  const auto nested = [&](Tensor x) {
+    const Tensor empty = ops::EmptyTensorList(Tensor(-1), Tensor(-1), DType::kBool);
+    auto [i, list, y] = While(
+        [](Tensor i, Tensor, Tensor) { return i < 2; },
+        [&](Tensor i, Tensor list, Tensor y) {
+          const auto [filled, power] = fill(list, y);
+          return std::make_tuple(i + 1, filled, ops::Tanh(drain(filled, y) * drain(filled, power)));
+        },
+        Tensor(0), empty, x);
+    return y;
+  };
+  const Function slope([&](Tensor x) { return Gradients({nested(x)}, {x})[0]; });
+  const Function second([&](Tensor x) { return Gradients({slope(x)}, {x})[0]; });
+  const Tensor x = Tensor::Of<float>({0.2f, 0.72f});
+  const std::vector<float> found = Floats(second(x));
+  const float step = 1e-3f;
+  const std::vector<float> above = Floats(slope(x + step)), below = Floats(slope(x - step));
+  for (size_t i = 0; i < found.size(); ++i) {
+    const float wanted = (above[i] - below[i]) / (2 * step);
+    EXPECT_NEAR(found[i], wanted, 2e-2f * std::abs(wanted) + 1e-3f) << i;
   }
 }
 

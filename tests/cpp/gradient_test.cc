@@ -1,6 +1,8 @@
 // Gradients of the C++ library: in traces and by tapes.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -182,6 +184,78 @@ TEST(CppStopGradient, Stops) {
   GradientTape tape;
   tape.Watch(x);
   EXPECT_EQ(tape.Gradient(x * StopGradient(x), {x})[0].item<float>(), 3);
+}
+
+// As in TensorFlow, whether a function is called or its ops are there.
+TEST(CppGradients, ThroughACallThereAreNoneWhereOpsHaveNone) {
+  const auto none_of = [](const std::function<Tensor(Tensor, Tensor)>& f) {
+    const Function callee(f);
+    std::string found;
+    const Function caller([&](Tensor x, Tensor w) {
+      for (const Tensor& slope : Gradients({callee(x, w)}, {x, w}))
+        found += slope.defined() ? "some " : "none ";
+      GradientTape tape;
+      tape.Watch(x);
+      tape.Watch(w);
+      for (const Tensor& slope : tape.Gradient(callee(x, w), {x, w}))
+        found += slope.defined() ? "some " : "none ";
+      return w;
+    });
+    const Tensor x = Tensor::Of<float>({0.2f, 1.1f}), w = Tensor::Of<float>({2, 3});
+    caller(x, w);
+    GradientTape tape;
+    tape.Watch(x);
+    tape.Watch(w);
+    for (const Tensor& slope : tape.Gradient(callee(x, w), {x, w}))
+      found += slope.defined() ? "some " : "none ";
+    return found;
+  };
+  const std::string second_alone = "none some none some none some ";
+  EXPECT_EQ(none_of([](Tensor x, Tensor w) { return ops::Floor(x) * w; }), second_alone);
+  EXPECT_EQ(none_of([](Tensor x, Tensor w) { return StopGradient(x) * w; }), second_alone);
+  EXPECT_EQ(none_of([](Tensor x, Tensor w) {
+              return Cond(
+                  ops::Sum(x, 0) > 1.f, [&] { return w * w; }, [&] { return w * 2.f; });
+            }),
+            second_alone);
+  EXPECT_EQ(none_of([](Tensor, Tensor w) { return w * 2.f; }), second_alone);
+  EXPECT_EQ(none_of([](Tensor x, Tensor w) { return x * w; }), "some some some some some some ");
+}
+
+// One tensor for two arguments takes the gradients of both.
+TEST(CppGradients, OfOneTensorForTwoArguments) {
+  const auto f = [](Tensor x, Tensor w) { return x * w * w; };
+  const Function called(f);
+  const Function traced([&](Tensor x) { return Gradients({called(x, x)}, {x})[0]; });
+  const auto looped = [](Tensor x, Tensor w) {
+    auto [i, y, v] =
+        While([](Tensor i, Tensor, Tensor) { return i < 2; },
+              [](Tensor i, Tensor y, Tensor v) { return std::make_tuple(i + 1, y * v, v); },
+              Tensor(0), x, w);
+    return y;
+  };
+  const Function called_loop(looped);
+  const auto custom = CustomGradient(f, [](Tensor dy, Tensor x, Tensor w) {
+    return std::make_tuple(dy * w * w, 2.f * dy * x * w);
+  });
+  const Tensor x = Tensor::Of<float>({2, 3});
+  const std::vector<float> wanted = {12, 27};  // 3 x^2
+  const auto slope = [&](const auto& g) {
+    GradientTape tape;
+    tape.Watch(x);
+    return Floats(tape.Gradient(Tensor(g(x, x)), {x})[0]);
+  };
+  EXPECT_EQ(slope(f), wanted);
+  EXPECT_EQ(slope(called), wanted);
+  EXPECT_EQ(slope(looped), wanted);
+  EXPECT_EQ(slope(called_loop), wanted);
+  EXPECT_EQ(slope(custom), wanted);
+  EXPECT_EQ(Floats(traced(x)), wanted);
+  GradientTape tape;
+  tape.Watch(x);
+  const std::vector<Tensor> twice = tape.Gradient(called(x, x), {x, x});
+  EXPECT_EQ(Floats(twice[0]), wanted);
+  EXPECT_EQ(Floats(twice[1]), wanted);
 }
 
 }  // namespace

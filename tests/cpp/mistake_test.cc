@@ -142,6 +142,32 @@ TEST(CppMistake, IsShownAtItsLine) {
   expect(__LINE__, [&] { x + gone; });
 }
 
+// Calls that do not know their place, as operators and loops do not, name the op before them.
+TEST(CppMistake, OfAMovedTensorInATraceHasAPlace) {
+  const auto in_trace = [](int line, const std::function<Tensor(Tensor)>& use) {
+    const Function f([&](Tensor x) { return use(x); });
+    const Error error = ErrorOf([&] { f(Tensor(1.f)); });
+    EXPECT_EQ(error.where(), "mistake_test.cc:" + std::to_string(line)) << error.what();
+    EXPECT_NE(error.message().find("behind the op that is called here"), std::string::npos)
+        << error.message();
+  };
+  in_trace(__LINE__ + 1, [](Tensor x) {
+    Tensor y = x * 2.f;
+    const Tensor kept = std::move(y);
+    return y ? kept : x;
+  });
+  in_trace(__LINE__ + 1, [](Tensor x) {
+    Tensor y = x * 2.f;
+    const Tensor kept = std::move(y);
+    return !y;
+  });
+  in_trace(__LINE__ + 1, [](Tensor x) {
+    Tensor y = x * 2.f;
+    const Tensor kept = std::move(y);
+    return While([](Tensor v) { return v < 3.f; }, [](Tensor v) { return v * 2.f; }, y);
+  });
+}
+
 // What the standard library makes does not know where the program asked for it.
 TEST(CppMistake, IsNotShownInTheStandardLibrary) {
   std::optional<Variable> v;

@@ -42,6 +42,15 @@ void Gather(const KernelDef& kernel, Gathered& row) {
   if (kernel.priority != 0) row.notes.insert(absl::StrCat("priority ", kernel.priority));
 }
 
+// Whether these are all types that there are.
+bool IsEveryType(const std::set<DataType>& types) {
+  constexpr int32_t kNoMore = 64;  // types are bits of a word where kernels are registered
+  for (int32_t t = 1; t < kNoMore; ++t) {
+    if (IsKnownDataType(t) && !types.contains(static_cast<DataType>(t))) return false;
+  }
+  return true;
+}
+
 // The types that both the op and its kernels allow. An op that lists no types allows any.
 std::string TypesText(const AttrDef& attr, const std::set<DataType>* constraint) {
   std::string text = absl::StrCat(attr.name, ":");
@@ -70,9 +79,10 @@ void Describe(const Gathered& gathered, KernelRow& row) {
       if (attr.kind != AttrKind::kType) continue;
       const auto found = gathered.constraints.find(attr.name);
       // One kernel without a constraint takes what the op takes.
-      const bool all =
-          found != gathered.constraints.end() && found->second.kernels >= gathered.kernels;
-      row.types.push_back(TypesText(attr, all ? &found->second.types : nullptr));
+      const bool fewer = found != gathered.constraints.end() &&
+                         found->second.kernels >= gathered.kernels &&
+                         !IsEveryType(found->second.types);
+      row.types.push_back(TypesText(attr, fewer ? &found->second.types : nullptr));
     }
   }
   row.notes.insert(row.notes.end(), gathered.notes.begin(), gathered.notes.end());

@@ -211,3 +211,5 @@ inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where wh
 
 }  // namespace internal
 }  // namespace tenon::inline v0
+
+#include "tenon/graph_file.h"  // defines what ConcreteFunction says of its graph

@@ -222,7 +222,7 @@ class GradientTape {
     rep_.persistent = options.persistent;
     internal::scopes.tape = &rep_;
     trace_.graph = internal::scopes.trace;
-    if (trace_.graph != nullptr) trace_.begin = internal::CountNodes(*trace_.graph);
+    if (trace_.graph != nullptr) trace_.begin = trace_.graph->CountNodes();
   }
   GradientTape(const GradientTape&) = delete;
   GradientTape& operator=(const GradientTape&) = delete;
@@ -234,7 +234,7 @@ class GradientTape {
     rep_.watched.Add(tensor.get(), 0);
     kept_.push_back(tensor);
     if (trace_.graph != nullptr && trace_.graph == internal::scopes.trace)
-      trace_.watched.emplace_back(tensor, internal::CountNodes(*trace_.graph));
+      trace_.watched.emplace_back(tensor, trace_.graph->CountNodes());
   }
   void Watch(const Variable& variable) { Watch(variable.handle()); }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tenon/scopes.h"
-#include "tenon/tensor.h"
+#include "tenon/tensor_class.h"
 
 namespace tenon::inline v0 {
 namespace internal {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/op.h"
-#include "tenon/tensor.h"
+#include "tenon/op_class.h"
+#include "tenon/tensor_class.h"
 
 namespace tenon::inline v0 {
 
@@ -418,6 +418,19 @@ inline Tensor::operator bool() const {
   }
   if (dtype() == DType::kBool) return item<bool>(where);
   return Op("Cast", where).Input(*this).Attr("DstT", DType::kBool).RunOne().item<bool>(where);
+}
+
+// A call that does not know its place, as operators do not, says which op of the trace it is
+// behind.
+inline void Tensor::ThrowEmpty(Where where) {
+  where = internal::OfProgram(where);
+  const bool in_trace = where.line() == 0 && internal::scopes.trace != nullptr;
+  if (in_trace) where = internal::TraceFunctionsInUse().last_place();
+  internal::Throw(TF_INVALID_ARGUMENT,
+                  "This Tensor is empty: it holds neither a value nor a symbol. It was moved from,"
+                  " or is a gradient that there is not" +
+                      std::string(in_trace ? ". It is used behind the op that is called here" : ""),
+                  where);
 }
 
 inline void Tensor::ThrowSymbolic(const char* what, Where where) const {

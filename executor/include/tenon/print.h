@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tenon/operators.h"
-#include "tenon/tensor.h"
+#include "tenon/tensor_class.h"
 
 namespace tenon::inline v0 {
 namespace internal {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/tensor.h"
+#include "tenon/tensor_class.h"
 
 namespace tenon::inline v0 {
 

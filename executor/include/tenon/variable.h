@@ -8,7 +8,7 @@
 
 #include "tenon/internal/shared.h"
 #include "tenon/internal/wire.h"
-#include "tenon/operators.h"
+#include "tenon/tensor.h"
 
 namespace tenon::inline v0 {
 

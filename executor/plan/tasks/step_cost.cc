@@ -49,6 +49,14 @@ double ArithmeticUs(const Graph& nodes, const StepGraph& graph, NodeId n) {
   return *flops / (IsProduct(nodes.facts(n).cost.rule) ? kFlopsPerUs : kElementsPerUs);
 }
 
+int HandlesOf(const Graph& nodes, NodeId n) {
+  int handles = 0;
+  const int inputs = static_cast<int>(nodes.data_inputs(n).size());
+  for (int i = 0; i < inputs; ++i)
+    handles += nodes.input_type(n, i) == DataType::kResource;
+  return handles;
+}
+
 }  // namespace
 
 double StepCostUs(const Graph& nodes, const StepGraph& graph, int32_t k) {
@@ -56,13 +64,19 @@ double StepCostUs(const Graph& nodes, const StepGraph& graph, int32_t k) {
   if (step.fn == nullptr) return 0;
   if (step.plugin != nullptr) return kPluginUs;
   double us = step.fn == RunSlowStep ? kSlowStepUs : kDispatchUs;
-  double bytes = 0;
+  // A variable behind a handle is taken to be as long as the longest argument beside it: an update
+  // has its gradient there.
+  const int handles = step.node == kNoNode ? 0 : HandlesOf(nodes, step.node);
+  double bytes = 0, longest = 0;
+  int unknown = -handles;
   for (const int32_t s : graph.Args(step)) {
     if (s < 0) continue;
-    bytes += static_cast<double>(graph.storages[s].bytes);
-    if (graph.storages[s].where == Where::kSlot) us += kUnknownUs / 2;
+    const auto size = static_cast<double>(graph.storages[s].bytes);
+    bytes += size;
+    longest = std::max(longest, size);
+    unknown += graph.storages[s].where == Where::kSlot;
   }
-  us += bytes / kBytesPerUs;
+  us += std::max(unknown, 0) * kUnknownUs / 2 + (bytes + handles * longest) / kBytesPerUs;
   if (step.node != kNoNode) us = std::max(us, ArithmeticUs(nodes, graph, step.node));
   return us;
 }

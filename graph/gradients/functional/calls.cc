@@ -139,10 +139,16 @@ absl::Status CallRule::Differentiate() {
   return body_->Part();
 }
 
-// Zeros, as in TensorFlow, where an argument reaches only results into which nothing flows.
+// Zeros, as in TensorFlow, where an argument reaches a result into which nothing flows, and has no
+// gradient by the others.
 void CallRule::FillZeros() {
+  std::vector<bool> flows(body_->body().results.size());
+  for (const DifferentiatedBody::Seed& seed : seeds_) flows[seed.result] = true;
   std::vector<Output> ys, xs;
-  for (const NodeId n : body_->body().results) ys.push_back({n, 0});
+  for (size_t i = 0; i < flows.size(); ++i) {
+    if (!flows[i]) ys.push_back({body_->body().results[i], 0});
+  }
+  if (ys.empty()) return;
   for (const int i : wanted_) xs.push_back({body_->body().args[i], 0});
   const Between between(body_->body().graph, ys, xs);
   for (size_t i = 0; i < xs.size(); ++i) {

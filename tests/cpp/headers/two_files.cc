@@ -10,5 +10,8 @@ int main() {
   tape.Watch(x);
   const tenon::Tensor slope = tape.Gradient(Polynomial(x), {x})[0];
   tenon::Function function(Polynomial);
+  const tenon::ConcreteFunction concrete =
+      function.Concrete(tenon::TensorSpec(tenon::DType::kFloat, {2}));
+  if (concrete.graph_def().empty() || slope.ToString().empty()) return 2;
   return slope.data<float>()[1] == 7 && function(x).data<float>()[1] == 10 ? 0 : 1;
 }

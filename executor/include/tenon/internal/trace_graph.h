@@ -74,6 +74,14 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // The function in whose trace this one is traced; null at the outermost.
   TraceGraph* outer() const { return outer_; }
 
+  // How many nodes there are. Counts only those that are new since the last call, so that tapes of a
+  // long trace may ask often.
+  size_t CountNodes() {
+    for (size_t at = counted_to_; TF_GraphNextOperation(graph_, &at) != nullptr; counted_to_ = at)
+      ++counted_;
+    return counted_;
+  }
+
   // A name that no node of the graph has: "MatMul", then "MatMul_1". Takes the name.
   std::string UniqueName(std::string_view base) {
     std::string name = scopes.name == nullptr ? std::string() : *scopes.name;
@@ -323,6 +331,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   }
 
  private:
+  size_t counted_ = 0, counted_to_ = 0;  // of CountNodes: nodes, and the place of the last
+
   // Who touched a resource last.
   struct State {
     TF_Operation* last_write = nullptr;

@@ -22,12 +22,6 @@ struct TraceTape {
   std::vector<std::pair<Tensor, size_t>> watched;
 };
 
-inline size_t CountNodes(const TraceGraph& graph) {
-  size_t count = 0, position = 0;
-  while (TF_GraphNextOperation(graph.graph(), &position) != nullptr) ++count;
-  return count;
-}
-
 // A tape records what is computed from watched tensors after it began to watch them, in a trace as
 // in eager mode. What else the ys depend on counts as constant.
 class TraceRecording {

@@ -118,6 +118,49 @@ TEST_F(Build, NodeDefsHaveDefaults) {
   EXPECT_EQ(GraphDef().node(1).DebugString(), def.DebugString());
 }
 
+// As TensorFlow notes them when it adds a node; others have none.
+TEST_F(Build, NodeDefsHaveFullTypes) {
+  TF_Operation* one = ScalarConst("one", -1);
+  const auto list = [&](const char* name, TF_DataType type) {
+    TF_OperationDescription* desc = New("EmptyTensorList", name);
+    TF_AddInput(desc, {one, 0});
+    TF_AddInput(desc, {one, 0});
+    TF_SetAttrType(desc, "element_dtype", type);
+    return NodeDefOf(Finish(desc)).experimental_type().ShortDebugString();
+  };
+  EXPECT_EQ(list("floats", TF_FLOAT),
+            "type_id: TFT_PRODUCT args { type_id: TFT_ARRAY args { type_id: TFT_TENSOR "
+            "args { type_id: TFT_FLOAT } } }");
+  EXPECT_EQ(list("halves", TF_BFLOAT16),
+            "type_id: TFT_PRODUCT args { type_id: TFT_ARRAY args { type_id: TFT_TENSOR "
+            "args { } } }");
+  EXPECT_EQ(list("lists", TF_VARIANT), "type_id: TFT_PRODUCT args { type_id: TFT_ARRAY }");
+
+  TF_OperationDescription* desc = New("OptionalFromValue", "two");
+  const TF_Output both[] = {{one, 0}, {Const("x", testing::FloatTensor({}, {1}).get()), 0}};
+  TF_AddInputList(desc, both, 2);
+  EXPECT_EQ(NodeDefOf(Finish(desc)).experimental_type().ShortDebugString(),
+            "type_id: TFT_PRODUCT args { type_id: TFT_OPTIONAL args { type_id: TFT_PRODUCT "
+            "args { type_id: TFT_TENSOR args { type_id: TFT_INT32 } } "
+            "args { type_id: TFT_TENSOR args { type_id: TFT_FLOAT } } } }");
+
+  TF_Operation* shape = Unary("Shape", "shape", {one, 0});
+  EXPECT_EQ(NodeDefOf(shape).experimental_type().ShortDebugString(),
+            "type_id: TFT_PRODUCT args { type_id: TFT_SHAPE_TENSOR args { type_id: TFT_INT32 } }");
+  EXPECT_FALSE(NodeDefOf(one).has_experimental_type());
+  EXPECT_FALSE(NodeDefOf(Unary("ZerosLike", "zeros", {one, 0})).has_experimental_type());
+  // What was set takes its place.
+  pb::FullTypeDef set;
+  set.set_type_id(pb::TFT_ANY);
+  TF_SetFullType(g(), shape, testing::BufferOf(set.SerializeAsString()).get());
+  EXPECT_EQ(NodeDefOf(shape).experimental_type().ShortDebugString(), "type_id: TFT_ANY");
+  for (const pb::NodeDef& node : GraphDef().node())
+    EXPECT_EQ(node.has_experimental_type(), node.op() == "EmptyTensorList" ||
+                                                node.op() == "OptionalFromValue" ||
+                                                node.op() == "Shape")
+        << node.name();
+}
+
 TEST_F(Build, GraphDefHasAllNodesAndVersions) {
   TF_Operation* x = Placeholder("x");
   Unary("Neg", "neg", {x, 0});
