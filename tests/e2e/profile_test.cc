@@ -1,8 +1,12 @@
 // What profilers of plug-ins see, in the same trace as our own steps; what they get wrong.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "proto/xspace.pb.h"
 #include "tests/e2e/process_util.h"
@@ -272,8 +276,63 @@ TEST(Profiles, StreamsOfADeviceHaveRows) {
   pb::XSpace space;
   ASSERT_TRUE(space.ParseFromString(ReadFile(xplane)));
   ASSERT_EQ(space.planes_size(), 2);
-  EXPECT_EQ(space.planes(1).name(), "/device:APU:0 streams");
-  EXPECT_EQ(space.planes(1).lines_size(), 3);
+  // The name under which TensorBoard shows a plane; streams bear that of the device.
+  EXPECT_EQ(space.planes(1).name(), "/device:GPU:0");
+  ASSERT_EQ(space.planes(1).lines_size(), 3);
+  EXPECT_EQ(space.planes(1).lines(0).name(), "Stream #1(/device:APU:0 compute)");
+  std::vector<std::string> names;
+  for (const auto& [id, meta] : space.planes(0).event_metadata()) names.push_back(meta.name());
+  EXPECT_THAT(names, ::testing::Contains("sequential_1/dense_1/MatMul:MatMul"));
+}
+
+// Arrows lead from node to copy to node, and end within a span of the row that they name.
+TEST(Profiles, ArrowsCountersTypesAndStages) {
+  const std::string path = TempPath("arrows.json");
+  const Finished run =
+      GraphRun({"run", kMlp, "--input", "x=2x20xf32=1", "--opt-level", "0", "--runs", "2",
+                "--threads", "1", "--trace", path, "--plugin", Built("lib/plugins/libapu.so")});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const json trace = json::parse(ReadFile(path));
+  const auto span_at = [&trace](const json& end) {
+    for (const json& event : trace["traceEvents"]) {
+      if (event["ph"] == "X" && event.contains("args") && event["pid"] == end["pid"] &&
+          event["tid"] == end["tid"] && event["args"].contains("step") &&
+          BeginOf(event) <= end["ts"] && EndOf(event) >= end["ts"])
+        return event["args"]["op"].get<std::string>();
+    }
+    return std::string("nothing");
+  };
+  std::map<int, std::string> begins;
+  std::vector<std::string> arrows;
+  double memory = 0, stages = 0;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "s") begins[event["id"]] = span_at(event);
+    if (event["ph"] == "f") arrows.push_back(begins[event["id"]] + " -> " + span_at(event));
+    if (event["ph"] == "C") memory = std::max(memory, event["args"]["bytes"].get<double>());
+    if (event.value("cat", "") == "stage") stages += event["dur"].get<double>();
+  }
+  EXPECT_THAT(arrows,
+              ::testing::IsSupersetOf(
+                  {"BiasAdd -> copy host -> /device:APU:0", "copy host -> /device:APU:0 -> Relu",
+                   "Relu -> copy /device:APU:0 -> host", "copy /device:APU:0 -> host -> MatMul"}));
+  EXPECT_GT(memory, 0);
+  EXPECT_GT(stages, 0);
+  EXPECT_EQ(Steps(trace, "Softmax").at(0)["args"]["types"], "f32[2,10]");
+}
+
+// Runs at once have rows of their own.
+TEST(Profiles, ConcurrentRunsHaveRows) {
+  const std::string path = TempPath("concurrent.json");
+  const Finished run = GraphRun(
+      {"bench", kMlp, "--runs", "8", "--concurrency", "2", "--threads", "2", "--trace", path});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  std::set<int> rows;
+  const json trace = json::parse(ReadFile(path));
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["name"].get<std::string>().starts_with("run "))
+      rows.insert(event["tid"].get<int>());
+  }
+  EXPECT_EQ(rows.size(), 2u);
 }
 
 TEST(Profiles, StreamsThatTakeNoCallbacksShowTheirQueueing) {

@@ -288,47 +288,56 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
   return absl::OkStatus();
 }
 
-// Records at most so many runs, and as many as a second and the recorder's room allow.
+// Records at most so many runs of each of --concurrency threads, and as many as a second and the
+// recorder's room allow.
 absl::Status RecordRuns(Session& session, Executable* executable, const RunRequest& request,
-                        size_t most, RunWatch& watch) {
+                        size_t most, int threads, RunWatch& watch) {
   if (!watch.wanted()) return absl::OkStatus();
   RunRecorder* const recorder = watch.Begin();
-  absl::Status run = session.Run(executable, request.feeds, recorder).status();
-  // The first run shows how many steps a run takes, and so how many runs there is room for.
-  const size_t steps = std::max<size_t>(RunRecorder::kMaxSteps - recorder->Room(), 1);
-  const auto more = static_cast<int64_t>(std::min(most - 1, recorder->Room() / steps));
-  if (run.ok() && more > 0) {
-    run = Repeat(session, executable, request.feeds,
-                 {.runs = more, .seconds = kRecordedSeconds, .recorder = recorder}, nullptr)
-              .status();
-  }
+  const auto record = [&](size_t runs) {
+    return Repeat(session, executable, request.feeds,
+                  {.runs = static_cast<int64_t>(runs),
+                   .seconds = kRecordedSeconds,
+                   .threads = threads,
+                   .recorder = recorder},
+                  nullptr)
+        .status();
+  };
+  absl::Status run = record(threads);
+  // The first runs show how many steps a run takes, and so how many runs there is room for.
+  const size_t steps = std::max<size_t>((RunRecorder::kMaxSteps - recorder->Room()) / threads, 1);
+  const size_t more = std::min((most - 1) * threads, recorder->Room() / steps);
+  if (run.ok() && more > 0) run = record(more);
   watch.End();
   return run;
 }
 
 // Comes after the timed runs, which recording would slow down. The op table gets runs of its own:
 // the streams' callbacks of a trace would lengthen its steps.
-absl::Status AddReports(Session& session, Executable* executable, const RunRequest& request,
+absl::Status AddReports(const Workbench& bench, Executable* executable, const RunRequest& request,
                         const BenchFlags& flags, Page& page, Invocation& invocation) {
+  Session& session = *bench.session;
   BenchFlags trace_only = flags, table_only = flags;
   trace_only.op_table.clear();
   table_only.traces.clear();
   table_only.memory = false;
   RunWatch traced(trace_only, page.wanted());
   TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request,
-                                   trace_only.traces.empty() ? kMostTraced : 1, traced));
+                                   trace_only.traces.empty() ? kMostTraced : 1, flags.concurrency,
+                                   traced));
+  traced.SetBefore(BeforeRuns(*executable, bench.load_ms, request));
   page.AddTimeline(traced);
   TENON_RETURN_IF_ERROR(AddRunReports(*executable, traced, trace_only, invocation));
   if (page.wanted() && table_only.op_table.empty()) {
     RecordFlags for_page;
     for_page.op_table = "text";
     RunWatch timed(for_page);
-    TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, timed));
+    TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, 1, timed));
     page.AddTimes(timed);
     return absl::OkStatus();
   }
   RunWatch timed(table_only);
-  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, timed));
+  TENON_RETURN_IF_ERROR(RecordRuns(session, executable, request, kMostRecorded, 1, timed));
   page.AddTimes(timed);
   return AddRunReports(*executable, timed, table_only, invocation);
 }
@@ -375,8 +384,7 @@ absl::Status TimeAndTell(const BenchTask& task, Timing& timing, Page& page,
   AddMadeUp(request.made_up, invocation);
   AddPasses(*timing.executable, flags, invocation);
   AddVerified(bench.watchers->verifier(), flags, invocation);
-  TENON_RETURN_IF_ERROR(
-      AddReports(*bench.session, timing.executable, request, flags, page, invocation));
+  TENON_RETURN_IF_ERROR(AddReports(bench, timing.executable, request, flags, page, invocation));
   return EndOfInterrupted();
 }
 

@@ -248,6 +248,7 @@ absl::Status RunAndTell(RunOutcome& outcome, const RunFlags& flags, Page& page,
   const absl::Status ran = RunAll(outcome, flags, watch);
   page.AddPlan(*outcome.executable, outcome.bench.load_ms);
   TENON_RETURN_IF_ERROR(HintAtInit(outcome.bench, ran));
+  watch.SetBefore(BeforeRuns(*outcome.executable, outcome.bench.load_ms, outcome.request));
   page.AddTimes(watch);
   page.AddTimeline(watch);
   return TellOutcome(outcome, watch, flags, page, invocation);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/graphs/copies.h"
 #include "executor/cli/graphs/graph_text.h"
+#include "executor/cli/passes/fed_shapes.h"
 #include "executor/cli/passes/pass_report.h"
 #include "executor/cli/passes/report_page.h"
 #include "executor/values/tensor_text.h"
@@ -45,22 +46,6 @@ struct Part {
 
   std::string NameOf(NodeId n) const { return NameInBody{function, graph.name(n)}.Text(); }
 };
-
-GraphShapes ShapesOf(const Graph& graph,
-                     const std::vector<std::pair<std::string, PartialShape>>& fed) {
-  std::vector<std::pair<NodeId, absl::Status>> errors;
-  ShapeOptions options;
-  options.errors = &errors;
-  for (const auto& [name, shape] : fed) {
-    const absl::StatusOr<Output> output = graph.ParseOutput(name);
-    if (!output.ok() || output->is_control()) continue;
-    TensorInfo info;
-    info.shape = shape;
-    options.feeds[*output] = std::move(info);
-  }
-  absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(graph, options);
-  return shapes.ok() ? *std::move(shapes) : GraphShapes();
-}
 
 Json InputsJson(const Part& part, NodeId n) {
   const std::string prefix = NameInBody{part.function, ""}.Text();
@@ -157,7 +142,8 @@ Json GraphJson(Part part) {
     const absl::StatusOr<FunctionGraph> body = FunctionGraph::Make(graph, function, functions);
     complete &= body.ok();
     if (body.ok()) {
-      add({body->graph, function.name, part.provenance, {}, ShapesOf(body->graph, {}), {}}, bodies);
+      add({body->graph, function.name, part.provenance, {}, ShapesWithFeeds(body->graph, {}), {}},
+          bodies);
     }
     if (!complete && count >= kMostNodes) break;
   }
@@ -200,12 +186,13 @@ absl::Status WriteHtmlReport(const std::string& path, ReportSubject subject) {
       .Set("passes", PassesJson(subject.report))
       .Set("changes", std::move(changes))
       .Set("before",
-           GraphJson({subject.before, "", nullptr, {}, ShapesOf(subject.before, subject.fed), {}}))
+           GraphJson(
+               {subject.before, "", nullptr, {}, ShapesWithFeeds(subject.before, subject.fed), {}}))
       .Set("after", GraphJson({subject.after,
                                "",
                                &subject.provenance,
                                subject.placement,
-                               ShapesOf(subject.after, subject.fed),
+                               ShapesWithFeeds(subject.after, subject.fed),
                                {}}));
   if (!subject.more.Find("schedule").has_value()) data.Set("schedule", Json());
   for (const std::string& key : subject.more.Keys()) data.Set(key, *subject.more.Find(key));

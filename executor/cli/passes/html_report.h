@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "executor/cli/passes/fed_shapes.h"
 #include "executor/session/session.h"
 #include "executor/values/json.h"
 #include "grappler_lite/pipeline/observer.h"
@@ -49,7 +50,7 @@ struct ReportSubject {
   absl::Span<const NodePlacement> placement = {};
   // Tensors that were fed ("x", "x:0"), with their shapes; shapes behind them follow. Names that a
   // graph does not have are skipped.
-  std::vector<std::pair<std::string, PartialShape>> fed = {};
+  FedShapes fed = {};
   // Further keys of the page's data, which tests and the scripts of the page know: "schedule"
   // (ScheduleJson), "times", "memory", "timeline", "answer", "bench", "about". A key that is
   // missing or null has no tab.

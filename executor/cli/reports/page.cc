@@ -63,10 +63,7 @@ absl::Status Page::Write(const Workbench& bench, const Executable& executable,
                         OptimizedGraph(executable), OptimizerReport(executable),
                         *bench.watchers->history(), *bench.watchers->provenance(),
                         PlacementReport(executable)};
-  if (request != nullptr) {
-    for (size_t i = 0; i < request->feeds.size(); ++i)
-      subject.fed.emplace_back(request->feed_names[i], PartialShape(request->feeds[i].shape()));
-  }
+  if (request != nullptr) subject.fed = BeforeRuns(executable, 0, *request).fed;
   subject.more = std::move(more_);
   status.Update(WriteHtmlReport(flags_.report, std::move(subject)));
   return status;

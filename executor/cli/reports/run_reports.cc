@@ -51,6 +51,16 @@ absl::Status AddProfiles(const RunWatch& watch, const CommonFlags& flags, Invoca
 
 }  // namespace
 
+RunWatch::Before BeforeRuns(const Executable& executable, double load_ms,
+                            const RunRequest& request) {
+  const Times times = TimesReport(executable);
+  RunWatch::Before before;
+  before.stages_ms = {{"load", load_ms}, {"optimize", times.optimize}, {"place", times.place}};
+  for (size_t i = 0; i < request.feeds.size(); ++i)
+    before.fed.emplace_back(request.feed_names[i], PartialShape(request.feeds[i].shape()));
+  return before;
+}
+
 absl::Status AddRunReports(const Executable& executable, const RunWatch& watch,
                            const TimedFlags& flags, Invocation& invocation) {
   for (const std::string& path : flags.traces) {

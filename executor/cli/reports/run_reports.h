@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "executor/cli/model/feeds.h"
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/options/run_flags.h"
 #include "executor/cli/reports/run_watch.h"
@@ -35,6 +36,10 @@ absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation);
 // Adds what memory holds: constants, the arena and its largest values.
 void AddMemory(const Executable& executable, Invocation& invocation);
+
+// What a trace tells of the time before the runs of `executable`, which were fed with `request`.
+RunWatch::Before BeforeRuns(const Executable& executable, double load_ms,
+                            const RunRequest& request);
 
 double PeakRssMb();  // the most memory of the process so far, in units of 2^20 bytes
 

@@ -3,9 +3,12 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/cli/options/run_flags.h"
+#include "executor/cli/passes/fed_shapes.h"
 #include "executor/run/run_recorder.h"
 #include "plugin/host/loading/profiler_session.h"
 
@@ -21,6 +24,15 @@ class RunWatch {
   explicit RunWatch(const RecordFlags& flags, bool for_page = false);
   // Whether --trace, --op-table or the page asks for a recording.
   bool wanted() const { return wanted_; }
+
+  // What came before the runs, for traces: the milliseconds of stages, in their order, and the
+  // shapes that runs are fed with.
+  struct Before {
+    std::vector<std::pair<std::string, double>> stages_ms;
+    FedShapes fed;
+  };
+  void SetBefore(Before before) { before_ = std::move(before); }
+  const Before& before() const { return before_; }
 
   // Starts recording. Returns the recorder for Session::Run, which the RunWatch owns; null if none
   // is wanted.
@@ -50,6 +62,7 @@ class RunWatch {
   std::chrono::system_clock::time_point system_start_;
   std::vector<PluginProfile> profiles_;
   std::vector<Plane> planes_;
+  Before before_;
 };
 
 }  // namespace tenon::cli

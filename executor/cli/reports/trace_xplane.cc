@@ -39,8 +39,11 @@ class Plane {
   void AddStep(const RunSpan& run, const RunSpan::Step& step, int64_t start_ns, int64_t stop_ns,
                pb::XLine* line) {
     const StepLabel label = LabelOf(*run.plan, step.index);
-    pb::XEvent* event = AddEvent(label.node.empty() ? label.what : std::string(label.node),
-                                 start_ns, stop_ns, line);
+    // "node:Op", by which the tables of XProf know what an event is.
+    const std::string name =
+        label.node.empty() ? label.what : absl::StrCat(label.node, ":", label.what);
+    pb::XEvent* event = AddEvent(name, start_ns, stop_ns, line);
+    if (!label.node.empty()) AddStat("tf_op", name, event);
     AddStat("op", label.what, event);
     AddStat("device", std::string(label.device), event);
     if (!label.places.empty()) AddStat("place", label.places, event);
@@ -99,10 +102,14 @@ void AddHost(const std::vector<RunSpan>& runs, pb::XSpace* space) {
 void AddStreams(const std::vector<RunSpan>& runs, pb::XSpace* space) {
   std::optional<Plane> plane;
   std::string device;
+  int devices = 0;
   for (const StreamRow& row : StreamRows(runs)) {
+    // Viewers show planes of GPUs and of few others: each device is one, and its streams bear its
+    // name.
     if (std::exchange(device, row.device) != row.device)
-      plane.emplace(absl::StrCat(device, " streams"), space);
-    pb::XLine* line = plane->AddLine(row.stream);
+      plane.emplace(absl::StrCat("/device:GPU:", devices++), space);
+    pb::XLine* line = plane->AddLine(
+        absl::StrCat("Stream #", plane->lines() + 1, "(", row.device, " ", row.stream, ")"));
     for (const StreamSpan& span : row.spans)
       plane->AddStep(*span.run, *span.step, span.start_ns, span.stop_ns, line);
   }
