@@ -66,10 +66,10 @@ class Lowering {
   // alone. To be called once. The last of `nodes` is lowered first: if producers come first in
   // `nodes`, results that no lowered reader needs are not computed. Errors name the node and its
   // calls.
-  // RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a gradient of a function, or a call
-  // on another task. INVALID_ARGUMENT: a function calls itself, or calls nest too deep.
-  // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. After an error the graph is half lowered and
-  // must be dropped.
+  // RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a call on another task, or a loop
+  // without variables. INVALID_ARGUMENT: a function calls itself, or calls nest too deep.
+  // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. For the gradient of a function also those of
+  // AddGradientFunction. After an error the graph is half lowered and must be dropped.
   absl::Status Run(absl::Span<const NodeId> nodes);
   // The output that now stands for `output` of the original graph; `output` itself if it was not
   // replaced.

@@ -13,8 +13,8 @@ namespace tenon {
 
 // Lends arenas to frames for the time of a run. So a session holds as many arenas as runs were
 // under way at once, each as large as its largest user needed, however many plans it keeps. After
-// every kWindow runs the pool frees arenas that were idle during all of these runs, and idle arenas
-// of more than twice the size that one of these runs asked for. Thread-safe.
+// every kWindow runs the pool frees arenas that were idle during all of these runs. It also frees
+// idle arenas of more than twice the largest size that any of these runs asked for. Thread-safe.
 class ArenaPool {
  public:
   static constexpr int64_t kWindow = 1024;
@@ -23,9 +23,9 @@ class ArenaPool {
   static constexpr uint64_t kOwnBytes = 64 << 10;
 
   // Hands out an arena of at least `bytes` bytes with undefined contents, aligned to
-  // kTensorAlignment: the one at address `before` if it is idle and large enough, else the idle one
-  // that was used last and is large enough, else a new one in the place of an idle one. Null when
-  // memory is short.
+  // kTensorAlignment: the one at address `before` (null: any) if it is idle and large enough, else
+  // the idle one that was used last of those that are large enough, else a new one. Before a new
+  // one is allocated, one idle arena is freed. Null when memory is short.
   BufferRef Take(uint64_t bytes, const void* before);
   // Takes an arena back, which nobody may use any more.
   void Return(BufferRef arena);

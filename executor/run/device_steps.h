@@ -132,9 +132,10 @@ class AwaitStep : public SlowStep {
 // Queues a copy and records an event behind it. Does not wait for the copy; but if no step has
 // waited for the copy of an earlier pass, waits for that one first. The target is planned host
 // memory or a slot: device memory, or host memory of a size that only the run knows or that the ABI
-// watch guards. A copy of no bytes queues nothing and records no event. Source and target must stay
-// in place until the event is complete. Errors are those of the device, which name the plug-in and
-// the callback; those of allocating the target; INTERNAL if there is no value to copy.
+// watch guards. A copy of no bytes queues the step's waits alone and records no event. Source and
+// target must stay in place until the event is complete. Errors are those of the device, which name
+// the plug-in and the callback; those of allocating the target; INTERNAL if there is no value to
+// copy.
 class CopyStep : public SlowStep {
  public:
   enum class Direction {
@@ -142,7 +143,7 @@ class CopyStep : public SlowStep {
     kToHost,    // from `device` to host memory
     kBetween    // from `device` to `target`
   };
-  // A stream of `device` copies, after `waits`. `target`: null unless the direction is kBetween.
+  // A stream of `device` copies, after `waits`. `target`: read only if the direction is kBetween.
   // `to`: the planned host memory, if `slot` is -1. `event`: the frame's event for this copy. The
   // devices must outlive the step.
   CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits,

@@ -77,10 +77,10 @@ class Frame : public RunState {
   absl::Status Synchronize();
   // Synchronize at the end of a run with this `status`. Leaves out a device if other runs use it
   // too and it is known to have done all work of this run: so no run waits for the work of others.
-  // Leaves out none if `status` is an error or the run is recorded.
+  // Leaves out none if `status` is an error, if the run is recorded, or after NoteEmptyCopy.
   absl::Status SynchronizeAtEnd(const absl::Status& status);
-  // Notes that the run had a copy of no bytes. Such a copy queues nothing, so its end says nothing
-  // of the work before it: SynchronizeAtEnd then waits for all devices.
+  // Notes that the run had a copy of no bytes. Such a copy has no event, so no wait for the copy
+  // tells of the work before it: SynchronizeAtEnd then waits for all devices.
   void NoteEmptyCopy() { values_->has_empty_copy.store(true, std::memory_order_relaxed); }
   // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
   // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
@@ -133,7 +133,8 @@ class Frame : public RunState {
   const Tensor& slot(int32_t i) const { return slots_[i]; }
   // Stores a value in slot i and updates every entry of the pointer table that refers to the slot.
   void SetSlot(int32_t i, Tensor value);
-  // Drops the slot's tensor. The pointer table keeps the old address: no step may read it.
+  // Drops the slot's tensor. The pointer table keeps the old address: no step may read the slot
+  // before it is filled again.
   void ReleaseSlot(int32_t i) { slots_[i].Clear(); }
   // The slot for a step that writes the tensor in place. The step must call SlotFilled afterwards.
   Tensor* SlotToFill(int32_t i) { return &slots_[i]; }
@@ -192,8 +193,8 @@ class Frame : public RunState {
   };
   PluginCall& plugin_call() { return plugin_call_; }
 
-  // RunState, for kernels on planned memory: these must not call it. The two that can fail are
-  // INTERNAL; SetOutput does nothing, and Input returns an uninitialized tensor.
+  // RunState, for kernels on planned memory: these kernels must not call it. AllocateOutput and
+  // TakeInput return INTERNAL, SetOutput does nothing, Input returns an uninitialized tensor.
   absl::StatusOr<void*> AllocateOutput(int i, const Shape& shape) override;
   void SetOutput(int, Tensor) override {}
   Tensor Input(int) override { return Tensor(); }

@@ -18,11 +18,11 @@ namespace tenon {
 // between threads. Shares the ownership of `state`.
 struct PreparedKernel {
   std::vector<Prepare::PreparedOutput> outputs;
-  // The plan has given outputs that are an input under another shape the input's place:
-  // ComputeOutputs leaves them out.
+  // The plan has given each output that renames an input the place of that input. ComputeOutputs
+  // leaves these outputs uninitialized.
   bool aliases_planned = false;
-  // Whether `run` needs nothing but memory for its outputs, of the prepared shapes, unless it is a
-  // kernel of whole tensors.
+  // Whether there is a `run` that needs nothing but memory for its outputs, which have the prepared
+  // shapes. Says nothing of a kernel of whole tensors.
   bool is_plain = false;
   TypeVector output_types;   // without the mark of references
   size_t scratch_bytes = 0;  // that `run` needs
@@ -50,8 +50,8 @@ using InputFn = absl::FunctionRef<absl::StatusOr<Tensor>(int i, InputUse use)>;
 
 // Runs the kernel on the calling thread, with `workers` for its loops, and returns all outputs in
 // order. The outputs lie in host memory, but for tensors that the kernel passes on in the memory of
-// `device`. An output that aliases an input shares the input's buffer; if the plan has placed it,
-// its tensor is uninitialized.
+// `device`. An output that aliases an input shares the input's buffer; with aliases_planned, the
+// output's tensor is uninitialized.
 //
 // `in`: the data pointers of the inputs, where built-in kernels can read them. `input` returns an
 // input as a tensor; it must not fail for InputUse::kView. Errors do not name the node: those of
@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
                                                    InputFn input, Workers& workers,
                                                    Device* device = nullptr);
 // The same into `outputs`, one for each output. A tensor that is initialized already, which must
-// have the type and shape of its output, lends its memory: the kernel writes there if it has
-// prepared no value, alias or dynamic output. After an error some may be set.
+// have the type and shape of its output, lends its memory: the kernel writes there unless it has
+// prepared that output as a value, an alias or dynamic. After an error some outputs may be set.
 absl::Status ComputeInto(absl::Span<Tensor> outputs, const PreparedKernel& kernel, void* const* in,
                          InputFn input, Workers& workers, Device* device = nullptr);
 

@@ -23,8 +23,10 @@ namespace tenon {
 // is returned:
 // * With Plan::places, the node at the lowest place. After an error, the steps of nodes at lower
 //   places still run.
-// * Without places, the node of the first step in the plan. Without tasks, no step behind it runs.
-//   With tasks, steps of other tasks may have run already.
+// * Without places and tasks, the node of the first step in the plan that fails. No step behind
+//   that step runs.
+// * Without places, but with tasks, the node of the step at the lowest Plan::step_places. Steps at
+//   higher places may have run already.
 // Asynchronous calls that have begun end in any case. Frame::EndCalls says which error counts.
 //
 // CANCELLED and DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node
@@ -42,7 +44,8 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
 // Runs steps [begin, end) of the frame's plan, in order, until one fails or, if is_watched is set
 // in the frame's context, until Frame::CheckLimits fails after a step. For steps that run other
 // steps: branches and loops. After an error, frame.node() is the node that failed or ran last; the
-// error does not name it.
+// error does not name the node. Passes exceptions of steps on, but for RunEnded: WithinMemory
+// makes a lack of memory a status.
 absl::Status RunSteps(Frame& frame, uint32_t begin, uint32_t end);
 
 }  // namespace tenon

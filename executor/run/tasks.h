@@ -24,8 +24,8 @@ namespace tenon {
 // error. The error does not name the node.
 absl::Status RunTasks(Frame& frame);
 
-// What a frame needs for that, kept from run to run so that a run allocates nothing. The plan must
-// outlive it.
+// What a frame needs for RunTasks, kept from run to run so that a run allocates nothing. The plan
+// must outlive the object.
 class TaskState {
  public:
   explicit TaskState(const Plan& plan);

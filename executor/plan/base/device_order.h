@@ -10,21 +10,21 @@
 
 namespace tenon {
 
-// How many results of devices may wait for their readers on the host.
+// How many results of devices may wait for their readers on the host (QueueDevicesFirst).
 inline constexpr int kMostAhead = 8;
 
-// Sorts schedule.order so that the host is not kept from queueing work by work of its own. Of the
-// nodes that may come next, those on devices go first, then those on the host that a node on a
-// device needs, then the others; of one kind the first in the order so far. But while kMostAhead
-// results of devices wait for their readers on the host, the others go first, even those that read
-// none of these results: so not all results must be kept at once. Nodes with effects keep their
-// order among themselves, as in BeginCallsEarly. Schedule::places gets each node's position before
-// the sort.
+// Sorts schedule.order so that the host queues work for devices before it does work of its own. Of
+// the nodes that may come next, those on devices go first, then those on the host that a node on a
+// device needs, then the others; of one kind the first in the order so far. While kMostAhead
+// results of devices or more wait for readers on the host, the third kind goes first, so that not
+// all results must be kept at once: nodes on the host that no device needs, whether they read these
+// results or not. Nodes with effects keep their order among themselves, as in BeginCallsEarly. If
+// the order changes, Schedule::places gets each node's position before the sort.
 //
-// `devices`: by node id; `host` itself, and never null, for a node on the host. `fed_only`: as for
+// `devices`: by node id; `host` itself for a node on the host, never null. `fed_only`: as for
 // MakeSchedule. Changes nothing without nodes on other devices than `host`, or if schedule.order
-// has control flow or a node with a reference as an output, or if it is sorted already
-// (Schedule::places). Takes O(n log n).
+// has control flow or a node with a reference as an output, or if schedule.places is not empty.
+// Takes O(n log n).
 void QueueDevicesFirst(const Graph& graph, absl::Span<Device* const> devices, const Device* host,
                        const std::vector<bool>& fed_only, Schedule& schedule);
 

@@ -6,7 +6,8 @@
 namespace tenon {
 
 // Whether the node changes something that other nodes may see, or sees what other nodes change: a
-// stateful node, a node of an unknown op, or one that takes a resource or a string as a handle.
+// stateful node, a node of an unknown op, a node that takes a resource, or a node whose input
+// "handle" is a string.
 bool HasEffects(const Graph& graph, NodeId n);
 // Whether an output is a reference. A reader of it sees the value at the reader's own place in the
 // order.

@@ -37,9 +37,9 @@ static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 
 // One step. It becomes a Step of the plan (executor/run/plan.h).
 struct GraphStep {
-  // Notes that the step sets these flags while `alive` lives, and clears them while it is dead. The
-  // step must run in both cases, so SlowStep::guard stays kAlways. A BranchStep around the step may
-  // clear the flags in its place.
+  // Notes that the step sets these flags while `alive` lives, and clears them while `alive` is
+  // dead. The step must run in both cases: add it with the guard kAlways. A BranchStep around the
+  // step may clear the flags in its place.
   void SetsFlags(int32_t first, int32_t count, int32_t alive) {
     first_flag = first;
     num_flags = count;

@@ -36,10 +36,12 @@ class DeviceCopies {
     return OnDevice(reader, id, nullptr);
   }
   // For a value that the step before has made on a device: if a node on the host reads it, or it is
-  // fetched, its copy to the host is queued at once, and OnHost only adds the wait. Not for a value
-  // that a run may do without, or that a loop makes.
+  // fetched, its copy to the host is queued at once, and OnHost only adds the wait. Does nothing
+  // for a value that some runs do not make, or that a loop makes. RESOURCE_EXHAUSTED for a value
+  // that is too large.
   absl::Status BeginToHost(const Output& value);
-  // To be called when all steps are there: keeps what the copies use that nobody waits for.
+  // To be called when all steps are there. Lets the source and the target of each copy that no step
+  // waits for live to the end of the run.
   void HoldUnawaited();
   // Adds a step in which the host waits until the copy `id` to a device is complete; adds nothing
   // if the value is no such copy, or if a step that always runs, outside of loops, waits for it

@@ -61,14 +61,15 @@ class StepBuilder {
 
   // Add a step behind all others, and before it the steps that wait for the asynchronous calls
   // which it needs. `inputs` and `outputs` are storages; -1: the step does not use the argument.
-  // `n` may be kNoNode. AddStep leaves function, state and guard to the caller. AddSlowStep sets
-  // them: the graph owns `step`, which is skipped while flag `alive` is dead.
+  // `n` may be kNoNode. AddStep leaves function, state and guard to the caller; node_alive[n] must
+  // be set. AddSlowStep sets function, state and guard: the graph owns `step`, which is skipped
+  // while flag `alive` is dead.
   GraphStep& AddStep(NodeId n, absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   GraphStep& AddSlowStep(NodeId n, std::unique_ptr<SlowStep> step, int32_t alive,
                          absl::Span<const int32_t> inputs, absl::Span<const int32_t> outputs);
   // For node n, which the error `status` keeps from being planned. Returns `status` if the node
   // always runs. In a branch or a loop the node may never be reached: adds a step that fails with
-  // `status`, gives the outputs slots, and returns OK.
+  // `status`, gives the outputs slots, and returns OK. node_alive[n] must be set.
   absl::Status FailLater(NodeId n, const absl::Status& status);
 
   // Bracket everything that is added for node n, so that the node's edges are known to AsyncCalls.

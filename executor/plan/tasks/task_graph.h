@@ -32,20 +32,22 @@ struct TaskGraph {
   double cost_us = 0;                        // of all tasks
 };
 
-// Whether FindTasks may find any: it takes some time to prepare its arguments.
+// Whether FindTasks may find tasks. To be asked before the arguments of FindTasks are made, which
+// takes time.
 bool AllowsTasks(const PlanInput& input, const StepGraph& graph);
 
 // Cuts the graph's row into tasks. A step comes after each step before it in the row whose result
 // it reads or writes over; after the nodes that its node has an edge from, if only through nodes
 // without steps; and after all steps before it that touch what it touches without an argument to
 // show it: state, flags of control flow, devices. Steps of a branch or a loop stay together. Small
-// steps join the step before them.
+// steps join the step before them, except with InterOp::kAlways.
 //
 // `place_of`: by storage, the storage that represents all storages of its place in memory.
 //
-// Empty without AllowsTasks (the input forbids tasks or has one thread, or the graph begins
-// asynchronous calls); if tasks would not make the run clearly shorter, by the estimated times; or
-// if there would be more than some thousands of them.
+// Empty without AllowsTasks (the input forbids tasks or has one thread, or the graph has one step
+// or begins asynchronous calls); if tasks would not make the run clearly shorter, by the estimated
+// times, except with InterOp::kAlways; or if there would be more than some thousands of tasks or
+// too many edges between nodes.
 TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
                     absl::Span<const int32_t> place_of);
 
