@@ -51,8 +51,8 @@ class Construction {
 };
 
 // One call of a kernel, on the thread on which the host calls it. Indices of inputs and outputs
-// count tensors, from 0. Functions throw the host's error, such as RESOURCE_EXHAUSTED without
-// memory.
+// count tensors, from 0. Functions and the constructor throw the host's error, such as
+// RESOURCE_EXHAUSTED without memory.
 class Call {
  public:
   // `context` must outlive the object.
@@ -74,7 +74,8 @@ class Call {
 
   // An output of this shape, in new memory. Throws INVALID_ARGUMENT if its size is beyond 63 bits.
   Tensor Out(int index, const Dims& dims);
-  // In the memory of one of these inputs, if it may be changed and fits; else in new memory.
+  // The same, but in the memory of one of these inputs, if it may be changed and fits; else in new
+  // memory.
   Tensor OutLike(int index, const Dims& dims, const std::vector<int>& candidates);
   // The output is the input's memory, as a tensor of `dims`, which have as many elements.
   void OutIsInput(int output, int input, const Dims& dims);
@@ -92,7 +93,8 @@ class Call {
 
 [[noreturn]] void Refuse(const std::string& message);          // INVALID_ARGUMENT
 [[noreturn]] void NotImplemented(const std::string& message);  // UNIMPLEMENTED
-// `axis` counted from the front; throws INVALID_ARGUMENT if there is none.
+// `axis` counted from the front. Throws INVALID_ARGUMENT, with the name `op`, unless `axis` is in
+// [-rank, rank).
 int NormalAxis(int64_t axis, int rank, const char* op);
 
 }  // namespace opencl

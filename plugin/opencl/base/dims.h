@@ -10,8 +10,8 @@ namespace opencl {
 using Dims = std::vector<int64_t>;
 
 int64_t Count(const Dims& dims);  // 1 for a scalar
-// The same for sizes that values of tensors tell. All throw INVALID_ARGUMENT where the result is
-// beyond 63 bits.
+// The same for sizes that values of tensors tell, with a sum and a product of two. These three
+// throw INVALID_ARGUMENT where the result is beyond 63 bits. Count does not look.
 int64_t CheckedCount(const Dims& dims);
 int64_t Plus(int64_t a, int64_t b);
 int64_t Times(int64_t a, int64_t b);
@@ -27,12 +27,13 @@ struct Loop {
   std::vector<Dims> strides;
 
   int64_t count() const { return Count(dims); }
-  // Merges neighbours that every operand crosses as one dimension, and drops dimensions of 1.
+  // Merges neighbours that every operand crosses as one dimension, and drops dimensions of 1. No
+  // dimension may be left.
   void Collapse();
 };
 
-// The loop in which operands of these shapes broadcast to `out`. The result itself is no operand:
-// its elements come in order.
+// The loop in which operands of these shapes broadcast to `out`, as they must; collapsed. The
+// result itself is no operand: its elements come in order.
 Loop BroadcastLoop(const Dims& out, const std::vector<Dims>& operands);
 
 }  // namespace opencl

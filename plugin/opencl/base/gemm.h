@@ -10,12 +10,15 @@ namespace opencl {
 
 // What happens to each result before it is stored.
 struct Epilogue {
-  std::string code;             // OpenCL C over v, row, column and at; tensors are e0, e1, ...
+  // OpenCL C over v, row, column and at; tensors are e0, e1, ... One line without a // comment: the
+  // code becomes a macro.
+  std::string code;
   std::vector<Tensor> tensors;  // of the product's type
 };
 
 // Steps as the host's fused ops name them ("BiasAdd", "Add", "FusedBatchNorm", "Relu", ...) with
-// their operands in order. Throws UNIMPLEMENTED for a name that is not there.
+// their operands in order. Throws UNIMPLEMENTED for a name that this plug-in does not know, and
+// INVALID_ARGUMENT if there are too few operands.
 Epilogue MakeEpilogue(const std::vector<std::string>& steps, const std::vector<Tensor>& operands,
                       float epsilon, float alpha);
 
@@ -44,7 +47,7 @@ struct Gemm {
 };
 
 // Queues the product. Operands and result are of one type: a float type, or without window and
-// epilogue an integer.
+// epilogue an integer. Does nothing for an empty `c`. Without k and epilogue, `c` becomes 0.
 void RunGemm(Call& call, const Gemm& gemm);
 
 }  // namespace opencl

@@ -9,10 +9,11 @@
 
 namespace opencl {
 
-// Holds the kernel's lock from its first argument to Run.
+// Holds the kernel's lock for its whole life. A thread that has a Launch must not begin another one
+// of the same kernel.
 class Launch {
  public:
-  // Compiles the kernel if nobody has.
+  // Compiles the kernel if nobody has. Throws what Programs::Get throws.
   Launch(Call& call, const Source& source);
 
   // Memory and the index of its first element: two arguments, `__global T* x, ulong x_at`.
@@ -36,8 +37,9 @@ class Launch {
   // of 64 if `wide`.
   Launch& Positions(const Loop& loop, bool wide);
 
-  // Work-items in each dimension, in groups of `group`. `global` is rounded up to whole groups: the
-  // kernel looks whether it has something to do.
+  // Work-items in each dimension, in groups of `group`, which is cut down to most_work_items().
+  // `global` is rounded up to whole groups: each work-item of the kernel must see whether it has
+  // something to do. Queues nothing if a dimension of `global` is 0.
   void Run(std::array<size_t, 3> global, std::array<size_t, 3> group);
   void Run(int64_t global, size_t group = 256) {
     Run({static_cast<size_t>(global), 1, 1}, {group, 1, 1});

@@ -35,7 +35,8 @@ struct KernelFns {
   void (*destroy)(void*);
 };
 
-// Registers an op's kernel for each of the row's types. `also` constrains a further attribute.
+// Registers an op's kernel for each of the row's types. `also` constrains the attribute
+// `also_attr`, unless that is null. What the host refuses goes to stderr.
 void RegisterOp(const OpRow& row, const KernelFns& functions, const char* also_attr = nullptr,
                 TF_DataType also = TF_FLOAT);
 

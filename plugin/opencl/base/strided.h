@@ -6,7 +6,8 @@
 namespace opencl {
 
 // Copies element by element over a loop with two operands, source and target, whose first elements
-// lie `from_at` and `to_at` elements into their tensors.
+// lie `from_at` and `to_at` elements into their tensors. Both tensors are in device memory and have
+// elements of one size; the elements that are read and written must not overlap.
 void CopyStrided(Call& call, const Tensor& from, int64_t from_at, const Tensor& to, int64_t to_at,
                  Loop loop);
 
@@ -16,7 +17,8 @@ void Permute(Call& call, const Tensor& from, const std::vector<int>& order, cons
 // Sets each byte of the tensor to 0.
 void Clear(Call& call, const Tensor& tensor);
 
-// Queues a copy of all bytes.
+// Queues a copy of all bytes of `from`, of which `to` has as many. Does nothing if both have one
+// address.
 void CopyAll(Call& call, const Tensor& from, const Tensor& to);
 
 }  // namespace opencl

@@ -17,14 +17,19 @@ struct WindowSide {
 // channels].
 class WindowAttrs {
  public:
-  // Throws UNIMPLEMENTED for another order of dimensions. Pools have their window in `ksize`.
+  // Throws UNIMPLEMENTED for another order of dimensions, for strides, dilations or windows over
+  // the batch, and for those over channels but of a pool with equal window and stride. Throws
+  // INVALID_ARGUMENT for lists that have not 4 positive numbers. Pools have their window in
+  // `ksize`. `op` is for errors and must outlive the object.
   WindowAttrs(const Construction& node, const char* op);
 
-  // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT for a
-  // window that does not fit.
+  // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT if the
+  // output size would be negative. As in TensorFlow the size is 0 for a window that exceeds the
+  // padded image by less than two strides.
   WindowSide Side(int dimension, int64_t in, int64_t window) const;
-  int64_t depth() const { return ksize_.empty() ? 1 : ksize_[3]; }  // of a pool over channels
+  int64_t depth() const { return ksize_.empty() ? 1 : ksize_[3]; }  // of a pool over channels; or 1
   bool equal_strides() const { return strides_[1] == strides_[2]; }
+  // Only of an op with `ksize`.
   int64_t window(int dimension) const { return ksize_[static_cast<size_t>(dimension)]; }
 
  private:

@@ -14,8 +14,9 @@ namespace opencl {
 // "CL_OUT_OF_RESOURCES"; for codes that no header names "code -9999".
 std::string CodeName(cl_int code);
 
-// Throws an Error that names the call and the code, unless `code` is CL_SUCCESS. Codes that mean
-// that memory ran out are RESOURCE_EXHAUSTED, all others INTERNAL.
+// Throws an Error that names the call and the code, unless `code` is CL_SUCCESS. The error is
+// RESOURCE_EXHAUSTED for CL_MEM_OBJECT_ALLOCATION_FAILURE and CL_OUT_OF_HOST_MEMORY, and INTERNAL
+// for all other codes, CL_OUT_OF_RESOURCES among them.
 void Check(cl_int code, const char* call);
 
 // Owns one reference of an OpenCL object; moves, does not copy.
@@ -46,7 +47,8 @@ using Program = Owned<cl_program, clReleaseProgram>;
 using KernelHandle = Owned<cl_kernel, clReleaseKernel>;
 using EventHandle = Owned<cl_event, clReleaseEvent>;
 
-// A fact of a device or a platform that is text.
+// A fact of a device or a platform that is text, without blanks at its end. Throws what Check
+// throws.
 std::string TextOf(cl_device_id device, cl_device_info what);
 std::string TextOf(cl_platform_id platform, cl_platform_info what);
 

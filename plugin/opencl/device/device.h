@@ -86,11 +86,13 @@ class Device {
   cl_command_queue host_queue() const { return host_queue_.get(); }
   std::mutex& host_mutex() { return host_mutex_; }
 
-  // Waits until all streams are idle. Throws what a stream or a kernel reports.
+  // Waits until all streams are idle. Throws what a stream or a kernel reports; after the error of
+  // a stream the streams made behind it may still work. Not under `host_mutex`.
   void Synchronize();
 
-  // `size` bytes of host memory that copies reach fast. NULL if there is none. To be freed with
-  // FreeHost, which does nothing for any other address, or else with the device.
+  // `size` bytes of host memory that copies reach fast. NULL if there is none, and for no bytes. To
+  // be freed with FreeHost, which does nothing for any other address, or else with the device. Both
+  // not under `host_mutex`.
   void* AllocateHost(uint64_t size);
   void FreeHost(void* address);
 

@@ -36,11 +36,13 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // NULL if the device has no such memory left, or for no bytes.
+  // NULL if the device has no such memory left, if the driver refuses, or for no bytes. Deallocate
+  // takes what Allocate returned, and does nothing for any other address.
   void* Allocate(uint64_t size);
   void Deallocate(const void* address);
 
-  // The place of `size` bytes. Throws INVALID_ARGUMENT for bytes that are in no block.
+  // The place of `size` bytes, until Deallocate. Throws INVALID_ARGUMENT unless one block has all
+  // of these bytes.
   Place Find(const void* address, uint64_t size) const;
 
   Stats stats() const;

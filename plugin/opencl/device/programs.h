@@ -38,7 +38,8 @@ class Programs {
   Programs(cl_context context, cl_device_id device);
   ~Programs();
 
-  // The kernel lives as long as this object. Throws INTERNAL with the compiler's log.
+  // The kernel lives as long as this object. Throws INTERNAL with the compiler's log, and what
+  // Check and SourceOf throw. After an error the next call tries again.
   Kernel& Get(const Source& source);
 
  private:

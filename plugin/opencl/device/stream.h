@@ -14,7 +14,8 @@ namespace opencl {
 // A new in-order queue that tells when its commands ran.
 Queue NewQueue(cl_context context, cl_device_id device);
 
-// An in-order queue. Work is queued and returns at once. Thread-safe.
+// An in-order queue. Functions queue work and return at once, but for Finish. They throw what Check
+// throws. Thread-safe.
 class Stream {
  public:
   explicit Stream(Device& device);
@@ -25,9 +26,9 @@ class Stream {
 
   Device& device() { return device_; }
   cl_command_queue queue() const { return queue_.get(); }
-  int number() const { return number_; }  // 0, 1, ...: in the order in which the device's were made
+  int number() const { return number_; }  // 0, 1, ...: in the order in which the process made them
 
-  // Work was queued: Finish has something to wait for.
+  // To be called by everyone who has queued work on queue(): else Finish does not wait for it.
   void Touch() { touched_.store(true, std::memory_order_release); }
 
   // An event for what is queued so far, which the device gets to see at once.
@@ -47,7 +48,8 @@ class Stream {
   std::atomic<bool> touched_{false};
 };
 
-// A point of a stream; what was recorded last. Thread-safe.
+// A point of a stream: what was recorded last. Status is SE_EVENT_COMPLETE if nothing was recorded.
+// Thread-safe.
 class Event {
  public:
   void Record(Stream& stream);

@@ -11,7 +11,7 @@ class Stream;
 // otherwise event() is NULL, and this does nothing.
 class Traced {
  public:
-  // `name` stays valid as long as the library is loaded.
+  // `stream` and `name` must outlive the object.
   Traced(Stream& stream, const char* name);
   ~Traced();
   Traced(const Traced&) = delete;
