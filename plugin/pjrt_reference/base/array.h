@@ -30,15 +30,17 @@ struct Type {
 // "tensor<2x3xf32>", "!stablehlo.token".
 std::string ToString(const Type& type);
 std::string ToString(const Dims& dims);
-// Whether the elements' bytes can be counted, with room for arithmetic on them.
+// Whether the elements' bytes can be counted, with room for arithmetic on them. False for a
+// negative dimension, and if the dimensions that are not 0 have a product above 2^56.
 bool FitsMemory(const Type& type);
 
-// 64-byte aligned memory, which may be foreign.
+// Memory: its own, which is aligned to 64 bytes, or someone else's of any alignment.
 class Storage {
  public:
-  // Throws Refusal(kResourceExhausted).
+  // Throws Refusal(kResourceExhausted) without memory. The bytes are undefined.
   explicit Storage(size_t bytes);
-  // Memory of someone else's; `keeper` is released with the storage.
+  // Memory of someone else's, which must outlive the storage; `keeper`, which may be null, is
+  // released with the storage.
   Storage(void* data, size_t bytes, std::shared_ptr<void> keeper);
   ~Storage();
   Storage(const Storage&) = delete;
@@ -74,7 +76,7 @@ class Array {
   }
   // The same elements under other dims, of the same count; nothing is copied.
   Array WithDims(Dims dims) const { return Array({type_.element, std::move(dims)}, storage_); }
-  // The same memory or, if others have it too, a copy.
+  // The same memory or, if other arrays have it too, a copy.
   Array Own() &&;
 
  private:
@@ -83,8 +85,9 @@ class Array {
 };
 
 // Elements `at` to `at` + `count` - 1, as the type in which they are computed; wraps, rounds or
-// truncates as a conversion between integers or floats does. T is one of VisitComputed's types for
-// the array's element.
+// truncates as a conversion between integers or floats does. T is one of VisitComputed's types and
+// of the element's kind: integers and i1 as integers, floats as floats, complex numbers as complex
+// numbers. Load also gives integers as floats. Throws Refusal(kInternal) for any other pair.
 template <typename T>
 void Load(const Array& array, int64_t at, int64_t count, T* out);
 template <typename T>
@@ -97,7 +100,7 @@ std::vector<T> LoadAll(const Array& array) {
   Load<T>(array, 0, array.count(), values.data());
   return values;
 }
-// Integers and i1 as int64_t.
+// Integers and i1 as int64_t. Throws Refusal(kInternal) for other elements.
 Dims LoadIntegers(const Array& array);
 // `count` times the one element of `value`.
 Array Splat(const Array& value, Dims dims);
@@ -105,7 +108,8 @@ Array Splat(const Array& value, Dims dims);
 // Steps between neighbours along each axis of a row-major array, in elements.
 Dims StridesOf(const Dims& dims);
 
-// Moves `index` to the next position of a row-major walk; false after the last.
+// Moves `index`, of as many entries as `dims`, to the next position of a row-major walk. After the
+// last position returns false, and `index` is the first position again.
 bool Advance(const Dims& dims, Dims* index);
 
 }  // namespace pjref

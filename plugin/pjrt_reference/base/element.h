@@ -36,11 +36,12 @@ bool IsComplex(Element element);
 bool IsSigned(Element element);    // i8 to i64
 bool IsUnsigned(Element element);  // u8 to u64, not i1
 bool IsInteger(Element element);   // either, not i1
-// Bytes of an element; 0 for a token.
+// Bytes of an element; 0 for a token and kInvalid.
 size_t ByteSize(Element element);
 // Bits of an integer; 1 for i1.
 int BitWidth(Element element);
-// "f32", "ui8", "complex<f32>". kInvalid for a name that is none.
+// "f32", "ui8", "complex<f32>"; "invalid" for kInvalid. ElementNamed gives kInvalid for any other
+// name, "token" among them.
 std::string_view NameOf(Element element);
 Element ElementNamed(std::string_view name);
 // Of complex<f32> f32; of others the type itself.
@@ -61,7 +62,7 @@ BFloat ToBFloat(float value);
 Half ToHalf(double value);
 BFloat ToBFloat(double value);
 
-// Calls body(T()) with the type in which elements are stored: bool as uint8_t.
+// Calls body(T()) with the type in which elements are stored: i1 as uint8_t, 0 or 1.
 template <typename Body>
 decltype(auto) VisitStored(Element element, Body&& body) {
   switch (element) {
@@ -97,7 +98,8 @@ decltype(auto) VisitStored(Element element, Body&& body) {
 }
 
 // Calls body(T()) with the type in which an element is computed: float for 16-bit floats, int64_t
-// and uint64_t for integers of any width, which wrap when they are stored.
+// for signed integers of any width, uint64_t for unsigned ones and i1. Integers wrap when they are
+// stored; what is not 0 is stored as the i1 1.
 template <typename Body>
 decltype(auto) VisitComputed(Element element, Body&& body) {
   switch (element) {

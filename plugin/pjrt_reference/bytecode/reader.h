@@ -9,7 +9,8 @@
 
 namespace pjref {
 
-// Reads from the front of its bytes; refuses to read beyond their end.
+// Reads from the front of its bytes. All functions throw Refusal(kUnknown) rather than read beyond
+// the end. The bytes must outlive the reader and the views that it gives.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -22,8 +23,8 @@ class ByteReader {
     bytes_.remove_prefix(size);
     return taken;
   }
-  // The zeros below the lowest set bit of the first byte say how many bytes follow: the bits above
-  // it are the lowest.
+  // The number of zeros below the lowest set bit of the first byte is the number of bytes that
+  // follow. The bits above that set bit are the lowest of the number.
   uint64_t Number() {
     const uint8_t first = Byte();
     if (first & 1) return first >> 1;
@@ -39,12 +40,14 @@ class ByteReader {
     const uint64_t value = Number();
     return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
   }
-  // A count of things that take a byte or more each.
+  // A count of things that take a byte or more each, so that it cannot exceed the bytes that are
+  // left.
   uint64_t Count() {
     const uint64_t count = Number();
     if (count > bytes_.size()) Fail("a count is larger than what follows");
     return count;
   }
+  // Up to a byte 0, which is taken too.
   std::string Text() {
     const size_t end = bytes_.find('\0');
     if (end == std::string_view::npos) Fail("a text has no end");

@@ -21,17 +21,22 @@ struct FileType {
 
 class Tables {
  public:
-  // The sections' bytes. They must outlive the tables.
+  // The sections' bytes, which must outlive the tables. To be called once each, in this order.
+  // `start`: the first byte of the file. All functions of the class throw Refusal(kUnknown) for
+  // malformed bytes and for a number that the file does not have.
   void ReadTexts(std::string_view section);
   void ReadDialects(std::string_view section, uint64_t version, const char* start);
   void ReadOffsets(std::string_view offsets, std::string_view section);
 
   void ReadProperties(std::string_view section);
 
-  // Of each set of properties the numbers of its attributes.
+  // For each set of properties the encoded numbers of its attributes.
   const std::vector<std::string_view>& properties() const { return properties_; }
   const std::string& OpName(uint64_t number) const;
-  // Read when they are asked for: a file has locations, which nobody asks for.
+  // Read when they are asked for: a file has locations, which nobody asks for. The references live
+  // as long as the tables. An attribute that is not read here, as of another dialect, is a kUnit.
+  // Throw Refusal(kUnimplemented) for a type that is not read here, and TypeAt also
+  // Refusal(kInvalidArgument) for a dimension that is not known.
   const Attribute& AttributeAt(uint64_t number);
   const FileType& TypeAt(uint64_t number);
 

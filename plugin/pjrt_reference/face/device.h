@@ -25,14 +25,15 @@ class DeviceCore {
   DeviceCore& operator=(const DeviceCore&) = delete;
 
   int id() const { return id_; }
-  // Tasks run one after the other, on the device's thread. A task must not throw.
+  // Tasks run one after the other, on the device's thread. A task must not throw. Throws
+  // Refusal(kFailedPrecondition) after Stop.
   void Queue(EventKinds kind, std::function<void()> task);
-  // Waits for the queue and ends the thread; nothing may be queued afterwards. Not on the device's
-  // own thread.
+  // Waits until all queued tasks are done and ends the thread. Not on the device's own thread. A
+  // second call does nothing.
   void Stop();
   bool IsThisThread() const { return thread_.get_id() == std::this_thread::get_id(); }
 
-  // Throws Refusal(kResourceExhausted) beyond the limit.
+  // Throws Refusal(kResourceExhausted), and reserves nothing, beyond Settings::memory_limit.
   void Reserve(int64_t bytes);
   void Release(int64_t bytes);
   struct Account {
@@ -63,7 +64,8 @@ using DevicePtr = std::shared_ptr<DeviceCore>;
 // What a buffer holds, once it is ready. Several buffers and tasks may share it.
 class Value {
  public:
-  // Reserves the memory; throws Refusal(kResourceExhausted). `foreign`: it is someone else's.
+  // Reserves the memory (DeviceCore::Reserve, with its error) but does not allocate it. `foreign`:
+  // the memory is someone else's, and nothing is reserved.
   Value(DevicePtr device, Type type, bool foreign = false);
   ~Value();
   Value(const Value&) = delete;
@@ -72,16 +74,17 @@ class Value {
   const Type& type() const { return type_; }
   const DevicePtr& device() const { return device_; }
   const EventPtr& ready() const { return ready_; }
-  // Before `ready` is set, of the task that makes it; afterwards anyone's to read.
+  // Until `ready` is set only the task that makes the value may touch the array. Then anyone may
+  // read it.
   Array array;
   // Whether a result may take the memory of an argument that is given away.
   bool donatable = true;
   // What made it.
   EventKinds origin = kTransfers;
   // The elements as they lie in the buffer's memory, where that is not row major: all axes in
-  // reverse order.
+  // reverse order. Else not defined.
   Array column_major;
-  // Set when the value goes: host memory that it used is free then.
+  // Set when the value goes: host memory that it used is free then. Null: there is none.
   EventPtr released;
 
  private:

@@ -17,13 +17,15 @@ using Outcome = std::optional<Refusal>;  // nothing: all went well
 // Any thread.
 class EventState {
  public:
-  // Only the first call counts. Callbacks run on this thread, with no lock held.
+  // Only the first call counts. Callbacks run on the calling thread, with no lock held.
   void Set(Outcome outcome);
   bool IsReady() const;
   // Blocks until the event is ready.
   Outcome Await() const;
-  // On this thread if the event is ready already, else on the one that sets it.
+  // Calls `callback` once: on the calling thread if the event is ready already, else on the thread
+  // that sets it.
   void OnReady(std::function<void(const Outcome&)> callback);
+  // An event that is ready, without an error.
   static std::shared_ptr<EventState> Ready();
 
  private:

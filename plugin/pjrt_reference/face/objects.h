@@ -45,7 +45,9 @@ struct DeviceObject {
   std::vector<abi::Memory*> memories;
 };
 
-// Must outlive the runs that it started; buffers and executables may outlive it.
+// Must outlive the runs that it started. Buffers and executables may outlive it, but then may only
+// be asked for what they hold themselves, deleted and destroyed: their `device` and `client` are
+// gone.
 struct ClientObject {
   Settings settings;
   std::vector<std::unique_ptr<DeviceObject>> devices;
@@ -108,17 +110,19 @@ PJREF_OBJECT(LoadedExecutable, LoadedObject)
 PJREF_OBJECT(SerializedExecutable, SerializedObject)
 #undef PJREF_OBJECT
 
-// Refuses a null pointer among a struct's members.
+// Throws Refusal(kInvalidArgument) for a null pointer among a struct's members.
 template <typename Pointer>
 void Need(Pointer pointer, const char* name) {
   if (!pointer) throw Refusal(Code::kInvalidArgument, std::string(name) + " is null");
 }
 
+// NewError, NewEvent and NewBuffer make objects that the host owns and destroys.
 abi::Error* NewError(const Refusal& refusal);
-// An event of the caller's. Where `settings` say that events of this kind never come, it does not.
+// An event that is ready when `state` is; never, if `settings` say so of events of this kind.
 abi::Event* NewEvent(EventPtr state, EventKinds kind, const Settings& settings);
-// What tasks of this kind end with where they are to fail.
+// Throws Refusal(kInternal) if `settings` say that tasks of this kind fail.
 void FailIfAsked(EventKinds kind, const Settings& settings);
+// `column_major`: the buffer says that its axes lie in reverse order.
 abi::Buffer* NewBuffer(DeviceObject* device, ValuePtr value, bool column_major = false);
 
 }  // namespace pjref

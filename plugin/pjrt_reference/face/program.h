@@ -17,8 +17,8 @@ struct CompileOptions {
   bool portable = false;  // for any device, which each run names
   std::string bytes;      // as they were given
 
-  // Throws Refusal: kInvalidArgument for bytes that are no options, kUnimplemented for several
-  // replicas or partitions.
+  // Throws Refusal: kInvalidArgument for bytes that are no options, empty ones among them,
+  // kUnimplemented for several replicas or partitions.
   static CompileOptions Parse(std::string_view bytes);
 };
 
@@ -32,22 +32,26 @@ struct Program {
   // What the executable says of its results, and what its buffers are; the results' own types but
   // for a fault.
   std::vector<Type> shown;
-  // For each result the argument whose memory it takes, or -1; an argument that is none of these
-  // may still be given away.
+  // By result: the argument whose memory it takes, or -1. An argument that no result takes may
+  // still be given away.
   std::vector<int64_t> aliases;
+  // By argument: whether it is given away.
   std::vector<bool> donated;
   // `shown` as PJRT has it.
   std::vector<int> element_types;
   std::vector<int64_t> dims;
   std::vector<size_t> ranks;
 
-  // Throws a refusal that names line and op.
+  // `format` must be "mlir"; `code` is text or bytecode. Throws a refusal. It names line and op if
+  // an op is wrong.
   static std::shared_ptr<const Program> Compile(std::string_view code, std::string_view format,
                                                 const CompileOptions& options,
                                                 const Settings& settings);
-  // Bytes from which the same program is made again, by the same plug-in only. Throws
-  // kInvalidArgument for others.
+  // Bytes from which Deserialize makes the same program again, but for options.bytes, which are
+  // then empty.
   std::string Serialize() const;
+  // Throws Refusal(kInvalidArgument) for bytes that another version of the plug-in wrote, or that
+  // are damaged; else the refusals of Compile.
   static std::shared_ptr<const Program> Deserialize(std::string_view bytes,
                                                     const Settings& settings);
 };

@@ -13,7 +13,7 @@ class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // Moves to the next field; false at the end. The value of the field before must not have been
+  // Moves to the next field; false at the end. The value of the field before need not have been
   // read.
   bool Next() {
     if (!read_) Skip();
@@ -27,6 +27,7 @@ class WireReader {
   }
   uint64_t field() const { return field_; }
   bool is_bytes() const { return kind_ == 2; }
+  // Integer and Bytes take the value of the field, once. They throw if it is of another kind.
   int64_t Integer() {
     if (kind_ != 0) Fail();
     read_ = true;
@@ -37,7 +38,7 @@ class WireReader {
     read_ = true;
     return Take(Varint());
   }
-  // The first integer of a packed list.
+  // The first integer of a packed list. Throws for an empty one.
   static int64_t FirstOf(std::string_view packed) {
     WireReader list(packed);
     return static_cast<int64_t>(list.Varint());

@@ -7,11 +7,14 @@
 namespace pjref {
 
 // Fills in what the interpreter needs (Op::row, callee, last_uses). Throws a refusal at the first
-// op that does not fit.
+// op that does not fit, and for functions that call themselves or each other too deeply. To be
+// called once.
 void Check(Module* module);
 
-// Runs function `function` of a module that was checked.
-struct RunOptions;
+struct RunOptions;  // ops/frame.h
+
+// Runs function `function` of a module that was checked. `arguments` must have the types of the
+// function's parameters, which is not checked. The refusals are those of ops.
 std::vector<Array> RunFunction(const Module& module, const Function& function,
                                std::vector<Array> arguments, const RunOptions& options);
 

@@ -17,14 +17,15 @@ constexpr unsigned kAll = kNumbers | kBool;
 
 void CheckCounts(const Op& op, size_t operands, size_t results, size_t regions = 0);
 void CheckKind(const Op& op, const Type& type, unsigned kinds);
-// The declared result is what the operands imply.
+// The type of result `index` is `expected`, which the operands imply.
 void CheckResult(const Op& op, size_t index, const Type& expected);
+// Refuses the op with `message` unless `right`.
 void CheckThat(const Op& op, bool right, const std::string& message);
-// Each value is in [0, limit) and stands once.
+// Each value is in [0, limit) and stands once. `what` names the values in the refusal.
 void CheckAxes(const Op& op, const char* what, const Dims& axes, int64_t limit);
 void CheckSize(const Op& op, const char* what, const Dims& values, int64_t size);
 void CheckScalar(const Op& op, const Type& type);
-// The region's arguments and what it returns.
+// Region `index` takes arguments of these types and returns results of these types.
 void CheckRegion(const Op& op, size_t index, const std::vector<Type>& arguments,
                  const std::vector<Type>& results);
 // The types that a region returns.

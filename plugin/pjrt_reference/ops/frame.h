@@ -17,8 +17,8 @@ struct RunOptions {
   // The name of an op whose results get a wrong first element, as "stablehlo.add"; empty: none.
   // What a wrong plug-in does.
   std::string wrong_op;
-  // Asked before every op of a function's own block and every turn of a loop; may throw to end the
-  // run.
+  // Called before every turn of a stablehlo.while, once its condition is true; may throw to end the
+  // run. Empty: nothing is called.
   std::function<void()> before_op;
 };
 
@@ -29,15 +29,19 @@ class Frame {
       : module_(module), options_(options), values_(function.value_types.size()) {}
 
   const Array& In(const Op& op, size_t index) const { return values_[op.operands[index]]; }
-  // The operand itself, to be written to: the frame forgets it if the op is the last one to use it.
+  // The operand, in memory that the caller may write to. That is the operand's own memory if the op
+  // is the last one to use the value, which the frame then forgets, and no other array shares it.
+  // Else a copy.
   Array Take(const Op& op, size_t index);
   void Out(const Op& op, size_t index, Array value) {
     values_[op.results[index]] = std::move(value);
   }
   void Out(const Op& op, Array value) { Out(op, 0, std::move(value)); }
 
-  // Runs a region of this function, which may read the values around it. Returns what it returns.
+  // Runs a region of this function, which may read the values around it. Returns what the region
+  // returns.
   std::vector<Array> Run(const Region& region, std::vector<Array> arguments);
+  // Calls another function of the module, in a frame of its own.
   std::vector<Array> Call(const Function& function, std::vector<Array> arguments);
   const Array& value(int number) const { return values_[number]; }
   void set_value(int number, Array value) { values_[number] = std::move(value); }
@@ -56,9 +60,9 @@ struct OpRow {
   // Operands and results have types that fit memory. After it, `evaluate` need not look again.
   void (*check)(const Op& op);
   void (*evaluate)(Frame* frame, const Op& op);
-  // Of ops that compute each element by itself: the same for operands with any number of elements,
-  // each `dims`; a region over scalars is computed for many elements at once with it. Null for
-  // other ops.
+  // Of an op that computes each element by itself: the result for operands of shape `dims`,
+  // whatever shapes the op declares. So a region over scalars is computed for many elements at
+  // once. Null for other ops.
   Array (*lifted)(const Op& op, const std::vector<Array>& operands, const Dims& dims);
 };
 

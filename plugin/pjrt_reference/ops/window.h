@@ -15,19 +15,20 @@ struct WindowAxis {
   int64_t low = 0, high = 0;  // padding; negative cuts off
   int64_t out = 1;            // length of the result's axis
 
-  // Result's elements first, first + step, ..., whose window has an element of the operand at its
-  // place `w`: element in_first, in_first + in_step, ...; the others meet padding there.
+  // The elements of the result whose window has an element of the operand at its place `w`. There
+  // are `count` of them: first, first + step, ... They meet the operand's elements in_first,
+  // in_first + in_step, ... All other elements of the result meet padding there.
   struct Met {
     int64_t first, step, count, in_first, in_step;
   };
   Met MeetsAt(int64_t w) const;
 };
 
-// Fills in `out`; refuses sizes that make no sense.
+// Sets axis->out from the other members. Refuses the op for sizes that make no sense.
 void SetOutput(const Op& op, WindowAxis* axis);
 
-// For one place of the window on each axis: `from`'s elements, or `otherwise`, as an array of the
-// axes' `out` dims.
+// What each window has at place `place` (by axis): an element of `from` or, in padding, the one
+// element of `otherwise`. The result has the axes' `out` as dims.
 Array ElementsAt(const Array& from, const Array& otherwise, const std::vector<WindowAxis>& axes,
                  const Dims& place);
 

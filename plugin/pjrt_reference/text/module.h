@@ -13,7 +13,8 @@
 
 namespace pjref {
 
-// Where something stands in the text, from 1 on; 0 where there was no text.
+// Where something stands in the text, from 1 on. In bytecode the line is 0 and the column is the
+// number of the op in the file, from 1 on.
 struct Place {
   int line = 0;
   int column = 0;
@@ -40,19 +41,20 @@ struct Attribute {
   std::vector<Attribute> items;   // kArray, kDictionary
   std::vector<std::string> keys;  // kDictionary: of `items`
   Array dense;                    // kDense; a splat is written out
-  Type type;                      // kType
+  Type type;  // kType; from bytecode not set: `integer` is the number of the type in the file
 
   static Attribute Integer(int64_t value);
   static Attribute Integers(const Dims& values);
   static Attribute Word(std::string text);
-  // The entry of a dictionary, or null.
+  // The entry of a dictionary, or null. Valid until the next Set, which makes the attribute a
+  // dictionary and replaces the entry of that key.
   const Attribute* Find(std::string_view key) const;
   void Set(std::string_view key, Attribute value);
 };
 
 struct Op;
 
-// One block. Its last op is a return.
+// One block. After the check its last op is a return, and no other op is one.
 struct Region {
   std::vector<int> arguments;  // values
   std::vector<Type> argument_types;
@@ -81,11 +83,13 @@ struct Op {
   // Integers of an array or of dense elements; `otherwise` if there is no such attribute. Throws a
   // refusal if it is anything else.
   Dims Integers(std::string_view key, Dims otherwise = {}) const;
+  // The same for one integer. A kUnit is 1.
   int64_t Integer(std::string_view key, int64_t otherwise) const;
   bool Flag(std::string_view key) const { return Integer(key, 0) != 0; }
-  // The word or string; empty if there is none.
+  // The text of the attribute, a word, a string or a symbol; empty if there is none.
   std::string Word(std::string_view key) const;
-  // A refusal at this op, in the form of the compilers': "-:LINE:COLUMN: error: 'NAME' op MESSAGE".
+  // Throws Refusal(kUnknown) in the form of the compilers': "-:LINE:COLUMN: error: 'NAME' op
+  // MESSAGE".
   [[noreturn]] void Refuse(const std::string& message) const;
   // The same with Code::kUnimplemented.
   [[noreturn]] void NotBuilt(const std::string& message) const;

@@ -9,9 +9,10 @@
 namespace pjref {
 
 // Reads pretty and generic forms of the dialects builtin, func, stablehlo and chlo. Throws a
-// refusal with kUnknown and
-// "-:LINE:COLUMN: error: ..." for text that does not parse. Names, scopes, and the types at
-// operands are checked here; what an op asks of its operands is the checker's (ops/check.h).
+// refusal with "-:LINE:COLUMN: error: ...": kUnknown for text that does not parse, kUnimplemented
+// for types and blocks that the plug-in does not know, kInvalidArgument for a dimension or a rank
+// that is not known. Checks names, scopes, and the types at operands. The checker (ops/check.h)
+// checks what an op asks of its operands.
 std::unique_ptr<Module> ParseText(std::string_view text);
 
 }  // namespace pjref

@@ -22,10 +22,12 @@ struct DenseText {
   Place place;
 };
 
-// Throws where spelling and type do not fit.
+// Throws Refusal(kUnknown), with the place of `text`, where spelling and type do not fit. One
+// element fills the whole array.
 Array MakeDense(const DenseText& text, const Type& type);
 
-// Types and attributes: what needs no values.
+// Types and attributes: what needs no values. `cursor` must outlive the parser. Functions take the
+// text that they parse, and throw what ParseText throws.
 class AttributeParser {
  public:
   explicit AttributeParser(Cursor* cursor) : cursor_(*cursor) {}
@@ -65,7 +67,7 @@ class AttributeParser {
   std::map<std::string, Type> type_aliases_;
 };
 
-// Functions, regions and ops.
+// Functions, regions and ops. The text must outlive the parser. Parse is called once.
 class Parser {
  public:
   explicit Parser(std::string_view text) : cursor_(text), attributes_(&cursor_) {}
