@@ -31,11 +31,13 @@ absl::StatusOr<SliceMasks> ReadSliceMasks(const Prepare& p);
 
 // Returns the ranges that the lists `begin`, `end`, `strides` and the masks select from a tensor of
 // shape `tensor`, by TensorFlow's rules. The result has one range for each dimension of the tensor,
-// in order, and between them the new dimensions. Dimensions that no entry names are whole.
-// INVALID_ARGUMENT, without the op's name, for lists of unequal length and, not counting new
-// dimensions and the ellipsis, for a stride of 0 or more entries than dimensions; and, where one
-// index is taken, for a negative stride or an index out of bounds. Bounds of other ranges are
-// clamped to the dimension.
+// in order, and between them the new dimensions. Dimensions that no entry names are whole. Bounds
+// of ranges are clamped to the dimension. INVALID_ARGUMENT, without the op's name:
+//   for lists of unequal length;
+//   for more entries than dimensions, where entries of new dimensions and of the ellipsis do not
+//   count;
+//   for a stride that is 0, unless its entry is a new dimension or the ellipsis;
+//   for an entry that takes one index, if its stride is negative or the index is out of bounds.
 absl::StatusOr<std::vector<SliceRange>> ResolveSlice(const SliceMasks& masks,
                                                      absl::Span<const int64_t> begin,
                                                      absl::Span<const int64_t> end,

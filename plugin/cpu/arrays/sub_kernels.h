@@ -37,7 +37,7 @@ class SubKernels {
   // Adds a part: the first CPU kernel of `op` that takes T = `type`; constraints on other type
   // attributes are not checked. The op must have one output, of type `type`, and the output's shape
   // must not depend on the data. `attrs` are pairs of name and AttrValue bytes, sorted by name.
-  // A kernel that reads T needs it among them. For other attributes the op's defaults count. An
+  // If the kernel reads T, `attrs` must have T. For other attributes the op's defaults count. An
   // input that the kernel needs as a value must have SubTensor::value, which is read during the
   // call only. An input of the step that the kernel drops (Prepare::DropInput) the step drops too:
   // no other part may read it. Returns the part's output: a scratch buffer, or, if the kernel makes

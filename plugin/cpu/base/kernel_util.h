@@ -33,12 +33,13 @@ inline constexpr uint64_t kQuantizedTypes = TypeBits(
 inline constexpr uint64_t kFloat8Types =
     TypeBits(DataType::kFloat8E5m2, DataType::kFloat8E4m3fn, DataType::kFloat8E4m3fnuz,
              DataType::kFloat8E4m3b11fnuz, DataType::kFloat8E5m2fnuz);
-// The types that kernels usually accept if they only copy elements: all but resources and variants.
+// The types that kernels usually accept if they only copy elements: all but resources, variants,
+// int2, uint2 and float4_e2m1fn.
 inline constexpr uint64_t kCopyTypes =
     kNumberTypes | kQuantizedTypes | kFloat8Types |
     TypeBits(DataType::kBool, DataType::kString, DataType::kInt4, DataType::kUint4);
-// Those of kernels that take every type, where TensorFlow has a kernel for each: an op that lacks
-// the attribute is refused as there.
+// Every type. For kernels that take every type where TensorFlow has one kernel for each type: with
+// this constraint, a node that lacks the attribute has no kernel, as in TensorFlow.
 inline constexpr uint64_t kEveryType =
     kCopyTypes | TypeBits(DataType::kResource, DataType::kVariant, DataType::kInt2, DataType::kUint2, DataType::kFloat4E2m1fn);
 inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);

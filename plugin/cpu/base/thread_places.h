@@ -40,8 +40,9 @@ struct ThreadPlaces {
   int nodes = 1;  // that the cores belong to
 };
 
-// The places of a pool of `threads` threads on these cores. With Pin::kCores, Numa makes no
-// difference. All places are empty if both are off, and for Numa::kAuto on one node.
+// The places of a pool of `threads` threads on these cores. With Pin::kCores, `numa` makes no
+// difference. With Pin::kOff, all places are empty if `numa` is kOff, or if the cores are all of
+// one node.
 ThreadPlaces PlacesOfThreads(int threads, Pin pin, Numa numa, absl::Span<const int> cores,
                              const std::string& root = "");
 

@@ -10,16 +10,18 @@ namespace tenon {
 // not tell. Thread-safe.
 std::vector<int> CoresOfThread();
 
-// How many cores' time the quotas of the process's control groups leave it: the least of those of
-// its group and of the groups above it, rounded up, at least 1. Version 2 has them in cpu.max,
-// version 1 in cpu.cfs_quota_us and cpu.cfs_period_us. 0: there is no quota, or it cannot be read.
+// How many cores' time the quotas of control groups leave the process: the least quota of the
+// process's group and of the groups above that group, rounded up, at least 1. Version 2 has quotas
+// in cpu.max, version 1 in cpu.cfs_quota_us and cpu.cfs_period_us. 0 if there is no quota, or none
+// can be read.
 //
-// `root` stands before the paths of the system's files, such as /proc/self/cgroup. Tests have
-// folders of their own; it is empty otherwise.
+// `root` stands before the paths of the system's files, such as /proc/self/cgroup. `root` is empty
+// but in tests, which have folders of their own.
 int CoresOfQuota(const std::string& root = "");
 
-// How many threads a pool has for which nobody says a number: the cores that the calling thread
-// may run on, but no more than CoresOfQuota() was when it was first asked. At least 1. Thread-safe.
+// How many threads a pool has for which nobody says a number: the number of cores that the calling
+// thread may run on now, or of the machine's if the system does not tell. At most CoresOfQuota(),
+// which only the process's first call of DefaultThreads reads. At least 1. Thread-safe.
 int DefaultThreads();
 
 }  // namespace tenon

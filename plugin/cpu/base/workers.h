@@ -17,8 +17,8 @@ namespace tenon {
 // threads have FTZ and DAZ set, as TensorFlow's threads have. The calling thread needs a
 // DenormalGuard for the same results; the executor's runs have one.
 //
-// No more than threads() threads compute at once, as long as there are no more runs: each thread
-// that runs a graph (Runner) takes the place of one of the pool's.
+// Each thread that runs a graph (Runner) takes the place of one thread of the pool. So no more than
+// threads() threads compute at once, unless more than threads() graphs run at once.
 //
 // Thread-safe. Loops of several callers, and loops inside of loops and tasks, share the threads. A
 // caller whose loop has no tile left waits only for the tiles that run.
@@ -29,26 +29,29 @@ class Workers {
   // Starts threads - 1 threads: the caller of a loop counts as one. A number below 1 counts as 1.
   // Where the system gives fewer threads, the pool works with fewer.
   //
-  // `cores`: by thread, the caller's first, the cores that it may run on (ThreadPlaces::cores); a
-  // thread without an entry or with an empty one runs anywhere, and so does one that the system
-  // does not let there.
+  // `cores` has an entry for each thread, the caller's first: the cores that this thread may run on
+  // (ThreadPlaces::cores). A thread without an entry or with an empty one runs anywhere, and so
+  // does a thread that the system does not let run on its cores.
   explicit Workers(int threads, std::vector<std::vector<int>> cores = {});
   // Stops and joins the threads. No loop may be running, and no Crew may exist.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // The threads that a loop has, the caller's among them.
+  // The most threads that work on one loop, the caller's among them.
   int threads() const { return threads_; }
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
-  // alone determine their bounds. If n <= grain, or if there is one thread and nothing may end the
-  // run (RunLimits), one call in the calling thread gets [0, n) instead. The result of `body` must
-  // therefore not depend on the split. Ranges may run at the same time and in any order; where 64
-  // loops and crews are open, all run in the calling thread.
+  // alone determine their bounds. One call in the calling thread gets [0, n) instead in two cases:
+  // if n <= grain, and if no thread of the pool may help (there is none, or as many graphs run as
+  // there are threads) while nothing may end the run (RunLimits). The result of `body` must
+  // therefore not depend on the split. Ranges may run at the same time and in any order. If no
+  // thread of the pool may help, or if 64 loops and crews are open, all ranges run in the calling
+  // thread.
   //
-  // Once the run on the calling thread is to end, no range begins: ParallelFor throws RunEnded.
+  // Once the run on the calling thread is to end, no further range begins, and ParallelFor throws
+  // RunEnded. A call with n <= grain does not look at this.
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
   // ranges that run, then throws that exception (one of them, if there are several) in the calling
@@ -70,10 +73,11 @@ class Workers {
     const bool counts_;
   };
 
-  // Binds the calling thread to the cores of the pool's first thread for the life of the object,
-  // as a run does; then its own cores come back. Threads that it starts meanwhile are bound too.
-  // Does nothing without such cores, or while another caller has the place: callers at once do not
-  // crowd one core. Create and destroy it in the same thread.
+  // Binds the calling thread to the first entry of the constructor's `cores` for the life of the
+  // object, as a run does; the destructor binds the thread to its previous cores. Threads that the
+  // bound thread starts meanwhile have its cores too. Does nothing if that entry is empty, if the
+  // system does not tell the previous cores, or while another caller has the place: callers at once
+  // do not crowd one core. Create and destroy it in the same thread.
   class CallerPlace {
    public:
     explicit CallerPlace(Workers& workers) {
@@ -93,25 +97,27 @@ class Workers {
     std::vector<int> before_;
   };
 
-  // A crew has new work for up to `threads` more threads, or is done: threads that sleep look
-  // again.
+  // Tells the pool that a crew has new work for up to `threads` more threads, or is done. `threads`
+  // may be 0 for a crew that is done. Wakes up to `threads` sleeping threads of the pool, and all
+  // threads that sleep in Crew::Work. Threads that wake look for work again.
   void Call(int threads);
 
   // Threads that work for one run, whose work comes piece by piece.
   class Crew {
    public:
     // Idle threads of the pool call `help`, several at once, until the crew is destroyed. `help`
-    // does the work that there is, returns whether there was any, and must not throw. It must
-    // outlive the crew. Without a thread, or with 64 loops and crews open, nobody calls it.
+    // does the work that there is, returns whether there was any, and must not throw. `help` must
+    // outlive the crew. If the pool has no threads, or 64 loops and crews are open, only Work calls
+    // `help`.
     Crew(Workers& workers, absl::FunctionRef<bool()> help);
     // Waits until no thread is in `help`.
     ~Crew();
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
 
-    // Works until `done` returns true: calls `help`, and while it has no work takes part in the
-    // loops of other threads. Sleeps if nothing comes for some time; who makes `done` true must
-    // then use Workers::Call. For one thread at a time.
+    // Works until `done` returns true: calls `help`, and while `help` has no work takes part in the
+    // loops of other threads. Sleeps if nothing comes for some time: who makes `done` true must
+    // therefore call Workers::Call afterwards. For one thread at a time.
     void Work(absl::FunctionRef<bool()> done);
 
    private:

@@ -47,8 +47,8 @@ class Table : public Resource {
   //   FAILED_PRECONDITION: a key comes twice with different values.
   //   RESOURCE_EXHAUSTED: memory is short.
   // After an error the table is as before: a table that is not filled stays empty. A call for a
-  // filled table changes nothing: for right types and shapes OK if there are as many keys as the
-  // table has entries, whatever they hold, else FAILED_PRECONDITION.
+  // filled table changes nothing. With right types and shapes, that call returns OK if there are as
+  // many keys as the table has entries, whatever the keys are, and FAILED_PRECONDITION otherwise.
   absl::Status Initialize(const Tensor& keys, const Tensor& values);
   // Adds entries, or replaces the values of known keys. Of a key that comes twice, the last value
   // stays. Shapes as in Initialize. UNIMPLEMENTED for a table that is filled once. INVALID_ARGUMENT

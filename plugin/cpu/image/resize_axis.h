@@ -21,10 +21,10 @@ struct ResizeProblem {
   Shape images, output;
   Scaling scaling;
 };
-// Reads the images' shape from input 0, and the size, [rows, columns], from input 1, whose value
-// must be known. Sets no output shape. INVALID_ARGUMENT if the size is not two positive numbers, or
-// if the output has too many elements. Other errors as of ReadScaling, and of CheckImages for
-// images and output.
+// Reads the images' shape from input 0, and the size, [rows, columns], from input 1. Sets no output
+// shape. INVALID_ARGUMENT if the size is not two positive numbers, or if CheckedShape refuses the
+// output. INTERNAL if the value of input 1 is not known. Other errors as of ReadScaling, and of
+// CheckImages for images and output.
 absl::StatusOr<ResizeProblem> ReadResize(const Prepare& p, bool takes_both = false);
 // Reads attribute align_corners and, where the op has it, half_pixel_centers. INVALID_ARGUMENT if
 // both are set, unless the op `takes_both`, as of TensorFlow's only the gradient of

@@ -8,10 +8,12 @@
 
 namespace tenon::cpu {
 
-// Opens lib/tenon/libtenon_linalg.so, which lies in the folder tenon/ beside libtenon. A kernel
-// calls this when it is prepared. Only the first call opens; later ones return its status and cost
-// an atomic load. NOT_FOUND, naming the file, if the library cannot be opened or belongs to another
-// version of libtenon. Thread-safe. The library stays open for the life of the process.
+// Opens libtenon_linalg.so in the folder tenon/ beside libtenon. If that folder has no such file,
+// opens ../lib/tenon/libtenon_linalg.so, seen from the folder of libtenon or of the program that
+// holds libtenon's code. A kernel calls this function when it is prepared. Only the first call
+// opens the library; later calls return the first one's status and cost an atomic load. NOT_FOUND,
+// naming the file, if the library cannot be opened or belongs to another version of libtenon.
+// Thread-safe. The library stays open for the life of the process.
 absl::Status OpenMatrixLibrary();
 
 // The functions of the library. OpenMatrixLibrary() must have returned OK.

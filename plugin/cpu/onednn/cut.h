@@ -35,9 +35,10 @@ struct Cut {
   int64_t columns;  // of a tile; the last tile may have more or fewer
 };
 
-// Returns some cuts to try one after the other: the best by an estimate of the time that `threads`
-// threads take, the best of rows alone, the best of columns alone, none. There are at most 64
-// tiles. With one thread the only cut is none. Never empty.
+// Returns some cuts to try one after the other. First come up to six, the best first, by an
+// estimate of the time that `threads` threads take. Then come the best cut of rows alone, the best
+// cut of columns alone, and last the uncut output; these may repeat earlier ones. A cut makes at
+// most 64 tiles. With one thread the list has only the uncut output.
 std::vector<Cut> BestCuts(const CutProblem& problem);
 
 // Returns the width of the tile that begins at column `begin`, of `columns` that are cut into tiles
@@ -54,7 +55,7 @@ int64_t ChannelBlockOf(const MemoryDesc& filter);
 int64_t BlockToCutAt(int64_t channels, int64_t whole);
 
 // Returns the layout of a filter of `channels` output channels that is packed as `filter`, whose
-// ChannelBlockOf() is not 0: more channels follow in its memory, or the last ones lack.
+// ChannelBlockOf() is not 0. `channels` may be fewer than the filter's (a slice of it) or more.
 MemoryDesc WithChannels(const MemoryDesc& filter, int64_t channels);
 // Returns where channel `first`, the first of a block, begins in the filter's memory, in bytes.
 int64_t ChannelOffset(const MemoryDesc& filter, int64_t first);

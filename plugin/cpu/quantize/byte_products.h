@@ -19,7 +19,8 @@ struct AllByteProducts {
 };
 const AllByteProducts& ChooseByteProducts();
 
-// Does so for any number of rows: value(r) is x[r].
+// Does what `add` does, for any number of rows, each of n elements, one after the other in `b`.
+// value(r) returns what ByteProducts calls x[r].
 template <typename Byte, typename Value>
 void AddByteRows(ByteProducts<Byte> add, int64_t rows, Value value, const Byte* b, int64_t n,
                  int32_t zero, int32_t* sums) {

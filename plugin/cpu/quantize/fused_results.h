@@ -55,8 +55,9 @@ class FusedResults {
   size_t ChannelBytes() const;
   // Computes all channels into args.scratch, once per run, and stores the result's range in outputs
   // 1 and 2, unless the op dequantizes. Returns one Channel for each channel; they live as long as
-  // the scratch memory. INVALID_ARGUMENT if the range of the first factor, all ranges of the second
-  // factor, or, to requantize, the range asked for give no positive scale, as [0, 0] does.
+  // the scratch memory. INVALID_ARGUMENT if a scale is not positive, as that of [0, 0] is not: the
+  // scale of the first factor's range, the greatest scale of the second factor's ranges or, to
+  // requantize, the scale of the range asked for.
   // UNIMPLEMENTED for a float bias of values that MIN_FIRST has quantized from another min than 0.
   absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
 

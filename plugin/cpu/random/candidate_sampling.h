@@ -39,11 +39,11 @@ absl::Status PrepareCandidates(Prepare& p, Sampler& s);
 // [0, s.range).
 absl::Status CheckTrueClasses(const Sampler& s, const int64_t* classes);
 
-// Returns the expected count of a class of probability p, after `tries` draws gave `sampled`
-// classes. If tries == sampled, that is p * sampled, as in TensorFlow: either the classes may
-// repeat, or the draws happened to differ. Else draws were repeated until `sampled` different
-// classes were found, and the result is the probability that the class is one of these classes:
-// 1 - (1 - p)^tries.
+// Returns the expected count of a class, after `tries` draws gave `sampled` classes. `probability`,
+// p below, is that of the class in one draw. If tries == sampled, the result is p * sampled, as in
+// TensorFlow: either the classes may repeat, or the draws happened to differ. Else draws were
+// repeated until `sampled` different classes were found, and the result is the probability that the
+// class is one of these classes: 1 - (1 - p)^tries.
 inline float ExpectedCount(float probability, int64_t sampled, int64_t tries) {
   if (tries == sampled) return probability * static_cast<float>(sampled);
   return -std::expm1(static_cast<float>(tries) * std::log1p(-probability));

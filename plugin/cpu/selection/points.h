@@ -21,7 +21,8 @@ struct Points {
   bool skip = false;  // the kernel leaves out points that lie outside; else they are errors
   bool wrap = false;  // coordinates are taken modulo their dimension, unless that is 0
 
-  // Returns the number of the piece at point i: it begins at element number * piece of the target.
+  // Returns the number of the piece at point i. The piece begins at element number * `piece` of the
+  // target.
   // -1 if the point lies outside, whether `skip` or not. `indices` are `count` rows of coordinates.
   int64_t PieceOf(const void* indices, int64_t i) const;
   // Returns the error INVALID_ARGUMENT with the coordinates of point i.
@@ -46,8 +47,8 @@ absl::StatusOr<Points> DescribePoints(const Shape& indices, DataType index_type,
 // Returns INVALID_ARGUMENT if the target is a scalar, or is empty while `indices` name points. The
 // rank of `indices` is at least 1.
 absl::Status CheckPointsExist(const Shape& indices, const Shape& target);
-// Returns INVALID_ARGUMENT if updates or target are scalars. Also as TensorFlow does, unless
-// indices and updates are both empty, or neither of the three is.
+// Returns INVALID_ARGUMENT if updates or target are scalars. Also returns it, as TensorFlow does,
+// unless indices and updates are both empty, or none of the three is empty.
 absl::Status CheckPointUpdates(const Shape& indices, const Shape& updates, const Shape& target);
 // Reads attribute bad_indices_policy into points->skip: true for IGNORE; false for DEFAULT, ERROR
 // and an empty policy. INVALID_ARGUMENT for any other policy.

@@ -58,8 +58,8 @@ struct OptimizerRule {
   RuleFn<double> of_double;
   RuleFn<std::complex<float>> of_complex64;  // both null if the rule compares numbers
   RuleFn<std::complex<double>> of_complex128;
-  // Before the rule, the caller refuses with INVALID_ARGUMENT a scalar that is NaN, a positive
-  // lr_power, any other negative scalar and, unless multiply_linear_by_lr, an lr of 0.
+  // If true, the caller refuses these scalars with INVALID_ARGUMENT before it calls the rule: NaN,
+  // an lr_power above 0, any other scalar below 0 and, unless multiply_linear_by_lr, an lr of 0.
   bool checks_hyper = false;
 };
 

@@ -1,8 +1,9 @@
 // Decoders and encoders of image files. Decoders do not trust a file: they return INVALID_ARGUMENT
-// for a malformed file. Before they ask for memory, the PNG, GIF and BMP decoders compare sizes
-// with the file's length (of GIF those of each frame and of one output image), and the JPEG decoder
-// refuses 2^29 samples or more; for WebP, only the caller's AllocatePixels limits the size. All
-// functions are thread-safe.
+// for a malformed file. Most also check sizes, before they ask for memory. The PNG and BMP decoders
+// compare the image's size with the file's length. The GIF decoder compares the size of each frame
+// with the frame's bytes, and the size of one output image with the file's length. The JPEG decoder
+// refuses 2^29 samples or more. The WebP decoder refuses no size: only the caller's AllocatePixels
+// does. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ namespace tenon::cpu {
 using AllocatePixels = absl::FunctionRef<absl::StatusOr<void*>(const Shape& shape)>;
 
 // A part of an image, in pixels of the whole decoded image, after JpegDecoding::ratio. `y` and `x`
-// are the first row and column. INVALID_ARGUMENT unless the image contains the part and the part
-// has pixels.
+// are the first row and column. DecodeJpeg returns INVALID_ARGUMENT unless the image contains the
+// part and the part has pixels.
 struct CropWindow {
   int64_t y, x, height, width;
 };
@@ -35,8 +36,9 @@ struct JpegDecoding {
   bool fancy_upscaling = true;
   // libjpeg fills in the pixels that a truncated file lacks; else such a file is an error.
   bool try_recover_truncated = false;
-  // Fewer lines than this fraction from libjpeg are an error; lines that it does not give are
-  // black. Lines that libjpeg has filled in count as given.
+  // The least fraction of the lines that libjpeg must give: fewer are INVALID_ARGUMENT. Lines that
+  // libjpeg does not give are black. Lines that libjpeg has filled in count as given. A fraction
+  // above 1 counts as 1.
   float acceptable_fraction = 1;
   bool accurate = false;           // the slower of libjpeg's two inverse transforms
   std::optional<CropWindow> crop;  // the output is this part of the image
@@ -97,8 +99,8 @@ absl::Status DecodeBmp(std::string_view contents, int channels, AllocatePixels a
 
 // Decodes a WebP file to uint8 [frames, height, width, channels] or, unless `all_frames`, to
 // [height, width, channels] of the first frame. The file has 4 channels with alpha, else 3.
-// `channels` is 0, or the file's number; INVALID_ARGUMENT for another number. An animation is
-// always decoded to 4 channels; for one without alpha, only `channels` 0 is accepted.
+// `channels` is 0, or the file's number of channels; INVALID_ARGUMENT for another number. An
+// animation is always decoded to 4 channels; for an animation without alpha, `channels` must be 0.
 absl::Status DecodeWebP(std::string_view contents, int channels, bool all_frames,
                         AllocatePixels allocate);
 

@@ -30,8 +30,11 @@ struct ConvProblem : Windows {
 
 // Returns the convolution of an input and a filter of these shapes by the node's attributes,
 // without fused operations. `depthwise` says how to read the filter's last two dimensions.
-// INVALID_ARGUMENT if the shapes do not fit each other or the attributes; with attrs.empty_windows
-// groups need not divide the output's channels. UNIMPLEMENTED for a filter_format other than HWIO.
+// INVALID_ARGUMENT if the shapes do not fit each other or the attributes, or if an attribute does
+// not suit a convolution (strides of batch or channels other than 1, and unequal strides of rows
+// and columns of a depthwise one). With attrs.empty_windows, groups need not divide the output's
+// channels, and a filter may have no places: the caller refuses them where there is an output to
+// compute. UNIMPLEMENTED for a filter_format other than HWIO.
 absl::StatusOr<ConvProblem> ReadConv(const Prepare& p, const WindowAttrs& attrs, const Shape& input,
                                      const Shape& filter, bool depthwise);
 

@@ -31,8 +31,8 @@ struct FractionalCells {
     int64_t begin, end;
   };
   // Returns the rows (or columns) of cell i. `boundaries` has one element more than there are
-  // cells. `size` is `rows` (or `columns`): the range ends there at the latest. Its begin is not
-  // checked, and the range of bad boundaries may be empty.
+  // cells. `size` is `rows` (or `columns`): the range ends there at the latest. The range's begin
+  // is not checked, and the range of bad boundaries may be empty.
   Range RangeAt(const int64_t* boundaries, int64_t i, int64_t size) const {
     const int64_t next = boundaries[i + 1];
     return {boundaries[i], next < size ? next + (overlapping ? 1 : 0) : size};

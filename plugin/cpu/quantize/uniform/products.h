@@ -34,11 +34,12 @@ absl::StatusOr<ProductScales> ReadProductScales(const Prepare& p, const Shape& o
 // one run: refers to the run's scales, arguments and scratch memory. Thread-safe once made.
 class ProductResults {
  public:
-  // The bytes of scratch memory for Read.
+  // The bytes of scratch memory for Read. The caller has set s.features.
   static size_t ScratchBytes(const ProductScales& s) { return s.features * sizeof(FixedFactor); }
-  // Reads the scales at the start of a run, and fills `scratch` unless the op is hybrid.
-  // INVALID_ARGUMENT for scales that are not positive, or as of FixedFactor::Of for their ratio.
-  // `s`, `args` and `scratch` must outlive the result.
+  // Reads the scales at the start of a run, and fills `scratch` unless the op is hybrid. The caller
+  // has set s.features. INVALID_ARGUMENT if a scale among the inputs is not positive, or if
+  // FixedFactor::Of refuses lhs scale * rhs scale / output scale. `s`, `args` and `scratch` must
+  // outlive the result.
   static absl::StatusOr<ProductResults> Read(const ProductScales& s, const StepArgs& args,
                                              void* scratch);
 
