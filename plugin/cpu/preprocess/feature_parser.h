@@ -106,11 +106,11 @@ class FeatureParser {
   int64_t examples_ = 0;
 };
 
-// Sets output `output` to the row splits, given in ascending order, as type int32 or int64.
-// INVALID_ARGUMENT if int32 cannot hold the last.
+// Sets output `output` to the row splits, given in ascending order, as type int32 or int64. The
+// caller has made the output dynamic. INVALID_ARGUMENT if int32 cannot hold the last.
 absl::Status StoreSplits(absl::Span<const int64_t> splits, DataType type, int output,
                          const StepArgs& args);
-// Sets output `output` to a vector of all values.
+// Sets output `output`, which the caller has made dynamic, to a vector of all values.
 absl::Status StoreFeatureValues(const FeatureValues& values, int output, const StepArgs& args);
 // Returns an error with the feature's name and the example's number put before its message. OK
 // stays OK.
