@@ -25,7 +25,8 @@ std::string SummarizeTensor(DataType type, const Shape& shape, const void* data,
 // line of its own, strings in quotes. Of each dimension, the text has the first and the last
 // `max_entries` indices with "..." between them; all if there are at most twice `max_entries`, or
 // if `max_entries` is negative. A type printed as "?" is one flat list of the first `max_entries`
-// elements instead. A bool tensor of which no element is shown has an empty text.
+// elements instead, with "..." at the end if elements are omitted, and in brackets unless the
+// tensor is a scalar. A bool tensor of which no element is shown has an empty text.
 std::string FormatTensor(DataType type, const Shape& shape, const void* data, int64_t max_entries);
 
 }  // namespace tenon::cpu

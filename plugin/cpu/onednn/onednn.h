@@ -38,8 +38,9 @@ const dnnl::engine& OneDnnEngine();
 // Returns oneDNN's name of type `t`: float, or bfloat16 where CpuIsa() is AVX-512. nullopt for any
 // other type, because oneDNN has no fast kernels for it.
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t);
-// Whether oneDNN has instructions for bfloat16. Without them it emulates, at a third of the speed
-// of float products.
+// Returns whether oneDNN multiplies bfloat16 by instructions of the processor. False if TENON_ISA
+// is set (isa.h). Without such instructions oneDNN emulates bfloat16, at a third of the speed of
+// float products.
 bool ComputesBfloat16();
 
 using MemoryDesc = dnnl::memory::desc;

@@ -17,11 +17,11 @@ struct SampleLayout {
   int64_t samples = 0, distributions = 0;
 };
 
-// Sets output 0's shape from the value of the op's input named `shape`, a vector. If `whole`, it
-// gives all dimensions of the output, and must end with `parameters`, the shape of the
-// distributions. Otherwise it gives the dimensions of the samples, and `parameters` is put behind
-// them. INVALID_ARGUMENT for any other value, or for an output that CheckedShape refuses. INTERNAL
-// if the value of `shape` is not known.
+// Sets output 0's shape from the value of the op's input named `shape`, a vector. The op must have
+// that input. If `whole`, the value gives all dimensions of the output, and must end with
+// `parameters`, the shape of the distributions. Otherwise the value gives the dimensions of the
+// samples, and `parameters` is put behind them. INVALID_ARGUMENT for any other value, or for an
+// output that CheckedShape refuses. INTERNAL if the value of `shape` is not known.
 absl::StatusOr<SampleLayout> PrepareSamples(Prepare& p, const Shape& parameters, bool whole);
 
 // Calls draw(distribution, first, last, at) for samples [first, last) of one distribution, split

@@ -8,9 +8,9 @@ namespace opencl {
 
 // A folder of files, one for each key: $TENON_OPENCL_CACHE, else $XDG_CACHE_HOME/tenon/opencl, else
 // $HOME/.cache/tenon/opencl. TENON_OPENCL_CACHE=off keeps nothing. Processes may share the folder:
-// a file is written under another name and renamed, and it holds its key and a checksum, so that a
-// damaged or foreign file counts as none. A folder that cannot be written to is no error: Write
-// then does nothing. Thread-safe.
+// each file is written under another name and renamed. Each file holds its key and a checksum, so
+// that a damaged or foreign file counts as none. A folder that cannot be written to is no error:
+// Write then does nothing. Thread-safe.
 class BinaryCache {
  public:
   BinaryCache();

@@ -27,7 +27,8 @@ class WireReader {
   }
   uint64_t field() const { return field_; }
   bool is_bytes() const { return kind_ == 2; }
-  // Integer and Bytes take the value of the field, once. They throw if it is of another kind.
+  // Integer and Bytes take the value of the field, once. They throw if the field is of another
+  // kind.
   int64_t Integer() {
     if (kind_ != 0) Fail();
     read_ = true;

@@ -57,7 +57,8 @@ class Frame {
 struct OpRow {
   std::string_view name;
   // Refuses an op whose operands, attributes, regions and declared results do not fit each other.
-  // Operands and results have types that fit memory. After it, `evaluate` need not look again.
+  // Operands and results have types that fit memory. What `check` has accepted, `evaluate` need not
+  // check again.
   void (*check)(const Op& op);
   void (*evaluate)(Frame* frame, const Op& op);
   // Of an op that computes each element by itself: the result for operands of shape `dims`,

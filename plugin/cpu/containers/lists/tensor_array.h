@@ -56,13 +56,14 @@ class TensorArray : public Resource {
   // Drops all elements. Later calls of Write, Read, Size and Gradient fail. Arrays of gradients
   // stay open. A second call changes nothing.
   void Close();
-  // Returns the array of gradients of this array for the name `source`. It has adds_up and
-  // clear_after_read. The first call for a `source` makes it, with as many elements as this array
-  // has, and this array loses dynamic_size. Later calls return the same array, closed or not,
-  // whatever `prepended` is. Of an element that has been written here, zeros in the gradient have
-  // the element's shape with the dimensions `prepended` in front; Write does not check a first
-  // value there against it. INVALID_ARGUMENT if this array is closed, or if the resulting shape is
-  // too large.
+  // Returns the array of gradients of this array for the name `source`. The array of gradients has
+  // adds_up and clear_after_read. The first call for a `source` makes that array, with as many
+  // elements as this array has then, and this array loses dynamic_size. Later calls return the same
+  // array, closed or not, whatever `prepended` is. An element_shape of known rank gets the
+  // dimensions `prepended` in front. Where this array's element was written before the first call,
+  // zeros in the array of gradients have that element's shape with `prepended` in front. A first
+  // Write to the array of gradients does not compare the value with that shape of zeros.
+  // INVALID_ARGUMENT if this array is closed, or if a resulting shape is too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }

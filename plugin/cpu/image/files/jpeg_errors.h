@@ -8,8 +8,9 @@
 
 namespace tenon::cpu {
 
-// Fills `errors` in, for the field `err` of a libjpeg object, which it must outlive. Warnings are
-// counted and dropped. Errors call `error_exit`, which must not return and may call JpegMessage.
+// Fills `errors` in, for the field `err` of a libjpeg object. `errors` must outlive that object.
+// Warnings are counted and dropped. Errors call `error_exit`, which must not return and may call
+// JpegMessage.
 void SetUpJpegErrors(jpeg_error_mgr* errors, void (*error_exit)(j_common_ptr));
 
 // Writes the last error's message to `text`; "unknown error" if libjpeg has no text for it.

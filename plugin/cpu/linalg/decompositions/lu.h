@@ -1,6 +1,7 @@
 // LU decompositions with row pivots, and results computed from them. `a` is square and, but for
-// ComputeLogDeterminant, not empty. It is taken for singular only if a pivot is exactly 0: rounding
-// may hide that a matrix is singular. If `a` holds NaN, it may be taken for singular or not.
+// ComputeLogDeterminant, not empty. `a` is taken for singular only if a pivot is exactly 0:
+// rounding may hide that a matrix is singular. An `a` that holds NaN may be taken for singular or
+// not.
 #pragma once
 
 #include "plugin/cpu/linalg/decompositions/matrix_ref.h"

@@ -8,9 +8,9 @@
 namespace tenon::cpu {
 
 // The geometry of windows, one value per spatial dimension, the outermost first. Dilations are in
-// oneDNN's form: 0 for neighbouring elements. `before` is the padding of the node; a value of it is
-// negative if w.starts_inside(). `after` is what the last window needs (WindowAxis::surplus), at
-// least 0; it may differ from the padding of the node.
+// oneDNN's form: 0 for neighbouring elements. `before` is the padding of the node; one value or
+// more of `before` is negative if w.starts_inside(). `after` is what the last window needs
+// (WindowAxis::surplus), at least 0; `after` may differ from the padding of the node.
 struct WindowGeometry {
   explicit WindowGeometry(const Windows& w);
   dnnl::memory::dims sizes, strides, dilations, before, after;
