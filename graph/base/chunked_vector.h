@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Elements are added at the end and never removed. What grows beyond one chunk is never moved
-// again, so that a large array costs neither copies nor an unused half. A reference to an element
+// Elements are added at the end and never removed. Elements move only while there are at most 1024
+// of them, so that a large array costs neither copies nor an unused half. A reference to an element
 // is valid until the next push_back. Reading is thread-safe, changing is not.
 template <typename T>
 class ChunkedVector {

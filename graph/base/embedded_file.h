@@ -17,9 +17,11 @@ struct EmbeddedFile {
 // the library.
 absl::Span<const EmbeddedFile> PluginTemplate();
 
-// The files of plugin/pjrt_reference/, a PJRT plug-in. A copy of its own has another namespace than
-// pjref, macros that begin otherwise than with PJREF, and at their places the files below
-// template/, where the name stands as in PluginTemplate(); template/version.h goes to face/.
+// The files of plugin/pjrt_reference/, a PJRT plug-in. For a copy with a name of its own, replace
+// pjref (the namespace) and PJREF (the start of macros) by that name, in small and in capital
+// letters, and leave out "plugin/pjrt_reference/" in includes. The files below template/, where the
+// name stands as in PluginTemplate(), replace the files of the same paths in the copy;
+// template/version.h replaces face/version.h.
 absl::Span<const EmbeddedFile> PjrtTemplate();
 
 }  // namespace tenon

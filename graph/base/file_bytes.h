@@ -43,9 +43,9 @@ absl::Status WithPath(const std::string& path, const absl::Status& status);
 // RESOURCE_EXHAUSTED: no memory for the output or the decoder, or a decoder of more than 512 MiB.
 absl::StatusOr<FileBytes> Unpack(FileBytes packed, const std::string& name, size_t max_bytes);
 
-// Pack bytes, with the default level of each format. RESOURCE_EXHAUSTED when the encoder cannot
-// begin: zlib for lack of memory, xz for any reason. INTERNAL when zlib fails later. Throw
-// bad_alloc without memory for the packed bytes.
+// Pack bytes, with the default level of each format. PackXz has one error, RESOURCE_EXHAUSTED,
+// whatever the reason. PackGzip: RESOURCE_EXHAUSTED without memory for the encoder, INTERNAL if
+// packing fails later. Both throw bad_alloc without memory for the packed bytes.
 absl::StatusOr<std::string> PackXz(std::string_view bytes);
 absl::StatusOr<std::string> PackGzip(std::string_view bytes);
 

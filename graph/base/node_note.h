@@ -8,16 +8,17 @@
 
 namespace tenon {
 
-// Notes `node` on an error whose message has no words about the place yet. An error that has a note
-// with a node keeps it. OK stays OK.
+// Notes `node` and the present message on an error: call it before words about the place are added.
+// A node or a message that was noted before stays. Does nothing for OK or an empty `node`.
 absl::Status NoteNode(absl::Status status, std::string_view node);
 
 // Notes that TensorFlow answers this error with another code and message. OK stays OK.
 absl::Status NoteAnswer(absl::Status status, absl::StatusCode code, std::string_view message);
 
-// The error as TensorFlow's clients see it: the code and the message that are noted, and after it
-// "[[{{node NAME}}]]" on a line of its own. The result has no notes. An error without a note stays
-// as it is. `within` is left out in front of the node's name.
+// The error as TensorFlow's clients see it: the code and the message that are noted. If a node is
+// noted, "[[{{node NAME}}]]" follows the message, on a line of its own; `within` is left out in
+// front of NAME. The result has no payload of Tenon's own (IsOwnPayload). An error without a note
+// stays as it is.
 absl::Status AsNoted(const absl::Status& status, std::string_view within = {});
 
 // Whether a payload of a status is one of Tenon's own, which no client is to see.

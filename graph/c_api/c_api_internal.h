@@ -80,8 +80,9 @@ struct TF_Shape {
 namespace tenon {
 
 // Copies code, message and payloads from one form to the other.
-// StatusToC replaces what `to` held. Does nothing for a null `to`, since a plug-in may pass none.
-// For a deleted `to` it writes a warning (WarnOf) and nothing else.
+// StatusToC replaces what `to` held, and leaves out payloads of Tenon's own (IsOwnPayload). Does
+// nothing for a null `to`, since a plug-in may pass none. For a deleted `to` it writes a warning
+// (WarnOf) and nothing else.
 // StatusFromC returns OK for null, and INVALID_ARGUMENT for a deleted status. A code outside
 // TF_Code became UNKNOWN when the plug-in set it; an error without a message gets "(no message)".
 void StatusToC(const absl::Status& from, TF_Status* to);

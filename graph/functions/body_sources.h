@@ -52,9 +52,9 @@ class BodySources {
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 
-// Returns OK if `inputs`, without control inputs, fit the data inputs of node n in number and type,
-// else INVALID_ARGUMENT. A reference fits where its base type is wanted, but not the reverse. The
-// types of n must be resolved.
+// Returns OK if `inputs` fit the data inputs of node n in number and type, else INVALID_ARGUMENT. A
+// reference fits where its base type is wanted, but not the reverse. `inputs` must have no control
+// inputs, and their ports must exist. The types of n and of their nodes must be resolved.
 absl::Status CheckInputs(const Graph& graph, NodeId n, absl::Span<const Output> inputs);
 
 // Returns `attrs`, and for each attribute that `attrs` lacks the op's default. The result views the

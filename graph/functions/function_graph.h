@@ -25,7 +25,7 @@ class FunctionGraph {
   // the result. The graph has no positions.
   // UNIMPLEMENTED: a function that takes attributes, has an argument or a result that is a
   // reference or a list of tensors, or has a node of an unknown op.
-  // INVALID_ARGUMENT: a malformed function.
+  // INVALID_ARGUMENT or DATA_LOSS: a malformed function.
   // ALREADY_EXISTS: two nodes, or a node and an argument, have one name.
   // Messages do not name the function: the caller adds the name.
   static absl::StatusOr<FunctionGraph> Make(const Graph& owner, const FunctionEntry& function,

@@ -24,9 +24,10 @@ bool HasFunctions(const Graph& graph);
 // function: for the others ask SharedFunctions::MayStop of the function.
 bool MayStopARun(const OpDef* op);
 
-// Not thread-safe, not even to ask: answers are cached. Holds views of the graphs that have the
-// functions; these graphs must live longer. The parameter `graph` of a question is any graph whose
-// nodes may call these functions; the question looks ops up there.
+// Several threads may call Find at once while none calls Add. The other functions are not
+// thread-safe, not even those that only ask: answers are cached. Holds views of the graphs that
+// have the functions; these graphs must live longer. The parameter `graph` of a question is any
+// graph whose nodes may call these functions; the question looks ops up there.
 class SharedFunctions final : public FunctionScope {
  public:
   // Returns the functions that nodes of `owner` may call now; functions that `owner` gets later are
@@ -44,10 +45,11 @@ class SharedFunctions final : public FunctionScope {
   // functions, and the forward and backward functions of a gradient, count as not marked.
   // HasImplementations: whether any function here is marked with an interface.
   bool HasImplementations(const Graph& graph);
-  // Returns the first function, in the order of Add and those of the owner first, that implements
-  // for device type `device_type` the interface that `function` implements for another type, with
-  // the same types of arguments and results. Empty if there is none, or if `function` is unknown,
-  // is not marked or is for this type already. The text belongs to the graph that has the function.
+  // Returns the first function that implements for device type `device_type` the interface that
+  // `function` implements for another type, with the same types of arguments and results. The
+  // functions of the owner come first, then the others in the order of Add. Empty if there is none,
+  // or if `function` is unknown, is not marked or is for this type already. The text belongs to the
+  // graph that has the function.
   std::string_view ImplementationFor(const Graph& graph, std::string_view function,
                                      std::string_view device_type);
 

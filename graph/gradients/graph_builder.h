@@ -108,8 +108,8 @@ class GraphBuilder {
   // Nodes that are added from now on have names that begin with `scope` and '/', in place of the
   // scope before: scopes do not nest. Without one names begin with '/', so call it first.
   void EnterScope(std::string scope) { scope_ = std::move(scope); }
-  // They also say that they come from where the program made `node` (node_places.h). kNoNode:
-  // nothing.
+  // Nodes that are added from now on also get the debug info of `node` (node_places.h). kNoNode:
+  // none.
   void SetSource(NodeId node) { source_ = node; }
 
   // Adds a node of `op`. Attributes that say the types or the number of inputs may be left out of

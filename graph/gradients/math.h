@@ -17,7 +17,8 @@
 
 namespace tenon::gradients {
 
-// The first output of a new node; see GraphBuilder::AddNode. Without inputs: GraphBuilder::Op.
+// The first output of a new node with at least one input; see GraphBuilder::AddNode. Without
+// inputs: GraphBuilder::Op.
 Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
 
 // Arithmetic with broadcasting: AddV2, Sub, Mul, RealDiv (of integers: Div), Neg. A number becomes

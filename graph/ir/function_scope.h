@@ -12,7 +12,8 @@ namespace tenon {
 class FunctionScope {
  public:
   virtual ~FunctionScope() = default;
-  // Null if the scope has no such function. The entry lives as long as the scope.
+  // Null if the scope has no such function. The entry lives as long as the scope. Thread-safe while
+  // no function is added.
   virtual const FunctionEntry* Find(std::string_view name) const = 0;
 };
 

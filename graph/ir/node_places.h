@@ -17,8 +17,8 @@ inline constexpr uint32_t kDebugInfoField = 6;
 // The bytes of a NodeDef's debug info, as a field, for a node that was made at `place`.
 std::string DebugInfo(std::string_view node, std::string_view place);
 
-// The places of a node, each once, in the order in which they stand there. Empty if the program
-// said none.
+// The places of a node, each once, at most 16, in the order in which the NodeDef has them. Empty if
+// the program said none.
 std::vector<std::string> PlacesOf(const Graph& graph, NodeId n);
 
 // The places of a node as one text, "train.cc:42, train.cc:43".
@@ -27,14 +27,16 @@ std::string PlacesText(const Graph& graph, NodeId n);
 // Whether a node of the graph has debug info. Linear in the nodes.
 bool HasPlaces(const Graph& graph);
 
-// Gives a node the debug info of another node, which may be of another graph; it loses its own.
-// Does nothing if that one has none.
+// Gives node `copy` of `to` the debug info of `node` of `from`, in place of what `copy` had. Does
+// nothing if `node` has none.
 void CopyDebugInfo(const Graph& from, NodeId node, Graph& to, NodeId copy);
 
 // Gives nodes of `after`, which passes made of `before`, the places of the nodes that they took in:
-// a node whose op or attributes have changed gets those of the inputs that it had, and of the
-// inputs of these and so on, as far as they are gone. Constants and Identities count for nothing. A
-// node gets at most 16 places. Nodes are the same if their ids are. Linear in the graph.
+// a node whose op or attributes have changed gets the places of its former data inputs that are
+// gone, of their data inputs that are gone, and so on. A Constant ends this search and gives no
+// places. An Identity gives no places. A node gets at most 16 places, from at most 256 nodes. Nodes
+// are the same if their ids are. The data inputs of `before` must have no holes. Linear in the
+// graph.
 void CarryPlaces(const Graph& before, Graph& after);
 
 }  // namespace tenon

@@ -37,7 +37,7 @@ std::string UnknownOpText(std::string_view op, bool hint = true);
 
 // Returns `status` with "file:line:col: node 'x' (Op): " before its message, for binary files with
 // "file: byte N: node 'x' (Op): ", for a node that a pass made with "node 'x' (Op): ". Code and
-// payloads stay. For kNoNode returns `status` as it is.
+// payloads stay. Also notes the node (NoteNode). For kNoNode returns `status` as it is.
 absl::Status NodeError(const Graph& graph, NodeId n, const absl::Status& status);
 
 }  // namespace tenon

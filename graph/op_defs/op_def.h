@@ -103,15 +103,16 @@ struct NodeTypes {
   TypeVector outputs;
 };
 // Returns the types of a node of `op` with the attributes `attrs` and the op's defaults for the
-// others. INVALID_ARGUMENT names the attribute that is missing or of the wrong kind, that names a
-// type that does not exist, or that as the number of one argument is negative or above a million.
-// DATA_LOSS for a malformed list of types.
+// others. INVALID_ARGUMENT names the attribute at fault: one that is missing, is of the wrong kind,
+// names a type that does not exist, or gives an argument a negative number of tensors or more than
+// a million. DATA_LOSS for a malformed list of types.
 // Does not check what CheckAttrs checks besides: minima and allowed values.
 absl::StatusOr<NodeTypes> ResolveTypes(const OpDef& op, const AttrSet& attrs);
 
 // Returns a message for every violation of the op's attributes by `attrs`: missing without default,
-// wrong kind, value not allowed, below the minimum. Attributes that the OpDef lacks are no
-// violation: newer producers write them. Messages name the attribute, in TensorFlow's words.
+// wrong kind, value not allowed (DT_INVALID and reference types never are), below the minimum.
+// Attributes that the OpDef lacks are no violation: newer producers write them. Messages name the
+// attribute, in TensorFlow's words.
 std::vector<std::string> CheckAttrs(const OpDef& op, const AttrSet& attrs);
 
 // Return the ports [first, second) of the inputs (outputs) that argument number `arg` covers.
@@ -123,7 +124,7 @@ absl::StatusOr<std::pair<int, int>> OutputRange(const OpDef& op, const AttrSet& 
 // Convert to and from OpDef protobuf bytes (tenon.pb.OpDef, wire-equal to TensorFlow's). The bytes
 // have neither shape function nor facts; an OpDef has no descriptions. Equal ops give equal bytes.
 // DATA_LOSS for malformed bytes; INVALID_ARGUMENT for types that do not exist, and for arguments
-// that have not exactly one type or name no fitting attribute.
+// that have not exactly one type or name no fitting attribute. Names and defaults are not checked.
 std::string OpDefToWire(const OpDef& op);
 absl::StatusOr<OpDef> OpDefFromWire(std::string_view wire);
 

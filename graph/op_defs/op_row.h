@@ -53,8 +53,8 @@ absl::Span<const char* const> SignatureTables();
 // The shape function that gives the shapes of the last field of such a row.
 ShapeFn ShapesFromText(std::string_view text);
 
-// Parse one row. The OpDef of a row of a signature table has no facts. INVALID_ARGUMENT names the
-// part that does not parse: rows are right, which a test shows.
+// Parse one row; `row` has no "\n". The OpDef of a row of a signature table has no facts.
+// INVALID_ARGUMENT names the part that does not parse: rows are right, which a test shows.
 absl::StatusOr<OpDef> ParseOpSpec(const OpSpec& spec);
 absl::StatusOr<OpDef> ParseSignature(std::string_view row);
 

@@ -90,8 +90,8 @@ bool IsSavedModel(const std::string& folder);
 // of the imported graph name neither a tensor nor a node of it, that is a defect; so is an asset
 // outside of FOLDER/assets. These defects come behind those of the graph.
 // NOT_FOUND: the folder has neither file.
-// INVALID_ARGUMENT: malformed content, or no graph can be chosen; the message then lists the tags.
-// Other errors are those of ImportFile.
+// INVALID_ARGUMENT: malformed content; no graph; or several of which none can be chosen, and then
+// the message lists their tags. Other errors are those of ImportFile.
 absl::StatusOr<ImportedSavedModel> ImportSavedModel(const std::string& folder,
                                                     const ImportLimits& limits = {});
 
@@ -110,8 +110,8 @@ absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
                                                const std::vector<std::string>& tags,
                                                const ImportLimits& limits = {});
 
-// The bytes of a SavedModel from the same files; if the file is text, made of it. Errors are those
-// of ImportSavedModel for files that cannot be read.
+// The bytes of a SavedModel from the same files; if the file is text, made of it. Bytes are not
+// checked. Errors are those of ImportSavedModel for files that cannot be read.
 absl::StatusOr<FileBytes> ReadSavedModelFile(const std::string& folder,
                                              const ImportLimits& limits = {});
 

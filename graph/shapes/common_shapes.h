@@ -47,10 +47,11 @@ PartialShape ReplaceDim(PartialShape s, int axis, int64_t dim);
 // Returns what is known of a tensor that has the shape a or the shape b: the dimensions that are
 // equal in both; unknown if the ranks differ.
 PartialShape CommonShape(const PartialShape& a, const PartialShape& b);
-// INVALID_ARGUMENT unless `s` can begin with the dimensions of `prefix`, both of known rank.
+// INVALID_ARGUMENT unless `s` can begin with the dimensions of `prefix`, which must have a known
+// rank.
 absl::Status CheckPrefix(InferenceContext& c, const PartialShape& s, const PartialShape& prefix);
 // What all inputs share, as MergeShapes; an error tells the first input that differs from those
-// behind it, as TensorFlow's AddN and Pack do.
+// behind it, as TensorFlow's AddN and Pack do. Without inputs the shape is unknown.
 absl::StatusOr<PartialShape> MergeInputs(InferenceContext& c);
 // The number of types in an attribute. Errors as those of InferenceContext::AttrTypeList.
 absl::StatusOr<int64_t> CountTypes(InferenceContext& c, std::string_view attr);

@@ -27,10 +27,10 @@ void CountNewBuffer(size_t capacity);
 
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:
 // then the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to
-// 256 KiB for itself, without a lock, and frees them when it ends. All threads share as
-// many bytes as larger buffers had at once of late, but at least 4 MiB and at most 64 MiB; beyond
-// that the pool frees what it has kept longest. Under ASan and TSan nothing is kept, so that the
-// sanitizer sees the end of each tensor.
+// 256 KiB for itself, without a lock, and frees them when it ends. The part of the pool that all
+// threads share keeps as many bytes as buffers of more than 256 KiB took at once of late, at least
+// 4 MiB and at most 64 MiB; beyond that it frees the buffers that it has kept longest. Under ASan
+// and TSan nothing is kept, so that the sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon

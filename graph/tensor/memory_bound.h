@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-// Returns the bytes that a tensor in host memory holds: its elements and in addition the text of
-// string elements, long or short. An object counts as its pointer.
+// Returns the bytes that an initialized tensor in host memory holds: its elements and in addition
+// the text of string elements, long or short. An object counts as its pointer.
 size_t HeldBytes(const Tensor& t);
 
 // For its lifetime, limits to `bytes` what the thread that made the object allocates for buffers

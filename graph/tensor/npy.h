@@ -36,7 +36,7 @@ namespace tenon {
 // written as are taken as `wanted`, bit by bit. Elements are never converted: for another type
 // INVALID_ARGUMENT names both.
 absl::StatusOr<Tensor> NpyFromBytes(std::string_view bytes, DataType wanted = DataType::kInvalid);
-// The tensor must be in host memory.
+// The tensor must be initialized and in host memory.
 absl::StatusOr<std::string> NpyToBytes(const Tensor& tensor);
 
 // ReadNpy and NpzReader::Open read standard input for "-". Messages start with the path, but for

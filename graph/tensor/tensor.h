@@ -33,8 +33,8 @@ class Buffer {
   // Returns null when memory is short, when the thread's MemoryBound is used up, and from about
   // 2^40 bytes on.
   static Buffer* Allocate(size_t bytes);
-  // Wraps memory that belongs to the caller until `release` is called; `release` may be null.
-  // `data` may be a device address.
+  // Wraps memory of the caller, which must stay valid until `release` is called or, if `release` is
+  // null, until the last Unref. `data` may be a device address.
   static Buffer* Wrap(void* data, size_t bytes, Release release, void* arg);
   // Wraps memory that a device allocated for one tensor, until `release` is called. Unlike wrapped
   // memory it may be overwritten by the holder of the only reference.

@@ -29,10 +29,10 @@ absl::StatusOr<TensorProtoHeader> TensorHeaderFromWire(std::string_view wire);
 // DATA_LOSS: malformed bytes.
 // UNIMPLEMENTED: resources and variants.
 // RESOURCE_EXHAUSTED: elements of more than `max_bytes`, in which the text of strings does not
-// count; more than 64 MiB and than three quarters of the machine's memory, either for elements that
-// must be decoded or for the repetitions of the last string; or memory is short. A repeated value
-// of a huge shape is refused before memory is allocated. Throws bad_alloc where Tensor::SetString
-// does.
+// count; elements that must be decoded, or repetitions of the last string, that take more than 64
+// MiB and also more than three quarters of the machine's memory; or memory is short. A repeated
+// value of a huge shape is refused before memory is allocated. Throws bad_alloc where
+// Tensor::SetString does.
 absl::StatusOr<Tensor> TensorFromWire(std::string_view wire,
                                       std::shared_ptr<const void> owner = nullptr,
                                       size_t max_bytes = size_t{1} << 36);
@@ -55,8 +55,9 @@ absl::StatusOr<std::string> TensorToAttrWire(const Tensor& tensor);
 bool IsSmallAsWritten(std::string_view wire);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
 // tensor_content in this order, and nothing else. Two equal tensors that protobuf wrote, and for
-// which it is true, have equal bytes, unless a shape has names of dimensions. False for bools:
-// equal bools may have different bytes. False for empty tensors, which have no tensor_content.
+// which IsAsWritten is true, have equal bytes, unless a shape has names of dimensions. False for
+// bools: equal bools may have different bytes. False for empty tensors, which have no
+// tensor_content.
 bool IsAsWritten(std::string_view wire);
 
 }  // namespace tenon

@@ -40,8 +40,8 @@ struct Defect {
   std::string ToString() const;  // "where: message"
 };
 
-// Whether a run may succeed in spite of the defect: no fetch may need the node of an unknown op,
-// the call of a missing function, or that of a function with a cycle.
+// Whether the defect is a node of an unknown op, a call of a missing function, or a call of a
+// function with a cycle. A run may succeed in spite of it: perhaps no fetch needs the node.
 inline bool MayBeUnused(const Defect& defect) {
   return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction ||
          (defect.code == DefectCode::kCycle && defect.in_function);

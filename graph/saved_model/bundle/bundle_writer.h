@@ -38,7 +38,7 @@ class BundleWriter {
 
   // Adds a tensor, whose bytes are written before the call returns. INVALID_ARGUMENT for a name
   // that is empty or was added before; UNIMPLEMENTED for resources and variants. The tensor must be
-  // in host memory.
+  // initialized and in host memory.
   absl::Status Add(std::string_view name, const Tensor& tensor);
   // Adds the part `whole.slice` of a tensor of shape `whole.shape`. All parts of one tensor have
   // the same type and the same whole shape. INVALID_ARGUMENT if they do not, if the slice does not
