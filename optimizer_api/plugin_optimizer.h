@@ -84,10 +84,11 @@ std::vector<std::string> NamesOfPasses(
 
 // Makes the pass of an optimizer, for the graph that `item` describes. A run is a transaction:
 // export, optimize_func, import, verify (structure, fetches with unchanged types, kernels,
-// devices), then adopt the answer or keep the graph of before. Errors name the plug-in: those of
-// its callbacks (ABORTED is its word for "not changed", and no error), INVALID_ARGUMENT for an
-// answer that does not verify (answer_checks.h, body_ends.h), and RESOURCE_EXHAUSTED for an answer
-// for which memory is short.
+// devices), then adopt the answer or keep the graph of before. An answer equal to what the pass got
+// changes nothing. A colocation with a node that the pass removed is no fault. Errors name the
+// plug-in: those of its callbacks (ABORTED is its word for "not changed", and no error),
+// INVALID_ARGUMENT for an answer that does not verify (answer_checks.h, body_ends.h), and
+// RESOURCE_EXHAUSTED for an answer for which memory is short.
 //
 // Each FinalPass has one optimizer object of the plug-in, if the plug-in has a create_func: the
 // first run makes it, or a later one if create_func fails, and the pass's destructor calls

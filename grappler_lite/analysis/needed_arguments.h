@@ -41,7 +41,7 @@ class NeededArguments {
   void Need(Output output, absl::FunctionRef<void(const Output&)> found);
 
   // By node id: whether `fetches` need the node. Where `ends` is true for an output or a control
-  // edge, the search does not go on to its node. Call NodesFor once, before any call of Need: the
+  // edge, the edge does not make its node needed. Call NodesFor once, before any call of Need: the
   // search does not go beyond nodes that are needed already.
   std::vector<bool> NodesFor(absl::Span<const Output> fetches,
                              absl::FunctionRef<bool(const Output&)> ends);

@@ -35,9 +35,10 @@ class KnownValues {
   // States the value of an output, which Find returns from now on: for the arguments of a body.
   void Set(Output output, Tensor value) { values_[output] = std::move(value); }
   // Returns the value of an output, in the memory of the host; nullopt if the value is unknown or
-  // the output is a control output. The first question computes. If its answer is "unknown", later
-  // questions about outputs of the same node, and of the nodes between it and the one that could
-  // not be computed, get that answer at once: no node is computed twice.
+  // the output is a control output. The first question computes. No node is computed twice: if the
+  // answer is "unknown", later questions get that answer at once, about outputs of the same node
+  // and of the nodes between this node and the one that could not be computed. If the search meets
+  // too many nodes, this holds for the same node only.
   std::optional<Tensor> Find(Output output);
 
  private:

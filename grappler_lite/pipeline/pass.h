@@ -30,8 +30,8 @@ class NodeEvaluator {
   // kernel and the same bits as a run. Errors:
   //   UNIMPLEMENTED       there is no kernel, or op or kernel is stateful;
   //   RESOURCE_EXHAUSTED  the outputs, with the text of strings, would exceed `max_bytes`, or all
-  //                       memory of the kernel `max_bytes` and 64 MiB. Where shapes tell that the
-  //                       outputs are too large, nothing is computed;
+  //                       memory of the kernel would exceed `max_bytes` plus 64 MiB. Where shapes
+  //                       tell that the outputs are too large, nothing is computed;
   //   any other           the kernel failed.
   // On any error the pass leaves the node as it is.
   virtual absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, NodeId n,

@@ -80,8 +80,8 @@ class Sweep {
   // for through its data inputs.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
   // The two steps of ReplaceBy, for a caller that has more to do between them. MayReplace: whether
-  // n is not preserved and ReplaceBy would make uses of n uses of `by`, if it is allowed. Bypass:
-  // moves the uses, without Allow.
+  // n is not preserved and ReplaceBy would make uses of n uses of `by`, if the rewrite is allowed.
+  // Bypass: moves the uses, without Allow; only where MayReplace is true.
   bool MayReplace(NodeId n, Output by) const;
   void Bypass(NodeId n, Output by);
 

@@ -21,13 +21,13 @@ class SiteUsage {
             const absl::flat_hash_set<NodeId>& rewritten)
       : c_(context), g_(context.graph), fanouts_(fanouts), shapes_(shapes), rewritten_(rewritten) {}
 
-  // By result: whether something reads it. One that may fail counts as read. Of a loop: by
-  // variable.
+  // By result: whether something reads it. A result whose computation may fail counts as read if
+  // the call computes unread results too. Of a loop: by variable.
   std::vector<bool> Results(const FunctionSite& site) const;
   // By argument: whether the bodies need it for their effects and for these results. Not for loops.
   std::vector<bool> Args(const FunctionSite& site, const std::vector<bool>& results) const;
-  // Whether the node computes argument i though nothing reads it. What is written out does not, but
-  // for the first variable of a loop, for which it waits in every pass.
+  // Whether the node computes argument i though nothing reads it. A node that is written out
+  // computes none, with one exception: a loop waits for its first variable in every pass.
   bool ComputesUnreadArg(const FunctionSite& site, size_t i) const;
 
  private:

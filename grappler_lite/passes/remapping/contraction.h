@@ -92,8 +92,8 @@ struct Fusion {
 };
 
 // Makes a contraction of op `op` compute what n computed. Without a Reshape n becomes the
-// contraction. With a Reshape into.contraction becomes it, and n becomes the Reshape. Old nodes
-// that nothing reads any more stay in the graph.
+// contraction. With a Reshape into.contraction becomes the contraction, and n the Reshape. Old
+// nodes that nothing reads any more stay in the graph.
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
               std::span<const Output> inputs, NewAttrs attrs);
 // Whether n's device and the target have a kernel for the fusion, with `args` of the contraction's
