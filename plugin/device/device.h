@@ -53,10 +53,10 @@ class Device {
   // every other method that returns a status fails with FAILED_PRECONDITION.
 
   // Allocates device memory. BfcAllocator aligns it to 256 bytes within its regions; without it the
-  // plug-in chooses the alignment, and 0 bytes have a null address. Released memory is reused in
-  // the order of the compute stream: work that is queued there may still use it. Any other stream
-  // must wait for the compute stream before it writes to new memory. RESOURCE_EXHAUSTED when the
-  // device is full.
+  // plug-in chooses the alignment. 0 bytes of device memory have a null address. Released memory is
+  // reused in the order of the compute stream: work that is queued there may still use it. Any
+  // other stream must wait for the compute stream before it writes to new memory.
+  // RESOURCE_EXHAUSTED when the device is full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
   // The four streams of a device. They live as long as the device. A plug-in makes each by a call

@@ -60,7 +60,8 @@ struct KernelDef {
 };
 
 // Whether the kernel may serve devices of `plugin` (empty: the host). A built-in kernel serves the
-// host, and one for DEFAULT all devices. Does not compare device types otherwise.
+// host, or all devices if it is for DEFAULT. A plug-in's kernel serves all devices, or with
+// own_devices_only those of its plug-in. Does not compare device types otherwise.
 bool IsForDevicesOf(const KernelDef& kernel, std::string_view plugin);
 
 // Whether two kernels of one op have the same priority, and a node and a device may exist that fit

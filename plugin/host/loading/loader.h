@@ -119,6 +119,7 @@ absl::Status UnloadPlugin(const std::string& path);
 // All plug-ins for which LoadPlugin was called, also failed ones, in the order of the first call
 // since they were last unloaded. Leaves out those that are being loaded or unloaded, and libraries
 // of LoadOpLibrary. Asks each plug-in for its number of devices; a failure is one of its warnings.
+// A plug-in of kind kPjrt is not asked: its devices are counted once they are created.
 std::vector<PluginInfo> Plugins();
 
 // The devices of all loaded plug-ins, in the order of Plugins(). Creates those of newly loaded
@@ -134,8 +135,8 @@ std::vector<std::shared_ptr<PluginProfiler>> PluginProfilers();
 
 // Unloads all plug-ins, the last one first, whether they are in use or not, but leaves their
 // libraries mapped, since they may have threads. Leaves plug-ins alone that are being loaded, on
-// this thread too. No session may exist any more, and no function of this header but LoadPlugin may
-// run meanwhile. For the end of a process, and for tests.
+// this thread too, and libraries of LoadOpLibrary. No session may exist any more, and no function
+// of this header but LoadPlugin may run meanwhile. For the end of a process, and for tests.
 void ShutdownPlugins();
 
 // Opens a library for the ops and kernels that its static constructors register, and returns the
