@@ -113,10 +113,10 @@ class GraphBuilder {
   void SetSource(NodeId node) { source_ = node; }
 
   // Adds a node of `op`. Attributes that say the types or the number of inputs may be left out of
-  // `attrs`: they follow from `inputs`. But of an op with several lists of inputs, whose lengths are
-  // different attributes, those of the first list and of all inputs behind it must be given. Calls
-  // Fail if an input has no node, or if an attribute or an input has a type that the op does not
-  // take. Returns kNoNode after a failure, this one or an earlier one.
+  // `attrs`: they follow from `inputs`. But of an op with several lists of inputs, whose lengths
+  // are different attributes, those of the first list and of all inputs behind it must be given.
+  // Calls Fail if an input has no node, or if an attribute or an input has a type that the op does
+  // not take. Returns kNoNode after a failure, this one or an earlier one.
   NodeId AddNode(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
   // The first output of such a node.
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {

@@ -7,8 +7,8 @@
 //          with this letter
 //   [2]    a vector of 2 elements, as the handles of old containers are; dimensions as below
 //   v      the shape of a variable (for a resource the shape behind its handle); all v's agree
-//   r      updates for rows of the variable: the dimensions behind the first are those of v, and the
-//          next input is a vector with an index for each row
+//   r      updates for rows of the variable: the dimensions behind the first are those of v, and
+//          the next input is a vector with an index for each row
 // Right of the arrow stands a word for each output; outputs without a word are unknown:
 //   ?      unknown
 //   [n,2]  these dimensions: a number, -1 for unknown, a letter, or #name for an int attribute

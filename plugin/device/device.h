@@ -52,8 +52,9 @@ class Device {
   // memory of the alignment of tensors, SynchronizeAllActivity does nothing, streams are null, and
   // every other method that returns a status fails with FAILED_PRECONDITION.
 
-  // Allocates device memory. BfcAllocator aligns it to 256 bytes within its regions; without it the
-  // plug-in chooses the alignment. 0 bytes of device memory have a null address. Released memory is
+  // Allocates device memory; without streams, opaque memory (plugin/pjrt/opaque_memory.h), of which
+  // what follows does not hold. BfcAllocator aligns memory to 256 bytes within its regions; without
+  // BfcAllocator the plug-in chooses the alignment. 0 bytes have a null address. Released memory is
   // reused in the order of the compute stream: work that is queued there may still use it. Any
   // other stream must wait for the compute stream before it writes to new memory.
   // RESOURCE_EXHAUSTED when the device is full.

@@ -13,8 +13,9 @@
 namespace tenon {
 
 // Makes the devices in TensorFlow's order of calls: count (for the list of devices), internal
-// states, count. Their ordinals begin at `first_ordinal`. An empty list, with the reason in `why`
-// if there is one, where the plug-in has none. Errors are those of InitDeviceStates.
+// states, count. Their ordinals begin at `first_ordinal`. An empty list where the plug-in has no
+// devices; `why`, which must not be null, then gets the reason, if there is one. Errors are those
+// of InitDeviceStates.
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreateNextPluggableDevices(
     const std::shared_ptr<NextPluggablePlatform>& platform, int first_ordinal, std::string* why);
 

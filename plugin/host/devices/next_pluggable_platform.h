@@ -21,7 +21,8 @@ class NextPluggablePlatform {
   // initializes the plug-in's PJRT interface, and registers it for the device type
   // (NamedClient::Find). Makes no client and no device. `options` are those of a client that the
   // host has to make. Errors: the plug-in's own status; FAILED_PRECONDITION for a device type or a
-  // table that is missing, and for a PJRT table that cannot be used; INTERNAL for an exception.
+  // table that is missing, for a device type with other characters than capitals, digits and
+  // underscores, and for a PJRT table that cannot be used; INTERNAL for an exception.
   static absl::StatusOr<std::shared_ptr<NextPluggablePlatform>> Load(
       const TFNPD_Api* (*init)(TFNPD_PluginParams*, TF_Status*), pjrt::abi::GetApi* get_pjrt,
       std::string plugin, std::vector<pjrt::ClientOption> options);

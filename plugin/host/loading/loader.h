@@ -99,7 +99,8 @@ struct PluginOptions {
 //   a sanitizer which this process lacks.
 //   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
 //   Otherwise an entry point's own status, INTERNAL if it throws, or the error of the check of what
-//   it filled in (InitStreamExecutorPlugin, InitPluginOptimizer, PluginProfiler::Init).
+//   it filled in (InitStreamExecutorPlugin, NextPluggablePlatform::Load, InitPluginOptimizer,
+//   PluginProfiler::Init).
 absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptions& options = {});
 
 // Unloads a plug-in, also one that failed: takes its registrations back, destroys its devices,
