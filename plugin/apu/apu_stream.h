@@ -53,7 +53,8 @@ class Stream {
   // new marker is reached from the start.
   std::shared_ptr<Marker> Mark();
 
-  // Holds later tasks back until the marker is reached. Does not block the caller.
+  // Holds later tasks back until the marker, which must not be NULL, is reached. Does not block the
+  // caller.
   void WaitFor(std::shared_ptr<Marker> marker);
 
   DeviceMemory& memory() { return memory_; }

@@ -158,8 +158,8 @@ inline absl::Status CheckDeviceIsThere(const TF_OpKernelContext& context) {
 
 // Returns `context`, NoCall() for null. Every C function with a context calls this before it
 // answers from the context, to report in strict mode a context whose call has ended. Only the fast
-// paths of TF_GetInput and of the functions that allocate an output do not: no such context takes
-// them.
+// paths of TF_GetInput and of the functions that allocate an output do not: a context whose call
+// has ended never takes them.
 inline TF_OpKernelContext* InCall(TF_OpKernelContext* context, const char* function) {
   if (context == nullptr) [[unlikely]]
     return NoCall();

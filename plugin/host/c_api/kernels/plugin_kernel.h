@@ -92,7 +92,9 @@ class PluginKernel {
   //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL; INTERNAL
   //   for an exception; DEADLINE_EXCEEDED if the callback or the deferred work takes longer than
   //   timeout_s. A synchronous compute_func has no limit;
-  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure.
+  //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;
+  //   INTERNAL, a fault of the plug-in (IsPluginFault), for an output without a PJRT buffer on a
+  //   device without streams.
   // After an error some outputs may be set. No other call may use `context` meanwhile. If the
   // plug-in may still use the context after the call, and always in strict mode, `context` becomes
   // a new one. An asynchronous kernel leaves `context` alone: its contexts are the kernel's own.
