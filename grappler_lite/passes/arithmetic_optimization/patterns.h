@@ -89,8 +89,8 @@ bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
 // CannotStop, but the node of `awaited`, and the nodes whose data it reads directly or through
 // others, may fail: the result waits for `awaited` anyway. These nodes leave out control flow
-// (Switch, Merge and the like), fed nodes, and nodes that are reached only through either. Only the
-// nearest 256 are known.
+// (Switch, Merge and the like), and nodes that are reached only through control flow or through a
+// fed node. Only the nearest 256 are known.
 bool CannotStopBut(const Sweep& s, std::span<const Output> outputs, Output awaited);
 
 // Returns the permutation of Transpose n, each entry in [0, rank); nullopt unless it is a constant

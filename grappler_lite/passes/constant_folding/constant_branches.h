@@ -9,8 +9,9 @@ namespace tenon {
 
 // The rewrites, for Pass::rewrites. "fold_if" and "fold_case" turn a node into a call of the chosen
 // branch. "fold_while" turns a loop that never runs into an Identity (IdentityN) of its first
-// values. A loop that is marked to be written out (kWrittenOut) stays if a first value that nothing
-// reads comes from a node that is neither fed nor a Const.
+// values. A loop that is marked to be written out (kWrittenOut) and is not preserved also stays if
+// one of its variables, other than the first, has these two properties: its first value comes from
+// a node that is neither fed nor a Const, and no node that a fetch needs reads its result.
 std::vector<RewriteInfo> ConstantBranches();
 
 // Applies the rewrites to all nodes that are neither fed nor marked to stay, fetched nodes among

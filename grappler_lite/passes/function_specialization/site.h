@@ -18,7 +18,7 @@ struct FunctionSite {
   size_t first_arg = 0;                 // its inputs before that are no arguments
   std::vector<std::string_view> attrs;  // that name the functions, in their order; none: the op
   std::vector<FuncAttr> functions;      // of a loop: condition, body
-  std::vector<const FunctionGraph*> bodies;  // those of all who call them, or `own`
+  std::vector<const FunctionGraph*> bodies;  // shared by all sites that call them, or `own`
   std::vector<std::unique_ptr<FunctionGraph>> own;
   size_t bytes = 0;  // of the functions
 };
@@ -26,8 +26,8 @@ struct FunctionSite {
 // Gives the site bodies that are for it alone, to be changed.
 void OwnBodies(FunctionSite& site);
 
-// Takes these arguments and results (false: unused) out of the site's own bodies, and the nodes
-// that only they needed.
+// Takes the arguments and results whose entry is false out of the site's own bodies, with the nodes
+// that only they needed. The condition of a loop keeps its result.
 void DropUnused(FunctionSite& site, const std::vector<bool>& args,
                 const std::vector<bool>& results);
 
