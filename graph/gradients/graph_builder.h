@@ -80,8 +80,8 @@ class GraphBuilder {
         nesting_(nesting) {}
   GraphBuilder(const GraphBuilder&) = delete;
 
-  // The graph may also be edited directly, if SyncShapes is called afterwards. Old nodes stay as
-  // they are.
+  // Nodes may also be added to the graph directly, if SyncShapes is called afterwards. SyncShapes
+  // infers the shapes of new nodes alone.
   Graph& graph() { return graph_; }
   const GraphShapes& shapes() const { return shapes_; }
   void SyncShapes();
@@ -150,9 +150,11 @@ class GraphBuilder {
 
   // Constants. Small ones of equal type, shape and value are one node.
   Value Constant(const Tensor& value);
-  // A scalar: any number type, complex and bool too. Rounds to the type.
+  // A scalar: any number type, complex and bool too. Rounds to a floating type. An integer type
+  // must be able to hold the value, and drops its fraction.
   Value Scalar(DataType type, double value);
-  // A matrix, and a vector, of int32 or int64. `values` go row by row.
+  // A matrix, and a vector, of int32 or int64, which must be able to hold `values`. These go row by
+  // row.
   Value IntMatrix(absl::Span<const int64_t> values, int64_t columns, DataType type);
   Value Ints(absl::Span<const int64_t> values, DataType type = DataType::kInt32);
 

@@ -84,7 +84,8 @@ class InferenceContext {
   // How the error of input_as_shape for a size below -1 begins. TensorFlow finds it outside of the
   // shape function, and does not name the node.
   static constexpr std::string_view kInvalidShapeValue = "Invalid value in tensor used for shape: ";
-  // The same of a scalar that stands for a shape and is not -1.
+  // How an error begins, in the same way, that some shape functions give for a scalar that stands
+  // for a shape and is not -1. Not the error of input_as_any_shape.
   static constexpr std::string_view kInvalidShapeScalar =
       "Received an invalid shape scalar with a static value that is not '-1': ";
   // Input i read as a shape: a vector of sizes, with -1 for unknown. If no size is known, the rank
