@@ -46,11 +46,11 @@ struct GradientRequest {
 // Adds the nodes, and returns the gradient for each of xs, in their order. `shapes` must be those
 // of `graph` under `options`, and are afterwards those of the grown graph. Nodes keep their ids,
 // inputs and attributes, but calls, branches and loops on the way may call other functions, and
-// give more outputs and take more inputs behind those that they have. These functions, and those of
-// the gradients, are added to the library. Gradients that meet at one tensor are summed by AddN;
-// slices are joined and stay slices unless a dense gradient meets them. Integers, bools and strings
-// carry no gradient. Linear in the part of the graph between xs and ys, and in the graph for a
-// sweep over its edges.
+// give more outputs and take more inputs behind those that they have, and a loop of version 1 gets
+// new nodes. These functions, and those of the gradients, are added to the library. Gradients that
+// meet at one tensor are summed by AddN; slices are joined and stay slices unless a dense gradient
+// meets them. Integers, bools and strings carry no gradient. Linear in the part of the graph
+// between xs and ys, and in the graph for a sweep over its edges.
 //
 // After an error all nodes that were added are removed again; their ids stay used.
 //   NOT_FOUND "No gradient defined for op: X": an op on a path from an x to a y has no gradient.
@@ -58,8 +58,10 @@ struct GradientRequest {
 //   INVALID_ARGUMENT: an output that does not exist, a complex y or a handle without a gradient, a
 //     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
 //     refuses.
-//   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built, or the way
-//   leads through a loop of version 1.
+//   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built; a loop of
+//     version 1 on the way has not the form of TensorFlow's while_loop; or an x, a y or a stop
+//     gradient on the way lies in a loop of version 1 and is not what an Exit of the outermost loop
+//     gives.
 //   Each rule may have errors of its own (PreventGradient, for example). These name op, node and
 //     path too, and for a node in a function also those of the call.
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,

@@ -16,11 +16,12 @@ struct LoopVariables {
 };
 
 // Looks at the function `body`. `wanted` marks the variables whose gradients are asked for, and
-// `reached` those into whose last values a gradient flows. A variable carries a gradient if a
-// variable of `wanted` reaches it, and it reaches a variable of `reached`, both in any number of
-// iterations. `wanted` and `reached` have an element for each variable. Errors are those of
-// FunctionGraph::Make, and INVALID_ARGUMENT for a function that does not exist and for a body that
-// does not give as many results as it takes arguments, or another number than there are variables.
+// `reached` those into whose last values a gradient flows. A variable carries a gradient if its
+// type does (CarriesGradient), a variable of `wanted` reaches it, and it reaches a variable of
+// `reached`, both in any number of iterations, none included. `wanted` and `reached` have an
+// element for each variable. Errors are those of FunctionGraph::Make, and INVALID_ARGUMENT for a
+// function that does not exist and for a body that does not give as many results as it takes
+// arguments, or another number than there are variables.
 absl::StatusOr<LoopVariables> FindLoopVariables(const Graph& graph, std::string_view body,
                                                 std::vector<bool> wanted,
                                                 std::vector<bool> reached);
