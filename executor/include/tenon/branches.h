@@ -70,7 +70,8 @@ inline std::vector<DType> TypesOf(const std::vector<Tensor>& tensors) {
   return types;
 }
 
-// Makes the branches' results alike, or says how they differ.
+// Returns the types of the branches' results, and sets *shapes to shapes that admit those of all
+// branches. INVALID_ARGUMENT if the branches differ in number or types of their results.
 inline std::vector<DType> ResultTypes(const std::vector<Branch>& branches,
                                       std::vector<Shape>* shapes, Where where) {
   std::vector<DType> types;
@@ -188,8 +189,9 @@ auto GivingNothing(const F& callable) {
 
 // The result of `then_branch` where `pred`, a scalar, is true, else that of `else_branch`. Both
 // take nothing and give the same types: a Tensor, a structure as Function has it, or nothing
-// (void). In a trace both are traced and one of them runs, with its side effects; outside, or for a
-// `pred` that is a value, one is called.
+// (void). If `pred` is a symbol, both are traced, and one of them runs with its side effects. If
+// `pred` is a value, one is called. INVALID_ARGUMENT if traced branches differ in the number or
+// types of their tensors, or in other C++ values of their results.
 template <typename Then, typename Else>
 auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
           Where where = Where::current()) {
@@ -210,7 +212,7 @@ auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
 }
 
 // The result of branch number `index`, a scalar of type kInt32; of the last for a number that there
-// is not. Otherwise as Cond.
+// is not. INVALID_ARGUMENT without a branch. Otherwise as Cond.
 template <typename Result>
 Result Case(const Tensor& index, const std::vector<std::function<Result()>>& branches,
             Where where = Where::current()) {

@@ -44,8 +44,8 @@ void WithPointers(std::initializer_list<Variable> variables, const F& f) {
 }  // namespace internal
 
 // Writes PREFIX.index and PREFIX.data-00000-of-00001, with the value of each variable under its
-// name: tf.train.load_checkpoint and RestoreV2 read it. INVALID_ARGUMENT for two variables of one
-// name; else the error of the file system.
+// name: tf.train.load_checkpoint and RestoreV2 read it. In a trace it is written at once, too.
+// INVALID_ARGUMENT for two variables of one name; else the error of the file system.
 inline void SaveCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                            Where where = Where::current()) {
   const internal::OutsideTraces outside;
@@ -67,9 +67,10 @@ inline void SaveCheckpoint(const std::string& prefix, std::initializer_list<Vari
   });
 }
 
-// Gives each variable the value that SaveCheckpoint or TensorFlow has written under its name.
-// NOT_FOUND if the files or a name is not there, INVALID_ARGUMENT for a value of another type or
-// shape: the message names the variable, and all variables stay as they were.
+// Gives each variable the value that SaveCheckpoint or TensorFlow has written under its name, at
+// once, also in a trace. NOT_FOUND if the files or a name is not there. INVALID_ARGUMENT for a
+// value of another type or shape (the message names the variable), and for two variables of one
+// name. After these errors all variables are as they were.
 inline void RestoreCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                               Where where = Where::current()) {
   const internal::OutsideTraces outside;

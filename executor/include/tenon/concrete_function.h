@@ -21,7 +21,8 @@ concept AsTensor = std::is_convertible_v<const T&, Tensor>;
 
 }  // namespace internal
 
-// What a function gives: its tensors in order. A single one converts to Tensor.
+// What a function gives: its tensors in order. Converts to Tensor if there is one;
+// INVALID_ARGUMENT for another number.
 class Results : public std::vector<Tensor> {
  public:
   Results(std::vector<Tensor> tensors) : std::vector<Tensor>(std::move(tensors)) {}  // NOLINT
@@ -39,7 +40,8 @@ class ConcreteFunction {
       : rep_("ConcreteFunction", std::move(rep)) {}
 
   // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
-  // INVALID_ARGUMENT for other numbers or types of tensors.
+  // INVALID_ARGUMENT for other numbers or types of tensors. FAILED_PRECONDITION if the function
+  // uses a symbol of an enclosing trace that is over.
   Results operator()(const std::vector<Tensor>& inputs, Where where = Where::current()) const {
     const size_t count = rep_.At(where).graph()->inputs().size();
     if (inputs.size() != count) {
@@ -87,7 +89,7 @@ class ConcreteFunction {
     return (*this)(std::vector<Tensor>{Tensor(inputs)...}, Where());
   }
 
-  // The name in a library of functions, which is its own in the process.
+  // The name in a library of functions, which no other function of the process has.
   const std::string& name() const { return rep_->name(); }
   // In the order of calls, with the names that graph_def() and SavedModels give them.
   std::vector<TensorSpec> inputs() const {
@@ -104,15 +106,21 @@ class ConcreteFunction {
   // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their
   // names, results are the nodes output_0, output_1 ..., captured values are constants. A variable
   // that the function only reads is a constant of its present value, also where branches, loops and
-  // functions read it. One that is assigned is a VarHandleOp, which the node `init` gives its
-  // present value. On another library than Tenon so is one that is not read by the function itself.
+  // functions read it. A variable that is assigned is a VarHandleOp, which the node `init` gives
+  // its present value. On another library than Tenon a variable that branches, loops or functions
+  // read is a VarHandleOp too. FAILED_PRECONDITION if the function uses a symbol of another trace.
+  // UNIMPLEMENTED if it uses a resource other than a variable.
   std::string graph_def() const;
-  // Writes graph_def() to a file: as text if the name ends in ".pbtxt", else as bytes.
+  // Writes graph_def() to a file: as text if the name ends in ".pbtxt", as bytes if it ends in
+  // ".pb", either packed if ".xz" or ".gz" follows. INVALID_ARGUMENT for another ending. On a
+  // library other than Tenon only ".pb": UNIMPLEMENTED for others.
   void Save(const std::string& path, Where where = Where::current()) const;
-  // What becomes of the nodes: passes, devices, kernels. UNIMPLEMENTED on a library other than
+  // A text for people on what becomes of the nodes (TENON_ExplainGraph). Errors are those of
+  // graph_def() and of a session that would run the graph. UNIMPLEMENTED on a library other than
   // Tenon.
   std::string Explain() const;
-  // The graph as it runs, after all passes, as graph_def() gives it. UNIMPLEMENTED as Explain.
+  // The graph as it runs, after all passes, as the bytes of a GraphDef. Errors are those of
+  // Explain.
   std::string Optimized() const;
 
   // So that a function can be the value of an attribute.
@@ -137,13 +145,13 @@ class ConcreteFunction {
 
 namespace internal {
 
-// What calls do that a tape of this thread sees. A GradientTape sets it: a program without one does
-// not compile what it calls.
+// Runs a call that a tape of this thread sees. A GradientTape sets it: a program without a tape
+// does not compile what it calls.
 inline std::atomic<std::vector<Tensor> (*)(const std::shared_ptr<FunctionRep>& function,
                                            std::vector<Tensor> inputs, Where where)>
     run_with_tape = nullptr;
 
-// A call in a trace of a function whose trace has tensors with gradients of the program's own. A
+// Calls, in a trace, a function whose own trace has tensors with gradients of the program's own. A
 // CustomGradient sets it.
 inline std::atomic<std::vector<Tensor> (*)(
     TraceGraph& graph, const std::shared_ptr<FunctionRep>& function,

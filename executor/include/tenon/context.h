@@ -58,7 +58,7 @@ inline TFE_Context* MakeContext() {
   return context;
 }
 
-// The context of the process, which the first call makes. Thread-safe.
+// The context of the process, which the first call makes. Thread-safe. Throws as MakeContext.
 inline TFE_Context* Context() {
   static Process& process = GetProcess();
   TFE_Context* const context = process.context.load(std::memory_order_acquire);
@@ -98,7 +98,8 @@ inline std::string_view TypeAndNumber(std::string_view device) {
                                          : device.substr(begin + sizeof "device:" - 1);
 }
 
-// Whether a device fits the name, in which parts may be left out or '*'.
+// Whether a device fits the name, in which parts may be left out and the number may be '*'. True
+// for a name without a type.
 inline bool HasDevice(const std::string& name) {
   const std::string_view wanted = TypeAndNumber(name);
   if (wanted.empty()) return true;
@@ -115,10 +116,11 @@ inline bool HasDevice(const std::string& name) {
 }  // namespace internal
 
 // Loads a plug-in with devices, kernels, ops or a graph pass, for as long as the process lives.
-// FAILED_PRECONDITION after the first tensor or op of the process: devices are made with the eager
-// context. Other errors are those of TF_LoadPluggableDeviceLibrary, NOT_FOUND for a file that
-// cannot be opened among them. `options` are the plug-in's own, as graph_run's --plugin takes them
-// after the path: "as=GPU;memory_mb=64". UNIMPLEMENTED for options on a library other than Tenon.
+// FAILED_PRECONDITION after the first tensor, op or ListDevices() of the process: devices are made
+// with the eager context. Other errors are those of TF_LoadPluggableDeviceLibrary, NOT_FOUND for a
+// file that cannot be opened among them. `options` are those that graph_run's --plugin takes after
+// the path: "as=GPU;memory_mb=64" (TENON_LoadPlugin). UNIMPLEMENTED for options on a library other
+// than Tenon.
 inline void LoadPlugin(const std::string& path, const std::string& options = {},
                        Where where = Where::current()) {
   if (internal::GetProcess().context.load() != nullptr) {

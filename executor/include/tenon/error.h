@@ -51,7 +51,8 @@ inline Where OfProgram(Where where) {
 
 }  // namespace internal
 
-// What a failed call throws. The codes are those of TensorFlow's statuses.
+// What a failed call throws. The codes are those of TensorFlow's statuses. Comments of this library
+// leave out their TF_: INVALID_ARGUMENT is TF_INVALID_ARGUMENT.
 class Error : public std::runtime_error {
  public:
   // `op` is the type of the op that failed, `node` its name in a graph; both may be empty.
@@ -65,7 +66,8 @@ class Error : public std::runtime_error {
         where_(where) {}
 
   TF_Code code() const { return code_; }
-  // What went wrong, without op and place. what() is "MatMul at train.cc:42: " and this text.
+  // What went wrong, without op and place. what() is "MatMul at train.cc:42: " and this text; the
+  // op and the place are left out where they are not known.
   const std::string& message() const { return message_; }
   const std::string& op() const { return op_; }
   const std::string& node() const { return node_; }

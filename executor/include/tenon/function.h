@@ -29,11 +29,12 @@ struct FunctionOptions {
   // Begins the names of its graphs and of nodes that call it. INVALID_ARGUMENT for one that no node
   // may have.
   std::string name = "function";
-  // What calls must give, in order of the tensors among the arguments: one trace serves all calls
-  // that it admits, and others are INVALID_ARGUMENT.
+  // What calls must give, an entry for each tensor among the arguments, in their order; empty: any
+  // tensors. One trace serves all calls that it admits and that have the same C++ arguments. Other
+  // tensors are INVALID_ARGUMENT.
   std::vector<TensorSpec> input_signature = {};
   // Lengths in which two calls differ become unknown, so that a third call needs no trace. Where
-  // the ranks differ, the shape does.
+  // the ranks differ, the whole shape becomes unknown.
   bool reduce_retracing = false;
   std::string device = {};  // of ops for which the function names none
   // For programs that set it for TensorFlow's compiler. It changes nothing here: each trace is
@@ -54,7 +55,9 @@ struct FunctionOptions {
 // elements of a vector, it is Function<std::function<Tensor(Tensor)>>.
 //
 // Calls from several threads at once are allowed; for a signature one of them traces. An exception
-// of the callable leaves no trace. Copies share their traces.
+// of the callable leaves no trace. FAILED_PRECONDITION if the callable calls the function with the
+// same arguments, or 64 calls deep with others. The fifth trace writes a warning to stderr. Copies
+// share their traces.
 template <typename F>
 class Function {
  public:

@@ -212,7 +212,8 @@ struct GradientTapeOptions {
 // tape watches. Records as long as the tape lives; a tape that is not persistent stops at the call
 // of Gradient. A tape watches all trainable variables without a call of Watch. Tapes may be nested,
 // for derivatives of derivatives. Inside of a trace Gradient adds nodes, as Gradients (gradients.h)
-// does, for the ops that the tape has recorded. One thread makes, uses and destroys a tape.
+// does, for the ops that the tape has recorded. In a trace in which the tape was not made, Gradient
+// goes back through all ops of the trace. One thread makes, uses and destroys a tape.
 class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
@@ -228,6 +229,8 @@ class GradientTape {
   GradientTape& operator=(const GradientTape&) = delete;
   ~GradientTape() { Unlink(); }
 
+  // Watches the tensor from now on: what was computed from it before is not recorded.
+  // INVALID_ARGUMENT for an empty Tensor.
   void Watch(const Tensor& tensor, Where where = Where::current()) {
     tensor.rep(where);
     tensor.get()->is_watched.store(true, std::memory_order_relaxed);
@@ -242,9 +245,9 @@ class GradientTape {
   // Tensor for each x, of its shape. The Tensor is empty (defined() is false) where no path of
   // differentiable ops leads from a watched x to a y. `grad_y` weighs the elements of y in the sum;
   // an empty Tensor stands for ones. `grad_ys` is empty, or has one entry for each of `ys`.
-  // FAILED_PRECONDITION for a second call of a tape that is not persistent. INVALID_ARGUMENT for
-  // another number of `grad_ys`, and for an empty y or x. NOT_FOUND where an op on the path has no
-  // gradient.
+  // FAILED_PRECONDITION for a second call of a tape that is not persistent, also after an error of
+  // the first. INVALID_ARGUMENT for another number of `grad_ys`, and for an empty y or x. NOT_FOUND
+  // where an op on the path has no gradient.
   std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
                                const Tensor& grad_y = {}, Where where = Where::current()) {
     return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);

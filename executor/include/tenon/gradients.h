@@ -17,9 +17,9 @@
 
 namespace tenon::inline v0 {
 
-// What a derivative is taken by: a tensor, or a variable (not the value that it has now). A tensor
-// that a Variable became by conversion is that value where a gradient comes to it, else the
-// variable.
+// What a derivative is taken by: a tensor, or a variable (not the value that it has now). For a
+// tensor that a Variable became by conversion: the tensor if a gradient comes to it, else the
+// variable. A pointer to a Variable must not be null.
 class GradientSource {
  public:
   GradientSource(const Tensor& tensor) : tensor_(tensor) {  // NOLINT
@@ -81,9 +81,10 @@ inline Tensor SumOf(const Tensor& a, const Tensor& b, Where where) {
 // Nodes that count as constants when a derivative is taken.
 using Stops = std::vector<TF_Operation*>;
 
-// Appends the nodes. `ys` and `dys` (undefined: ones) are outputs of the graph. {null, 0} in the
-// result where an x has no gradient. TensorFlow's library refuses all for one x that no path leads
-// to: that x is then left out. It has no `stops`.
+// Adds the nodes to the graph. `xs`, `ys` and `dys` are outputs of the graph; `dys` has one for
+// each of `ys`, or is empty for ones. {null, 0} in the result where an x has no gradient.
+// TensorFlow's library fails if no path leads to one of `xs`: it is then asked for the others.
+// UNIMPLEMENTED for `stops` on a library other than Tenon.
 inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF_Output> ys,
                                                std::vector<TF_Output> xs,
                                                std::vector<TF_Output> dys, const Stops& stops,
@@ -134,7 +135,8 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
   return results;
 }
 
-// The same through tensors whose gradient the program gives.
+// As AddGradientNodes, and also through tensors whose gradient the program gives. An empty Tensor
+// where an x has no gradient.
 inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector<TF_Output>& ys,
                                             const std::vector<TF_Output>& xs,
                                             const std::vector<TF_Output>& dys, Where where,
@@ -211,8 +213,8 @@ inline std::vector<Tensor> GradientsInGraph(TraceGraph& graph, const std::vector
   return totals;
 }
 
-// What a derivative by the source is taken by: a value that no node takes has no gradient of its
-// own, and stands for its variable.
+// The tensor by which a derivative by the source is taken: its value, or its variable if no node
+// takes the value, which then has no gradient of its own.
 inline const Tensor& SourceOf(const GradientSource& x) {
   const bool is_unused =
       x.variable().defined() && (x.tensor().output().oper == nullptr ||
@@ -238,9 +240,10 @@ inline std::vector<Tensor> GradientsOf(TraceGraph& graph, const std::vector<Tens
 }  // namespace internal
 
 // The derivatives of the sum of all `ys` by each of `xs`, as symbols; an empty Tensor where no path
-// of differentiable ops leads from an x to a y. `grad_ys`, if it is not empty, has for each y the
-// derivative by it of what is differentiated in the end. Goes through functions, Cond, While and
-// variables. FAILED_PRECONDITION outside a trace: GradientTape is for that.
+// of differentiable ops leads from an x to a y. `grad_ys` is empty, or has one entry for each of
+// `ys`, which weighs the elements of this y in the sum; an empty Tensor stands for ones. Goes
+// through functions, Cond, While and variables. FAILED_PRECONDITION outside a trace: GradientTape
+// is for that. INVALID_ARGUMENT for another number of `grad_ys`, and for an empty y or x.
 inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
                                      const std::vector<GradientSource>& xs,
                                      const std::vector<Tensor>& grad_ys = {},
@@ -263,7 +266,7 @@ inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
   return internal::GradientsOf(*graph, ys, x_outputs, grad_ys, {}, where);
 }
 
-// The tensor, of which gradients do not go further.
+// The value of the tensor, through which no gradient goes back.
 inline Tensor StopGradient(const Tensor& tensor, Where where = Where::current()) {
   return Op("StopGradient", where).Input(tensor).RunOne();
 }

@@ -171,7 +171,8 @@ class GraphExport {
   std::optional<FactWriter> facts_;
 };
 
-// Calls TENON_ExplainGraph or TENON_OptimizeGraph for the graph of a function.
+// Calls `ask`, which is TENON_ExplainGraph or TENON_OptimizeGraph, for the graph of a function.
+// `what` names the caller for the error.
 template <typename Ask>
 std::string AskAbout(const FunctionRep& function, Ask* ask, const char* what) {
   NeedTenon(ask, what);
@@ -191,7 +192,8 @@ std::string AskAbout(const FunctionRep& function, Ask* ask, const char* what) {
   return TakeBytes(answer);
 }
 
-// Writes the bytes of a GraphDef to a file by the ending of its name.
+// Writes the bytes of a GraphDef to a file in the form that the ending of its name asks for. Errors
+// are those of ConcreteFunction::Save.
 inline void WriteGraphFile(const std::string& bytes, const std::string& path, Where where) {
   if (TENON_WriteGraph != nullptr) {
     TF_Status* const status = ThreadStatus();

@@ -112,7 +112,7 @@ inline std::vector<Tensor> LoopInTrace(
   return outputs;
 }
 
-// The same outside of a trace.
+// A loop: LoopInTrace in a trace, plain C++ outside of one.
 inline std::vector<Tensor> Loop(
     const std::function<Tensor(const std::vector<Tensor>&)>& cond,
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
@@ -154,9 +154,11 @@ auto WhileAt(Where where, const Condition& cond, const Body& body, const Variabl
 
 // Runs `body` on the variables while `cond` of them is true, and gives what they are then: a Tensor
 // for one variable, else a std::tuple. Both callables take the variables as tensors; `cond` gives a
-// scalar of type kBool, `body` a Tensor or a std::tuple. The types stay; a shape that the body
-// changes is unknown in the loop. In a trace the loop is one node. Loops of up to six variables
-// know the place of the call.
+// scalar of type kBool, `body` a Tensor or a std::tuple of as many tensors as there are variables.
+// In a trace the loop is one node. The body must keep the types there, and lengths that it changes
+// are unknown in the loop; both callables may be traced several times. INVALID_ARGUMENT for another
+// number of tensors, and in a trace for other types. Loops of up to six variables know the place of
+// the call.
 template <typename Condition, typename Body, internal::AsTensor A>
 auto While(const Condition& cond, const Body& body, const A& a, Where where = Where::current()) {
   return internal::WhileAt(where, cond, body, a);

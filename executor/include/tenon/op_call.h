@@ -20,7 +20,8 @@ class FunctionRep;
 }  // namespace internal
 
 // A function as the value of an attribute: its name, and the function itself where this program
-// made it, so that a graph that names it gets it. A ConcreteFunction converts to it.
+// made it. A graph that names such a function gets it. A ConcreteFunction converts to a
+// FunctionName. Two are equal if their names are.
 struct FunctionName {
   FunctionName() = default;
   FunctionName(std::string function) : name(std::move(function)) {}  // NOLINT
@@ -95,7 +96,7 @@ enum class Effect {
 struct NodeOptions {
   std::string name;  // empty: after the op
   Effect effect = Effect::kNone;
-  bool effect_is_known = false;  // else that of the op
+  bool effect_is_known = false;  // false: the effect is that of the op
   bool touches_world = false;    // has effects beside those on the resources that it takes
 
   // What the node does, whatever ops of its type do.
@@ -107,14 +108,16 @@ struct NodeOptions {
 };
 
 void AddEagerSeeds(OpCall& call);
-// Writes the handles of at most `max_outputs` outputs, and returns how many there are.
+// Runs the call and writes the handles of its outputs, which the caller owns. Returns how many
+// there are. INVALID_ARGUMENT, before the op runs, if there are more than `max_outputs`.
 size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs);
 std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 
 // What ops need of the headers that trace. A program that makes no function does not compile them.
 struct TraceFunctions {
-  // Adds the op as a node to the trace of this thread, with seeds for one that draws numbers and
-  // has none. `run` gives the node's outputs, and takes care of functions with a CustomGradient.
+  // Adds the op as a node to the trace of this thread. An op that draws numbers and has no seeds
+  // gets seeds. `run` also gives the node's outputs, and takes care of functions with a
+  // CustomGradient.
   TF_Operation* (*add)(OpCall& call, const NodeOptions& options);
   std::vector<Tensor> (*run)(OpCall& call, const NodeOptions& options);
   // Where the program is in the trace of this thread: TraceGraph::LastPlace.

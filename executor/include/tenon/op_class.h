@@ -14,10 +14,12 @@
 namespace tenon::inline v0 {
 
 // Builds one call of an op: Op("MatMul").Input(a).Input(b).Attr("transpose_b", true).RunOne().
-// Attributes that the inputs decide (types, lengths of lists) need not be set; others have their
-// defaults. One that the op does not have is INVALID_ARGUMENT, unless its name begins with '_'.
-// Errors are thrown by the Run functions, and name the op and `where`. What each call
-// uses stands out of line: programs call many ops, and their code would be compiled into each.
+// Inputs come in the order of the op's arguments. Attributes that the inputs decide (types, lengths
+// of lists) need not be set, nor those that have a default. An attribute that the op does not have
+// is INVALID_ARGUMENT, unless its name begins with '_'. Only the Run functions and AddToTrace throw
+// errors, which name the op and `where`. Call one of these functions, once: it may take the call
+// out of the object. What each call uses stands out of line: programs call many ops, and their code
+// would be compiled into each.
 class Op {
  public:
   [[gnu::noinline]] explicit Op(std::string type, Where where = Where::current()) {
@@ -107,7 +109,8 @@ class Op {
 
   // Runs an op and gives all of its outputs.
   std::vector<Tensor> Run();
-  // Runs an op of one output. INVALID_ARGUMENT if it has another number of outputs.
+  // Runs an op of one output. INVALID_ARGUMENT if the op has another number of outputs; it may have
+  // run by then.
   Tensor RunOne() {
     if (internal::scopes.trace == nullptr) {
       internal::AddEagerSeeds(call_);
@@ -127,7 +130,8 @@ class Op {
   }
   // Runs an op of no outputs, or of outputs that nobody wants.
   void RunNone() { Run(); }
-  // Adds the node to the function that this thread traces. FAILED_PRECONDITION outside a trace.
+  // Adds the node to the function that this thread traces, which owns it. FAILED_PRECONDITION
+  // outside a trace.
   TF_Operation* AddToTrace();
 
   // --- Of this library's own headers.

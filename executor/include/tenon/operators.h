@@ -15,8 +15,9 @@ namespace tenon::inline v0 {
 
 class Variable;
 
-// What a range of one dimension takes: elements begin, begin + step, ... before end. A missing
-// bound is the end of the dimension; negative bounds count from there, as in Python.
+// A range of one dimension: elements begin, begin + step, ... before end. A missing begin or end
+// leaves out no element on its side. Negative bounds count from the end of the dimension, as in
+// Python. A step of 0 is INVALID_ARGUMENT.
 struct Slice {
   Slice() = default;
   Slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1)
@@ -33,8 +34,8 @@ inline constexpr struct NewAxisType {
 inline constexpr struct EllipsisType {
 } Ellipsis;  // as many whole dimensions as are left
 
-// One index of operator[]: an int, or a scalar tensor of type kInt32 or kInt64, takes an element
-// and drops the dimension. It knows the place of the expression.
+// One index of operator[]. An int, or a scalar tensor of type kInt32 or kInt64, takes an element
+// and drops the dimension. An Index knows the place of the expression.
 class Index {
  public:
   Index(int i, Where where = Where::current()) : Index(int64_t{i}, where) {}  // NOLINT
@@ -74,8 +75,8 @@ class Index {
   bool has_begin_ = false, has_end_ = false;
 };
 
-// A side of an operator: a tensor, or a number that takes the type of the other side. It knows the
-// place of the expression.
+// A side of an operator: a tensor, or a number that takes the type of the other side; beside
+// another number it has its own C++ type. An Operand knows the place of the expression.
 class Operand {
  public:
   Operand(const Tensor& tensor, Where where = Where::current())  // NOLINT
@@ -97,8 +98,8 @@ class Operand {
   }
 
   Where where() const { return where_; }
-  // The tensor; a number as one of the type of `other`, or of its own C++ type beside a number.
-  // INVALID_ARGUMENT if the type cannot hold the number.
+  // The tensor; a number as one of the type of `other`, or of its own C++ type if `other` is a
+  // number too. Errors are those of OfType.
   Tensor AsTensor(const Operand& other) const {
     if (!is_number_) return tensor_;
     return OfType(other.is_number_ ? own_type_ : other.tensor_.rep(where_).dtype);
@@ -106,7 +107,9 @@ class Operand {
   // The tensor; a number as one of this type.
   Tensor AsTensor(DType dtype) const { return is_number_ ? OfType(dtype) : tensor_; }
 
-  // A number as a scalar of this type.
+  // A number as a scalar of this type; a type of floats or complex numbers rounds it.
+  // INVALID_ARGUMENT for a number of a C++ type of floats as an integer, even 1.0; for an integer
+  // out of the range of the type; for anything but a bool as kBool; for any other type.
   Tensor OfType(DType dtype) const {
     switch (dtype) {
       case DType::kFloat:

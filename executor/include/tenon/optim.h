@@ -26,11 +26,12 @@ namespace optim {
 
 // What optimizers share: state for each variable, which is made at the first step and kept with the
 // optimizer. Apply may run eagerly or in a trace. Copies of an optimizer share their state. One
-// thread at a time calls Apply.
+// thread at a time calls Apply of an optimizer and its copies.
 class Optimizer {
  public:
   // Moves each variable by its gradient; an empty gradient leaves its variable as it is.
-  // INVALID_ARGUMENT for lists of different lengths, and if all gradients are empty.
+  // INVALID_ARGUMENT for lists of different lengths, and if there are gradients but all are empty.
+  // Pointers in `variables` must not be null.
   void Apply(const std::vector<Tensor>& gradients, const std::vector<Variable*>& variables,
              Where where = Where::current()) {
     if (gradients.size() != variables.size()) {
@@ -76,7 +77,8 @@ class Optimizer {
   // Lets go of tensors that BeginStep has kept, also after an exception.
   virtual void Forget() {}
 
-  // A variable of zeros as `variable`, made when it is asked for first.
+  // The optimizer's variable `name` for `variable`, of its type and shape. It is made, with zeros,
+  // when it is asked for first. The optimizer keeps it.
   const Variable& Slot(const Variable& variable, const char* name, Where where) {
     Slots& slots = *slots_;
     const std::pair<const internal::TensorRep*, std::string> key(variable.handle().get(), name);
@@ -97,8 +99,8 @@ class Optimizer {
     return *slots.back().slot;
   }
 
-  // Those of the function that is being traced; null outside. What an optimizer keeps for a
-  // variable may also be made in a later trace.
+  // The new variables of the function that is being traced; null outside. What an optimizer keeps
+  // for a variable may also be made in a later trace.
   static internal::NewVariables* NotedVariables() {
     return internal::scopes.trace == nullptr ? nullptr : internal::new_variables;
   }

@@ -283,8 +283,8 @@ inline std::vector<std::string> NamesIn(const std::string& folder) {
   return names;
 }
 
-// A folder beside the one that is wanted, with a name that nothing had. It goes with the object,
-// and all that was written into it, unless it has got the name that is wanted.
+// A folder beside the one that is wanted, with a name that nothing had. The destructor removes the
+// folder and the files in it and in its folder "variables", unless Rename gave it the wanted name.
 class UnfinishedFolder {
  public:
   UnfinishedFolder(const std::string& wanted, Where where) : path_(wanted + ".unfinished") {
@@ -323,9 +323,10 @@ class UnfinishedFolder {
 // TensorFlow Serving, graph_run and Session::Load take it. The inputs of a signature have the names
 // of the function's placeholders, its outputs are output_0, output_1 ... `dir` must not exist or be
 // an empty folder; it appears when all of it is written, and after an error nothing new is there.
-// INVALID_ARGUMENT for two variables of one name and for a `dir` that holds something; UNKNOWN for
-// what the file system refuses; UNIMPLEMENTED for a function that uses another resource than
-// variables.
+// INVALID_ARGUMENT for two variables of one name, for an empty `dir`, and for one that is a file or
+// holds something. FAILED_PRECONDITION for a function that uses a symbol of another trace.
+// UNIMPLEMENTED for a function that uses another resource than variables. UNKNOWN, or the error of
+// SaveV2, for what the file system refuses. Pointers in `variables` must not be null.
 inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,
                            const std::vector<Variable*>& variables, const std::string& dir,
                            Where where = Where::current()) {

@@ -21,9 +21,9 @@ inline Tensor LengthOf(const Tensor& tensor, Where where) {
   return SliceOf(Op("Shape", where).Input(tensor).RunOne(), std::vector<Index>{Index(0)}, where);
 }
 
-// Calls `step(i, carries)` for each i below `count`, which gives the next carries and what is
-// stacked: `element_shape` is that of one such. In a trace what is stacked lies in a TensorList, so
-// that gradients go through it.
+// Calls `step(i, carries)` for each i below `count`, a scalar of type kInt32. The step gives the
+// next carries, and a tensor for each of `elements`, which has its type and shape: these tensors
+// are stacked. In a trace they lie in a TensorList, so that gradients go through it.
 struct Stepped {
   std::vector<Tensor> carries, stacked;
 };
@@ -102,7 +102,7 @@ inline Stepped RunSteps(const Tensor& count, std::vector<Tensor> carries,
   return result;
 }
 
-// Types and shapes of what one step gives, found by a trace that is thrown away.
+// Types and shapes of what `step(i)` gives, found by a trace that is thrown away.
 template <typename Step>
 std::vector<std::pair<DType, Shape>> ElementsOf(const Step& step, Where where) {
   const std::lock_guard lock(TraceMutex());
@@ -161,9 +161,11 @@ Tensor CommonLength(const Xs& xs, Where where) {
 }  // namespace internal
 
 // Goes through the first dimension of `xs`, a tensor or a structure of tensors of equal lengths:
-// carry = f(carry, x), from `init` on. Gives all carries, stacked along a new first dimension. A
-// carry is a tensor or a structure of tensors, whose types and shapes stay. In a trace it is one
-// loop, through which gradients go.
+// carry = f(carry, x), from `init` on. Gives all carries but `init`, stacked along a new first
+// dimension. A carry is a tensor or a structure of tensors, whose types and shapes f must keep.
+// The first tensor of `xs` says how many steps there are: longer tensors are used in part.
+// INVALID_ARGUMENT if `xs` has no tensor, or f gives another number of tensors or other types. In a
+// trace it is one loop, through which gradients go.
 template <typename F, typename Init, typename Xs>
 auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::current()) {
   using Carry = internal::AsStructure<Init>;
@@ -200,7 +202,8 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
 }
 
 // f(x) for each x along the first dimension of `xs`, stacked. `xs` and what f gives are tensors or
-// structures of tensors. In a trace it is one loop, through which gradients go.
+// structures of tensors. f is traced once before, also outside of a trace, for types and shapes.
+// The steps are those of Scan. In a trace it is one loop, through which gradients go.
 template <typename F, typename Xs>
 auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   using X = internal::AsStructure<Xs>;

@@ -1,5 +1,5 @@
 // RAII scopes of a thread: the device of ops, the front part of their names, and what they wait
-// for.
+// for. A scope is destroyed on the thread that made it, and before the scopes that it stands in.
 #pragma once
 
 #include <cstring>
@@ -91,8 +91,8 @@ class Device {
 
 // While it lives, the names of nodes that this thread traces begin with the name: "layer/MatMul".
 // Scopes in scopes give "encoder/layer/MatMul". A name that the graph has had becomes "layer_1". An
-// empty name leaves all scopes, and one that ends in '/' is taken as it is, without those around
-// it. INVALID_ARGUMENT in a trace for a name that no node may have.
+// empty name leaves all scopes. A name that ends in '/' is taken as it is, without the names of the
+// scopes around it. INVALID_ARGUMENT in a trace for a name that no node may have.
 class NameScope {
  public:
   explicit NameScope(const std::string& name, Where where = Where::current());

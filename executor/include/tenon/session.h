@@ -23,10 +23,11 @@ namespace tenon::inline v0 {
 struct SessionOptions {
   int threads = 0;    // that share the work of runs; 0: as many as cores that the process may use
   int opt_level = 1;  // 0: no pass changes the graph
-  std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does
-  std::string signature = {};  // of a SavedModel; empty: "serving_default", else the only one
-  double timeout = 0;          // the longest time of a run, in seconds; 0: no limit
-  ThreadPool pool = {};        // runs on these threads, whatever `threads` says
+  std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does, with its errors
+  // Of a SavedModel; empty: "serving_default", else the only one, else none.
+  std::string signature = {};
+  double timeout = 0;    // the longest time of a run, in seconds; 0: no limit
+  ThreadPool pool = {};  // runs on these threads, whatever `threads` says
 };
 
 // A tensor of a signature.
@@ -62,7 +63,8 @@ struct SessionRep {
   }
 
   // The output of a name: of the signature, or of the graph ("node" or "node:1"). A target is a
-  // node of no outputs that is to run, such as "init".
+  // node of no outputs that is to run, such as "init". NOT_FOUND for an unknown name, OUT_OF_RANGE
+  // for an output that the node does not have.
   TF_Output Find(const std::string& name, const std::vector<SignatureTensor>& tensors,
                  bool may_be_target, Where where) const {
     std::string full = name;
@@ -173,7 +175,8 @@ inline std::map<std::string, SignatureInfo> ReadSignatures(std::string_view meta
 // which keeps its session. Several threads may call it at once.
 class Callable {
  public:
-  // The values of the fetches for a value for each feed. Errors are those of Session::Run.
+  // The values of the fetches for a value for each feed, in the order of MakeCallable.
+  // INVALID_ARGUMENT for another number of values. Other errors are those of Session::Run.
   std::vector<Tensor> operator()(const std::vector<Tensor>& feeds,
                                  Where where = Where::current()) const {
     const internal::SessionRep& session = *session_;
@@ -200,17 +203,20 @@ class Session {
 
   // Reads "m.pb", "m.pbtxt" (either may be packed with xz or gzip), or the folder of a SavedModel,
   // whose variables get their values. NOT_FOUND if there is no such file, INVALID_ARGUMENT for a
-  // malformed one and for a signature that the model does not have.
+  // malformed one and for a signature that the model does not have. UNIMPLEMENTED for a file on a
+  // library other than Tenon. What has no such ending is taken for a folder.
   static Session Load(const std::string& path, const SessionOptions& options = {},
                       Where where = Where::current());
   // A session of the bytes of a GraphDef.
   static Session FromGraphDef(std::string_view graph_def, const SessionOptions& options = {},
                               Where where = Where::current());
 
-  // The values of `fetches` for these feeds. Names are those of the signature, or of tensors of the
-  // graph: "y", "dense/MatMul:0". A node that has no outputs is run and gives no value:
-  // Run({}, {"init"}). NOT_FOUND for an unknown name, DEADLINE_EXCEEDED after the
-  // session's timeout, CANCELLED after Cancel, else the error of the node that failed.
+  // The values of `fetches` for these feeds, in the order of `fetches`. Names are those of the
+  // chosen signature, or of tensors of the graph: "y", "dense/MatMul:0". A node that has no outputs
+  // is run and gives no value: Run({}, {"init"}). NOT_FOUND for an unknown name, OUT_OF_RANGE for
+  // an output that the node does not have, FAILED_PRECONDITION for a feed that is a symbol,
+  // DEADLINE_EXCEEDED after the session's timeout, CANCELLED after Cancel, else the error of the
+  // node that failed.
   std::vector<Tensor> Run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
                           Where where = Where::current()) const {
     std::vector<std::string> names;
@@ -221,6 +227,8 @@ class Session {
     }
     return MakeCallable(names, fetches, where)(values, where);
   }
+  // Names are as for Run, with its errors for them. A name of a node that has no outputs gives the
+  // callable no value.
   Callable MakeCallable(const std::vector<std::string>& feeds,
                         const std::vector<std::string>& fetches,
                         Where where = Where::current()) const {
@@ -256,9 +264,10 @@ class Session {
     return ThreadPool::Take(pool);
   }
 
-  // Of a SavedModel, by name.
+  // Of a SavedModel, by name; empty for a graph.
   const std::map<std::string, SignatureInfo>& signatures() const { return rep_->signatures; }
-  // Of the chosen signature; of a graph its placeholders, and the outputs that no node takes.
+  // Of the chosen signature; empty if there is none. Of a graph its placeholders, and the outputs
+  // that no node takes, but for constants and handles of variables.
   const std::vector<SignatureTensor>& inputs() const { return rep_->ends.inputs; }
   const std::vector<SignatureTensor>& outputs() const { return rep_->ends.outputs; }
 

@@ -32,8 +32,9 @@ class Shape {
     return i >= 0 && i < static_cast<int>(dims_.size()) ? dims_[i] : -1;
   }
   // The lengths; -1 where one is unknown. Empty for a scalar, and also if the rank is unknown: ask
-  // rank() first.
+  // has_rank() first.
   const std::vector<int64_t>& dims() const { return dims_; }
+  // True if the rank and all lengths are known.
   bool IsFullyDefined() const {
     if (!known_) return false;
     for (const int64_t dim : dims_) {
@@ -79,7 +80,8 @@ class Shape {
   std::vector<int64_t> dims_;
 };
 
-// The shape that admits both: what differs is unknown.
+// The narrowest shape that admits both: lengths that differ are unknown. The rank is unknown if the
+// ranks differ or one of them is unknown.
 inline Shape Common(const Shape& a, const Shape& b) {
   if (!a.has_rank() || a.rank() != b.rank()) return Shape::Unknown();
   std::vector<int64_t> dims = a.dims();

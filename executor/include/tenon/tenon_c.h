@@ -1,6 +1,7 @@
 // What Tenon's library offers beside TensorFlow's C API. C11 and C++. All functions are
-// thread-safe, copy the texts and bytes that they are given, and set `status`, which must not be
-// NULL. Objects that a function returns are the caller's.
+// thread-safe, but for TENON_LoadPlugin, TENON_SetThreadPool and TENON_SetNodePlace, whose comments
+// say more, and copy the texts and bytes that they are given. A function that has a `status` sets
+// it; `status` must not be NULL. Objects that a function returns are the caller's.
 #pragma once
 
 #include <stddef.h>
@@ -27,10 +28,12 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_ReadGraph(const char* path, TF_Status*
 TENON_CAPI_EXPORT extern void TENON_WriteGraph(const void* graph_def, size_t length,
                                                const char* path, TF_Status* status);
 
-// What becomes of a GraphDef that computes `fetches` ("node", "node:1") from `feeds` on the devices
-// of the process: a line for each node that is left after the passes, with its op, its device, why
-// it is there and where the program made it, then a line for each pass. NULL on an error, which is
-// that of a session that would run it.
+// A text for people on what becomes of a GraphDef that computes `fetches` ("node", "node:1") from
+// `feeds` on the devices of the process. A line for each node that is left after the passes has its
+// op, its device, why it is there and where the program made it. Then a line has the numbers of
+// nodes before and after the passes, and there is a line for each pass that changed the graph or
+// was undone. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef, else that
+// of a session that would run the graph.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ExplainGraph(const void* graph_def, size_t length,
                                                        const char* const* feeds, int num_feeds,
                                                        const char* const* fetches, int num_fetches,
@@ -55,7 +58,10 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, siz
                                                       const char* init, TF_Status* status);
 
 // TF_LoadPluggableDeviceLibrary for a plug-in with options as the command takes them after the
-// path: "libx.so;as=GPU;priority=2". What the command does not know is the plug-in's own.
+// path: "libx.so;as=GPU;priority=2". An option KEY=VALUE that the command does not know becomes a
+// variable of the environment of the process, in which the plug-in looks for it, and stays there.
+// No other thread may read or set the environment meanwhile. TF_INVALID_ARGUMENT for an option that
+// is no KEY=VALUE; other errors are those of TF_LoadPluggableDeviceLibrary.
 TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_Status* status);
 
 // Writes RunMetadata, given as its bytes (of TF_SessionRun with a trace level, or of
@@ -83,7 +89,8 @@ TENON_CAPI_EXPORT extern TENON_ThreadPool* TENON_ThreadPoolOfSession(TF_Session*
 TENON_CAPI_EXPORT extern int TENON_ThreadPoolSize(const TENON_ThreadPool* pool);
 
 // Sessions that are made with these options use the pool, whatever their ConfigProto says of
-// threads, also if TF_SetConfig comes later. A NULL takes the pool out of the options.
+// threads, also if TF_SetConfig comes later. The options keep a hold of the pool. A NULL takes the
+// pool out of the options. No other thread may use the options meanwhile.
 TENON_CAPI_EXPORT extern void TENON_SetThreadPool(TF_SessionOptions* options,
                                                   const TENON_ThreadPool* pool, TF_Status* status);
 
@@ -94,7 +101,7 @@ TENON_CAPI_EXPORT extern void TENON_DeleteThreadPool(TENON_ThreadPool* pool);
 // Notes where the program makes a node: "train.cc:42". The place stands in the node's
 // experimental_debug_info, as the name of the function that the node comes from, goes with the node
 // into functions and files, and is shown by TENON_ExplainGraph and by traces. Must come before
-// TF_FinishOperation. Does nothing for a NULL.
+// TF_FinishOperation, on the thread that uses `desc`. Does nothing for a NULL.
 TENON_CAPI_EXPORT extern void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place);
 
 // TF_AddGradientsWithPrefix, in which the `num_stops` operations `stops` of the graph count as

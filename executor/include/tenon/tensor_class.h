@@ -141,12 +141,12 @@ Tensor SliceOf(const Tensor& tensor, std::span<const class Index> indices, Where
 }  // namespace internal
 
 // A cheap handle: copies are the same tensor, which lives as long as the last of them. Either an
-// eager value, or a symbol of the function that this thread traces. Tensors do not change. Copies
-// of one tensor may be used by several threads at once.
+// eager value, or a symbol of a function that is being traced. Tensors do not change. Copies of one
+// tensor may be used by several threads at once. A moved-from Tensor is as the one of Tensor().
 class Tensor {
  public:
-  // No tensor. Only defined(), copies and destruction are allowed. Gradients are given in this
-  // form where there is no path.
+  // No tensor. defined(), IsSymbolic(), ToString(), copies and assignment are allowed; any other
+  // use is INVALID_ARGUMENT. Gradients are given in this form where there is no path.
   Tensor() = default;
   // Scalars, and strings as scalars.
   template <internal::Number T>
@@ -171,7 +171,8 @@ class Tensor {
 
   // A value of this shape with these elements in row-major order, which are copied. The type is
   // that of T: float is kFloat, int64_t kInt64, std::string kString. INVALID_ARGUMENT if there are
-  // not as many elements as the shape has.
+  // not as many elements as the shape has, or a length is unknown. RESOURCE_EXHAUSTED if there is
+  // no memory.
   template <typename T>
   static Tensor Of(const Shape& shape, std::span<const T> values, Where where = Where::current()) {
     static_assert(internal::DTypeOf<T>() != DType::kInvalid, "Tensors do not hold this type");
@@ -252,10 +253,12 @@ class Tensor {
     return OfNested<T>(values, here);
   }
 
-  // A value in memory of the caller's, which holds elements of `dtype` in row-major order and must
-  // not change while tensors use it: numbers or kBool, no strings. It is used where it lies if it
-  // is aligned to 64 bytes, else copied. `release` is called once, on any thread, when no tensor
-  // uses the memory any more; it may be empty.
+  // A value in memory of the caller's, which holds elements of `dtype` in row-major order: numbers
+  // or kBool, no strings. The memory is used where it lies if it is aligned to 64 bytes, else
+  // copied. It must not change until `release` is called. `release` may be empty. It is called
+  // once, on any thread, when no tensor uses the memory any more: for a copy, and for no elements,
+  // before View returns; after an error, before View throws. INVALID_ARGUMENT for another type, an
+  // unknown length, and null `data` of a tensor that has elements.
   static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release,
                      Where where = Where::current()) {
     const size_t size = TF_DataTypeSize(static_cast<TF_DataType>(dtype));
@@ -295,8 +298,8 @@ class Tensor {
     return FromHost(tensor, where);
   }
 
-  // A value of the C API. Takes what it is given, also where it throws. The first one of the
-  // process makes the eager context, and with it the devices.
+  // A value of the C API, not null. Takes what it is given, also where it throws. The first
+  // FromHost of the process makes the eager context, and with it the devices.
   static Tensor FromHost(TF_Tensor* tensor, Where where = {}) {
     auto* const rep = new internal::TensorRep;
     rep->host.store(tensor, std::memory_order_relaxed);
@@ -323,17 +326,20 @@ class Tensor {
   DType dtype(Where where = Where::current()) const { return rep(where).dtype; }
   // Of a symbol as far as it is known.
   Shape shape(Where where = Where::current()) const;
-  // The full name of the device that has the value; of a symbol what the program asked for.
+  // The full name of the device that has the value. Of a symbol the device that the program asked
+  // for, "" for none.
   std::string device(Where where = Where::current()) const;
   // Of a symbol the name of the output in its graph, "dense/MatMul:0"; of a value "".
   std::string name(Where where = Where::current()) const;
 
-  // The tensor on a device, "/GPU:0" or a full name. The same tensor if it is there already.
+  // The tensor on a device, "/GPU:0" or a full name. A value that is there already is not copied.
+  // In a trace, for a symbol and under a tape this is an op Identity on the device.
   Tensor To(const std::string& device, Where where = Where::current()) const;
 
   // The elements in row-major order in the host's memory, which the tensor owns. Waits until they
-  // are computed. INVALID_ARGUMENT if T is not the tensor's type; FAILED_PRECONDITION for a symbol.
-  // Not for strings: ToVector<std::string>().
+  // are computed, and throws the error of the op that failed to compute them. INVALID_ARGUMENT if T
+  // is not the tensor's type; FAILED_PRECONDITION for a symbol. Not for strings:
+  // ToVector<std::string>().
   template <typename T>
   std::span<const T> data(Where where = Where::current()) const {
     static_assert(internal::DTypeOf<T>() != DType::kString, "Use ToVector<std::string>()");
@@ -342,7 +348,8 @@ class Tensor {
     return {static_cast<const T*>(TF_TensorData(tensor)),
             static_cast<size_t>(TF_TensorElementCount(tensor))};
   }
-  // The only element. INVALID_ARGUMENT if there is not exactly one.
+  // The only element, which may be a std::string. INVALID_ARGUMENT if there is not exactly one;
+  // other errors are those of data().
   template <typename T>
   T item(Where where = Where::current()) const {
     TF_Tensor* const tensor = Host(where);
@@ -362,6 +369,7 @@ class Tensor {
       return value;
     }
   }
+  // A copy of the elements, which may be std::string. Errors are those of data().
   template <typename T>
   std::vector<T> ToVector(Where where = Where::current()) const {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -375,8 +383,9 @@ class Tensor {
       return std::vector<T>(elements.begin(), elements.end());
     }
   }
-  // As NumPy prints: aligned columns; only the ends of each dimension beyond 1,000 elements. Of a
-  // symbol its name, shape and type.
+  // As NumPy prints, in aligned columns. A tensor of more than 1,000 elements is shown in part: of
+  // each dimension longer than 6 the first and the last 3. Of a symbol its name, shape and type. Of
+  // an empty Tensor "<empty Tensor>". Else the errors of data() but for the type.
   std::string ToString() const;
 
   // True if the only element is not zero. INVALID_ARGUMENT if there is not exactly one;
@@ -385,12 +394,14 @@ class Tensor {
   explicit operator bool() const;
 
   // A part, as NumPy gives it: t[0], t[Slice(1, 3)]. C++20's operator[] takes one index: several
-  // stand in t({Slice(1, 3), All, -1}) or t[{Ellipsis, NewAxis}].
+  // stand in t({Slice(1, 3), All, -1}) or t[{Ellipsis, NewAxis}]. INVALID_ARGUMENT for more than 32
+  // indices, and for a tensor as an index that is not of type kInt32 or kInt64.
   Tensor operator[](const Index& index) const;
   Tensor operator[](std::initializer_list<Index> indices) const;
   Tensor operator()(std::initializer_list<Index> indices, Where where = Where::current()) const;
 
-  // The C API's objects, which belong to the tensor. Null for a symbol, resp. an output of null.
+  // The C API's objects, which belong to the tensor. handle() is null for a symbol, output().oper
+  // for a value.
   TFE_TensorHandle* handle(Where where = Where::current()) const { return rep(where).handle; }
   TF_Output output(Where where = Where::current()) const { return rep(where).output; }
 

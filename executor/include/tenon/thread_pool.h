@@ -13,7 +13,7 @@ namespace tenon::inline v0 {
 // used by several threads at once.
 class ThreadPool {
  public:
-  // No pool of one's own: sessions share those of the process.
+  // No pool: sessions share the threads of the process.
   ThreadPool() = default;
   // A pool of this number of threads, that of the caller of a run among them; 0: as many as cores
   // that the process may use. INVALID_ARGUMENT for a number below 0 or above 4096. UNIMPLEMENTED on

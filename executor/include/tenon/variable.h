@@ -15,15 +15,15 @@ namespace tenon::inline v0 {
 // What a Variable is made with.
 struct VariableOptions {
   std::string name = "Variable";
-  bool trainable = true;    // tapes watch it by themselves
+  bool trainable = true;    // tapes watch it by themselves, if its type can have a gradient
   std::string device = {};  // empty: that of the innermost Device, else the placer's choice
 };
 
 namespace internal {
 
-// The variables that the callable of a Function makes while it is traced. It makes them in the
-// first trace, and keeps them: one that it made anew each time it is traced, or that nothing but
-// the graph would have, would keep its state from call to call unseen.
+// The variables that the callable of a Function makes while it is traced. The callable makes them
+// in the first trace and keeps them. A variable that it made anew in each trace, or that only the
+// graph had, would keep its state from call to call unseen.
 class NewVariables {
  public:
   // `function` is the Function's name, `place` where it was made; both for messages. `traced` says
@@ -66,10 +66,10 @@ class NewVariables {
   std::vector<Made> made_;
 };
 
-// Those of the function that this thread traces; null outside.
+// The new variables of the function that this thread traces; null outside.
 inline thread_local constinit NewVariables* new_variables = nullptr;
 
-// Makes them the thread's own while it lives.
+// Makes `variables` the new_variables of this thread while it lives.
 class NoteVariables {
  public:
   explicit NoteVariables(NewVariables* variables)
@@ -89,11 +89,12 @@ class NoteVariables {
 // traces; there they keep their order. Several threads may use one variable.
 class Variable {
  public:
-  // Made at once, also in a trace, with a value of a type and shape that it keeps. In a trace
-  // `initial` must be a value, not a symbol, and as with tf.function variables are made once:
-  // FAILED_PRECONDITION where the callable of a Function makes one in another trace than the first,
-  // or keeps no copy of it beyond the trace. Errors of it name `where`; what emplace and
-  // make_unique make has none, unless they are given one.
+  // Made at once, also in a trace. Begins with the value of `initial` and keeps its type and shape.
+  // INVALID_ARGUMENT if `initial` is empty, or the name is one that no node may have.
+  // FAILED_PRECONDITION if `initial` is a symbol. As with tf.function, a Function makes variables
+  // once: FAILED_PRECONDITION where its callable makes one in another trace than the first, or
+  // keeps no copy of it beyond the trace. Errors name `where`. A variable made by emplace or
+  // make_unique knows no place, unless it is given one.
   explicit Variable(const Tensor& initial, VariableOptions options = {},
                     Where where = Where::current());
 
@@ -104,6 +105,7 @@ class Variable {
   // The tensor of type kResource that stands for the variable: for ops that take one.
   const Tensor& handle(Where where = Where::current()) const { return rep_.At(where).handle; }
 
+  // The value that the variable has now.
   Tensor Read(Where where = Where::current()) const {
     return Op("ReadVariableOp", where)
         .Input(handle(where))
@@ -111,7 +113,7 @@ class Variable {
         .Name(rep_->name + "/Read")
         .RunOne();
   }
-  // The same. As a source of Gradients and of a GradientTape the tensor stands for the variable,
+  // As Read. As a source of Gradients and of a GradientTape the tensor stands for the variable,
   // unless a gradient comes to the tensor itself.
   operator Tensor() const {  // NOLINT
     Tensor value = Read(rep_->where);

@@ -20,7 +20,8 @@ struct KeptCall {
   std::vector<Tensor> outputs;
 };
 
-// The variables that the function takes may have changed since it was called.
+// Whether a node of the graph that writes takes a variable that is among `tensors`: its value may
+// have changed since the function was called.
 inline bool MayReadOtherValues(TraceGraph& graph, const std::vector<Tensor>& tensors, Where where) {
   for (const Tensor& tensor : tensors) {
     if (tensor.dtype() != DType::kResource) continue;
@@ -59,8 +60,8 @@ inline std::vector<Tensor> GoBackAgain(const std::shared_ptr<FunctionRep>& funct
                                        const std::vector<Tensor>& taken,
                                        const std::vector<Tensor>& gradients, Where where);
 
-// A call whose way back is built once it is asked for: then the function runs again. An error in
-// `backward` comes to who asks, and to the next one only if it is there still.
+// A call whose way back is built when a gradient is asked for: then the function runs again. If
+// building fails, that request gets the error, and the next one builds anew.
 inline std::vector<Tensor> CallAndAskLater(TraceGraph& graph,
                                            const std::shared_ptr<FunctionRep>& function,
                                            const std::vector<Tensor>& tensors, Where where,
@@ -77,7 +78,8 @@ inline std::vector<Tensor> CallAndAskLater(TraceGraph& graph,
 }
 
 // A call in this trace of a function that was traced before, of which derivatives are less likely
-// to be asked for. `taken` are its captures too. Each derivative would else make the next one.
+// to be asked for. `taken` has the captures of the function behind its inputs. The way back is
+// built later where it can be: else each derivative would make the next one.
 inline std::vector<Tensor> CallAgain(const std::shared_ptr<FunctionRep>& function,
                                      const std::vector<Tensor>& taken, Where where) {
   TraceGraph& graph = *scopes.trace;
@@ -87,8 +89,8 @@ inline std::vector<Tensor> CallAgain(const std::shared_ptr<FunctionRep>& functio
   return CallWithCustomGradient(graph, function, taken, where, {});
 }
 
-// From the inputs of a function, the outputs of its forward function and gradients of the outputs
-// those of the inputs.
+// Returns the gradients of `inputs`, which a function takes. `outputs` are those of the forward
+// function of `way`; `gradients` are those of the outputs that `way.dys` lists.
 inline std::vector<Tensor> GoBackBy(const Backward& way, const std::vector<Tensor>& inputs,
                                     const std::vector<Tensor>& outputs,
                                     const std::vector<Tensor>& gradients, Where where) {
@@ -103,8 +105,9 @@ inline std::vector<Tensor> GoBackBy(const Backward& way, const std::vector<Tenso
   return gives;
 }
 
-// From the gradients of the extra outputs of the forward function of a way those of the inputs.
-// `taken` and `outputs` are those of the forward function of `second`, the way back through it.
+// Returns the gradients of the first `input_count` tensors that the forward function of a way
+// takes. `gradients` are those of its outputs `numbers`. `second` is the way back through this
+// forward function; `taken` and `outputs` are those of the forward function of `second`.
 inline std::vector<Tensor> GoBackFromExtra(const Backward& second, size_t input_count,
                                            const std::vector<size_t>& numbers,
                                            const std::vector<Tensor>& taken,
@@ -201,8 +204,8 @@ inline KeptCall CallKeeping(TraceGraph& graph, const std::shared_ptr<FunctionRep
   return {std::move(way), std::move(outputs)};
 }
 
-// Calls the function again in this trace, and gives the gradients of what it takes from those of
-// its outputs that may have one.
+// Calls the function again in this trace, and returns the gradients of `given`, which it takes.
+// `gradients` has one for each output that may have a gradient.
 inline std::vector<Tensor> GoBackAgain(const std::shared_ptr<FunctionRep>& function,
                                        const std::vector<Tensor>& given,
                                        const std::vector<Tensor>& gradients, Where where) {

@@ -94,7 +94,7 @@ struct EagerAttrs {
   }
 };
 
-// The first text between `begin` and `end`.
+// The first text between `begin` and `end`; empty if there is none.
 inline std::string_view Between(std::string_view text, std::string_view begin,
                                 std::string_view end) {
   const size_t from = text.find(begin);

@@ -53,7 +53,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   const std::vector<std::string>& output_names() const { return output_names_; }
   // The nodes of the graph that are the function's, but for its inputs.
   const std::vector<TF_Operation*>& nodes() const { return nodes_; }
-  // Those of the graph whose tensors are the function's.
+  // The custom nodes of the graph whose outputs are nodes of the function.
   const std::vector<CustomNode>& custom_nodes() const { return custom_nodes_; }
 
   // Makes a function of `nodes`, or of all nodes of the graph if `nodes` is empty. `outputs` are
@@ -118,8 +118,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   Effect effect() const { return use_.effect; }
 
   // Finds a node of the function or of the functions that it calls, and sets its place and its op.
-  // Returns false if there is no such node, or nobody knows its place. A node of a function whose
-  // call was put in the place of the node "call" is named "call/node".
+  // Returns false if there is no such node, or nobody knows its place; *where and *op may have
+  // changed then. A node of a function whose call was put in the place of the node "call" is named
+  // "call/node".
   bool FindNode(const std::string& node, Where* where, std::string* op) const {
     if (FindOwnNode(node, where, op)) return true;
     if (graph_ == nullptr) return false;
@@ -421,8 +422,9 @@ inline constexpr TraceFunctions kTraceFunctions = {
     .throw_from_function = ThrowFromFunction,
 };
 
-// Makes a trace the thread's own while it lives. `device` is that of its ops; null or empty: the
-// placer's choice.
+// While it lives, `graph` is the trace of this thread, outside of all scopes and tapes. `device` is
+// that of its ops; null or empty: the placer's choice. Both must outlive the object, which ends the
+// trace (TraceGraph::End).
 class TraceScope {
  public:
   TraceScope(TraceGraph* graph, const std::string* device) : graph_(graph), before_(scopes) {

@@ -12,7 +12,8 @@ namespace tenon::inline v0::internal {
 
 // Sets an attribute of `op`: a TFE_Op, or a TF_OperationDescription. Functions must be known to the
 // context or the graph already. `Api` has the C API's functions for it. Writes an error to `status`
-// as far as the C API says it here; other errors come with the op or the node.
+// as far as the C API says it here; other errors come with the op or the node. Throws for a tensor
+// that has no value (Tensor::Host).
 template <typename Api, typename Op>
 void SetAttr(Op* op, const NamedAttr& attr, TF_Status* status) {
   using Kind = NamedAttr::Kind;

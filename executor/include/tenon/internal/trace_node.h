@@ -99,7 +99,7 @@ struct NodeAttrs {
 
 // Adds the node of `call` to the graph: with the scopes of this thread for name, device and control
 // inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
-// outside become constants or captures. Throws the error of the op; the graph has no node then.
+// outside become constants or captures, which stay after an error. Throws the error of the op.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (!options.name.empty())

@@ -48,6 +48,7 @@ struct Trace {
 // The traces of one function. Thread-safe.
 class TraceTable {
  public:
+  // Must come once, before the other functions.
   void Configure(std::string name, std::vector<TensorSpec> signature, bool relax, Where where) {
     name_ = std::move(name);
     input_signature_ = std::move(signature);
@@ -56,7 +57,8 @@ class TraceTable {
   }
 
   // The trace for a call, which `make(signature)` makes if there is none. `describe()` gives the
-  // arguments in words.
+  // arguments in words. INVALID_ARGUMENT for tensors that the input_signature does not admit,
+  // FAILED_PRECONDITION if the function calls itself (Function); else what `make` throws.
   template <typename Make, typename Describe>
   std::shared_ptr<Trace> Find(CallArgs& call, const Make& make, const Describe& describe) {
     {

@@ -106,7 +106,7 @@ TF_CAPI_EXPORT extern TFE_MonitoringIntGaugeCell* TFE_MonitoringGetCellIntGauge2
     TFE_MonitoringIntGauge2* gauge, const char* label1, const char* label2);
 
 // A gauge of strings. CellValue fills `buf`, whose data must be NULL, with the text, without a NUL;
-// it does nothing after an error.
+// if an argument is NULL or the data is not, it does nothing.
 typedef struct TFE_MonitoringStringGaugeCell TFE_MonitoringStringGaugeCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringStringGaugeCellSet(TFE_MonitoringStringGaugeCell* cell,
                                                             const char* value);
