@@ -19,7 +19,7 @@ class Names {
  public:
   Names() = default;
   explicit Names(std::set<std::string, std::less<>> taken) : taken_(std::move(taken)) {}
-  // Takes `name`.
+  // Returns the C++ name for `name`, and takes it.
   std::string Take(std::string_view name);
 
  private:

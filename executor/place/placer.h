@@ -74,8 +74,6 @@ absl::StatusOr<DeviceRequest> ParseDeviceFlag(std::string_view text);
 //
 // Errors:
 // * FAILED_PRECONDITION: the CPU is not among the devices.
-
-
 // * INVALID_ARGUMENT: a request is malformed or cannot be met, no device serves a group, the graph
 //   has a cycle, or there are more than 64 device types. For a request or a group the message names
 //   the node, its op, its request and its group.

@@ -16,7 +16,7 @@ class FixedVariables {
   // Makes a constant for each node of `variables` with a value; one in a device's memory is copied
   // to the host. A variable without a name, without a value, or of a type that is neither plain
   // bytes nor strings gets none. Each node of a variable has a copy of the value in the storage of
-  // the graph. A variable of numbers in `resources` then shares one of these copies, in host
+  // the graph. A variable of numbers in `resources` then shares the last of these copies, in host
   // memory. A variable of strings keeps its own besides. `variables` are nodes of `graph`, as
   // UseOfVariables names them. No run may change these variables meanwhile. Errors are those of
   // reading a variable and of adding a node; after an error all variables keep their values.

@@ -24,8 +24,9 @@ struct SessionConfig {
   std::string executor_type;         // as CheckExecutorType reads it
   bool no_partition_graphs = false;  // no run may ask for them
   std::string metadata;              // SessionMetadata bytes; each RunMetadata gets them
-  // One sentence for each field that the ConfigProto sets and that has no effect here, with the
-  // reason.
+  // One sentence for each field that the ConfigProto sets, that has no effect here and on which a
+  // program may count, with the reason. Fields that only tune TensorFlow's own workings are left
+  // out.
   std::vector<std::string> without_effect;
 
   // The configuration of an empty ConfigProto.

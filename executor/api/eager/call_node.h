@@ -19,7 +19,8 @@ struct CallNode {
   CallNode(const OpDef& def, const OpAttrs& attrs);
   CallNode(CallNode&&) = default;
 
-  // Checks the attributes against the OpDef, and sets `types`. To be called once, before all else.
+  // Checks the attributes against the OpDef, and sets `types`. To be called once, before all else
+  // but MissingAttrs.
   // With TensorFlow's messages: NOT_FOUND if an attribute is missing that gives the number or the
   // types of arguments or results; INVALID_ARGUMENT if another attribute is missing, or if the
   // OpDef does not allow a value.

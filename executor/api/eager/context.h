@@ -84,8 +84,8 @@ class Context {
   // The number of the next execution, counted from 1.
   int64_t NextStep() { return next_step_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The first device that fits the name, full or partial. Null: the host, also if `name` is null or
-  // "". INVALID_ARGUMENT if no device fits.
+  // The device of this name, which must be one of the names of IsNameOf. Null: the host, also if
+  // `name` is null or "". INVALID_ARGUMENT if no device has the name.
   absl::StatusOr<Device*> DeviceOfName(const char* name);
   // Forgets all callables, and the states that kernels keep by node (KernelStates).
   void ClearCaches();

@@ -16,8 +16,8 @@
 
 namespace tenon::api {
 
-// Behaves as TensorFlow's NodeBuilder, error messages included. The methods note errors for Finish,
-// which returns the first of these that there are: a name that is taken; the errors of inputs and
+// Behaves as TensorFlow's NodeBuilder, error messages included. The methods note errors for Finish.
+// Finish returns the first of these that there are: a name that is taken; the errors of inputs and
 // of Fail; all other errors that were noted. Not thread-safe. The graph must outlive the builder.
 // The caller holds graph.mutex while it calls the constructor, Finish or a method that adds inputs.
 class OperationBuilder {

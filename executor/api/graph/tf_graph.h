@@ -61,7 +61,7 @@ class Operations {
   TF_Operation& operator[](size_t i) { return chunks_[i / kChunk]->operations[i % kChunk]; }
   // Adds the operation of the node of the next id.
   void Add(TF_Graph* graph);
-  // Takes those from `size` on out.
+  // Removes the operations from number `size` on.
   void Truncate(size_t size);
 
  private:

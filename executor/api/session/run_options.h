@@ -15,8 +15,9 @@ struct RunWishes {
   absl::Duration timeout;         // 0 or less: the timeout of the session
 };
 
-// `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if the bytes do not parse, if they name
-// a thread pool that the session does not have, or if they ask for graphs that it does not give.
+// `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if `options` is deleted, or if the
+// bytes do not parse, name a thread pool that the session does not have, or ask for graphs that the
+// session does not give (SessionConfig::no_partition_graphs).
 // Warns on stderr of options without effect.
 absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const SessionConfig& config);
 

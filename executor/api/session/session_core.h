@@ -62,8 +62,9 @@ class SessionCore {
   // Sets the graph of later calls of Prepare (Session::SetGraph). With
   // SessionConfig::log_placement, logs the devices of the nodes that the former graph did not have.
   void SetGraph(Graph graph);
-  // CheckEnds and Session::Prepare. Errors are those of both; INVALID_ARGUMENT, with TensorFlow's
-  // message, for a placeholder that is needed and not fed.
+  // CheckEnds and Session::Prepare. Errors are those of both and of CheckExecutorType.
+  // INVALID_ARGUMENT, with TensorFlow's message, for a placeholder that is needed and not fed, and
+  // for a placeholder that is a target, even if it is fed.
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
   // TensorFlow's error if `status` says that a placeholder is needed and not fed; else `status`.

@@ -32,7 +32,10 @@ class GraphSession {
   // takes none of them.
   absl::Status Update();
   // The work of TF_SessionRun, TF_SessionPRunSetup and TF_SessionPRun. The caller has checked the
-  // arguments for nulls. CANCELLED if the session is closed.
+  // arguments for nulls. CANCELLED if the session is closed; INVALID_ARGUMENT for a negative index
+  // and for a target of another graph. Other errors are those of OutputOf, Update, SessionCore and
+  // PartialRuns. ContinuePartialRun reads neither ends.targets nor arguments.options, and leaves
+  // arguments.metadata alone.
   absl::Status Run(const RunEnds& ends, const RunArguments& arguments);
   absl::StatusOr<std::string> SetUpPartialRun(const RunEnds& ends);
   absl::Status ContinuePartialRun(const std::string& handle, const RunEnds& ends,

@@ -19,7 +19,8 @@ class BranchCall final : public Callable {
  public:
   // `op` must be an If or a Case (CallKind), `types` the types of its outputs, and all its
   // functions must exist. The context must outlive the BranchCall. `device` as in PlanCall::Make.
-  // An error of a branch that has nothing to do with its arguments and results is returned.
+  // INVALID_ARGUMENT and INTERNAL of a branch, the codes of one that does not fit, are kept for the
+  // calls that take the branch. Any other error of a branch is returned.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, const TFE_Op& op,
                                                         const TypeVector& types,
                                                         const std::string& device);

@@ -15,12 +15,13 @@ Device* DeviceOfResources(const TFE_Op& op);
 // Makes a callable for the attributes of the op and for the types and devices of its inputs; reads
 // no value of an input. The context must outlive the callable. The callable is placed on the first
 // of these devices that has a kernel for the op:
-// 1. the first device that fits the one that the op asks for;
+// 1. of the devices that fit the one that the op asks for, the one with the best kernel as in 3;
 // 2. the device of the op's resources (DeviceOfResources);
 // 3. the device with the best kernel: the highest kernel priority, then the highest device
 //    priority.
-// Without soft placement, an op that asks for a device is placed by 1 alone. A function, or an op
-// that calls functions, becomes a PlanCall instead. Errors, most with TensorFlow's messages:
+// Without soft placement, an op that asks for a device is placed by 1 alone. A function, an op that
+// calls functions, or an op that only plans know becomes a PlanCall, BranchCall or SwitchCall
+// instead. Errors, most with TensorFlow's messages:
 // * those of CallNode, HostCall::Make, PluginCall::Make and PlanCall::Make;
 // * INVALID_ARGUMENT: without soft placement, the device that the op asks for does not exist or has
 //   no kernel for the op; the op is a placeholder; an attribute `config_proto` does not parse;
