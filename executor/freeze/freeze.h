@@ -52,6 +52,7 @@ struct FreezeOptions {
 //   writes it; or a table that nothing fills.
 // * NOT_FOUND or INVALID_ARGUMENT: the graph lacks a tensor of the signature or a name of `keep`.
 // * UNIMPLEMENTED names what else cannot be frozen; a graph of more than 2 GiB is one such case.
+// * INTERNAL: the frozen graph has a defect.
 // * Errors of the session, of RestoreState and of RunInitializer for a node of `inits`.
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,

@@ -61,7 +61,7 @@ struct PluginKernelReport {
 // The graph after the passes, before calls and loops are lowered.
 const Graph& OptimizedGraph(const Executable& e);
 // A copy of the optimized graph in the form that is written to a file. A node whose name `original`
-// has gets the device string that it has there. A new node, such as one from the body of a
+// has gets the device string of the node of that name. A new node, such as one from the body of a
 // function, gets the device that it asks for if there is no such device here; else an empty string
 // if it is on the CPU, and the name of its device if it is on another.
 Graph GraphToWrite(const Executable& e, const Graph& original);

@@ -16,7 +16,8 @@ namespace tenon::cli {
 //
 // NOT_FOUND or UNIMPLEMENTED: an op has no gradient. INVALID_ARGUMENT: a name is no output of the
 // graph. FAILED_PRECONDITION: no gradient exists though GradientTask::exists is true for it. Other
-// errors are those of GraphShapes::Infer and AddDenseGradients.
+// errors are those of GraphShapes::Infer and AddDenseGradients. After an error, `graph` and `c` may
+// be changed in part.
 absl::Status AddCaseGradients(Graph& graph, CheckCase& c);
 
 // Whether each element is 0 or -0. False for strings and objects.

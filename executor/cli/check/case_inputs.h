@@ -17,14 +17,16 @@ struct CaseInputs {
   std::vector<Tensor> values;
 };
 
-// Changes `graph`, which must be GraphOfCase of this case. First removes all nodes that the fetches
-// of the case do not need; the constants with the expected results go too. Then turns constants
-// into Placeholders of their type and shape, and returns their values.
+// Changes `graph`, which must be GraphOfCase of this case, with its gradients if it asks for them.
+// First removes all nodes that neither the fetches nor the loss of the case need; the constants
+// with the expected results go too. Then turns constants into Placeholders of their type and shape,
+// and returns their values.
 //
 // Tries one constant after the other, those nearest to the fetches first. A constant stays a
 // constant if the inferred shape of any node would be less known without its value: passes and
 // kernels need to know shapes. All constants stay if shape inference fails, or if the case must
-// fail. Constants in bodies of functions stay too. If all stay, the result is empty.
+// fail. Constants in bodies of functions, and constants with control inputs, stay too. If all stay,
+// the result is empty.
 CaseInputs FeedConstants(const CheckCase& c, Graph& graph);
 
 }  // namespace tenon::cli

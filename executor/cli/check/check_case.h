@@ -1,7 +1,7 @@
 // Reads self-checking graphs: files of cases with their expected results. Each scope of a file
-// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs. A node
-// without '/' in its name is a scope. A scope that is malformed as a case is no case if another
-// scope needs its nodes; otherwise it is a case with CheckCase::malformed.
+// ("c000/…") is one case: a graph of its own, with the nodes of other scopes that it needs. The
+// scope of a node without '/' in its name is the whole name. A scope that is malformed as a case is
+// no case if another scope needs its nodes; otherwise it is a case with CheckCase::malformed.
 //
 //   c000/op      the op under test; output i is fetched for every c000/want<i>
 //   c000/fetch   (NoOp) in place of c000/op: its list `fetch` names the tensors to fetch, and
@@ -38,7 +38,8 @@ namespace tenon::cli {
 //   c000/loss    the scalar that is differentiated
 //   c000/wrt     (NoOp) its list `wrt` names tensors; its list `grads` says for which of them there
 //                is a gradient, all if it is missing. Others must have none, or zeros
-//   c000/d<i>    (Const) the expected gradient of the i-th
+//   c000/d<i>    (Const) the expected gradient of the i-th; there is one for each gradient that
+//                `grads` asks for, and no other
 //   c000/tol     as above
 //   nograd       (NoOp) the op has no gradient in TensorFlow: this is no case
 enum class CheckKind : uint8_t { kAnswers, kGradients };

@@ -9,8 +9,8 @@
 
 namespace tenon::cli {
 
-// An object of "name", "dtype" (the short name, "f32") and "shape". The shape is null if the rank
-// is unknown; an unknown dimension is -1.
+// An object of "name", "dtype" (the short name, "f32") and "shape". The dtype is null for kInvalid.
+// The shape is null if the rank is unknown; an unknown dimension is -1.
 Json NamedTypeJson(std::string_view name, DataType dtype, const PartialShape& shape);
 
 // All signatures of all MetaGraphs, as text.

@@ -16,15 +16,16 @@ namespace tenon::cli {
 // Open failed; sessions must be gone by then. One in a process, used by the main thread.
 class Host {
  public:
-  // Loads the plug-ins that --plugin names, then those that TENON_PLUGIN_PATH leads to. Each file
-  // is loaded once, with the priority and the alias of its first mention, which also decides what a
-  // failure means. A plug-in fails if it does not load or cannot create its devices. The failure of
-  // a plug-in whose file --plugin names is kPluginFault with its message. The failure of a plug-in
-  // that was found in a folder or through TENON_PLUGIN_PATH is a warning, and the plug-in is
-  // skipped. A plug-in that another plug-in has loaded is kPluginFault if it cannot create its
-  // devices. A plug-in that closes stdout or stderr while it is loaded has failed too; where that
-  // is a warning, the plug-in stays in use if it has loaded. A folder of TENON_PLUGIN_PATH that
-  // cannot be read is a warning. kUsage: a flag is malformed, a folder that --plugin names has no
+  // Loads the plug-ins that --plugin names, then those of PJRT_NAMES_AND_LIBRARY_PATHS, then those
+  // that TENON_PLUGIN_PATH leads to. Each file is loaded once, with the options of its first
+  // mention, which also decides what a failure means. A plug-in fails if it does not load or cannot
+  // create its devices. The failure of a plug-in whose file --plugin names is kPluginFault with its
+  // message. The failure of a plug-in that was found in a folder or through one of the two
+  // variables is a warning, and the plug-in is skipped. A plug-in that another plug-in has loaded
+  // is kPluginFault if it cannot create its devices. A plug-in that closes stdout or stderr while
+  // it is loaded has failed too; where that is a warning, the plug-in stays in use if it has
+  // loaded. A folder of TENON_PLUGIN_PATH that cannot be read is a warning, and so is a malformed
+  // entry of the other variable. kUsage: a flag is malformed, a folder that --plugin names has no
   // library or cannot be read, or the variable that chooses the CPU's instructions is wrong. Sets
   // the variables of the environment that any --plugin gives before the first plug-in is loaded: of
   // two values the last counts. They stay set after an error.

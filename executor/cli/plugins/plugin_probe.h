@@ -14,7 +14,7 @@ struct PluginProbe {
   // How the child ended.
   //   kAnswered  it wrote `facts`, whether or not the plug-in loaded.
   //   kCrashed   it ended without them.
-  //   kHung      it did not end in time.
+  //   kHung      it neither wrote them nor ended in time.
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
   // The facts that the child found, with kAnswered: "status", "device_type", "devices", "structs",
@@ -28,10 +28,9 @@ struct PluginProbe {
 // Loads the plug-in of the file `path` in a child process and waits for it, at most `timeout_s`
 // seconds and three more. The caller must have loaded no plug-in, and must have no other thread,
 // since a fork copies only the calling thread. The child has a process group of its own, which ends
-// with it, no core dumps, and an empty standard input. A plug-in that fails is a result.
-// A PJRT client, which may take a
-// device's memory, is made only if `clients` is true. RESOURCE_EXHAUSTED: the system has no more
-// processes or pipes.
+// with it, no core dumps, and an empty standard input. A plug-in that fails is a result. A PJRT
+// client, which may take a device's memory, is made only if `clients` is true.
+// RESOURCE_EXHAUSTED: the system has no more processes or pipes.
 absl::StatusOr<PluginProbe> ProbePlugin(const std::string& path, double timeout_s, bool clients);
 
 }  // namespace tenon::cli

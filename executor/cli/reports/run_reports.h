@@ -30,9 +30,10 @@ absl::Status WriteXPlane(const RunWatch& watch, const std::string& path);
 // Adds the time by op and by node, of the runs that were recorded whole; if there are none, of the
 // run of which most steps were recorded. With --json sets "op_table" and "nodes" in the document,
 // whatever `form` is. Otherwise "text" adds a table of the ops and one of the 10 nodes that take
-// longest, and "csv" replaces the whole text by the ops, without nodes. Beside each measured time
-// stands what was estimated, if the plans have it (SessionOptions::keep_costs). AddLaneTable then
-// adds what threads did.
+// longest, "csv" replaces the whole text by the ops, without nodes, and "lanes-csv" adds neither.
+// Beside each measured time stands what was estimated, if the plans have it
+// (SessionOptions::keep_costs). AddLaneTable then adds what threads did, except for the form "csv"
+// without --json.
 void AddOpTable(const RunRecorder& recorder, std::string_view form, Invocation& invocation);
 // Adds what memory holds: constants, the arena and its largest values.
 void AddMemory(const Executable& executable, Invocation& invocation);

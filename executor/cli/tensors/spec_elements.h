@@ -19,10 +19,11 @@ struct SpecElements {
   Dims dims;                        // the shape of the brackets; empty without brackets
 };
 
-// Splits an element list. INVALID_ARGUMENT for brackets that do not match, lists of one depth that
-// differ in length, elements at different depths, a string without end, a \x without two
-// hexadecimal digits, and brackets deeper than kMaxRank; names the byte (counted from 1). Does not
-// check that there are as many tokens as `dims` has elements.
+// Splits an element list. INVALID_ARGUMENT for brackets that do not match, elements or a list
+// outside the outermost brackets, lists of one depth that differ in length, elements at different
+// depths, a string without end, a \x without two hexadecimal digits, and brackets deeper than
+// kMaxRank; names the byte (counted from 1). Does not check that there are as many tokens as `dims`
+// has elements.
 absl::StatusOr<SpecElements> SplitElements(std::string_view text);
 
 // Parses `text` as an element of t's type, which is a number, bool or string, and stores it as
