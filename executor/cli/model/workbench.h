@@ -45,9 +45,9 @@ struct Workbench {
 // nothing of the model runs, and variables have no values yet. Warns of a device that --device or
 // --place names and that does not exist, where soft placement ignores it, and of passes of plug-ins
 // that no plug-in has. `flags` must outlive the result. Errors are those of SessionOptionsFrom,
-// Host::Open, LoadModel, FreezeModel, AllowedFiles and Session::Create, that of a --dump-dir that
-// cannot be made, and kUsage: --init names no node, or --save-optimized is given for a SavedModel
-// that is not frozen.
+// Host::Open, LoadModel, FreezeModel, KeepCallsOfCaptured (with flags.defaults.whole), AllowedFiles
+// and Session::Create, that of a --dump-dir that cannot be made, and kUsage: --init names no node,
+// or --save-optimized is given for a SavedModel that is neither frozen nor written whole.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
 // Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive

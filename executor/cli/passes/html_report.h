@@ -29,8 +29,8 @@ class PassHistory : public PipelineObserver {
   //   body was dropped later (PipelineObserver::BodyDropped);
   // - "count": the number of nodes that changed;
   // - "list": the first 1000 of these nodes, each as {"name", "before", "after"}. "name" is the
-  //   text of NameInBody, "before" and "after" are NodeText. "before" is "" for a new node, "after"
-  //   is "" for a node that was removed.
+  //   text of NameInBody, "before" and "after" are NodeText, cut at 2000 bytes. "before" is "" for
+  //   a new node, "after" is "" for a node that was removed.
   std::vector<Json> TakeChanges() { return std::move(changes_); }
 
  private:
@@ -48,23 +48,24 @@ struct ReportSubject {
   const Provenance& provenance;
   // By node id of `after`; empty: the page tells nothing of devices.
   absl::Span<const NodePlacement> placement = {};
-  // Tensors that were fed ("x", "x:0"), with their shapes; shapes behind them follow. Names that a
-  // graph does not have are skipped.
+  // Tensors that were fed ("x", "x:0"), with their shapes, from which the shapes of other tensors
+  // are inferred. Names that a graph does not have are skipped.
   FedShapes fed = {};
   // Further keys of the page's data, which tests and the scripts of the page know: "schedule"
-  // (ScheduleJson), "times", "memory", "timeline", "answer", "bench", "about". A key that is
-  // missing or null has no tab.
+  // (ScheduleJson), "times", "times_ms", "memory", "timeline", "answer", "bench", "about". What is
+  // missing or null is not shown.
   Json more = Json::Object();
 };
 
 // Writes the page to `path`, with the guarantees of FileWriter.
 //
 // The page draws both graphs, with the bodies of their functions, in scopes that fold; shows the
-// passes with their changes, and what `more` holds. A node shows its attributes and, in `after`,
-// where it comes from and why it is where it is. Of each graph the page has at most 20,000 nodes,
-// those of bodies included. The nodes of the graph itself come first, then body after body. A body
-// that FunctionGraph::Make refuses is left out. The page says so if nodes are left out; the key
-// "complete" of the graph is then false. No text of the model can end the script or load anything.
+// passes with their changes, and what `more` holds. A node shows its attributes, each cut at 2000
+// bytes. A node of `after` also shows where it comes from and, unless it is in a body, why it is on
+// its device. Of each graph the page has at most 20,000 nodes, those of bodies included. The nodes
+// of the graph itself come first, then body after body. A body that FunctionGraph::Make refuses is
+// left out. The page says so if nodes are left out; the key "complete" of the graph is then false.
+// No text of the model can end the script or load anything.
 //
 // Errors name --report and the file.
 absl::Status WriteHtmlReport(const std::string& path, ReportSubject subject);

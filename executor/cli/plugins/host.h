@@ -28,7 +28,8 @@ class Host {
   // entry of the other variable. kUsage: a flag is malformed, a folder that --plugin names has no
   // library or cannot be read, or the variable that chooses the CPU's instructions is wrong. Sets
   // the variables of the environment that any --plugin gives before the first plug-in is loaded: of
-  // two values the last counts. They stay set after an error.
+  // two values the last counts. They stay set after an error. With --verbose, writes to stderr what
+  // TensorFlow logs of new devices (CreationLog).
   static absl::StatusOr<std::unique_ptr<Host>> Open(const CommonFlags& flags);
   ~Host();
   Host(const Host&) = delete;

@@ -13,19 +13,21 @@
 
 namespace tenon::cli {
 
-// An object with "version", "functions", "holes", "extensions", "attributes", "warnings", and, once
-// there is a client, "platform" and "platform_version". "no_devices" says why there are none.
+// An object with "version", "table_bytes", "functions", "holes", "extensions", "attributes",
+// "warnings", "platform", "platform_version" and "no_devices". The texts of the platform are empty
+// until there is a client. "no_devices" says why there are no devices; empty if nothing says so.
 Json PjrtJson(const pjrt::PluginFacts& facts);
 // The same as lines of a report, each with two blanks in front.
 std::string PjrtText(const pjrt::PluginFacts& facts, const Style& style);
 
-// What TFNPD_InitPlugin says: an object with "device_type", "compilation_device", "priority",
-// "is_pluggable_device" and "on_demand_compile"; a line of a report.
+// What TFNPD_InitPlugin says. The first returns an object with "device_type", "compilation_device",
+// "priority", "is_pluggable_device" and "on_demand_compile", the second a line of a report.
 Json NextPluggableJson(const NextPluggableFacts& facts);
 std::string NextPluggableText(const NextPluggableFacts& facts);
 
 // What TensorFlow logs when it makes a plug-in's devices, by which users tell the two interfaces
-// apart: a line for each StreamExecutor device, one for all NextPluggableDevices of a type.
+// apart: a line for each StreamExecutor device, then one for all NextPluggableDevices of a type.
+// Only the devices of the plug-in at path `plugin` count.
 std::vector<std::string> CreationLog(absl::Span<Device* const> devices, std::string_view plugin);
 // The same as lines of a report.
 std::string CreationText(absl::Span<Device* const> devices, std::string_view plugin);

@@ -9,8 +9,9 @@ namespace tenon::cli {
 // Of the recorded run of median length among those that were recorded whole; null if there is none:
 // - "run_us", "runs" (those that were recorded whole);
 // - "rows": {"name", "kind": "thread" or "stream"};
-// - "spans": {"row", "start_us", "us", "node", "op"}, by start; the 5000 longest, and then
-//   "spans_left_out" counts the others.
+// - "spans": {"row", "start_us", "us", "node", "op"}, by start; the 5000 longest. "row" is an index
+//   into "rows". "start_us" counts from where the run begins, after its planning;
+// - "spans_left_out": the number of the others.
 // A span of a stream is work of the device; that of a thread is a step on the host, which for a
 // step on a device is the queueing.
 Json TimelineJson(const RunRecorder& recorder);
