@@ -20,10 +20,9 @@ struct CallNode {
   CallNode(CallNode&&) = default;
 
   // Checks the attributes against the OpDef, and sets `types`. To be called once, before all else
-  // but MissingAttrs.
-  // With TensorFlow's messages: NOT_FOUND if an attribute is missing that gives the number or the
-  // types of arguments or results; INVALID_ARGUMENT if another attribute is missing, or if the
-  // OpDef does not allow a value.
+  // but MissingAttrs. With TensorFlow's messages: NOT_FOUND if an attribute is missing that gives
+  // the number or the types of arguments or results; INVALID_ARGUMENT if another attribute is
+  // missing, or if the OpDef does not allow a value.
   absl::Status Resolve();
   // INVALID_ARGUMENT that names the attributes that are missing; OK if none is.
   absl::Status MissingAttrs() const;
