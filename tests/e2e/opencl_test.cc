@@ -1,50 +1,24 @@
 // The plug-in for OpenCL devices: devices, ops against TensorFlow's answers, models, the rules of
-// the ABI, the cache of compiled programs. Without an OpenCL device the tests are skipped and say
-// so; ./dev setup installs PoCL, which makes one of any processor.
+// the ABI, the cache of compiled programs.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/e2e/opencl_util.h"
 #include "tests/e2e/process_util.h"
-#include "tests/support/paths.h"
 
 namespace tenon::opencl_test {
 namespace {
 
 using ::nlohmann::json;
-using ::tenon::testing::Built;
 using ::tenon::testing::Finished;
 using ::tenon::testing::GraphRun;
 using ::tenon::testing::ReadFile;
-using ::tenon::testing::Start;
 using ::tenon::testing::TempFile;
 using ::tenon::testing::TempPath;
 using ::testing::HasSubstr;
-
-std::string Plugin() { return Built("lib/plugins/libtenon_opencl.so"); }
-
-// graph_run with the plug-in. Programs are kept in a folder of the tests, so that each is compiled
-// once.
-Finished OnDevice(std::vector<std::string> args,
-                  std::map<std::string, std::string> environment = {}) {
-  args.insert(args.end(), {"--plugin", Plugin()});
-  environment.emplace("TENON_OPENCL_CACHE",
-                      (std::filesystem::temp_directory_path() / "tenon_opencl_test").string());
-  return GraphRun(Start{.args = std::move(args), .environment = std::move(environment)});
-}
-
-class OpenCl : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(Plugin())) GTEST_SKIP() << "built without OpenCL";
-    const Finished devices = OnDevice({"devices"});
-    ASSERT_EQ(devices.exit, 0) << devices.err;
-    if (devices.out.find("OPENCL:0") == std::string::npos)
-      GTEST_SKIP() << "this machine has no OpenCL device (Debian: pocl-opencl-icd)";
-  }
-};
 
 TEST_F(OpenCl, VariablesChooseAmongDevices) {
   EXPECT_THAT(OnDevice({"devices"}, {{"TENON_OPENCL_PLATFORM", "0"}}).out, HasSubstr("OPENCL:0"));

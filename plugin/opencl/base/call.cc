@@ -89,6 +89,15 @@ std::vector<int64_t> Construction::Ints(const char* attr) const {
   return values;
 }
 
+std::vector<TF_DataType> Construction::Types(const char* attr) const {
+  std::vector<TF_DataType> values(static_cast<size_t>(ListSize(attr)));
+  const StatusPtr status(TF_NewStatus());
+  TF_OpKernelConstruction_GetAttrTypeList(context_, attr, values.data(),
+                                          static_cast<int>(values.size()), status.get());
+  ThrowIfFailed(status);
+  return values;
+}
+
 std::vector<std::string> Construction::Strings(const char* attr) const {
   int32_t total = 0;
   const auto count = static_cast<size_t>(ListSize(attr, &total));

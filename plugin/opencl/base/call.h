@@ -42,6 +42,7 @@ class Construction {
   std::string String(const char* attr) const;
   std::vector<int64_t> Ints(const char* attr) const;
   std::vector<std::string> Strings(const char* attr) const;
+  std::vector<TF_DataType> Types(const char* attr) const;
   bool Has(const char* attr) const;  // never throws
   std::string name() const;          // of the node
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tensorflow/c/tf_buffer.h"
 #include "tensorflow/c/tf_status.h"
 
 // Marks the functions that the host looks up by name in the library. All others are hidden.
@@ -17,6 +18,11 @@ struct DeleteStatus {
   void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
 };
 using StatusPtr = std::unique_ptr<TF_Status, DeleteStatus>;
+
+struct DeleteBuffer {
+  void operator()(TF_Buffer* buffer) const { TF_DeleteBuffer(buffer); }
+};
+using BufferPtr = std::unique_ptr<TF_Buffer, DeleteBuffer>;
 
 // An error on its way to the callback that the host called.
 class Error : public std::runtime_error {

@@ -30,6 +30,14 @@ inline ushort ToBfloat16(float value) {
   return (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+// A value as a store and a load would leave it.
+inline float RoundToHalf(float value) {
+  ushort bits;
+  vstore_half_rte(value, 0, (__private half *)&bits);
+  return vload_half(0, (__private const half *)&bits);
+}
+inline float RoundToBfloat16(float value) { return as_float((uint)ToBfloat16(value) << 16); }
+
 // Reports that something is wrong with `value`. The first report of all wins; the host knows what
 // `number` means.
 inline void Report(__global int *errors, int number, long value) {

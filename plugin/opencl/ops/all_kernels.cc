@@ -7,6 +7,7 @@
 
 OPENCL_ENTRY_POINT void TF_InitKernel(void) {
   opencl::RegisterElementwise();
+  opencl::RegisterFused();
   opencl::RegisterReductions();
   opencl::RegisterSoftmax();
   opencl::RegisterLayout();

@@ -1,31 +1,16 @@
-// Ops that compute each element by itself, as tables of OpenCL C. x0, x1, x2 are the operands in
-// the computed type C; U is the type in which integers wrap, as in TensorFlow; X0_S is the stored
-// type.
+// Ops that compute each element by itself, as tables of OpenCL C (element_rows.h).
 
+#include <span>
 #include <string_view>
 
 #include "../base/map.h"
 #include "../base/registry.h"
 #include "../base/text.h"
+#include "element_rows.h"
 #include "families.h"
 
 namespace opencl {
 namespace {
-
-struct MapRow {
-  OpRow row;
-  const char* floats;            // the result, for floats
-  const char* others = nullptr;  // for integers and bool; NULL: the same
-  const char* report = nullptr;  // what an integer operand may do wrong
-  const char* attr0 = nullptr;   // a float attribute, A0 in the expression
-};
-
-std::string BodyOf(const MapRow& row, bool floats, const std::string& attr0) {
-  std::string text = floats || row.others == nullptr ? row.floats : row.others;
-  for (size_t at = text.find("A0"); at != text.npos; at = text.find("A0", at + attr0.size()))
-    text.replace(at, 2, attr0);
-  return "r = " + text + ";";
-}
 
 // An op of a table; its operands broadcast.
 class MapOp {
@@ -37,7 +22,7 @@ class MapOp {
 
   MapBody Body(const Tensor& first) const {
     const bool floats = TypeOf(first.type).kind == Kind::kFloat;
-    MapBody body{BodyOf(row_, floats, attr0_)};
+    MapBody body{StatementsOf(row_, floats, attr0_)};
     if (!floats && row_.report != nullptr)
       body.report = row_.report + (" in node '" + node_ + "' (" + op() + ")");
     return body;
@@ -395,7 +380,29 @@ constexpr PlainRow kClip[] = {{{"ClipByValue", kNumbers}}};
 constexpr PlainRow kAddN[] = {{{"AddN", kNumbers & ~kBF16}}};
 constexpr PlainRow kBiasAdd[] = {{{"BiasAdd", kNumbers}}, {{"BiasAddV1", kNumbers}}};
 
+const MapRow* FindIn(std::span<const MapRow> rows, std::string_view op) {
+  for (const MapRow& row : rows) {
+    if (row.row.op == op) return &row;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+FoundRow FindMapRow(std::string_view op) {
+  if (const MapRow* row = FindIn(kUnary, op)) return {row, Operands::kOne};
+  if (const MapRow* row = FindIn(kBinary, op)) return {row, Operands::kBroadcast};
+  if (const MapRow* row = FindIn(kGradients, op)) return {row, Operands::kSameShape};
+  if (const MapRow* row = FindIn(kGradientsByResult, op)) return {row, Operands::kSameShape};
+  return {};
+}
+
+std::string StatementsOf(const MapRow& row, bool floats, const std::string& attr0) {
+  std::string text = floats || row.others == nullptr ? row.floats : row.others;
+  for (size_t at = text.find("A0"); at != text.npos; at = text.find("A0", at + attr0.size()))
+    text.replace(at, 2, attr0);
+  return "r = " + text + ";";
+}
 
 void RegisterElementwise() {
   RegisterTable<Unary, kUnary>();

@@ -4,6 +4,7 @@
 namespace opencl {
 
 void RegisterElementwise();
+void RegisterFused();
 void RegisterReductions();
 void RegisterSoftmax();
 void RegisterLayout();

@@ -1,0 +1,219 @@
+// The graph pass of the plug-in for OpenCL devices: elementwise nodes become one kernel, which
+// computes the same bits.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/opencl_util.h"
+#include "tests/e2e/process_util.h"
+
+namespace tenon::opencl_test {
+namespace {
+
+using ::tenon::testing::Finished;
+using ::tenon::testing::ReadFile;
+using ::tenon::testing::TempFile;
+using ::tenon::testing::TempPath;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Attr(const std::string& name, const std::string& value) {
+  return " attr { key: '" + name + "' value { " + value + " } }";
+}
+std::string Type(const std::string& name, const std::string& type) {
+  return Attr(name, "type: " + type);
+}
+
+// A node of a GraphDef, with attribute T unless `type` is empty.
+std::string Node(const std::string& name, const std::string& op,
+                 const std::vector<std::string>& inputs, const std::string& type,
+                 const std::string& more = "") {
+  std::string text = "node { name: '" + name + "' op: '" + op + "'";
+  for (const std::string& input : inputs) text += " input: '" + input + "'";
+  return text + (type.empty() ? "" : Type("T", type)) + more + " }\n";
+}
+
+std::string Placeholder(const std::string& name, const std::string& type, const std::string& dims) {
+  std::string shape;
+  for (const char c : dims) {
+    if (c != ',')
+      shape += std::string("dim { size: ") + (c == '?' ? "-1" : std::string(1, c)) + " } ";
+  }
+  return Node(name, "Placeholder", {}, "",
+              Type("dtype", type) + Attr("shape", "shape { " + shape + "}"));
+}
+
+constexpr char kOff[] = "--disable-pass=plugin:OPENCL";
+
+// Runs the graph with the pass and without it. The results must have the same bits. Returns what
+// the pass did.
+std::string RunBothWays(const std::string& graph, const std::vector<std::string>& feeds,
+                        const std::vector<std::string>& outputs) {
+  const std::string file = TempFile("fusion.pbtxt", graph);
+  std::string changes;
+  std::vector<std::string> bytes[2];
+  for (const bool fused : {false, true}) {
+    std::vector<std::string> args = {"run", file, "--device", "OPENCL:0", "--print-changed=diff"};
+    if (!fused) args.push_back(kOff);
+    for (const std::string& feed : feeds) args.insert(args.end(), {"--input", feed});
+    for (const std::string& output : outputs)
+      args.insert(args.end(), {"--output", output + "=@" + TempPath(output + ".npy")});
+    const Finished run = OnDevice(args);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    if (fused) changes = run.err;
+    for (const std::string& output : outputs)
+      bytes[fused ? 1 : 0].push_back(ReadFile(TempPath(output + ".npy")));
+  }
+  EXPECT_EQ(bytes[0], bytes[1]) << graph << changes;
+  return changes;
+}
+
+// The line of the diff that adds the node.
+std::string AddedLine(const std::string& changes, const std::string& node) {
+  const size_t begin = changes.find("+ " + node + " = ");
+  if (begin == changes.npos) return "";
+  return changes.substr(begin, changes.find('\n', begin) - begin);
+}
+
+class OpenClFusion : public OpenCl {};
+
+TEST_F(OpenClFusion, AChainWithBroadcastsAndConstantsIsOneKernel) {
+  const std::string graph =
+      Placeholder("x", "DT_FLOAT", "?,4") + Placeholder("bias", "DT_FLOAT", "4") +
+      Node("half", "Const", {}, "",
+           Type("dtype", "DT_FLOAT") +
+               Attr("value", "tensor { dtype: DT_FLOAT tensor_shape {} float_val: 0.5 }")) +
+      Node("scaled", "Mul", {"x", "half"}, "DT_FLOAT") +
+      Node("shifted", "AddV2", {"scaled", "bias"}, "DT_FLOAT") +
+      Node("leaky", "LeakyRelu", {"shifted"}, "DT_FLOAT", Attr("alpha", "f: 0.25")) +
+      Node("above", "Greater", {"leaky", "x"}, "DT_FLOAT") +
+      Node("number", "Cast", {"above"}, "", Type("SrcT", "DT_BOOL") + Type("DstT", "DT_FLOAT")) +
+      Node("y", "Select", {"above", "number", "leaky"}, "DT_FLOAT");
+  const std::string changes =
+      RunBothWays(graph, {"x=3x4xf32=random(seed=1)", "bias=4xf32=random(seed=2)"}, {"y"});
+  // Select chooses rows, too: with an unknown dimension it stays.
+  EXPECT_THAT(AddedLine(changes, "leaky"),
+              HasSubstr("program=\"Mul(x0, 0.5:float); AddV2(v0, x1); LeakyRelu[0.25](v1)\""));
+  EXPECT_THAT(AddedLine(changes, "y"), Not(HasSubstr("_OpenCLFused")));
+}
+
+// A value of 16 or 8 bits is rounded, or wraps, where the chain of ops would store it.
+class OpenClFusionTypes
+    : public OpenClFusion,
+      public ::testing::WithParamInterface<std::pair<const char*, const char*>> {};
+
+TEST_P(OpenClFusionTypes, EachValueIsRoundedToItsType) {
+  const auto& [type, numpy] = GetParam();
+  const std::string graph =
+      Placeholder("a", type, "9") + Placeholder("b", type, "9") +
+      Node("m", "Mul", {"a", "b"}, type) + Node("n", "Mul", {"m", "m"}, type) +
+      Node("s", "Sub", {"n", "a"}, type) + Node("q", "Square", {"s"}, type) +
+      Node("e", "Equal", {"q", "m"}, type) + Node("l", "Less", {"s", "b"}, type) +
+      Node("y", "Maximum", {"q", "m"}, type) + Node("both", "LogicalOr", {"e", "l"}, "");
+  const std::string spec = std::string("9x") + numpy + "=1,3,5,7,11,13,17,100,120";
+  const std::string changes = RunBothWays(graph, {"a=" + spec, "b=" + spec}, {"y", "both"});
+  EXPECT_THAT(changes, HasSubstr("_OpenCLFused"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OpenClFusionTypes,
+    ::testing::Values(std::pair("DT_FLOAT", "f32"), std::pair("DT_HALF", "f16"),
+                      std::pair("DT_BFLOAT16", "bf16"), std::pair("DT_DOUBLE", "f64"),
+                      std::pair("DT_INT32", "i32"), std::pair("DT_INT64", "i64"),
+                      std::pair("DT_INT16", "i16"), std::pair("DT_INT8", "i8"),
+                      std::pair("DT_UINT8", "u8"), std::pair("DT_UINT16", "u16"),
+                      std::pair("DT_UINT32", "u32"), std::pair("DT_UINT64", "u64")));
+
+// Random graphs without cycles: results with several readers, fetched ones in the middle, operands
+// that broadcast, control edges.
+class OpenClFusionGraphs : public OpenClFusion, public ::testing::WithParamInterface<int> {};
+
+TEST_P(OpenClFusionGraphs, AnswerTheSameBits) {
+  std::mt19937 random(static_cast<unsigned>(GetParam()));
+  const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  const std::vector<std::string> unary = {"Relu", "Tanh", "Neg", "Abs", "Square", "Sigmoid"},
+                                 binary = {"AddV2", "Sub", "Mul", "Maximum", "Minimum"};
+  std::vector<std::string> names = {"x", "row", "one"};
+  std::string graph = Placeholder("x", "DT_FLOAT", "5,7") + Placeholder("row", "DT_FLOAT", "7") +
+                      Placeholder("one", "DT_FLOAT", "");
+  const size_t nodes = 10 + below(30);
+  for (size_t i = 0; i < nodes; ++i) {
+    const auto any = [&] {
+      return names[below(4) == 0 ? below(names.size())
+                                 : names.size() - 1 - below(std::min(names.size(), size_t{4}))];
+    };
+    const std::string name = "n" + std::to_string(i);
+    std::vector<std::string> inputs = {any()};
+    const bool two = below(2) == 0;
+    if (two) inputs.push_back(any());
+    if (below(12) == 0) inputs.push_back("^" + names[below(names.size())]);
+    graph += Node(name, two ? binary[below(binary.size())] : unary[below(unary.size())], inputs,
+                  "DT_FLOAT");
+    names.push_back(name);
+  }
+  const std::string changes =
+      RunBothWays(graph, {"x=5x7xf32=random(seed=1)", "row=7xf32=random(seed=2)", "one=f32=0.75"},
+                  {names.back(), names[names.size() - 4], names[names.size() / 2]});
+  EXPECT_THAT(changes, HasSubstr("_OpenCLFused"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, OpenClFusionGraphs, ::testing::Range(1, 9));
+
+// The pass knows its device under the name that the user gave it.
+TEST_F(OpenClFusion, WorksForARenamedDevice) {
+  const std::string graph = TempFile("renamed.pbtxt", Placeholder("x", "DT_FLOAT", "3") +
+                                                          Node("a", "Square", {"x"}, "DT_FLOAT") +
+                                                          Node("y", "Neg", {"a"}, "DT_FLOAT"));
+  const Finished run =
+      testing::GraphRun({"run", graph, "--input", "x=3xf32=1,2,3", "--expect", "y=3xf32=-1,-4,-9",
+                         "--print-changed=diff", "--plugin", Plugin() + ";as=GPU"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("_OpenCLFused(x) T=DT_FLOAT Tin=[DT_FLOAT]"));
+}
+
+// A graph may hold any program. One that is none is an error of its node.
+class OpenClBadPrograms
+    : public OpenClFusion,
+      public ::testing::WithParamInterface<std::pair<const char*, const char*>> {};
+
+TEST_P(OpenClBadPrograms, AreRefused) {
+  const auto& [program, why] = GetParam();
+  const std::string graph =
+      TempFile("bad.pbtxt", Placeholder("x", "DT_FLOAT", "3") +
+                                Node("y", "_OpenCLFused", {"x"}, "DT_FLOAT",
+                                     Attr("Tin", "list { type: DT_FLOAT }") +
+                                         Attr("program", std::string("s: '") + program + "'")));
+  const Finished run =
+      OnDevice({"run", graph, "--input", "x=3xf32=ones", "--output", "y", "--device", "OPENCL:0"});
+  EXPECT_EQ(run.exit, 1) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr(why));
+  EXPECT_THAT(run.err, HasSubstr("'y'"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OpenClBadPrograms,
+    ::testing::Values(std::pair("", "a word is missing"), std::pair("Relu", "'(' is missing"),
+                      std::pair("Relu(x0", "')' is missing"),
+                      std::pair("Relu(x0) }", "text behind the end"),
+                      std::pair("Relu(x1)", "there is no value 'x1'"),
+                      std::pair("Relu(v0)", "there is no value 'v0'"),
+                      std::pair("Relu(x0x)", "there is no value 'x0x'"),
+                      std::pair("Gelu(x0)", "'Gelu' is no op of a program"),
+                      std::pair("Relu(x0, x0)", "Relu has 1 operands"),
+                      std::pair("AddV2(x0, 1:int32)", "differ in type"),
+                      std::pair("AddV2(x0, 1)", "':' is missing"),
+                      std::pair("AddV2(x0, 1;:float)", "':' is missing"),
+                      std::pair("AddV2(x0, 1e:float)", "'1e' is no number"),
+                      std::pair("AddV2(x0, 1:string)", "'string' is no type of a program"),
+                      std::pair("LeakyRelu(x0)", "needs a number in brackets"),
+                      std::pair("Relu[1](x0)", "has no number in brackets"),
+                      std::pair("Cast(x0)", "has a type in angles"),
+                      std::pair("BitwiseAnd(x0, x0)", "of this type is no op of a program"),
+                      std::pair("SelectV2(x0, x0, x0)", "has a bool and two operands"),
+                      std::pair("IsNan(x0)", "is not the type of its program's result")));
+
+}  // namespace
+}  // namespace tenon::opencl_test
