@@ -19,7 +19,9 @@ std::vector<Number> NumbersOf(const Loop& loop) {
 }  // namespace
 
 Launch::Launch(Call& call, const Source& source)
-    : call_(call), kernel_(call.device().programs().Get(source)), lock_(kernel_.mutex) {}
+    : Launch(call, call.device().programs().Get(source)) {}
+
+Launch::Launch(Call& call, Kernel& kernel) : call_(call), kernel_(kernel), lock_(kernel_.mutex) {}
 
 Launch& Launch::Raw(const void* data, size_t size) {
   Check(clSetKernelArg(kernel_.handle.get(), next_++, size, data), "clSetKernelArg");

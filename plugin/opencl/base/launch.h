@@ -15,6 +15,8 @@ class Launch {
  public:
   // Compiles the kernel if nobody has. Throws what Programs::Get throws.
   Launch(Call& call, const Source& source);
+  // A kernel of the call's device.
+  Launch(Call& call, Kernel& kernel);
 
   // Memory and the index of its first element: two arguments, `__global T* x, ulong x_at`.
   Launch& Memory(const void* address, size_t bytes, size_t element_bytes);

@@ -15,23 +15,24 @@ namespace {
 // An op of a table; its operands broadcast.
 class MapOp {
  public:
-  MapOp(const Construction& node, const MapRow& row)
-      : row_(row),
-        node_(node.name()),
-        attr0_(row.attr0 == nullptr ? "" : FloatText("C", node.Float(row.attr0))) {}
+  MapOp(const Construction& node, const MapRow& row) : row_(row), code_(BodyFor(node, row)) {}
 
-  MapBody Body(const Tensor& first) const {
-    const bool floats = TypeOf(first.type).kind == Kind::kFloat;
-    MapBody body{StatementsOf(row_, floats, attr0_)};
-    if (!floats && row_.report != nullptr)
-      body.report = row_.report + (" in node '" + node_ + "' (" + op() + ")");
-    return body;
-  }
+  const MapCode& code() const { return code_; }
   const char* op() const { return row_.row.op; }
 
  private:
+  static MapBody BodyFor(const Construction& node, const MapRow& row) {
+    const TF_DataType type = row.row.types == 0 ? TF_BOOL : node.Type(row.row.attr);
+    const bool floats = TypeOf(type).kind == Kind::kFloat;
+    const std::string attr0 = row.attr0 == nullptr ? "" : FloatText("C", node.Float(row.attr0));
+    MapBody body{StatementsOf(row, floats, attr0)};
+    if (!floats && row.report != nullptr)
+      body.report = row.report + (" in node '" + node.name() + "' (" + row.row.op + ")");
+    return body;
+  }
+
   const MapRow& row_;
-  const std::string node_, attr0_;
+  const MapCode code_;
 };
 
 class Unary : public MapOp {
@@ -40,7 +41,7 @@ class Unary : public MapOp {
   void Compute(Call& call) const {
     const Tensor x = call.In(0);
     const Tensor out = call.OutLike(0, x.dims, {0});
-    RunBroadcastMap(call, Body(x), {x}, out);
+    RunBroadcastMap(call, code(), {x}, out);
   }
 };
 
@@ -54,7 +55,7 @@ class Binary : public MapOp {
     const Tensor x = call.In(0), y = call.In(1);
     if (!must_fit_ && !Fits(x, y)) return Differ(call);
     const Tensor out = call.OutLike(0, Broadcast(x.dims, y.dims), {0, 1});
-    RunBroadcastMap(call, Body(x), {x, y}, out);
+    RunBroadcastMap(call, code(), {x, y}, out);
   }
 
  private:
@@ -89,7 +90,7 @@ class SameShape : public MapOp {
              " and " + ShapeText(y.dims));
     }
     const Tensor out = call.OutLike(0, x.dims, {0, 1});
-    RunBroadcastMap(call, Body(x), {x, y}, out);
+    RunBroadcastMap(call, code(), {x, y}, out);
   }
 };
 

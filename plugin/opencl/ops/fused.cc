@@ -15,10 +15,7 @@ namespace {
 class FusedElements {
  public:
   FusedElements(const Construction& node, const PlainRow&)
-      : program_(TranslateProgram(node.String("program"), node.Types("Tin"))) {
-    if (program_.result != node.Type("T"))
-      Refuse("attribute T of _OpenCLFused is not the type of its program's result");
-  }
+      : code_(BodyFor(TranslateProgram(node.String("program"), node.Types("Tin")), node)) {}
 
   void Compute(Call& call) const {
     std::vector<Tensor> inputs;
@@ -30,11 +27,17 @@ class FusedElements {
       candidates.push_back(k);
     }
     const Tensor out = call.OutLike(0, dims, candidates);
-    RunBroadcastMap(call, {program_.body}, inputs, out);
+    RunBroadcastMap(call, code_, inputs, out);
   }
 
  private:
-  const FusedProgram program_;
+  static MapBody BodyFor(const FusedProgram& program, const Construction& node) {
+    if (program.result != node.Type("T"))
+      Refuse("attribute T of _OpenCLFused is not the type of its program's result");
+    return {program.body};
+  }
+
+  const MapCode code_;
 };
 
 constexpr PlainRow kFusedElements[] = {{{"_OpenCLFused", 0}}};
