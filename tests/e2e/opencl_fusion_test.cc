@@ -164,9 +164,10 @@ INSTANTIATE_TEST_SUITE_P(Seeds, OpenClFusionGraphs, ::testing::Range(1, 9));
 
 // The pass knows its device under the name that the user gave it.
 TEST_F(OpenClFusion, WorksForARenamedDevice) {
-  const std::string graph = TempFile("renamed.pbtxt", Placeholder("x", "DT_FLOAT", "3") +
-                                                          Node("a", "Square", {"x"}, "DT_FLOAT") +
-                                                          Node("y", "Neg", {"a"}, "DT_FLOAT"));
+  const std::string graph =
+      TempFile("renamed.pbtxt",
+               Placeholder("x", "DT_FLOAT", "3") + Node("a", "Square", {"x"}, "DT_FLOAT") +
+                   Node("b", "Relu", {"a"}, "DT_FLOAT") + Node("y", "Neg", {"b"}, "DT_FLOAT"));
   const Finished run =
       testing::GraphRun({"run", graph, "--input", "x=3xf32=1,2,3", "--expect", "y=3xf32=-1,-4,-9",
                          "--print-changed=diff", "--plugin", Plugin() + ";as=GPU"});

@@ -87,21 +87,39 @@ std::string Common(const Gemm& gemm) {
          "\n#define EPILOGUE_OPEN " + opens + "\n#define EPILOGUE " + gemm.epilogue.code + "\n";
 }
 
+// The key of what Common writes.
+KernelKey CommonKey(const char* entry, const Gemm& gemm) {
+  KernelKey key(entry);
+  key.Number(gemm.a.type).Number(gemm.transpose_a).Number(gemm.transpose_b);
+  key.Number(static_cast<int>(gemm.window));
+  key.Number(static_cast<int64_t>(gemm.epilogue.tensors.size())).Text(gemm.epilogue.code);
+  return key;
+}
+
+std::string TileText(const Tile& tile, int split) {
+  return "#define BM " + N(tile.bm) + "\n#define BN " + N(tile.bn) + "\n#define BK " + N(tile.bk) +
+         "\n#define TM " + N(tile.tm) + "\n#define TN " + N(tile.tn) + "\n" +
+         (split > 1 ? "#define SPLIT " + N(split) + "\n" : "");
+}
+
 size_t Groups(int64_t n, int64_t size) { return static_cast<size_t>((n + size - 1) / size); }
 
 void RunTiles(Call& call, const Gemm& gemm) {
   const auto [tile, split] = MakePlan(call.device(), gemm);
   Gemm product = gemm;
-  std::string prologue = "#define BM " + N(tile.bm) + "\n#define BN " + N(tile.bn) +
-                         "\n#define BK " + N(tile.bk) + "\n#define TM " + N(tile.tm) +
-                         "\n#define TN " + N(tile.tn) + "\n";
   if (split > 1) {
     product.epilogue = {};
     product.c = call.Temp(gemm.c.type, {split, gemm.c.count});
-    prologue += "#define SPLIT " + N(split) + "\n";
   }
   {
-    Launch launch(call, {"gemm.cl", Common(product) + prologue, "gemm_tiles"});
+    const KernelKey key = CommonKey("gemm_tiles", product)
+                              .Number(tile.bm)
+                              .Number(tile.bn)
+                              .Number(tile.bk)
+                              .Number(split);
+    Launch launch(call, key, [&, tile = tile, split = split] {
+      return Source{"gemm.cl", Common(product) + TileText(tile, split), "gemm_tiles"};
+    });
     launch.Memory(gemm.a).Memory(gemm.b).Memory(product.c).Value(gemm.p).Value(gemm.w);
     for (const Tensor& tensor : product.epilogue.tensors) launch.Memory(tensor);
     const auto items = static_cast<size_t>(tile.items());
@@ -110,8 +128,10 @@ void RunTiles(Call& call, const Gemm& gemm) {
                {items, 1, 1});
   }
   if (split == 1) return;
-  Launch join(call, {"gemm.cl", Common(gemm) + "#define JOIN\n#define SPLIT " + N(split) + "\n",
-                     "gemm_join"});
+  Launch join(call, CommonKey("gemm_join", gemm).Number(split), [&, split = split] {
+    return Source{"gemm.cl", Common(gemm) + "#define JOIN\n#define SPLIT " + N(split) + "\n",
+                  "gemm_join"};
+  });
   join.Memory(product.c).Memory(gemm.c).Value(static_cast<cl_ulong>(gemm.c.count)).Int(gemm.p.n);
   for (const Tensor& tensor : gemm.epilogue.tensors) join.Memory(tensor);
   join.Run(gemm.c.count);
@@ -139,11 +159,24 @@ void RunPanels(Call& call, const Gemm& gemm) {
   // Each element of b is used once: packing would only add work.
   const bool direct = gemm.p.m <= panel.rows && !gemm.transpose_b &&
                       gemm.p.n % panel.columns == 0 && type.bytes == computed;
-  const std::string prologue = Common(gemm) + "#define MR " + N(panel.rows) + "\n#define NR " +
-                               N(panel.columns) + "\n#define VECTOR " + N(panel.vector) + "\n" +
-                               (direct   ? "#define DIRECT_B\n"
-                                : shared ? "#define SHARED_B\n"
-                                         : "");
+  const auto source = [&](const char* entry) {
+    return [&, entry] {
+      return Source{"gemm.cl",
+                    Common(gemm) + "#define MR " + N(panel.rows) + "\n#define NR " +
+                        N(panel.columns) + "\n#define VECTOR " + N(panel.vector) + "\n" +
+                        (direct   ? "#define DIRECT_B\n"
+                         : shared ? "#define SHARED_B\n"
+                                  : ""),
+                    entry};
+    };
+  };
+  const auto key = [&](const char* entry) {
+    return CommonKey(entry, gemm)
+        .Number(panel.rows)
+        .Number(panel.columns)
+        .Number(panel.vector)
+        .Number(direct ? 2 : shared);
+  };
   const size_t wide = Groups(gemm.p.n, panel.columns);
   const auto batches = static_cast<size_t>(gemm.batches);
   Tensor panels = gemm.b;
@@ -153,7 +186,7 @@ void RunPanels(Call& call, const Gemm& gemm) {
     panel_bytes = packed * wide * static_cast<size_t>(gemm.p.k) *
                   static_cast<size_t>(panel.columns) * computed;
     panels.data = call.TempBytes(panel_bytes);
-    Launch pack(call, {"gemm.cl", prologue, "pack_b"});
+    Launch pack(call, key("pack_b"), source("pack_b"));
     pack.Memory(gemm.b).Memory(panels.data, panel_bytes, computed).Value(gemm.p);
     pack.Run({Groups(gemm.p.k, 64), wide, packed}, {1, 1, 1});
   }
@@ -163,7 +196,7 @@ void RunPanels(Call& call, const Gemm& gemm) {
     zeros = call.Temp(gemm.a.type, {gemm.w.channels});
     Clear(call, zeros);
   }
-  Launch launch(call, {"gemm.cl", prologue, "gemm_panels"});
+  Launch launch(call, key("gemm_panels"), source("gemm_panels"));
   launch.Memory(gemm.a).Memory(panels.data, panel_bytes, computed).Memory(gemm.c);
   launch.Value(gemm.p).Value(gemm.w).Memory(zeros);
   for (const Tensor& tensor : gemm.epilogue.tensors) launch.Memory(tensor);

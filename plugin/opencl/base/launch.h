@@ -15,6 +15,10 @@ class Launch {
  public:
   // Compiles the kernel if nobody has. Throws what Programs::Get throws.
   Launch(Call& call, const Source& source);
+  // The same, where `key` decides what make_source() returns (Programs::Get).
+  template <typename MakeSource>
+  Launch(Call& call, const KernelKey& key, MakeSource make_source)
+      : Launch(call, call.device().programs().Get(key, make_source)) {}
   // A kernel of the call's device.
   Launch(Call& call, Kernel& kernel);
 

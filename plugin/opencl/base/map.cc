@@ -130,7 +130,7 @@ MapCode::Key KeyOf(Call& call, const std::vector<Tensor>& inputs, const Tensor& 
 }
 
 void QueueMap(Call& call, Kernel& kernel, const MapBody& body, const std::vector<Tensor>& inputs,
-           const Tensor& out, const Variant& variant, const Loop& loop) {
+              const Tensor& out, const Variant& variant, const Loop& loop) {
   Launch launch(call, kernel);
   for (const Tensor& input : inputs) launch.Memory(input);
   launch.Memory(out);

@@ -48,12 +48,18 @@ void CopyStrided(Call& call, const Tensor& from, int64_t from_at, const Tensor& 
   const size_t bytes = TypeOf(from.type).bytes;
   const bool wide = NeedsWide(loop, from.count, to.count);
   const bool rows = !call.device().is_gpu() && loop.dims.back() >= 16;
-  std::string prologue = std::string("#define E ") + UnsignedOf(bytes) + "\n#define RANK " +
-                         std::to_string(loop.dims.size()) +
-                         (wide ? "\n#define NUMBER long\n#define LENGTH ulong\n"
-                               : "\n#define NUMBER int\n#define LENGTH uint\n");
-  if (rows) prologue += "#define ROWS\n";
-  Launch launch(call, {"copy.cl", prologue, "strided_copy"});
+  const size_t rank = loop.dims.size();
+  KernelKey key("strided_copy");
+  key.Number(static_cast<int64_t>(bytes)).Number(static_cast<int64_t>(rank)).Number(wide);
+  Launch launch(call, key.Number(rows), [&] {
+    return Source{"copy.cl",
+                  std::string("#define E ") + UnsignedOf(bytes) + "\n#define RANK " +
+                      std::to_string(rank) +
+                      (wide ? "\n#define NUMBER long\n#define LENGTH ulong\n"
+                            : "\n#define NUMBER int\n#define LENGTH uint\n") +
+                      (rows ? "#define ROWS\n" : ""),
+                  "strided_copy"};
+  });
   const auto at = [bytes](const Tensor& tensor, int64_t elements) {
     return static_cast<char*>(tensor.data) + elements * static_cast<int64_t>(bytes);
   };
@@ -86,11 +92,15 @@ void Permute(Call& call, const Tensor& from, const std::vector<int>& order, cons
   const auto columns = static_cast<size_t>(loop.dims[rank - 2]);
   const auto rows = static_cast<size_t>(loop.dims[rank - 1]);
   const size_t batch = rank == 3 ? static_cast<size_t>(loop.dims[0]) : 1;
-  const std::string prologue = std::string("#define E ") + UnsignedOf(TypeOf(from.type).bytes) +
-                               "\n#define RANK 1\n#define NUMBER int\n#define LENGTH uint\n"
-                               "#define TILE " +
-                               std::to_string(kTile) + "\n";
-  Launch launch(call, {"copy.cl", prologue, "transpose"});
+  const size_t bytes = TypeOf(from.type).bytes;
+  Launch launch(call, KernelKey("transpose").Number(static_cast<int64_t>(bytes)), [&] {
+    return Source{"copy.cl",
+                  std::string("#define E ") + UnsignedOf(bytes) +
+                      "\n#define RANK 1\n#define NUMBER int\n#define LENGTH uint\n"
+                      "#define TILE " +
+                      std::to_string(kTile) + "\n",
+                  "transpose"};
+  });
   launch.Memory(from).Memory(to).Int(static_cast<int64_t>(rows)).Int(static_cast<int64_t>(columns));
   const auto tiles = [](size_t n) { return (n + kTile - 1) / kTile; };
   launch.Run({tiles(columns) * kTile, tiles(rows) * (kTile / 4), batch}, {kTile, kTile / 4, 1});

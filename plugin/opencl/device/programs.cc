@@ -119,6 +119,18 @@ std::unique_ptr<Kernel> Programs::Make(const Source& source) const {
   return kernel;
 }
 
+Kernel* Programs::Find(const KernelKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key.bytes());
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+Kernel& Programs::Keep(const KernelKey& key, Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  by_key_.emplace(key.bytes(), &kernel);
+  return kernel;
+}
+
 Kernel& Programs::Get(const Source& source) {
   std::string key;
   key.reserve(source.prologue.size() + 64);

@@ -31,6 +31,30 @@ struct Source {
   const char* options = "";
 };
 
+// What of a call decides a kernel's source, as a few bytes: these cost less to write and to compare
+// than the source.
+class KernelKey {
+ public:
+  // `entry` is the name of a kernel that no other source has.
+  explicit KernelKey(std::string_view entry) {
+    bytes_.reserve(120);
+    Text(entry);
+  }
+  KernelKey& Number(int64_t number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof(number));
+    return *this;
+  }
+  KernelKey& Text(std::string_view text) {
+    Number(static_cast<int64_t>(text.size()));
+    bytes_.append(text);
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
 // The programs of one device. Thread-safe: one thread compiles a source, others that want it wait
 // for that one and no other.
 class Programs {
@@ -41,9 +65,17 @@ class Programs {
   // The kernel lives as long as this object. Throws INTERNAL with the compiler's log, and what
   // Check and SourceOf throw. After an error the next call tries again.
   Kernel& Get(const Source& source);
+  // The same, where `key` decides what make_source() returns: it is called for a new key alone.
+  template <typename MakeSource>
+  Kernel& Get(const KernelKey& key, MakeSource make_source) {
+    if (Kernel* known = Find(key)) return *known;
+    return Keep(key, Get(make_source()));
+  }
 
  private:
   struct Entry;
+  Kernel* Find(const KernelKey& key);
+  Kernel& Keep(const KernelKey& key, Kernel& kernel);
   Program Build(const Source& source, const std::string& text) const;
   Program BuildText(const Source& source, const std::string& text) const;
   std::unique_ptr<Kernel> Make(const Source& source) const;
@@ -54,6 +86,7 @@ class Programs {
   const BinaryCache cache_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<Entry>> entries_;
+  std::unordered_map<std::string, Kernel*> by_key_;
 };
 
 }  // namespace opencl

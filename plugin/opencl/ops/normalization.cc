@@ -29,7 +29,11 @@ class LayerNorm {
     const Tensor out = call.OutLike(0, x.dims, {0});
     if (out.count == 0) return;
     const size_t group = !call.device().is_gpu() ? 1 : length > 512 ? 256 : 64;
-    Launch launch(call, {"norm.cl", GroupText(call, x, group), "layer_norm"});
+    KernelKey key("layer_norm");
+    key.Number(x.type).Number(static_cast<int64_t>(group));
+    Launch launch(call, key, [&] {
+      return Source{"norm.cl", GroupText(call, x, group), "layer_norm"};
+    });
     launch.Memory(x).Memory(scale).Memory(offset).Memory(out).Int(length).Value(epsilon_);
     launch.Run({static_cast<size_t>(x.count / length) * group, 1, 1}, {group, 1, 1});
   }

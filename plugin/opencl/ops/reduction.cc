@@ -146,12 +146,17 @@ class Reducer {
     const bool gpu = call_.device().is_gpu();
     const bool rows = stage.inner == 1 && stage.length >= 32;
     const int group = !gpu ? 1 : stage.length / chunks >= 1024 ? 256 : 64;
-    const Source source{"reduce.cl", Prologue(first, last, rows ? group : 1, rows && !gpu ? 16 : 1),
-                        rows ? "reduce_rows" : "reduce_columns"};
+    const char* entry = rows ? "reduce_rows" : "reduce_columns";
+    KernelKey key(entry);
+    key.Text(row_.row.op).Number(in_.type).Number(out_.type).Number(first).Number(last);
+    key.Number(rows ? group : 1);
     const int64_t count = stage.outer * chunks * stage.inner;
     const size_t in_bytes = first ? type_.bytes : AccumulatorBytes();
     const size_t out_bytes = last ? TypeOf(out_.type).bytes : AccumulatorBytes();
-    Launch launch(call_, source);
+    Launch launch(call_, key, [&] {
+      return Source{"reduce.cl", Prologue(first, last, rows ? group : 1, rows && !gpu ? 16 : 1),
+                    entry};
+    });
     launch.Memory(from, static_cast<size_t>(stage.outer * stage.length * stage.inner) * in_bytes,
                   in_bytes);
     launch.Memory(to, static_cast<size_t>(count) * out_bytes, out_bytes);

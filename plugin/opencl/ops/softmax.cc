@@ -14,22 +14,30 @@ struct SoftmaxRow {
 };
 
 struct Shape {
+  TF_DataType type;
   int64_t rows, length;
-  size_t group;
-  std::string prologue;
+  bool gpu, log;
+  TF_DataType labels = TF_FLOAT;
+
+  size_t group() const { return !gpu ? size_t{1} : length > 512 ? size_t{256} : size_t{64}; }
 };
 
-Shape ShapeOf(Call& call, const Tensor& x, int64_t rows, int64_t length, bool log) {
-  const bool gpu = call.device().is_gpu();
-  Shape shape{rows, length, !gpu ? size_t{1} : length > 512 ? size_t{256} : size_t{64}, ""};
-  shape.prologue = DefineType("X", TypeOf(x.type)) + "#define GROUP " +
-                   std::to_string(shape.group) + "\n#define LANES " + (gpu ? "1" : "16") + "\n" +
-                   (log ? "#define LOG\n" : "");
-  return shape;
+// Kernel `entry` of softmax.cl for rows of this shape.
+Launch LaunchOf(Call& call, const char* entry, const Shape& shape) {
+  KernelKey key(entry);
+  key.Number(shape.type).Number(shape.labels).Number(static_cast<int64_t>(shape.group()));
+  key.Number(shape.log);
+  return Launch(call, key, [&] {
+    return Source{"softmax.cl",
+                  DefineType("X", TypeOf(shape.type)) + DefineType("L", TypeOf(shape.labels)) +
+                      "#define GROUP " + std::to_string(shape.group()) + "\n#define LANES " +
+                      (shape.gpu ? "1" : "16") + "\n" + (shape.log ? "#define LOG\n" : ""),
+                  entry};
+  });
 }
 
 void RunRows(Launch& launch, const Shape& shape) {
-  launch.Run({static_cast<size_t>(shape.rows) * shape.group, 1, 1}, {shape.group, 1, 1});
+  launch.Run({static_cast<size_t>(shape.rows) * shape.group(), 1, 1}, {shape.group(), 1, 1});
 }
 
 class Softmax {
@@ -40,8 +48,8 @@ class Softmax {
     if (x.rank() < 1) Refuse("logits must have >= 1 dimension, got " + ShapeText(x.dims));
     const Tensor out = call.OutLike(0, x.dims, {0});
     if (x.count == 0) return;
-    const Shape shape = ShapeOf(call, x, x.count / x.dims.back(), x.dims.back(), log_);
-    Launch launch(call, {"softmax.cl", shape.prologue, "softmax"});
+    const Shape shape{x.type, x.count / x.dims.back(), x.dims.back(), call.device().is_gpu(), log_};
+    Launch launch = LaunchOf(call, "softmax", shape);
     launch.Memory(x).Memory(out).Int(shape.length);
     RunRows(launch, shape);
   }
@@ -71,8 +79,8 @@ class CrossEntropy {
                        " and " + ShapeText(labels.dims) + " on an OpenCL device");
       }
     }
-    const Shape shape = ShapeOf(call, logits, dims[0], dims[1], false);
-    Launch launch(call, {"softmax.cl", shape.prologue, "cross_entropy"});
+    const Shape shape{logits.type, dims[0], dims[1], call.device().is_gpu(), false};
+    Launch launch = LaunchOf(call, "cross_entropy", shape);
     launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
     launch.Int(logits.dims[0] == 1 ? 0 : dims[1]).Int(labels.dims[0] == 1 ? 0 : dims[1]);
     RunRows(launch, shape);
@@ -96,9 +104,9 @@ class SparseCrossEntropy {
     const Tensor loss = call.Out(0, {logits.dims[0]});
     const Tensor gradient = call.Out(1, logits.dims);
     if (loss.count == 0) return;
-    Shape shape = ShapeOf(call, logits, logits.dims[0], logits.dims[1], false);
-    shape.prologue += DefineType("L", TypeOf(labels.type));
-    Launch launch(call, {"softmax.cl", shape.prologue, "sparse_cross_entropy"});
+    const Shape shape{logits.type, logits.dims[0], logits.dims[1], call.device().is_gpu(),
+                      false,       labels.type};
+    Launch launch = LaunchOf(call, "sparse_cross_entropy", shape);
     launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
     launch.Errors(call.device().errors().NumberOf(
         "Received a label value of %lld which is outside the valid range of [0, " +
