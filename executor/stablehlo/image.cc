@@ -216,9 +216,8 @@ Three Split(Op& op, const Value& x) {
           op.b.SliceAxis(x, axis, 2, 3)};
 }
 
-Three ToHsv(Op& op, const Three& rgb) {
-  const Value value = op.b.Max(rgb.a, op.b.Max(rgb.b, rgb.c));
-  const Value least = op.b.Min(rgb.a, op.b.Min(rgb.b, rgb.c));
+// With the largest and the least component, which ops find differently beside NaN.
+Three HsvBetween(Op& op, const Three& rgb, const Value& value, const Value& least) {
   const Value range = op.b.Sub(value, least);
   const Value zero = op.b.Like(value, 0);
   const Value saturation =
@@ -234,6 +233,20 @@ Three ToHsv(Op& op, const Three& rgb) {
   hue = op.b.Select(op.b.Compare("GT", range, zero), hue, zero);
   hue = op.b.Select(op.b.Compare("LT", hue, zero), op.b.Add(hue, 1.0), hue);
   return {hue, saturation, value};
+}
+
+Three ToHsv(Op& op, const Three& rgb) {
+  return HsvBetween(op, rgb, op.b.Max(rgb.a, op.b.Max(rgb.b, rgb.c)),
+                    op.b.Min(rgb.a, op.b.Min(rgb.b, rgb.c)));
+}
+
+// The largest and the least start anew after NaN.
+Three ConvertedToHsv(Op& op, const Three& rgb) {
+  const auto pick = [&](std::string_view direction, const Value& a, const Value& b) {
+    return op.b.Select(op.b.Compare(direction, a, b), a, b);
+  };
+  return HsvBetween(op, rgb, pick("GT", pick("GT", rgb.a, rgb.b), rgb.c),
+                    pick("LT", pick("LT", rgb.a, rgb.b), rgb.c));
 }
 
 Three ToRgb(Op& op, const Three& hsv) {
@@ -252,7 +265,9 @@ Three ToRgb(Op& op, const Three& hsv) {
 
 Value Joined(Op& op, const Three& x) { return op.b.Concat({x.a, x.b, x.c}, x.a.rank() - 1); }
 
-absl::Status RgbToHsv(Op& op) { return op.Out(Joined(op, ToHsv(op, Split(op, op.In(0))))); }
+absl::Status RgbToHsv(Op& op) {
+  return op.Out(Joined(op, ConvertedToHsv(op, Split(op, op.In(0)))));
+}
 absl::Status HsvToRgb(Op& op) { return op.Out(Joined(op, ToRgb(op, Split(op, op.In(0))))); }
 
 absl::Status AdjustSaturation(Op& op) {

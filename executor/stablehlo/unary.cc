@@ -27,6 +27,14 @@ absl::Status KeepingNan(Op& op) {
   return op.Out(op.b.Select(op.b.Compare("NE", x, x), x, op.b.Chlo(kName.text, x)));
 }
 
+// TensorFlow's approximation for double divides infinity by infinity.
+absl::Status Erf(Op& op) {
+  const Value& x = op.In(0);
+  if (x.dtype != DataType::kDouble) return KeepingNan<"erf">(op);
+  const Value difference = op.b.Sub(x, x);  // NaN for NaN and the infinities, else 0
+  return op.Out(op.b.Select(op.b.Compare("NE", difference, 0.0), difference, op.b.Chlo("erf", x)));
+}
+
 absl::Status Abs(Op& op) {
   const Value& x = op.In(0);
   if (IsComplex(x.dtype)) return op.Out(op.b.AbsComplex(x));
@@ -203,7 +211,7 @@ constexpr Row kRows[] = {
     {"Square", Square, kNumbers},
     {"Reciprocal", Reciprocal, kNumbers},
     {"Inv", Reciprocal, kNumbers},
-    {"Erf", KeepingNan<"erf">, kFloats},
+    {"Erf", Erf, kFloats},
     {"Erfc", KeepingNan<"erfc">, kFloats},
     {"Erfinv", PlainChlo<"erf_inv">, kFloats},
     {"Lgamma", PlainChlo<"lgamma">, kFloats},

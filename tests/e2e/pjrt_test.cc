@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/document_util.h"
@@ -132,6 +133,29 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"loop_of_extensions", "", "extensions=loop", ""},
         Misbehaviour{"no_pointers", "", "null_functions=Buffer_OpaqueDeviceMemoryDataPointer", ""}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Beside NaN and infinity TensorFlow's kernels have answers of their own.
+TEST(PjrtNumbers, AreTensorFlowsBesideNan) {
+  const auto run_op = [](const std::string& op, const std::string& type, const std::string& dims,
+                         const std::string& feed, const std::string& want) {
+    const std::string path = ::testing::TempDir() + "/pjrt_numbers.pbtxt";
+    std::ofstream(path) << "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: "
+                        << type << " } } attr { key: 'shape' value { shape { " << dims
+                        << " } } } }\nnode { name: 'y' op: '" << op
+                        << "' input: 'x' attr { key: 'T' value { type: " << type << " } } }\n";
+    for (const std::string& device : {std::string("REFERENCE:0"), std::string("CPU:0")}) {
+      const Finished run =
+          GraphRun({"run", path, "--plugin", Reference(), "--device", device, "--xla-errors",
+                    "fail", "--input", "x=" + feed, "--expect", "y=" + want});
+      EXPECT_EQ(run.exit, 0) << op << " on " << device << run.out << run.err;
+    }
+  };
+  run_op("Erf", "DT_DOUBLE", "dim { size: 5 }", "5xf64=inf,-inf,nan,7,-7",
+         "5xf64=nan,nan,nan,1,-1");
+  run_op("Erf", "DT_FLOAT", "dim { size: 3 }", "3xf32=inf,-inf,nan", "3xf32=1,-1,nan");
+  run_op("RGBToHSV", "DT_FLOAT", "dim { size: 3 } dim { size: 3 }",
+         "3x3xf32=nan,.2,.3,.2,nan,.3,.2,.3,nan", "3x3xf32=nan,.33333334,.3,0,0,.3,0,0,nan");
+}
 
 // A second process takes the program from disk; a broken file is replaced.
 TEST(PjrtPrograms, AreKeptOnDisk) {
