@@ -139,7 +139,7 @@ absl::Status FunctionGraph::AddEnds(const FunctionBody& body, const BodySources&
     const auto it = source_of.find(output.name);
     std::vector<Output> from;
     if (it != source_of.end()) TENON_RETURN_IF_ERROR(sources.Append(it->second, from));
-    if (from.size() != 1 || BaseType(graph.output_type(from[0])) != output.type)
+    if (from.size() != 1 || from[0].port < 0 || BaseType(graph.output_type(from[0])) != output.type)
       return absl::InvalidArgumentError(
           absl::StrCat("its result '", output.name, "' is not what 'ret' fills it with"));
     if (waiting.erase(from[0].node) > 0) {

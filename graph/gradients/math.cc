@@ -2,6 +2,7 @@
 #include "graph/gradients/math.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -81,7 +82,9 @@ Value RankOf(Value x) { return x.rank() >= 0 ? Int32(x, x.rank()) : Op("Rank", {
 
 Value SizeOf(Value x) {
   const std::optional<Shape> known = x.shape().ToShape();
-  return known ? Int32(x, known->num_elements()) : Op("Size", {x});
+  // As TensorFlow, which leaves a size beyond int32 to the kernel.
+  const bool fits = known && known->num_elements() <= std::numeric_limits<int32_t>::max();
+  return fits ? Int32(x, known->num_elements()) : Op("Size", {x});
 }
 
 Value Range(Value first, Value limit) { return Op("Range", {first, limit, Number(first, 1)}); }

@@ -165,8 +165,9 @@ absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) {
 
 absl::StatusOr<int> AxisByRank(InferenceContext& c, int64_t axis, const PartialShape& s) {
   if (const std::optional<int> in = AxisIn(axis, s.rank())) return *in;
-  const int64_t least = axis < 0 ? -axis : axis + 1;
-  return c.WithRankAtLeast(s, static_cast<int>(std::min<int64_t>(least, INT_MAX))).status();
+  // One less than the rank that has such an axis; the least and the largest axis do not overflow.
+  const int64_t others = std::min<int64_t>(axis < 0 ? ~axis : axis, INT_MAX - 1);
+  return c.WithRankAtLeast(s, static_cast<int>(others) + 1).status();
 }
 
 void SetValue(InferenceContext& c, int i, std::optional<Dims> value) {

@@ -197,7 +197,11 @@ class FunctionVerifier {
         Add({}, DefectCode::kFunction,
             absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
       }
-      const std::string problem = CheckSource(entry.value.wire());
+      const std::string_view source = entry.value.wire();
+      const std::string problem =
+          absl::StartsWith(source, "^")
+              ? absl::StrCat("'", source, "' is a control input, which has no value")
+              : CheckSource(source);
       if (!problem.empty())
         Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
     }

@@ -258,7 +258,8 @@ class RunPhases::Builder {
 
 absl::StatusOr<const Phase*> RunPhases::Find(const FedSet* before, const FedSet& after,
                                              Session& session) {
-  const std::pair<FedSet, FedSet> key(before == nullptr ? FedSet() : *before, after);
+  const std::pair<std::optional<FedSet>, FedSet> key(
+      before == nullptr ? std::nullopt : std::optional(*before), after);
   const auto known = phases_.find(key);
   if (known != phases_.end()) return &known->second;
   const std::vector<bool> done =

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,8 @@ class RunPhases {
   const absl::flat_hash_map<Output, int> feed_of_;
   std::vector<std::vector<NodeId>> groups_;
   std::vector<size_t> group_of_;  // by node
-  std::map<std::pair<FedSet, FedSet>, Phase> phases_;
+  // By what was fed before the phase, nothing for the first one, and after it.
+  std::map<std::pair<std::optional<FedSet>, FedSet>, Phase> phases_;
 };
 
 }  // namespace tenon::api

@@ -9,7 +9,7 @@
 
 namespace tenon::cli {
 
-std::vector<StreamRow> StreamRows(const std::vector<RunSpan>& runs) {
+std::vector<StreamRow> StreamRows(absl::Span<const RunSpan> runs) {
   std::map<std::pair<std::string, std::string>, std::vector<StreamSpan>> streams;
   for (const RunSpan& run : runs) {
     for (const RunSpan::Queued& queued : run.queued) {

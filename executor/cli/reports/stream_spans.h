@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "executor/run/run_recorder.h"
 
 namespace tenon::cli {
@@ -27,6 +28,6 @@ struct StreamRow {
 // ends when its work is done; if that time is not known, when the step that queued the work ends.
 // It begins when that step begins or, if that is later, when the span before it ends. Spans stand
 // in the order of their ends. `runs` must outlive the result.
-std::vector<StreamRow> StreamRows(const std::vector<RunSpan>& runs);
+std::vector<StreamRow> StreamRows(absl::Span<const RunSpan> runs);
 
 }  // namespace tenon::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "executor/cli/reports/stream_spans.h"
 #include "executor/run/plan.h"
 
@@ -60,7 +61,7 @@ Json TimelineJson(const RunRecorder& recorder) {
     rows.Push(TimelineRow(absl::StrCat("thread ", lane), "thread"));
   for (const RunSpan::Step& step : run.steps)
     spans.push_back({static_cast<size_t>(step.lane), step.start_ns, step.stop_ns, step.index});
-  for (const StreamRow& row : StreamRows({run})) {
+  for (const StreamRow& row : StreamRows(absl::MakeConstSpan(&run, 1))) {
     for (const StreamSpan& span : row.spans)
       spans.push_back({rows.size(), span.start_ns, span.stop_ns, span.step->index});
     rows.Push(TimelineRow(absl::StrCat(row.device, " ", row.stream), "stream"));

@@ -77,7 +77,10 @@ void VariableFlow::Backward(std::vector<bool>& to) const {
 
 bool VariableFlow::IsInvariant(size_t i) const {
   Output from = graph_.data_inputs(body_.results[i])[0];
-  while (graph_.op_name(from.node) == "Identity") from = graph_.data_inputs(from.node)[0];
+  // A body may hold a cycle of Identities: nothing has sorted it yet.
+  for (int left = graph_.num_node_ids(); left > 0 && graph_.op_name(from.node) == "Identity";
+       --left)
+    from = graph_.data_inputs(from.node)[0];
   return from == Output{body_.args[i], 0};
 }
 

@@ -40,8 +40,7 @@ absl::Status Accumulator::Take(int64_t required,
   if (!came) {
     return absl::DeadlineExceededError(absl::StrCat("accumulator '", name(), "' has ", count_,
                                                     " gradients where ", required,
-                                                    " are wanted, and too few came within 60 "
-                                                    "seconds"));
+                                                    " are wanted, and too few came in time"));
   }
   TENON_RETURN_IF_ERROR(take(count_));
   count_ = 0;

@@ -68,7 +68,10 @@ void Stream::Call(SE_StatusCallbackFn function, void* argument) {
   WaitFor(gate);
   auto* const call = new HostCall{function, argument, std::move(done)};  // RunHostCall deletes it
   code = clSetEventCallback(reached.get(), CL_COMPLETE, RunHostCall, call);
-  if (code != CL_SUCCESS) delete call;
+  if (code != CL_SUCCESS) {
+    clSetUserEventStatus(gate, CL_COMPLETE);  // the stream waits for it already
+    delete call;
+  }
   Check(code, "clSetEventCallback");
   Check(clFlush(queue()), "clFlush");
 }

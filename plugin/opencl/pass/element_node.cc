@@ -38,7 +38,7 @@ bool FitsClip(const std::vector<NodeShape>& shapes) {
 
 // The op of the program that computes what the node computes; nothing where the node checks more.
 std::optional<std::string> OpFor(const NodeView& node, const std::vector<NodeShape>& shapes) {
-  const std::string op(node.op);
+  std::string op(node.op);
   if (op == "BiasAdd" || op == "BiasAddV1") {
     const std::string_view format = node.String("data_format").value_or("NHWC");
     if (format != "NHWC" || !FitsBias(shapes)) return std::nullopt;

@@ -249,6 +249,32 @@ TEST_F(CPartialRun, EffectsHappenOnce) {
   EXPECT_THAT(IntsOf(session.Run({{}, {{read, 0}}, {}})[0].get()), ElementsAre());  // a is missing
 }
 
+TEST_F(CPartialRun, EffectsHappenOnceInARunWithoutFeeds) {
+  TF_OperationDescription* desc = New("VarHandleOp", "v");
+  TF_SetAttrType(desc, "dtype", TF_INT32);
+  TF_SetAttrShape(desc, "shape", nullptr, 0);
+  TF_Operation* v = Finish(desc);
+  const TF_Output one{ScalarConst("one", 1), 0};
+  TF_Operation* init = Binary("AssignVariableOp", "init", {v, 0}, one);
+  TF_Operation* add = Binary("AssignAddVariableOp", "add", {v, 0}, one);
+  const auto read = [&](const char* name, const TF_Operation* after) {
+    TF_OperationDescription* node = New("ReadVariableOp", name);
+    TF_AddInput(node, {v, 0});
+    TF_SetAttrType(node, "dtype", TF_INT32);
+    if (after != nullptr) TF_AddControlInput(node, const_cast<TF_Operation*>(after));
+    return TF_Output{Finish(node), 0};
+  };
+  const TF_Output added = read("added", add), peek = read("peek", nullptr);
+  const TF_Output sum{Binary("AddV2", "sum", added, one), 0};
+  OpenSession session(g());
+  session.Run({{}, {}, {init}});
+  SetUpRun(session.get(), {}, {added, sum});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({}, {added})[0].get()), ElementsAre(2));
+  EXPECT_THAT(IntsOf(Continue({}, {sum})[0].get()), ElementsAre(3));
+  EXPECT_THAT(IntsOf(session.Run({{}, {peek}, {}})[0].get()), ElementsAre(2));
+}
+
 // A conditional of version 1 whose branches need inputs that come later.
 TEST_F(CPartialRun, BranchesComeDueAsAWhole) {
   const TF_Output choice{Placeholder("choice", TF_BOOL), 0};
