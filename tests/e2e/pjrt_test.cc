@@ -146,7 +146,7 @@ TEST(PjrtNumbers, AreTensorFlowsBesideNan) {
     for (const std::string& device : {std::string("REFERENCE:0"), std::string("CPU:0")}) {
       const Finished run =
           GraphRun({"run", path, "--plugin", Reference(), "--device", device, "--xla-errors",
-                    "fail", "--input", "x=" + feed, "--expect", "y=" + want});
+                    "fail", "--equal-nan", "--input", "x=" + feed, "--expect", "y=" + want});
       EXPECT_EQ(run.exit, 0) << op << " on " << device << run.out << run.err;
     }
   };
