@@ -24,9 +24,10 @@ void WriteConditions(const Timing& timing, Json& doc) {
   doc.Set("threads", timing.threads).Set("devices", std::move(devices)).Set("isa", IsaName());
 }
 
-// "2 threads, avx512, /device:CPU:0, graph_run 0.1.0"
+// "m.pb, 2 threads, avx512, /device:CPU:0, graph_run 0.1.0"
 std::string ConditionsText(const Timing& timing) {
-  std::string text = absl::StrCat(Plural(timing.threads, "thread"), ", ", IsaName());
+  std::string text =
+      absl::StrCat(timing.model, ", ", Plural(timing.threads, "thread"), ", ", IsaName());
   for (const auto& [name, count] : NodesPerDevice(*timing.executable))
     absl::StrAppend(&text, ", ", name);
   return absl::StrCat(text, ", graph_run ", Version());

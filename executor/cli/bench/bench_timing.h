@@ -13,6 +13,7 @@ namespace tenon::cli {
 // The measurements of one executable; with --ab, of the executables of one side. The session of
 // `executable` must outlive them.
 struct Timing {
+  std::string model;  // as it was named
   Executable* executable = nullptr;  // with --ab, the last one
   // From the start to a prepared executable: devices, load, optimize, place. With --ab, the start
   // of its session alone, without devices and load.

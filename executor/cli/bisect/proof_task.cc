@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/answers.h"
 #include "executor/cli/model/feeds.h"

@@ -396,7 +396,7 @@ absl::Status Bench(const BenchFlags& given, Invocation& invocation) {
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(configurations.a));
   TENON_ASSIGN_OR_RETURN(const RunRequest request, ReadRequestOrMakeUp(bench.names(), flags));
   TENON_RETURN_IF_ERROR(InitializeState(bench, flags, request.fetches));
-  Timing timing;
+  Timing timing{.model = flags.paths.front()};
   TENON_ASSIGN_OR_RETURN(timing.executable, PrepareExecutable(bench, configurations.a,
                                                               request.feed_names, request.fetches));
   timing.init_ms = MillisSince(start);

@@ -32,7 +32,7 @@ constexpr char kStyle[] =
 constexpr size_t kMostChars = 36;
 
 std::string Shortened(std::string_view text) {
-  const std::string line = OneLine(text);
+  std::string line = OneLine(text);
   if (line.size() <= kMostChars) return line;
   size_t from = line.size() - kMostChars;
   // Not within a character.

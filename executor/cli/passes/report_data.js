@@ -76,6 +76,11 @@ function indexGraph(graph) {
     n.inside = n.op === "Const" && n.from.length === 0 && n.readers.length > 0 &&
                n.readers.every(r => r.from.every(i => i.node !== n || !i.control));
   }
+  // As frozen models read their variables.
+  for (const n of all) {
+    n.inside ||= n.op === "Identity" && n.from.length === 1 && n.from[0].node.inside && n.readers.length > 0 &&
+                 n.readers.every(r => r.from.every(i => i.node !== n || !i.control));
+  }
   return { graph, all, byName };
 }
 const before = indexGraph(data.before), after = indexGraph(data.after);

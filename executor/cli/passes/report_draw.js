@@ -203,7 +203,9 @@ class GraphTab {
     if (!node) { side = other; node = other.byName.get(name); }
     if (!node) return false;
     if (side !== this.side || node.body !== this.body) this.show(side, node.body);
-    const shown = node.inside ? node.readers[0] : node, root = this.root();
+    const root = this.root();
+    let shown = node;
+    while (shown.inside) shown = shown.readers[0];
     const path = pathTo(root, shown);
     for (const group of path) group.open = true;
     this.redraw(false);
