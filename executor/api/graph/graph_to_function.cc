@@ -12,6 +12,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_def.h"
+#include "graph/wire/wire.h"
 #include "proto/function.pb.h"
 
 namespace tenon::api {
@@ -62,6 +63,9 @@ std::string EdgeText(const Graph& graph, NodeId from, NodeId to) {
   return absl::StrCat("[id=", id, " ", graph.name(from), ":-1 -> ", graph.name(to), ":-1]");
 }
 
+constexpr uint32_t kNodeName = 1, kNodeInput = 3;  // of NodeDef
+constexpr uint32_t kFunctionNode = 3;              // FunctionDef.node_def
+
 class FunctionMaker {
  public:
   FunctionMaker(const Graph& graph, const FunctionParts& parts) : graph_(graph), parts_(parts) {}
@@ -76,14 +80,27 @@ class FunctionMaker {
     for (const NodeId n : parts_.body) TENON_RETURN_IF_ERROR(AddNode(n));
     TENON_RETURN_IF_ERROR(ConnectResults());
     // The hash is of the function without its name and control outputs.
-    const std::string hash =
-        parts_.append_hash ? absl::StrCat("_", FunctionHashText(function_)) : "";
+    std::string hash;
+    if (parts_.append_hash) {
+      pb::FunctionDef whole = function_;
+      whole.MergeFromString(nodes_);
+      hash = absl::StrCat("_", FunctionHashText(whole));
+    }
     signature().set_name(absl::StrCat(parts_.name, hash));
     TENON_RETURN_IF_ERROR(AddControlOutputs());
-    return function_.SerializeAsString();
+    return Bytes();
   }
 
  private:
+  // The function with its nodes behind the signature, where protobuf writes them.
+  std::string Bytes() const {
+    const std::string rest = function_.SerializeAsString();
+    WireReader reader(rest);
+    WireField signature;
+    const size_t end = reader.Next(&signature) ? signature.raw.size() : 0;
+    return absl::StrCat(rest.substr(0, end), nodes_, rest.substr(end));
+  }
+
   pb::OpDef& signature() { return *function_.mutable_signature(); }
   pb::DataType TypeOf(Output o) const {
     return static_cast<pb::DataType>(static_cast<int>(graph_.output_type(o)));
@@ -154,16 +171,22 @@ class FunctionMaker {
   }
 
   absl::Status AddNode(NodeId n) {
-    pb::NodeDef& node = *function_.add_node_def();
-    node.ParseFromString(ExportNode(graph_, n));
-    node.set_name(names_of_nodes_[n]);
-    node.clear_input();
-    TENON_RETURN_IF_ERROR(AddInputs(n, &node));
+    std::string node;
+    WireWriter writer(&node);
+    writer.Bytes(kNodeName, names_of_nodes_[n]);
+    TENON_RETURN_IF_ERROR(AddInputs(n, &writer));
+    const std::string exported = ExportNode(graph_, n);
+    WireReader reader(exported);
+    WireField field;
+    while (reader.Next(&field)) {
+      if (field.number != kNodeName && field.number != kNodeInput) node.append(field.raw);
+    }
+    WireWriter(&nodes_).Bytes(kFunctionNode, node);
     if (graph_.op(n)->is_stateful) signature().set_is_stateful(true);
-    return AddPlaceholderAttrs(n, node);
+    return AddPlaceholderAttrs(n);
   }
 
-  absl::Status AddInputs(NodeId n, pb::NodeDef* node) {
+  absl::Status AddInputs(NodeId n, WireWriter* node) {
     int i = 0;
     for (const Output& from : graph_.data_inputs(n)) {
       const auto text = texts_.find(from);
@@ -173,7 +196,7 @@ class FunctionMaker {
                        "' is not available. You might need to include it in inputs or include its "
                        "source node in the body");
       }
-      node->add_input(text->second);
+      node->Bytes(kNodeInput, text->second);
       ++i;
     }
     std::vector<NodeId> control;
@@ -187,21 +210,17 @@ class FunctionMaker {
                        " is not in the body. Encountered while creating function '", parts_.name,
                        "'");
       }
-      node->add_input(absl::StrCat("^", name->second));
+      node->Bytes(kNodeInput, absl::StrCat("^", name->second));
     }
     return absl::OkStatus();
   }
 
   // A placeholder in an attribute becomes an attribute of the function.
-  absl::Status AddPlaceholderAttrs(NodeId n, const pb::NodeDef& node) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, value] : node.attr()) {
-      if (!value.placeholder().empty()) names.push_back(name);
-    }
-    std::sort(names.begin(), names.end());
-    for (std::string_view name : names) {
-      const std::string& placeholder = node.attr().at(std::string(name)).placeholder();
-      if (!attr_names_.insert(placeholder).second) continue;
+  absl::Status AddPlaceholderAttrs(NodeId n) {
+    for (const auto& [name, value] : graph_.attrs(n).all()) {
+      if (value.kind() != AttrKind::kPlaceholder) continue;
+      const std::string placeholder(value.AsPlaceholder().value_or(""));
+      if (placeholder.empty() || !attr_names_.insert(placeholder).second) continue;
       const AttrDef* def = graph_.op(n)->FindAttr(name);
       if (def == nullptr) {
         return absl::UnimplementedError(absl::StrCat(
@@ -254,7 +273,8 @@ class FunctionMaker {
 
   const Graph& graph_;
   const FunctionParts& parts_;
-  pb::FunctionDef function_;
+  pb::FunctionDef function_;  // without its nodes
+  std::string nodes_;         // FunctionDef bytes: the nodes
   NamesOfFunction names_;
   absl::flat_hash_map<NodeId, std::string> names_of_nodes_;  // in the function
   absl::flat_hash_map<Output, std::string> texts_;           // by which the function reads outputs

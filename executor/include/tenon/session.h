@@ -1,6 +1,7 @@
 // Sessions: graphs and SavedModels from files, run by the names of their tensors.
 #pragma once
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -330,6 +331,30 @@ class Session {
   internal::Shared<internal::SessionRep> rep_;
 };
 
+namespace internal {
+
+// The GraphDef bytes of a graph file. TensorFlow's library reads none: there a file that is neither
+// text nor packed is taken as it is.
+inline std::string ReadGraphFile(const std::string& path, Where where) {
+  if (TENON_ReadGraph != nullptr || !path.ends_with(".pb")) {
+    NeedTenon(TENON_ReadGraph, "A graph file that is not .pb", where);
+    TF_Status* const status = ThreadStatus();
+    TF_Buffer* const bytes = TENON_ReadGraph(path.c_str(), status);
+    Check(status, where);
+    return TakeBytes(bytes);
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (file == nullptr) Throw(TF_NOT_FOUND, "Cannot read " + path, where);
+  std::string bytes;
+  char part[4096];
+  while (const size_t count = std::fread(part, 1, sizeof(part), file.get()))
+    bytes.append(part, count);
+  return bytes;
+}
+
+}  // namespace internal
+
 // Placeholders, and outputs that no node takes.
 inline void Session::FindEnds(internal::SessionRep& rep) {
   size_t position = 0;
@@ -381,12 +406,7 @@ inline Session Session::Load(const std::string& path, const SessionOptions& opti
     }
     return name.ends_with(".pb") || name.ends_with(".pbtxt");
   };
-  if (is_graph()) {
-    internal::NeedTenon(TENON_ReadGraph, "A graph file", where);
-    TF_Buffer* const bytes = TENON_ReadGraph(path.c_str(), status);
-    internal::Check(status, where);
-    return FromGraphDef(internal::TakeBytes(bytes), options, where);
-  }
+  if (is_graph()) return FromGraphDef(internal::ReadGraphFile(path, where), options, where);
   std::shared_ptr<internal::SessionRep> rep = NewRep(options, where);
   TF_SessionOptions* const session_options = Options(options, where);
   const char* const tags[] = {"serve"};

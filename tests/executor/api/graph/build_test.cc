@@ -154,11 +154,11 @@ TEST_F(Build, NodeDefsHaveFullTypes) {
   set.set_type_id(pb::TFT_ANY);
   TF_SetFullType(g(), shape, testing::BufferOf(set.SerializeAsString()).get());
   EXPECT_EQ(NodeDefOf(shape).experimental_type().ShortDebugString(), "type_id: TFT_ANY");
-  for (const pb::NodeDef& node : GraphDef().node())
+  const pb::GraphDef graph = GraphDef();
+  for (const pb::NodeDef& node : graph.node())
     EXPECT_EQ(node.has_experimental_type(), node.op() == "EmptyTensorList" ||
                                                 node.op() == "OptionalFromValue" ||
-                                                node.op() == "Shape")
-        << node.name();
+                                                node.op() == "Shape");
 }
 
 TEST_F(Build, GraphDefHasAllNodesAndVersions) {

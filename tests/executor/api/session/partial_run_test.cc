@@ -1,5 +1,8 @@
 // TF_SessionPRunSetup and TF_SessionPRun.
+#include <atomic>
 #include <functional>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/executor/api/session/session_util.h"
@@ -400,6 +403,63 @@ TEST_F(CPartialRun, LongChainsOfCalls) {
     EXPECT_THAT(IntsOf(Continue({{inputs[i], Int(1).get()}}, {outputs[i]})[0].get()),
                 ElementsAre(sum));
   }
+}
+
+// Partial runs of one session on several threads, some of them given up, beside whole runs. One
+// handle that two threads go on with takes each input once.
+TEST_F(CPartialRun, ManyThreadsAtOnce) {
+  constexpr int kThreads = 8, kRuns = 60;
+  const TF_Output a{Placeholder("a"), 0}, b{Placeholder("b"), 0}, c{Placeholder("c"), 0};
+  const TF_Output sum{Binary("AddV2", "sum", a, b), 0}, all{Binary("Mul", "all", sum, c), 0};
+  const OpenSession session(g());
+  const auto run = [&](int thread, int k) {
+    const testing::StatusPtr status(TF_NewStatus());
+    const TF_Output inputs[] = {a, b, c}, outputs[] = {sum, all};
+    const testing::TensorPtr first = Int(k), second = Int(2), third = Int(3);
+    TF_Tensor* values[] = {first.get(), second.get(), third.get()};
+    if (thread % 4 == 3) {
+      TF_Tensor* results[2] = {};
+      TF_SessionRun(session.get(), nullptr, inputs, values, 3, outputs, results, 2, nullptr, 0,
+                    nullptr, status.get());
+      const testing::TensorPtr x(results[0]), y(results[1]);
+      return y != nullptr && IntsOf(y.get())[0] == (k + 2) * 3;
+    }
+    const char* handle = nullptr;
+    TF_SessionPRunSetup(session.get(), inputs, 3, outputs, 2, nullptr, 0, &handle, status.get());
+    TF_Tensor* result = nullptr;
+    TF_SessionPRun(session.get(), handle, inputs, values, 2, outputs, &result, 1, nullptr, 0,
+                   status.get());
+    bool right = result != nullptr && IntsOf(result)[0] == k + 2;
+    TF_DeleteTensor(result);
+    std::atomic<int> went_on = 0;
+    const auto go_on = [&] {
+      const testing::StatusPtr mine(TF_NewStatus());
+      TF_Tensor* last = nullptr;
+      TF_SessionPRun(session.get(), handle, inputs + 2, values + 2, 1, outputs + 1, &last, 1,
+                     nullptr, 0, mine.get());
+      if (last != nullptr && IntsOf(last)[0] == (k + 2) * 3) ++went_on;
+      TF_DeleteTensor(last);
+    };
+    if (thread % 4 == 0) {
+      std::thread other(go_on);
+      go_on();
+      other.join();
+    } else if (thread % 4 == 1) {
+      go_on();
+    }
+    right &= went_on == (thread % 4 == 2 ? 0 : 1);
+    TF_DeletePRunHandle(handle);
+    return right;
+  };
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int k = 0; k < kRuns; ++k) right += run(t, k) ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, kThreads * kRuns);
 }
 
 }  // namespace
