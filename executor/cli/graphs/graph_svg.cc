@@ -10,6 +10,7 @@
 #include "executor/cli/graphs/layered_layout.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/one_line.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon::cli {
 namespace {
@@ -64,24 +65,30 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// A colour of the wheel for each kind of op.
-int HueOf(std::string_view op) {
-  const auto has = [op](std::initializer_list<std::string_view> words) {
-    return std::any_of(words.begin(), words.end(),
-                       [op](std::string_view word) { return op.find(word) != op.npos; });
-  };
-  if (has({"Placeholder", "_Arg", "_Retval", "Const", "Variable", "VarHandle"})) return 45;
-  if (has({"MatMul", "Einsum", "LSTM", "GRU", "Attention"})) return 205;
-  if (has({"Conv"})) return 235;
-  if (has({"Norm", "Softmax"})) return 150;
-  if (has({"elu", "Elu", "Sigmoid", "Tanh", "Softplus", "Erf"})) return 0;
-  if (has({"Pool", "Sum", "Mean", "Max", "Min", "Prod"})) return 170;
-  if (has({"Reshape", "Transpose", "Shape", "Slice", "Concat", "Pack", "Split", "Squeeze",
-           "ExpandDims", "Tile", "Pad", "Gather", "Identity", "Cast", "Fill", "Resize"}))
-    return 265;
-  if (has({"If", "While", "Case", "Switch", "Merge", "Call", "NoOp", "Assign", "Table", "Queue"}))
-    return 320;
-  return 95;
+// A colour of the wheel for each kind of op, which what the op's row says tells.
+int HueOf(const OpFacts& op) {
+  if (op.placeholder || op.from_outside || op.state != State::kNone) return 45;
+  if (op.calls != CallKind::kNone || op.flow != FlowRole::kNone) return 320;
+  switch (op.cost.rule) {
+    case CostRule::kProduct:
+    case CostRule::kEinsum:
+    case CostRule::kLargestTwo:
+    case CostRule::kMatrix:
+      return 205;
+    case CostRule::kWindow:
+    case CostRule::kChannelWindow:
+    case CostRule::kWindowOfInput:
+    case CostRule::kWindowOfFilter:
+      return 235;
+    case CostRule::kReduce:
+    case CostRule::kPool:
+    case CostRule::kPoolGradient:
+      return 170;
+    case CostRule::kMove:
+      return 265;
+    default:
+      return op.fuses == Fuses::kActivation ? 0 : 95;
+  }
 }
 
 // The lines of a node's box: op, name, device, constants.
@@ -169,7 +176,7 @@ void SvgWriter::AppendBox(size_t b, std::string& svg) const {
   const BoxText& box = boxes_[b];
   absl::StrAppendFormat(
       &svg, "<g transform=\"translate(%.1f,%.1f)\" style=\"--hue:%d\"><title>%s (%s)</title>",
-      at.x - at.width / 2, at.y - at.height / 2, HueOf(graph_.op_name(box.node)),
+      at.x - at.width / 2, at.y - at.height / 2, HueOf(graph_.facts(box.node)),
       Escaped(OneLine(graph_.name(box.node))), Escaped(OneLine(graph_.op_name(box.node))));
   absl::StrAppendFormat(
       &svg,

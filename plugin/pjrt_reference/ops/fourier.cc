@@ -1,7 +1,6 @@
 // fft: FFT, IFFT, RFFT and IRFFT over the last axes, in complex<double>.
 #include <cmath>
 #include <complex>
-#include <numbers>
 
 #include "checks.h"
 #include "families.h"
@@ -10,6 +9,8 @@ namespace pjref {
 namespace {
 
 using Complex = std::complex<double>;
+
+constexpr double kWholeTurn = 6.28318530717958647692;
 
 void CheckFft(const Op& op) {
   CheckCounts(op, 1, 1);
@@ -58,7 +59,7 @@ void Transform(std::vector<Complex>* values, double sign) {
     Complex sum = 0;
     for (size_t part = 0; part < factor; ++part) {
       const double angle =
-          sign * 2 * std::numbers::pi * static_cast<double>(part * k % n) / static_cast<double>(n);
+          sign * kWholeTurn * static_cast<double>(part * k % n) / static_cast<double>(n);
       sum += parts[part][k % rest] * Complex(std::cos(angle), std::sin(angle));
     }
     (*values)[k] = sum;

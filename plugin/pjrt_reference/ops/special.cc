@@ -1,7 +1,6 @@
 // CHLO's functions of one and two elements, in double.
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "checks.h"
 #include "elementwise.h"
@@ -9,6 +8,8 @@
 
 namespace pjref {
 namespace {
+
+constexpr double kPi = 3.14159265358979323846;
 
 template <double (*f)(double)>
 Array Special(const Op& op, const std::vector<Array>& operands, const Dims& dims) {
@@ -70,12 +71,12 @@ double ErfInverse(double x) {
   }
   const double size = std::abs(x);
   const double log = std::log1p(-x * x);
-  const double a = 2 / (std::numbers::pi * 0.147) + log / 2;
+  const double a = 2 / (kPi * 0.147) + log / 2;
   double y = std::sqrt(std::sqrt(a * a - log / 0.147) - a);
   for (int step = 0; step < 4; ++step) {
     // Near 1, the difference of complements keeps its digits.
     const double error = size > 0.5 ? (1 - size) - std::erfc(y) : std::erf(y) - size;
-    const double slope = 2 / std::sqrt(std::numbers::pi) * std::exp(-y * y);
+    const double slope = 2 / std::sqrt(kPi) * std::exp(-y * y);
     if (slope == 0) break;
     y -= error / slope;
   }
@@ -86,7 +87,7 @@ double ErfInverse(double x) {
 double Digamma(double x) {
   if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   if (x < 0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-  if (x < 0) return Digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
+  if (x < 0) return Digamma(1 - x) - kPi / std::tan(kPi * x);
   double sum = 0;
   while (x < 12) {
     sum -= 1 / x;

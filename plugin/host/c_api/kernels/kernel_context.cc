@@ -208,6 +208,11 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
         status);
     return nullptr;
   }
+  // A late thread may ask when the device is gone: nothing is asked of the device before this.
+  if (const absl::Status there = tenon::CheckDeviceIsThere(*ctx); !there.ok()) {
+    StatusToC(there, status);
+    return nullptr;
+  }
   if (!ctx->kernel->device->has_streams()) {
     StatusToC(absl::FailedPreconditionError(
                   absl::StrCat("a device of type ", ctx->kernel->device->type(),
@@ -215,8 +220,8 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
               status);
     return nullptr;
   }
-  StatusToC(tenon::CheckDeviceIsThere(*ctx), status);
-  return ctx->abandoned ? nullptr : static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
+  ClearStatus(status);
+  return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
 }
 
 int TF_NumInputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_inputs(); }
