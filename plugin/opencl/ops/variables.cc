@@ -7,6 +7,12 @@
 #include "families.h"
 #include "tensorflow/c/kernels_experimental.h"
 
+// TensorFlow has these up to version 2.18. In a later one the plug-in loads without them, and
+// variables stay on the host.
+#pragma weak TF_GetInputTensorFromVariable
+#pragma weak TF_MaybeLockVariableInputMutexesInOrder
+#pragma weak TF_ReleaseVariableInputLockHolder
+
 namespace opencl {
 namespace {
 
@@ -142,6 +148,8 @@ class Update {
 
 }  // namespace
 
-void RegisterVariables() { RegisterTable<Update, kUpdates>(); }
+void RegisterVariables() {
+  if (TF_GetInputTensorFromVariable != nullptr) RegisterTable<Update, kUpdates>();
+}
 
 }  // namespace opencl
