@@ -38,26 +38,36 @@ std::vector<ArenaValue> ValuesInArena(const Plan& plan) {
   return values;
 }
 
-Json MemoryMapJson(const Executable& executable) {
-  const std::shared_ptr<const Plan> plan = executable.last_plan();
-  if (plan == nullptr) return {};
+Json ValueJson(const ArenaValue& value) {
+  Json json = Json::Object();
+  json.Set("name", value.name).Set("op", value.op).Set("bytes", value.bytes);
+  json.Set("first_step", value.first).Set("last_step", value.last);
+  return json;
+}
+
+Json MemoryJson(const Executable& executable) {
   const MemoryReport memory = MemoryOf(executable);
-  const std::vector<ArenaValue> all = ValuesInArena(*plan);
-  const size_t shown = std::min(all.size(), kMostValues);
-  Json values = Json::Array();
-  for (size_t i = 0; i < shown; ++i) {
-    const ArenaValue& v = all[i];
-    Json json = Json::Object();
-    json.Set("name", v.name).Set("op", v.op).Set("bytes", v.bytes).Set("offset", v.offset);
-    json.Set("first_step", v.first).Set("last_step", v.last);
-    values.Push(std::move(json));
-  }
   Json json = Json::Object();
   json.Set("arena_bytes", memory.arena_bytes)
       .Set("arena_lower_bound_bytes", memory.arena_lower_bound_bytes)
       .Set("weights_bytes", memory.weights_bytes)
-      .Set("peak_rss_mb", PeakRssMb())
-      .Set("steps", plan->steps.size())
+      .Set("peak_rss_mb", PeakRssMb());
+  return json;
+}
+
+Json MemoryMapJson(const Executable& executable) {
+  const std::shared_ptr<const Plan> plan = executable.last_plan();
+  if (plan == nullptr) return {};
+  const std::vector<ArenaValue> all = ValuesInArena(*plan);
+  const size_t shown = std::min(all.size(), kMostValues);
+  Json values = Json::Array();
+  for (size_t i = 0; i < shown; ++i) {
+    Json json = ValueJson(all[i]);
+    json.Set("offset", all[i].offset);
+    values.Push(std::move(json));
+  }
+  Json json = MemoryJson(executable);
+  json.Set("steps", plan->steps.size())
       .Set("values", std::move(values))
       .Set("values_left_out", all.size() - shown);
   return json;

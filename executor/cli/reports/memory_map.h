@@ -23,8 +23,12 @@ struct ArenaValue {
 // once, as what it was first.
 std::vector<ArenaValue> ValuesInArena(const Plan& plan);
 
-// "arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "peak_rss_mb", "steps", and "values":
-// {"name", "op", "bytes", "offset", "first_step", "last_step"}, the 3000 largest; "values_left_out"
+// "name", "op", "bytes", "first_step", "last_step".
+Json ValueJson(const ArenaValue& value);
+// "arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "peak_rss_mb".
+Json MemoryJson(const Executable& executable);
+
+// MemoryJson, "steps", and "values": ValueJson and "offset" of the 3000 largest; "values_left_out"
 // counts the others. Null while there is no plan.
 Json MemoryMapJson(const Executable& executable);
 

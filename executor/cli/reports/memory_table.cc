@@ -31,18 +31,9 @@ void AddMemory(const Executable& executable, Invocation& invocation) {
   largest.resize(std::min(largest.size(), kLargest));
   if (invocation.json()) {
     Json values = Json::Array();
-    for (const ArenaValue& v : largest) {
-      Json json = Json::Object();
-      json.Set("name", v.name).Set("op", v.op).Set("bytes", v.bytes);
-      json.Set("first_step", v.first).Set("last_step", v.last);
-      values.Push(std::move(json));
-    }
-    Json json = Json::Object();
-    json.Set("arena_bytes", memory.arena_bytes)
-        .Set("arena_lower_bound_bytes", memory.arena_lower_bound_bytes)
-        .Set("weights_bytes", memory.weights_bytes)
-        .Set("peak_rss_mb", PeakRssMb())
-        .Set("largest", std::move(values));
+    for (const ArenaValue& value : largest) values.Push(ValueJson(value));
+    Json json = MemoryJson(executable);
+    json.Set("largest", std::move(values));
     invocation.doc.Set("memory", std::move(json));
     return;
   }
