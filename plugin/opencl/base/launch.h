@@ -19,8 +19,6 @@ class Launch {
   template <typename MakeSource>
   Launch(Call& call, const KernelKey& key, MakeSource make_source)
       : Launch(call, call.device().programs().Get(key, make_source)) {}
-  // A kernel of the call's device.
-  Launch(Call& call, Kernel& kernel);
 
   // Memory and the index of its first element: two arguments, `__global T* x, ulong x_at`.
   Launch& Memory(const void* address, size_t bytes, size_t element_bytes);
@@ -55,6 +53,7 @@ class Launch {
   size_t most_work_items() const { return kernel_.most_work_items; }
 
  private:
+  Launch(Call& call, Kernel& kernel);
   Launch& Raw(const void* data, size_t size);
 
   Call& call_;

@@ -109,29 +109,29 @@ std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, con
   return text;
 }
 
-Loop LoopOver(const std::vector<Tensor>& inputs, const Tensor& out) {
-  std::vector<Dims> shapes;
-  for (const Tensor& input : inputs) shapes.push_back(input.dims);
-  return BroadcastLoop(out.dims, shapes);
-}
-
-// All that Prologue reads but the body.
-MapCode::Key KeyOf(Call& call, const std::vector<Tensor>& inputs, const Tensor& out,
-                   const Variant& variant, const Loop& loop) {
-  MapCode::Key key{&call.device()};
-  key.types = static_cast<uint64_t>(out.type);
-  for (const Tensor& input : inputs) key.types = key.types << 6 | static_cast<uint64_t>(input.type);
-  for (const Way way : variant.ways) key.ways = key.ways << 2 | static_cast<uint64_t>(way);
-  key.ways = key.ways << 8 | loop.dims.size();
-  key.ways = key.ways << 4 | static_cast<uint64_t>(variant.steps);
-  key.ways = key.ways << 3 | uint64_t{variant.loops} << 2 | uint64_t{variant.rows} << 1 |
-             uint64_t{variant.wide};
+// All that Prologue reads.
+KernelKey KeyOf(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
+                const Variant& variant, const Loop& loop) {
+  KernelKey key("map");
+  key.Number(out.type).Number(static_cast<int64_t>(inputs.size()));
+  for (size_t k = 0; k < inputs.size(); ++k)
+    key.Number(inputs[k].type).Number(static_cast<int64_t>(variant.ways[k]));
+  key.Number(static_cast<int64_t>(loop.dims.size())).Number(variant.rows).Number(variant.wide);
+  key.Number(variant.steps).Number(static_cast<int64_t>(body.numbers.size()));
+  key.Number(body.report.empty()).Text(body.body);
   return key;
 }
 
-void QueueMap(Call& call, Kernel& kernel, const MapBody& body, const std::vector<Tensor>& inputs,
-              const Tensor& out, const Variant& variant, const Loop& loop) {
-  Launch launch(call, kernel);
+}  // namespace
+
+void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
+            Loop loop) {
+  if (out.count == 0) return;
+  loop.Collapse();
+  const Variant variant = Choose(call.device(), loop, out.count);
+  Launch launch(call, KeyOf(body, inputs, out, variant, loop), [&] {
+    return Source{"map.cl", Prologue(body, inputs, out, variant, loop), "map"};
+  });
   for (const Tensor& input : inputs) launch.Memory(input);
   launch.Memory(out);
   for (const int64_t number : body.numbers) launch.Value(cl_long{number});
@@ -142,54 +142,11 @@ void QueueMap(Call& call, Kernel& kernel, const MapBody& body, const std::vector
   launch.Run((out.count + variant.steps - 1) / variant.steps);
 }
 
-}  // namespace
-
-Kernel* MapCode::Find(const Key& key) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [known, kernel] : kernels_) {
-    if (known == key) return kernel;
-  }
-  return nullptr;
-}
-
-void MapCode::Keep(const Key& key, Kernel& kernel) const {
-  const std::lock_guard lock(mutex_);
-  kernels_.emplace_back(key, &kernel);
-}
-
-void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
-            Loop loop) {
-  if (out.count == 0) return;
-  loop.Collapse();
-  const Variant variant = Choose(call.device(), loop, out.count);
-  Kernel& kernel =
-      call.device().programs().Get({"map.cl", Prologue(body, inputs, out, variant, loop), "map"});
-  QueueMap(call, kernel, body, inputs, out, variant, loop);
-}
-
-void RunMap(Call& call, const MapCode& code, const std::vector<Tensor>& inputs, const Tensor& out,
-            Loop loop) {
-  if (out.count == 0) return;
-  loop.Collapse();
-  const Variant variant = Choose(call.device(), loop, out.count);
-  const MapCode::Key key = KeyOf(call, inputs, out, variant, loop);
-  Kernel* kernel = code.Find(key);
-  if (kernel == nullptr) {
-    kernel = &call.device().programs().Get(
-        {"map.cl", Prologue(code.body(), inputs, out, variant, loop), "map"});
-    code.Keep(key, *kernel);
-  }
-  QueueMap(call, *kernel, code.body(), inputs, out, variant, loop);
-}
-
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,
                      const Tensor& out) {
-  RunMap(call, body, inputs, out, LoopOver(inputs, out));
-}
-
-void RunBroadcastMap(Call& call, const MapCode& code, const std::vector<Tensor>& inputs,
-                     const Tensor& out) {
-  RunMap(call, code, inputs, out, LoopOver(inputs, out));
+  std::vector<Dims> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.dims);
+  RunMap(call, body, inputs, out, BroadcastLoop(out.dims, shapes));
 }
 
 }  // namespace opencl

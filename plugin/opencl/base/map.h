@@ -3,12 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "../device/programs.h"
 #include "call.h"
 
 namespace opencl {
@@ -30,41 +27,14 @@ struct MapBody {
   std::vector<int64_t> numbers = {};
 };
 
-// A body that many calls run: it keeps the kernels that it was compiled to, so that a call does not
-// look one up by its text. Thread-safe. `body` has no numbers.
-class MapCode {
- public:
-  explicit MapCode(MapBody body) : body_(std::move(body)) {}
-  const MapBody& body() const { return body_; }
-
-  // What of a call decides the kernel.
-  struct Key {
-    const void* device = nullptr;
-    uint64_t types = 0, ways = 0;
-    bool operator==(const Key&) const = default;
-  };
-  // NULL if no call had this key.
-  Kernel* Find(const Key& key) const;
-  void Keep(const Key& key, Kernel& kernel) const;
-
- private:
-  const MapBody body_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::pair<Key, Kernel*>> kernels_;
-};
-
 // Queues the kernel: out[i] = body(inputs at position i of `loop`). loop.strides has an entry for
 // each input, loop.dims cover the elements of `out` in order. `out` may be the memory of an input
 // that the loop reads in the order of `out`, and of no other. Does nothing for an empty `out`.
 void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
             Loop loop);
-void RunMap(Call& call, const MapCode& code, const std::vector<Tensor>& inputs, const Tensor& out,
-            Loop loop);
 
 // RunMap over the loop in which the inputs broadcast to out.dims, as they must (Broadcast, dims.h).
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,
-                     const Tensor& out);
-void RunBroadcastMap(Call& call, const MapCode& code, const std::vector<Tensor>& inputs,
                      const Tensor& out);
 
 }  // namespace opencl

@@ -15,9 +15,9 @@ namespace {
 // An op of a table; its operands broadcast.
 class MapOp {
  public:
-  MapOp(const Construction& node, const MapRow& row) : row_(row), code_(BodyFor(node, row)) {}
+  MapOp(const Construction& node, const MapRow& row) : row_(row), body_(BodyFor(node, row)) {}
 
-  const MapCode& code() const { return code_; }
+  const MapBody& body() const { return body_; }
   const char* op() const { return row_.row.op; }
 
  private:
@@ -32,7 +32,7 @@ class MapOp {
   }
 
   const MapRow& row_;
-  const MapCode code_;
+  const MapBody body_;
 };
 
 class Unary : public MapOp {
@@ -41,7 +41,7 @@ class Unary : public MapOp {
   void Compute(Call& call) const {
     const Tensor x = call.In(0);
     const Tensor out = call.OutLike(0, x.dims, {0});
-    RunBroadcastMap(call, code(), {x}, out);
+    RunBroadcastMap(call, body(), {x}, out);
   }
 };
 
@@ -55,7 +55,7 @@ class Binary : public MapOp {
     const Tensor x = call.In(0), y = call.In(1);
     if (!must_fit_ && !Fits(x, y)) return Differ(call);
     const Tensor out = call.OutLike(0, Broadcast(x.dims, y.dims), {0, 1});
-    RunBroadcastMap(call, code(), {x, y}, out);
+    RunBroadcastMap(call, body(), {x, y}, out);
   }
 
  private:
@@ -90,7 +90,7 @@ class SameShape : public MapOp {
              " and " + ShapeText(y.dims));
     }
     const Tensor out = call.OutLike(0, x.dims, {0, 1});
-    RunBroadcastMap(call, code(), {x, y}, out);
+    RunBroadcastMap(call, body(), {x, y}, out);
   }
 };
 

@@ -15,7 +15,7 @@ namespace {
 class FusedElements {
  public:
   FusedElements(const Construction& node, const PlainRow&)
-      : code_(BodyFor(TranslateProgram(node.String("program"), node.Types("Tin")), node)) {}
+      : body_(BodyFor(TranslateProgram(node.String("program"), node.Types("Tin")), node)) {}
 
   void Compute(Call& call) const {
     std::vector<Tensor> inputs;
@@ -27,7 +27,7 @@ class FusedElements {
       candidates.push_back(k);
     }
     const Tensor out = call.OutLike(0, dims, candidates);
-    RunBroadcastMap(call, code_, inputs, out);
+    RunBroadcastMap(call, body_, inputs, out);
   }
 
  private:
@@ -37,7 +37,7 @@ class FusedElements {
     return {program.body};
   }
 
-  const MapCode code_;
+  const MapBody body_;
 };
 
 constexpr PlainRow kFusedElements[] = {{{"_OpenCLFused", 0}}};
