@@ -168,7 +168,7 @@ absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Clust
                                                                      pjrt::Client& client,
                                                                      size_t index, NodeId node,
                                                                      const Tensor& value) {
-  const Key key(cluster.device, node);
+  const Key key(&client, index, node);
   if (node != kNoNode) {
     absl::MutexLock lock(&mutex_);
     const auto it = buffers_.find(key);

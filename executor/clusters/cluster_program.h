@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,7 @@ class WeightStore {
   int64_t bytes() const;
 
  private:
-  using Key = std::pair<const pjrt::ProgramDevice*, NodeId>;
+  using Key = std::tuple<const pjrt::Client*, size_t, NodeId>;
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<Key, std::shared_ptr<const pjrt::Buffer>> buffers_ ABSL_GUARDED_BY(mutex_);
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -87,10 +87,11 @@ class ClusterFinder {
 
   // Why the policy leaves out a node on a device that takes programs alone.
   NoCluster WhyUnwanted(NodeId n) const {
-    if (in_.policy.mode == XlaMode::kOff) return NoCluster::kOff;
-    const bool fusible = stablehlo::GroupOf(graph_.op_name(n)) != stablehlo::OpGroup::kNone;
-    const bool allowed = in_.policy.mode != XlaMode::kFusible || fusible;
-    return allowed && in_.policy.Allows(graph_, n) ? NoCluster::kNone : NoCluster::kOpList;
+    const ClusterPolicy& policy = in_.policy;
+    const bool wanted =
+        policy.Wants(graph_, n) || (policy.mode == XlaMode::kDefault && policy.Allows(graph_, n));
+    if (wanted) return NoCluster::kNone;
+    return policy.mode == XlaMode::kOff ? NoCluster::kOff : NoCluster::kOpList;
   }
 
   // One color for each device and liveness; for a node that is compiled by itself one of its own.

@@ -135,7 +135,6 @@ absl::Status Backward::CheckNumbers() const {
     const bool flows = CarriesGradient(graph_.output_type(y));
     if (flows || !between_.Has(y.node) || ends_.contains(y.node)) continue;
     const bool known = IsFunctional(graph_, y.node) || frames_.LoopOf(y.node) >= 0 ||
-                       graph_.FindFunction(graph_.op_name(y.node)) != nullptr ||
                        FindGradientRow(OpOfRule(graph_, y.node, false)) != nullptr;
     if (!known) return NoGradient(y.node);
   }

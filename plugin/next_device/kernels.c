@@ -48,6 +48,10 @@ static void WriteFloats(TF_OpKernelContext* context, TF_Tensor* tensor, const fl
   }
   int64_t dims[kMostRank];
   const int rank = TF_NumDims(tensor);
+  if (rank > kMostRank) {
+    TF_SetStatus(status, TF_UNIMPLEMENTED, "this sample has tensors of at most 8 dimensions");
+    return;
+  }
   for (int i = 0; i < rank; ++i) dims[i] = TF_Dim(tensor, i);
   PJRT_Client* const client = TF_GetPjRtCClient(NEXT_DEVICE_TYPE, status);
   if (!IsOk(status)) return;
@@ -126,7 +130,7 @@ static void ComputeNeg(void* kernel, TF_OpKernelContext* context) {
 
 // How often the session has added to variables: an object of the plug-in in the session.
 typedef struct AddCount {
-  int64_t count;
+  _Atomic int64_t count;
 } AddCount;
 static void* NewCount(void* unused) {
   (void)unused;
@@ -143,6 +147,8 @@ static void DeleteCount(void* count) {
 static void AddToVariable(TF_OpKernelContext* context, TF_VariableInfo* variable, TF_Tensor* delta,
                           TF_Status* status) {
   TF_Tensor* const old = TF_GetTensorFromVariableInfo(variable, status);
+  if (IsOk(status) && TF_TensorElementCount(old) != TF_TensorElementCount(delta))
+    TF_SetStatus(status, TF_INVALID_ARGUMENT, "the variable has another number of elements");
   float* const a = IsOk(status) ? ReadFloats(old, status) : NULL;
   float* const b = IsOk(status) ? ReadFloats(delta, status) : NULL;
   if (IsOk(status)) {

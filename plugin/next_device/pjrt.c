@@ -87,6 +87,7 @@ enum Slot {
   kEventAwait = 8,
   kAddressableDevices = 16,
   kBufferFromHostBuffer = 22,
+  kBufferDestroy = 58,
   kBufferDevice = 65,
   kBufferCopyToDevice = 69,
   kBufferToHostBuffer = 70,
@@ -178,7 +179,12 @@ PJRT_Buffer* MakeFloatBuffer(PJRT_Client* client, int ordinal, const float* data
   args.device = devices.devices[ordinal];
   if (!Take(CallSlot(kBufferFromHostBuffer, &args), status)) return NULL;
   AwaitEvent(args.done, status);
-  return args.buffer;
+  if (TF_GetCode(status) == TF_OK) return args.buffer;
+  ObjectArgs destroy = {{sizeof(destroy), NULL}, args.buffer};
+  TF_Status* const ignored = TF_NewStatus();
+  Take(CallSlot(kBufferDestroy, &destroy), ignored);
+  TF_DeleteStatus(ignored);
+  return NULL;
 }
 
 PJRT_Buffer* CopyBuffer(PJRT_Buffer* buffer, TF_Status* status) {

@@ -89,11 +89,9 @@ absl::StatusOr<std::shared_ptr<Client>> NamedClient::Get() const {
 }
 
 absl::StatusOr<std::shared_ptr<Client>> NamedClient::GetOrCreate() {
+  if (auto there = Get(); there.ok()) return there;
   absl::MutexLock making(&making_);
-  {
-    absl::MutexLock lock(&mutex_);
-    if (client_ != nullptr) return client_;
-  }
+  if (auto there = Get(); there.ok()) return there;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<Client> made,
                          Client::Create(api_, options_, Client::Defaults::kPlugin));
   absl::MutexLock lock(&mutex_);

@@ -166,8 +166,10 @@ TEST(NextDevice, IsCalledInTensorFlowsOrder) {
   calls.resize(std::min<size_t>(calls.size(), 6));
   EXPECT_THAT(calls, ElementsAre("SE_InitPlugin", "TFNPD_InitPlugin", "GetPjrtApi", "TF_InitKernel",
                                  "TFNPD_GetDeviceCount", "TFNPD_GetDeviceCount"));
-  EXPECT_LT(run.err.find("TFNPD_GetDeviceCount"),
-            run.err.find("TFNPD_InitPluginInternalDeviceStates"));
+  const size_t states = run.err.find("TFNPD_InitPluginInternalDeviceStates");
+  ASSERT_NE(states, std::string::npos) << run.err;
+  EXPECT_LT(run.err.find("TFNPD_GetDeviceCount"), states);
+  EXPECT_NE(run.err.find("TFNPD_GetDeviceCount", states), std::string::npos);
 }
 
 // The environment decides by which interface one library shows its devices.

@@ -1,6 +1,7 @@
 #include "executor/api/eager/call_node.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +33,11 @@ CallNode::CallNode(const OpDef& op_def, const OpAttrs& given) : name(op_def.name
   std::vector<Attr> views;
   for (const auto& [attr, wire] : values) views.push_back({attr, AttrValue(wire)});
   attrs = AttrSet(std::move(views));
+}
+
+void CallNode::TakeOwnName() {
+  static std::atomic<int64_t> next{0};
+  name = absl::StrCat(def->name, "_", next.fetch_add(1, std::memory_order_relaxed));
 }
 
 absl::Status CallNode::Resolve() {

@@ -30,8 +30,11 @@ struct CallNode {
   // UNIMPLEMENTED if an argument or a result is a reference.
   absl::Status CheckInputs(Inputs inputs) const;
 
-  // The name of the node. The constructor sets it to the name of the op. MakeCallable replaces it
-  // after Resolve, where a kernel or a plan may keep state by the name of the node.
+  // Gives the node a name that no other node has, where a kernel or a plan may keep state by the
+  // name. To be called after Resolve. Thread-safe for different nodes.
+  void TakeOwnName();
+
+  // The name of the node: that of the op, or what TakeOwnName gave.
   std::string name;
   const OpDef* def;
   std::vector<std::pair<std::string, std::string>> values;  // names and bytes: `attrs` views them

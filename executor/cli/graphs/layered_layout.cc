@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kGapX = 24, kGapY = 44, kMargin = 16, kBendWidth = 10;
 constexpr int kOrderSweeps = 12, kPlaceSweeps = 8;
+constexpr size_t kMostItems = 1000000;  // beyond them long edges run straight
 
 // A box, or the bend of a long edge.
 struct Item {
@@ -129,7 +130,8 @@ void Layering::AddBends() {
   for (Chain& chain : chains_) {
     const int32_t from = chain.items[0], to = chain.items[1];
     chain.items = {from};
-    for (int32_t row = items_[from].row + 1; row < items_[to].row; ++row) {
+    for (int32_t row = items_[from].row + 1; row < items_[to].row && items_.size() < kMostItems;
+         ++row) {
       chain.items.push_back(static_cast<int32_t>(items_.size()));
       items_.push_back({.width = kBendWidth, .row = row});
     }

@@ -67,9 +67,11 @@ Json AttrsJson(const Graph& graph, NodeId n) {
 
 // Bytes of a tensor in memory; -1: not known.
 int64_t BytesOf(DataType dtype, const PartialShape& shape) {
-  const std::optional<Shape> known = shape.ToShape();
+  const int64_t elements = shape.num_elements();
   const auto size = static_cast<int64_t>(DataTypeSize(dtype));
-  return known.has_value() && size > 0 ? known->num_elements() * size : -1;
+  int64_t bytes = 0;
+  const bool known = elements >= 0 && size > 0 && !__builtin_mul_overflow(elements, size, &bytes);
+  return known ? bytes : -1;
 }
 
 // Sets the type and the bytes of each output.

@@ -350,6 +350,7 @@ inline std::string ReadGraphFile(const std::string& path, Where where) {
   char part[4096];
   while (const size_t count = std::fread(part, 1, sizeof(part), file.get()))
     bytes.append(part, count);
+  if (std::ferror(file.get()) != 0) Throw(TF_UNKNOWN, "Cannot read " + path, where);
   return bytes;
 }
 

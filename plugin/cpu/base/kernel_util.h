@@ -41,7 +41,8 @@ inline constexpr uint64_t kCopyTypes =
 // Every type. For kernels that take every type where TensorFlow has one kernel for each type: with
 // this constraint, a node that lacks the attribute has no kernel, as in TensorFlow.
 inline constexpr uint64_t kEveryType =
-    kCopyTypes | TypeBits(DataType::kResource, DataType::kVariant, DataType::kInt2, DataType::kUint2, DataType::kFloat4E2m1fn);
+    kCopyTypes | TypeBits(DataType::kResource, DataType::kVariant, DataType::kInt2,
+                          DataType::kUint2, DataType::kFloat4E2m1fn);
 inline constexpr uint64_t kIndexTypes = TypeBits(DataType::kInt32, DataType::kInt64);
 
 constexpr bool HasType(uint64_t set, DataType t) { return (set & TypeBit(t)) != 0; }

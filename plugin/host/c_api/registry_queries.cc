@@ -107,13 +107,13 @@ const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
 
 // As TensorFlow, by the flag alone: a level above 0, or its other values but "single-gpu(0)".
 unsigned char TF_GetXlaAutoJitEnabled(void) {
-  constexpr std::string_view kFlag = "--tf_xla_auto_jit=";
+  constexpr std::string_view kFlag = "-tf_xla_auto_jit=";
   const char* const variable = std::getenv("TF_XLA_FLAGS");
   const std::string_view flags = variable == nullptr ? "" : variable;
   const size_t at = flags.rfind(kFlag);
   if (at == flags.npos) return 0;
   std::string_view value = flags.substr(at + kFlag.size());
-  value = value.substr(0, value.find_first_of(" \t\n"));
+  value = value.substr(0, value.find_first_of(" \t\r\n"));
   return !value.empty() && value[0] != '-' && value[0] != '0' && value != "single-gpu(0)" ? 1 : 0;
 }
 

@@ -136,6 +136,9 @@ absl::Status NextPluggableDevice::CopyDeviceToHost(StreamHandle, const Tensor& d
 absl::StatusOr<pjrt::Buffer> NextPluggableDevice::CopyTo(const NextPluggableDevice& target,
                                                          const pjrt::Buffer& from) const {
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<pjrt::Client> client, platform_->client()->Get());
+  if (from.client() != client.get())
+    return absl::FailedPreconditionError(
+        absl::StrCat("a tensor on ", short_name(), " is of a PJRT client that was replaced"));
   if (&target == this && platform_->is_pluggable())
     return platform_->CopyBuffer(from, std::move(client));
   TENON_ASSIGN_OR_RETURN(const size_t index, target.IndexIn(*client));

@@ -8,8 +8,8 @@
 #include "executor/api/eager/call_node.h"
 #include "executor/api/eager/execute/plan_call.h"
 #include "graph/base/status_macros.h"
-#include "graph/ir/new_attrs.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/wire/wire.h"
 
 namespace tenon::eager {
 namespace {
@@ -71,8 +71,14 @@ absl::StatusOr<std::vector<Replaced>> BranchesOf(const TFE_Op& op, bool binary) 
   }
   const std::string wire = op.attrs.Get("branches").value_or("");
   TENON_ASSIGN_OR_RETURN(const std::vector<FuncAttr> functions, AttrValue(wire).AsFuncList());
-  for (const FuncAttr& function : functions)
-    branches.push_back({{"branches", attr::FuncList({function.name})}});
+  constexpr uint32_t kList = 1, kFuncOfList = 9;  // of AttrValue, of its ListValue
+  for (const FuncAttr& function : functions) {
+    std::string list, alone;
+    // attrs_wire is the whole NameAttrList, the name included.
+    WireWriter(&list).Bytes(kFuncOfList, function.attrs_wire);
+    WireWriter(&alone).Bytes(kList, list);
+    branches.push_back({{"branches", std::move(alone)}});
+  }
   return branches;
 }
 
@@ -86,15 +92,15 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeBranch(Context& context, const TFE
   for (const auto& [name, wire] : op.attrs.All()) attrs.Set(name, wire);  // the first counts
   CallNode node(def, attrs);
   TENON_RETURN_IF_ERROR(node.Resolve());
+  node.TakeOwnName();
   return PlanCall::Make(context, std::move(node), device);
 }
 
-// Whether this may be an error of a function that has other arguments or results than its caller.
+}  // namespace
+
 bool MayBeMisfit(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsInternal(status);
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<Callable>> BranchCall::Make(Context& context, const TFE_Op& op,
                                                            const TypeVector& types,

@@ -13,6 +13,9 @@
 
 namespace tenon::eager {
 
+// Whether this may be an error of a function that has other arguments or results than its caller.
+bool MayBeMisfit(const absl::Status& status);
+
 // A callable for each branch, made as if the op had no other branch. As in TensorFlow, a branch
 // whose function has other arguments or results than the op is an error of the calls that take it.
 class BranchCall final : public Callable {

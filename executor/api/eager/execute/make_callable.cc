@@ -4,7 +4,6 @@
 #include "executor/api/eager/execute/make_callable.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <set>
 
@@ -31,12 +30,6 @@ struct Place {
   Device* device;
   KernelPtr kernel;
 };
-
-// A kernel keeps state by the name of its node: each callable is a node of its own.
-std::string OwnName(const OpDef& def) {
-  static std::atomic<int64_t> next{0};
-  return absl::StrCat(def.name, "_", next.fetch_add(1, std::memory_order_relaxed));
-}
 
 absl::Status NoSuchDevice(const Context& context, const DeviceName& name,
                           absl::Span<const Place> places) {
@@ -142,7 +135,7 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, 
   Device* const device = place.device->is_host() ? nullptr : place.device;
   if (place.kernel->cpu == nullptr)
     return PluginCall::Make(context, std::move(node), std::move(place.kernel), device);
-  if (place.kernel->cpu->stateful || node.def->is_stateful) node.name = OwnName(*node.def);
+  if (place.kernel->cpu->stateful || node.def->is_stateful) node.TakeOwnName();
   return HostCall::Make(context, std::move(node), std::move(place.kernel), device);
 }
 
@@ -151,12 +144,11 @@ absl::StatusOr<std::shared_ptr<Callable>> MakePlan(Context& context, const TFE_O
   const std::string device = op.device == nullptr ? "" : op.device->text;
   const TypeVector outputs = node.types.outputs;
   const CallKind calls = node.def->facts->calls;
-  node.name = OwnName(*node.def);
+  node.TakeOwnName();
   absl::StatusOr<std::shared_ptr<Callable>> whole =
       PlanCall::Make(context, std::move(node), device);
   // A branch that does not fit is an error of the calls that take it.
-  const bool misfit = absl::IsInvalidArgument(whole.status()) || absl::IsInternal(whole.status());
-  if (misfit && (calls == CallKind::kIf || calls == CallKind::kCase))
+  if (MayBeMisfit(whole.status()) && (calls == CallKind::kIf || calls == CallKind::kCase))
     return BranchCall::Make(context, op, outputs, device);
   return whole;
 }
