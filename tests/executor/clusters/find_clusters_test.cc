@@ -8,6 +8,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "executor/compile/request.h"
 #include "tests/executor/bare_device_util.h"
 #include "tests/support/parse_graph.h"
@@ -148,6 +149,13 @@ TEST_F(FindClustersTest, ThePolicyLeavesNodesOut) {
   policy_.mode = XlaMode::kOff;
   Find(text, {"x"}, {"d"});
   EXPECT_THAT(found_.clusters, SizeIs(0));
+  EXPECT_EQ(Why("a"), NoCluster::kOff);
+  // A node that must be compiled is, in every mode.
+  Find(absl::StrReplaceAll(
+           text, {{"op: 'Exp'", "op: 'Exp' attr { key: '_XlaMustCompile' value { b: true } }"}}),
+       {"x"}, {"d"});
+  EXPECT_THAT(found_.clusters, SizeIs(1));
+  EXPECT_GE(Of("b"), 0);
   EXPECT_EQ(Why("a"), NoCluster::kOff);
 }
 
