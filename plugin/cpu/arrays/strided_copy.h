@@ -7,7 +7,11 @@
 
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+class Workers;  // plugin/cpu/base/workers.h
+}  // namespace tenon
 
 namespace tenon::cpu {
 

@@ -100,10 +100,9 @@ struct ShortFloatElement {
 using HalfElement = ShortFloatElement<&FloatFromHalf, &HalfFromFloat, 0x7bff>;
 using Bfloat16Element = ShortFloatElement<&FloatFromBfloat16, &Bfloat16FromFloat, 0x7f7f>;
 
-// Calls f(element) with the element access of `type`: of all number types, and of qint8, quint8 and
-// qint32 as integers. Does nothing for any other type, qint16, quint16 and float8 among them.
+// Calls f(element) for half, bfloat16, float and double. Does nothing for any other type.
 template <typename F>
-void VisitElement(DataType type, F&& f) {
+void VisitFloat(DataType type, F&& f) {
   switch (type) {
     case DataType::kFloat:
       return f(PlainElement<float>());
@@ -113,6 +112,16 @@ void VisitElement(DataType type, F&& f) {
       return f(HalfElement());
     case DataType::kBfloat16:
       return f(Bfloat16Element());
+    default:
+      return;
+  }
+}
+
+// Calls f(element) for the integers of 8 to 64 bits, qint8, quint8 and qint32 among them. Does
+// nothing for any other type.
+template <typename F>
+void VisitInteger(DataType type, F&& f) {
+  switch (type) {
     case DataType::kInt8:
     case DataType::kQint8:
       return f(PlainElement<int8_t>());
@@ -132,6 +141,15 @@ void VisitElement(DataType type, F&& f) {
       return f(PlainElement<int64_t>());
     case DataType::kUint64:
       return f(PlainElement<uint64_t>());
+    default:
+      return;
+  }
+}
+
+// Calls f(element) for complex64 and complex128. Does nothing for any other type.
+template <typename F>
+void VisitComplex(DataType type, F&& f) {
+  switch (type) {
     case DataType::kComplex64:
       return f(PlainElement<std::complex<float>>());
     case DataType::kComplex128:
@@ -141,21 +159,26 @@ void VisitElement(DataType type, F&& f) {
   }
 }
 
-// Calls f(element) for half, bfloat16, float and double. Does nothing for any other type.
-template <typename F>
-void VisitFloat(DataType type, F&& f) {
-  switch (type) {
-    case DataType::kFloat:
-      return f(PlainElement<float>());
-    case DataType::kDouble:
-      return f(PlainElement<double>());
-    case DataType::kHalf:
-      return f(HalfElement());
-    case DataType::kBfloat16:
-      return f(Bfloat16Element());
-    default:
-      return;
+// Calls f(element) for the types of the kind of A: floating-point, integer or complex types. Does
+// nothing for any other type.
+template <typename A, typename F>
+void VisitKindOf(DataType type, F&& f) {
+  if constexpr (kIsComplex<A>) {
+    VisitComplex(type, f);
+  } else if constexpr (std::is_integral_v<A>) {
+    VisitInteger(type, f);
+  } else {
+    VisitFloat(type, f);
   }
+}
+
+// Calls f(element) with the element access of `type`: of all number types, and of qint8, quint8 and
+// qint32 as integers. Does nothing for any other type, qint16, quint16 and float8 among them.
+template <typename F>
+void VisitElement(DataType type, F&& f) {
+  VisitFloat(type, f);
+  VisitInteger(type, f);
+  VisitComplex(type, f);
 }
 
 // Calls f(element, A()) for a real number type. A is the accumulator, which holds every value of

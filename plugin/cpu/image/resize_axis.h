@@ -7,7 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/shape.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

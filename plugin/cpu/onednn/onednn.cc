@@ -15,6 +15,7 @@
 #include "graph/tensor/tensor.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/onednn/onednn_loader.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -20,7 +20,10 @@
 #include "absl/types/span.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/tensor.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -64,7 +64,7 @@ absl::Status RunEmptyMap(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunInsert(const void*, const StepArgs& args) {
+absl::Status RunTensorMapInsert(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(Tensor key, args.run_state->TakeInput(1));
   TENON_ASSIGN_OR_RETURN(std::string text, KeyOf(key));
   TENON_ASSIGN_OR_RETURN(Tensor value, args.run_state->TakeInput(2));
@@ -107,7 +107,7 @@ absl::Status RunHasKey(const void*, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status RunMapSize(const void*, const StepArgs& args) {
+absl::Status RunTensorMapSize(const void*, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const TensorMap* map, InputAs<TensorMap>(args, 0));
   *static_cast<int32_t*>(args.out[0]) = static_cast<int32_t>(map->entries.size());
   return absl::OkStatus();
@@ -144,11 +144,11 @@ absl::Status RunStackKeys(const void* state, const StepArgs& args) {
 absl::Span<const CpuKernelSpec> TensorMapKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("EmptyTensorMap", PrepareWhole<&RunEmptyMap>),
-      WholeTensorKernel("TensorMapInsert", PrepareWhole<&RunInsert>),
+      WholeTensorKernel("TensorMapInsert", PrepareWhole<&RunTensorMapInsert>),
       WholeTensorKernel("TensorMapErase", PrepareWhole<&RunErase>),
       WholeTensorKernel("TensorMapLookup", PrepareWhole<&RunLookup>),
       WholeTensorKernel("TensorMapHasKey", PrepareScalar<&RunHasKey>),
-      WholeTensorKernel("TensorMapSize", PrepareScalar<&RunMapSize>),
+      WholeTensorKernel("TensorMapSize", PrepareScalar<&RunTensorMapSize>),
       WholeTensorKernel("TensorMapStackKeys", PrepareWhole<&RunStackKeys>),
   };
   return specs;

@@ -11,7 +11,11 @@
 #include "absl/types/span.h"
 #include "graph/tensor/shape.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+class Workers;  // plugin/cpu/base/workers.h
+}
 
 namespace tenon::cpu {
 

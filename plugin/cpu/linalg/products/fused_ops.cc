@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/element.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

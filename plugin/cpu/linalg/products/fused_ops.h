@@ -8,7 +8,11 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/shape.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -50,7 +50,7 @@ void PackPanel(const Panels& p, int64_t panel, const void* matrix, DataType type
   const int64_t first = panel * p.width;
   const int valid = static_cast<int>(std::min<int64_t>(p.width, p.count - first));
   to += first * p.k;
-  VisitElement(type, [&](auto load) {
+  const auto pack = [&](auto load) {
     for (int64_t i = 0; i < p.k; ++i, to += p.width) {
       for (int w = 0; w < p.width; ++w) {
         A x = A();
@@ -63,7 +63,10 @@ void PackPanel(const Panels& p, int64_t panel, const void* matrix, DataType type
         }
       }
     }
-  });
+  };
+  VisitKindOf<A>(type, pack);
+  // BatchMatMulV3 multiplies bytes with bfloat16.
+  if constexpr (std::is_same_v<A, float>) VisitInteger(type, pack);
 }
 
 // Adds what is fused to columns [begin, end) of a row of sums, and stores them. `at` is the index
@@ -75,7 +78,7 @@ void Finish(const AnyMatMul& s, const StepArgs& args, int64_t at, int64_t begin,
   if constexpr (std::is_floating_point_v<A>) {
     const auto arg = [&](int i, int64_t element) {
       A x = 0;
-      VisitElement(s.out_type, [&](auto load) { x = load.template As<A>(args.in[i], element); });
+      VisitFloat(s.out_type, [&](auto load) { x = load.template As<A>(args.in[i], element); });
       return x;
     };
     for (int64_t j = begin; j < end && !q.fused.empty(); ++j) {
@@ -85,7 +88,7 @@ void Finish(const AnyMatMul& s, const StepArgs& args, int64_t at, int64_t begin,
       row[j] = static_cast<A>(Activate(q.fused.activation, q.fused.alpha, x));
     }
   }
-  VisitElement(s.out_type, [&](auto store) {
+  VisitKindOf<A>(s.out_type, [&](auto store) {
     for (int64_t j = begin; j < end; ++j) {
       if constexpr (kIsComplex<A>) {
         store.Put(args.out[0], at + j, A(row[j], imaginary[j]));

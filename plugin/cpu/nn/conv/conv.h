@@ -6,7 +6,10 @@
 
 #include "plugin/cpu/base/window.h"
 #include "plugin/cpu/linalg/products/fused_ops.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

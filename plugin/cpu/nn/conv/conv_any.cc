@@ -101,7 +101,7 @@ void PackFilterPanel(const AnyConv& s, Element element, const void* filter, int6
 template <typename A>
 void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A* to) {
   const int64_t columns = packed.gemm.columns, panels = s.q.groups * packed.panels;
-  VisitElement(s.type, [&](auto element) {
+  VisitKindOf<A>(s.type, [&](auto element) {
     if (s.by_channel()) {
       for (int64_t i = 0; i < packed.filter; ++i) to[i] = element.template As<A>(filter, i);
       return;
@@ -112,50 +112,61 @@ void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A
   });
 }
 
+// Reads `channels` elements from index `from` on, `step` apart, and stores them `rows` apart.
+template <typename A>
+using SpreadFn = void (*)(const void* input, int64_t from, int64_t step, int64_t channels, A* to,
+                          int rows);
+
+template <typename A>
+SpreadFn<A> FindSpread(DataType type) {
+  SpreadFn<A> found = nullptr;
+  VisitKindOf<A>(type, [&]<typename Element>(Element) {
+    found = [](const void* input, int64_t from, int64_t step, int64_t channels, A* to, int rows) {
+      for (int64_t c = 0; c < channels; ++c, to += rows, from += step)
+        *to = Element().template As<A>(input, from);
+    };
+  });
+  return found;
+}
+
 // Packs the windows of `count` places from `first` on, of one image and one group of channels, in
 // panels of places.
 template <typename A>
 void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, int64_t group,
                  int64_t first, int64_t count, A* to) {
   const int64_t channels = s.read_channels(), step = s.read_step();
+  const SpreadFn<A> spread = FindSpread<A>(s.type);
   std::fill(to, to + (count + rows - 1) / rows * rows * s.depth(), A());
-  VisitElement(s.type, [&](auto element) {
-    for (int64_t place = 0; place < count; ++place) {
-      A* const panel = to + place / rows * rows * s.depth() + place % rows;
-      s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
-        A* into = panel + window_place * channels * rows;
-        int64_t from = s.ReadAt(image, read) + group * channels * step;
-        for (int64_t c = 0; c < channels; ++c, into += rows, from += step)
-          *into = element.template As<A>(input, from);
-      });
-    }
-  });
+  for (int64_t place = 0; place < count; ++place) {
+    A* const panel = to + place / rows * rows * s.depth() + place % rows;
+    s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
+      spread(input, s.ReadAt(image, read) + group * channels * step, step, channels,
+             panel + window_place * channels * rows, rows);
+    });
+  }
 }
 
+// ReadArg and AddFused are not inline: they would be so for each type that is stored.
 template <typename A>
-A ReadArg(const AnyConv& s, const StepArgs& args, int input, int64_t i) {
+[[gnu::noinline]] A ReadArg(const AnyConv& s, const StepArgs& args, int input, int64_t i) {
   A x = 0;
-  VisitElement(s.input_types[input],
-               [&](auto element) { x = element.template As<A>(args.in[input], i); });
+  VisitFloat(s.input_types[input],
+             [&](auto element) { x = element.template As<A>(args.in[input], i); });
   return x;
 }
 
 // Bias or batch normalisation, addition and activation of one channel of one output element.
 template <typename A>
-A Finish(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at, A x) {
-  // TensorFlow fuses nothing to convolutions of integers but those of int8 (conv_int8.cc).
-  if constexpr (std::is_floating_point_v<A>) {
-    const FusedOps& fused = s.q.fused;
-    if (fused.empty()) return x;
-    if (fused.bias >= 0) x += ReadArg<A>(s, args, fused.bias, channel);
-    if (fused.batch_norm >= 0) {
-      const auto arg = [&](int i) { return ReadArg<A>(s, args, fused.batch_norm + i, channel); };
-      x = (x - arg(2)) * (arg(0) / std::sqrt(arg(3) + static_cast<A>(fused.epsilon))) + arg(1);
-    }
-    if (fused.add >= 0) x += ReadArg<A>(s, args, fused.add, at);
-    return static_cast<A>(Activate(fused.activation, fused.alpha, x));
+[[gnu::noinline]] A AddFused(const AnyConv& s, const StepArgs& args, int64_t channel, int64_t at,
+                             A x) {
+  const FusedOps& fused = s.q.fused;
+  if (fused.bias >= 0) x += ReadArg<A>(s, args, fused.bias, channel);
+  if (fused.batch_norm >= 0) {
+    const auto arg = [&](int i) { return ReadArg<A>(s, args, fused.batch_norm + i, channel); };
+    x = (x - arg(2)) * (arg(0) / std::sqrt(arg(3) + static_cast<A>(fused.epsilon))) + arg(1);
   }
-  return x;
+  if (fused.add >= 0) x += ReadArg<A>(s, args, fused.add, at);
+  return static_cast<A>(Activate(fused.activation, fused.alpha, x));
 }
 
 // The sums of `count` places where each channel has a filter of its own. `wide` is memory for
@@ -207,11 +218,16 @@ template <typename A>
 void FinishPlaces(const AnyConv& s, const StepArgs& args, int64_t image, int64_t first,
                   int64_t count, const A* sums) {
   const int64_t channels = s.all_written();
-  VisitElement(s.type, [&](auto element) {
+  VisitKindOf<A>(s.type, [&](auto element) {
     for (int64_t place = 0; place < count; ++place, sums += channels) {
       for (int64_t o = 0; o < channels; ++o) {
         const int64_t at = s.WrittenAt(image, first + place, o);
-        element.Put(args.out[0], at, Finish(s, args, o, at, sums[o]));
+        A x = sums[o];
+        // TensorFlow fuses nothing to convolutions of integers but those of int8 (conv_int8.cc).
+        if constexpr (std::is_floating_point_v<A>) {
+          if (!s.q.fused.empty()) x = AddFused(s, args, o, at, x);
+        }
+        element.Put(args.out[0], at, x);
       }
     }
   });

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plugin/cpu/base/window.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 

@@ -1,6 +1,7 @@
 // UniformQuantize, UniformDequantize, UniformRequantize, UniformQuantizedClipByValue.
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/cpu/quantize/uniform/affine.h"
 #include "plugin/kernels/kernel.h"
 
@@ -70,7 +71,7 @@ struct Requantize : Elements {
   int64_t scales_in, scales_out;  // 1, or one for each slice
 };
 
-absl::Status RunRequantize(const void* state, const StepArgs& args) {
+absl::Status RunUniformRequantize(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Requantize*>(state);
   TENON_RETURN_IF_ERROR(CheckPositive(args, 1, s.scales_in, "input_scales"));
   TENON_RETURN_IF_ERROR(CheckPositive(args, 3, s.scales_out, "output_scales"));
@@ -98,7 +99,7 @@ absl::Status RunRequantize(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareRequantize(Prepare& p) {
+absl::Status PrepareUniformRequantize(Prepare& p) {
   const Shape& shape = p.input_shape(0);
   TENON_ASSIGN_OR_RETURN(const int in, ReadQuantizationAxis(p, "input_quantization_axis", shape));
   TENON_ASSIGN_OR_RETURN(const int out, ReadQuantizationAxis(p, "output_quantization_axis", shape));
@@ -110,12 +111,13 @@ absl::Status PrepareRequantize(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Slices out_slices, CheckScales(p, 3, shape, out));
   TENON_ASSIGN_OR_RETURN(const QuantizedLimits limits, ReadQuantizedLimits(p, "output_"));
   p.set_output_shape(0, shape);
-  p.set_run(&RunRequantize, std::make_shared<Requantize>(Requantize{
-                                // If one side has an axis, the pieces follow it, and the other
-                                // side's index stays 0.
-                                {in >= 0 ? in_slices : out_slices, p.input_type(0), limits},
-                                in_slices.count,
-                                out_slices.count}));
+  p.set_run(&RunUniformRequantize,
+            std::make_shared<Requantize>(Requantize{
+                // If one side has an axis, the pieces follow it, and the other
+                // side's index stays 0.
+                {in >= 0 ? in_slices : out_slices, p.input_type(0), limits},
+                in_slices.count,
+                out_slices.count}));
   return absl::OkStatus();
 }
 
@@ -144,8 +146,7 @@ absl::Status PrepareClip(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kQint8 = TypeBit(DataType::kQint8), kQint32 = TypeBit(DataType::kQint32);
-constexpr uint64_t kQuantized = kQint8 | kQint32 | TypeBit(DataType::kQuint8);
+constexpr uint64_t kQuantized = kBytes | kQint32;
 
 }  // namespace
 
@@ -153,7 +154,9 @@ absl::Span<const CpuKernelSpec> UniformElementKernels() {
   static const CpuKernelSpec specs[] = {
       {"UniformQuantize", {{"Tout", kQuantized}}, PrepareQuantize},
       {"UniformDequantize", {{"Tin", kQuantized}}, PrepareDequantize},
-      {"UniformRequantize", {{"Tin", kQint8 | kQint32}, {"Tout", kQint8}}, PrepareRequantize},
+      {"UniformRequantize",
+       {{"Tin", kQint8 | kQint32}, {"Tout", kQint8}},
+       PrepareUniformRequantize},
       {"UniformQuantizedClipByValue", {{"T", kQint32}}, PrepareClip},
   };
   return specs;
