@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 
@@ -82,16 +83,17 @@ std::string GraphRunner::FirstDifference(const Graph& before, const Graph& after
   const absl::StatusOr<std::vector<NodeId>> order = TopologicalOrder(after);
   if (!order.ok()) return "";
   absl::flat_hash_set<std::string_view> fed;
-  for (const auto& [name, value] : inputs.feeds) fed.insert(name);
+  for (const auto& [name, value] : inputs.feeds) fed.insert(absl::StripSuffix(name, ":0"));
   std::vector<std::string> names;
   for (NodeId n : *order) {
     if (IsControlFlow(after.facts(n))) return "";  // values may be dead, and cannot be fetched
     const NodeId was = before.FindNode(after.name(n));
-    if (was == kNoNode || fed.contains(after.name(n))) continue;
+    if (was == kNoNode) continue;
     for (int i = 0; i < std::min(after.num_outputs(n), before.num_outputs(was)); ++i) {
       const DataType type = after.output_type({n, i});
       const bool has_value = IsMemcpyable(type) || type == DataType::kString;
-      if (has_value && type == before.output_type({was, i}))
+      const bool is_fed = fed.contains(absl::StripSuffix(after.OutputName({n, i}), ":0"));
+      if (has_value && !is_fed && type == before.output_type({was, i}))
         names.push_back(after.OutputName({n, i}));
     }
   }

@@ -143,11 +143,10 @@ std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count) {
   return texts;
 }
 
-absl::StatusOr<std::shared_ptr<const Api>> Api::Open(std::string plugin, abi::GetApi* get,
-                                                     Use use) {
+absl::StatusOr<std::shared_ptr<const Api>> Api::Open(std::string plugin, abi::GetApi* get) {
   const abi::Api* table = nullptr;
   TENON_RETURN_IF_ERROR(CallPlugin(plugin.c_str(), "GetPjrtApi", "", [&] { table = get(); }));
-  return OfTable(std::move(plugin), table, use);
+  return OfTable(std::move(plugin), table, Use::kPrograms);
 }
 
 absl::StatusOr<std::shared_ptr<const Api>> Api::OfTable(std::string plugin, const abi::Api* table,

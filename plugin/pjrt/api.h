@@ -71,12 +71,13 @@ class Api {
     kPrograms,  // to compile and run programs
     kBuffers,   // tensors for kernels of the plug-in's own
   };
-  // Calls GetPjrtApi and checks the table: the major version, and the functions that such a use
+  // Calls GetPjrtApi and checks the table: the major version, and the functions that programs
   // cannot do without. Calls no function of it. Errors: FAILED_PRECONDITION with the plug-in's path
   // and what is wrong, INTERNAL for an exception.
-  static absl::StatusOr<std::shared_ptr<const Api>> Open(std::string plugin, abi::GetApi* get,
-                                                         Use use = Use::kPrograms);
-  // The same for a table that GetPjrtApi has returned, which may be NULL.
+  static absl::StatusOr<std::shared_ptr<const Api>> Open(std::string plugin, abi::GetApi* get);
+
+  // The same for a table that GetPjrtApi has returned, which may be NULL, and for the functions
+  // that such a use cannot do without.
   static absl::StatusOr<std::shared_ptr<const Api>> OfTable(std::string plugin,
                                                             const abi::Api* table, Use use);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace tenon::inline v0::internal {
 // of the op's definition. They throw INTERNAL if no output is left. `op` must outlive the reader.
 class OutputReader {
  public:
-  explicit OutputReader(Op& op) : op_(op), outputs_(op.Run()) {}
+  explicit OutputReader(Op& op)
+      : type_(op.call().type), where_(op.call().where), outputs_(op.Run()) {}
 
   Tensor One() {
     if (next_ == outputs_.size()) ThrowTooFew();
@@ -29,12 +31,12 @@ class OutputReader {
 
  private:
   [[noreturn]] void ThrowTooFew() {
-    const OpCall& call = op_.call();
-    Throw(Error(TF_INTERNAL, "The op has fewer outputs than this header was written for", call.type,
-                {}, call.where));
+    Throw(Error(TF_INTERNAL, "The op has fewer outputs than this header was written for", type_, {},
+                where_));
   }
 
-  Op& op_;
+  const std::string type_;  // Run takes the call apart
+  const Where where_;
   std::vector<Tensor> outputs_;
   size_t next_ = 0;
 };

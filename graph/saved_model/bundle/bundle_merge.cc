@@ -136,8 +136,12 @@ absl::Status MergeBundles(absl::Span<const std::string> prefixes, const std::str
   BundleEntries bytes;
   for (const auto& [key, merged] : entries) bytes.emplace(key, merged.entry.SerializeAsString());
   TENON_RETURN_IF_ERROR(WriteBundleIndex(destination, num_shards, std::move(bytes)));
-  for (const Part& part : parts)
-    if (part.prefix != destination) std::remove(IndexPath(part.prefix).c_str());
+  for (const Part& part : parts) {
+    const std::string index = IndexPath(part.prefix);
+    // By the file: two texts may name one folder. A false answer stands for an index that is gone.
+    if (!std::filesystem::equivalent(index, IndexPath(destination), error))
+      std::remove(index.c_str());
+  }
   return absl::OkStatus();
 }
 

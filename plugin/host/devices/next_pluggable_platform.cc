@@ -108,10 +108,6 @@ absl::Status NextPluggablePlatform::InitDeviceStates() const {
   return Call("TFNPD_InitPluginInternalDeviceStates", function);
 }
 
-bool NextPluggablePlatform::copies_buffers() const {
-  return Function(&TFNPD_Api::TFNPD_SameDevicePjRtBufferCopy) != nullptr;
-}
-
 absl::StatusOr<pjrt::Buffer> NextPluggablePlatform::CopyBuffer(
     const pjrt::Buffer& from, std::shared_ptr<pjrt::Client> client) const {
   constexpr const char* kCopy = "TFNPD_SameDevicePjRtBufferCopy";

@@ -50,8 +50,6 @@ class NextPluggablePlatform {
   int DeviceCount(std::string* why) const;
   // Calls TFNPD_InitPluginInternalDeviceStates, if the plug-in has it.
   absl::Status InitDeviceStates() const;
-  // Whether TFNPD_SameDevicePjRtBufferCopy is there.
-  bool copies_buffers() const;
   // A new buffer on the same device with the same contents. UNIMPLEMENTED without the function.
   absl::StatusOr<pjrt::Buffer> CopyBuffer(const pjrt::Buffer& from,
                                           std::shared_ptr<pjrt::Client> client) const;

@@ -462,6 +462,19 @@ TEST_F(BundleTest, MergedCheckpointsAreOne) {
   EXPECT_TRUE(fs::is_empty(Path("a")) && fs::is_empty(Path("b")));
 }
 
+// The destination's folder has two names.
+TEST_F(BundleTest, ACheckpointIsMergedIntoItself) {
+  const float values[] = {1, 2, 3};
+  absl::StatusOr<BundleWriter> writer = BundleWriter::Create(Path("a/ckpt"));
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_TRUE(
+      writer->Add("w", Tensor::CopyOf(DataType::kFloat, Shape({3}), values, sizeof(values))).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const absl::Status merged = MergeBundles({Path("a/ckpt")}, Path("a/../a/ckpt"), false);
+  ASSERT_TRUE(merged.ok()) << merged;
+  EXPECT_THAT(Values<float>(Read(Path("a/ckpt"), "w")), ElementsAre(1, 2, 3));
+}
+
 // Whether the two checkpoints write the part in one way or in two.
 TEST_F(BundleTest, APartIsInOneOfMergedCheckpoints) {
   const float values[] = {1, 2, 3};

@@ -72,15 +72,10 @@ function indexGraph(graph) {
       node.readers.push(n);
     }
   }
-  for (const n of all) {
-    n.inside = n.op === "Const" && n.from.length === 0 && n.readers.length > 0 &&
-               n.readers.every(r => r.from.every(i => i.node !== n || !i.control));
-  }
+  const onlyItsValueIsRead = n => n.readers.length > 0 && n.readers.every(r => r.from.every(i => i.node !== n || !i.control));
+  for (const n of all) n.inside = n.op === "Const" && n.from.length === 0 && onlyItsValueIsRead(n);
   // As frozen models read their variables.
-  for (const n of all) {
-    n.inside ||= n.op === "Identity" && n.from.length === 1 && n.from[0].node.inside && n.readers.length > 0 &&
-                 n.readers.every(r => r.from.every(i => i.node !== n || !i.control));
-  }
+  for (const n of all) n.inside ||= n.op === "Identity" && n.from.length === 1 && n.from[0].node.inside && onlyItsValueIsRead(n);
   return { graph, all, byName };
 }
 const before = indexGraph(data.before), after = indexGraph(data.after);

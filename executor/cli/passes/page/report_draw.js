@@ -191,7 +191,7 @@ class GraphTab {
 
   mark() {
     for (const { g } of this.drawn.values()) g.classList.remove("chosen");
-    const at = this.chosen && this.visible.boxOf.get(this.chosen);
+    const at = this.chosen && this.visible.boxOf.get(drawnFor(this.chosen));
     if (at) this.drawn.get(at.item.key).g.classList.add("chosen");
   }
 
@@ -204,17 +204,14 @@ class GraphTab {
     if (!node) return false;
     if (side !== this.side || node.body !== this.body) this.show(side, node.body);
     const root = this.root();
-    let shown = node;
-    while (shown.inside) shown = shown.readers[0];
+    const shown = drawnFor(node);
     const path = pathTo(root, shown);
     for (const group of path) group.open = true;
     this.redraw(false);
     this.chosen = node;
     const box = this.visible.boxOf.get(shown);
     if (box) this.centre(box);
-    if (node.inside && box) this.drawn.get(box.item.key).g.classList.add("chosen");
     this.mark();
-    if (node.inside && box) this.drawn.get(box.item.key).g.classList.add("chosen");
     this.showDetail(node);
     return true;
   }
@@ -371,6 +368,12 @@ class GraphTab {
 }
 
 const opsText = group => [...group.ops].sort((a, b) => b[1] - a[1]).slice(0, 6).map(([op, n]) => `${op} ${n}`).join(", ");
+
+// The node in whose box a node is drawn: constants stand in that of their first reader.
+function drawnFor(node) {
+  while (node.inside) node = node.readers[0];
+  return node;
+}
 
 function pathTo(root, node) {
   const stack = [root];

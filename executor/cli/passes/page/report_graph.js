@@ -89,18 +89,7 @@ function cutIntoSections(group) {
       for (const member of part) member.parent = section;
       group.children.push(section);
     }
-    for (const section of group.children) {
-      const flat = section.children.filter(c => c instanceof Group);
-      const own = new Group("", "", null);
-      own.children = section.children.filter(c => !(c instanceof Group));
-      sumUp(own);
-      for (const g of flat) {
-        for (const key of ["count", "us", "constants", "changes"]) own[key] += g[key];
-        for (const key of ["ops", "devices"]) g[key].forEach((n, name) => own[key].set(name, (own[key].get(name) || 0) + n));
-        own.order = Math.min(own.order, g.order);
-      }
-      for (const key of ["count", "us", "order", "constants", "ops", "devices", "changes"]) section[key] = own[key];
-    }
+    for (const section of group.children) sumUp(section);
   }
 }
 

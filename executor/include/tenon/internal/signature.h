@@ -92,11 +92,11 @@ class ArgReader {
       Check(status);
       key += static_cast<char>(rank);
       for (int i = 0; i < rank; ++i) PutNumber(key, TFE_TensorHandleDim(rep.handle, i, status));
-      key += static_cast<char>(DeviceNumber(TFE_TensorHandleDeviceName(rep.handle, status)));
+      PutNumber(key, DeviceNumber(TFE_TensorHandleDeviceName(rep.handle, status)));
       Check(status);
     } else {
       PutShape(tensor.shape());
-      key += static_cast<char>(DeviceNumber(TF_OperationDevice(rep.output.oper)));
+      PutNumber(key, DeviceNumber(TF_OperationDevice(rep.output.oper)));
     }
     if (call_.has_specs) AddSpec(tensor);
     call_.tensors.push_back(tensor);
