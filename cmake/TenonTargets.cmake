@@ -33,13 +33,20 @@ set(TENON_INCLUDE_DIRS
 set(TENON_OP_HEADERS_DIR "${PROJECT_BINARY_DIR}/generated/include")
 
 # tenon_isa_sources(OUT FILE...): a source for each instruction set (sse2, avx2, avx512) and each
-# *_isa.inc, which gets the set's name as TENON_ISA and the size of its vectors.
+# *_isa.inc, which gets the set's name as TENON_ISA and the size of its vectors. Files byte_*_isa.inc
+# also have one for each set with instructions that sum products of bytes.
 function(tenon_isa_sources out)
   set(sources)
   foreach(file IN LISTS ARGN)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
     string(REGEX REPLACE "_isa\\.inc$" "" name "${path}")
-    foreach(isa bytes IN ZIP_LISTS TENON_ISAS TENON_ISA_BYTES)
+    set(isas ${TENON_ISAS})
+    set(vector_bytes ${TENON_ISA_BYTES})
+    if(file MATCHES "/byte_[a-z_]+_isa\\.inc$")
+      list(APPEND isas ${TENON_BYTE_ISAS})
+      list(APPEND vector_bytes ${TENON_BYTE_ISA_BYTES})
+    endif()
+    foreach(isa bytes IN ZIP_LISTS isas vector_bytes)
       set(source "${CMAKE_BINARY_DIR}/generated/${name}_${isa}.cc")
       file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
 [[#define TENON_ISA @isa@
@@ -53,19 +60,30 @@ function(tenon_isa_sources out)
 endfunction()
 set(TENON_ISAS sse2 avx2 avx512)
 set(TENON_ISA_BYTES 16 32 64)
+set(TENON_BYTE_ISAS avx2_vnni avx512_vnni amx)
+set(TENON_BYTE_ISA_BYTES 32 64 64)
 
-# Files named *_sse2.cc, *_avx2.cc and *_avx512.cc are compiled for that instruction set, without the
+# Files named *_sse2.cc, *_avx2.cc and so on are compiled for that instruction set, without the
 # precompiled header: they must share no inline function with baseline code. They hold inner loops,
 # so they are vectorized in every preset; floats keep IEEE's rules but for the flags and errno.
 function(tenon_set_isa_flags)
   foreach(source IN LISTS ARGN)
     if(source MATCHES "_sse2\\.cc$")
       set(flags)
-    elseif(source MATCHES "_avx2\\.cc$")
+    elseif(source MATCHES "_avx2(_vnni)?\\.cc$")
       set(flags -mavx2 -mfma -mf16c)
-    elseif(source MATCHES "_avx512\\.cc$")
+      if(source MATCHES "_vnni")
+        list(APPEND flags -mavxvnni)
+      endif()
+    elseif(source MATCHES "_(avx512|avx512_vnni|amx)\\.cc$")
       set(flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c
           -mprefer-vector-width=512)
+      if(source MATCHES "_(avx512_vnni|amx)\\.cc$")
+        list(APPEND flags -mavx512vnni)
+      endif()
+      if(source MATCHES "_amx\\.cc$")
+        list(APPEND flags -mamx-tile -mamx-int8)
+      endif()
     else()
       continue()
     endif()

@@ -6,7 +6,8 @@
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
-#include "plugin/cpu/quantize/byte_products.h"
+#include "plugin/cpu/linalg/products/byte_conv.h"
+#include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/fused_results.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/type_sets.h"
@@ -29,69 +30,70 @@ void VisitBytes(DataType type, const void* data, F f) {
 
 struct FusedConv {
   FusedResults results;
-  DataType in_type;
-  int64_t batch, in_channels, out_channels, multiplier;  // the multiplier of depthwise ones, or 0
-  WindowAxis rows, columns;
+  ByteConv conv;
 };
 
-// Adds values of the left side, each times a row of n weights, to n sums. Sums wrap around.
-template <typename T>
-void AddRows(const T* values, int64_t count, const int8_t* weights, int64_t n, int32_t* sums) {
-  const auto value = [values](int64_t i) { return int32_t{values[i]}; };
-  AddByteRows(ChooseByteProducts().s8, count, value, weights, n, 0, sums);
-}
-
-// Adds what the pixel contributes to all channels. A filter is [rows, columns, in_channels,
-// outputs]. In a depthwise one, `outputs` is the multiplier and each input channel writes outputs
-// of its own. A product of bytes fits int32.
-template <typename T>
-void AddPixel(const FusedConv& s, const T* pixel, const int8_t* weights, int32_t* sums) {
-  if (s.multiplier == 0) return AddRows(pixel, s.in_channels, weights, s.out_channels, sums);
-  for (int64_t c = 0; c < s.in_channels; ++c) {
-    for (int64_t o = 0; o < s.multiplier; ++o, ++sums, ++weights)
-      *sums = WrappingAdd(*sums, pixel[c] * *weights);
-  }
-}
-
-template <typename T>
-void FusedConvPixel(const FusedConv& s, const T* image, const int8_t* filter, int64_t row,
-                    int64_t column, int32_t* sums) {
-  std::fill(sums, sums + s.out_channels, 0);
-  const int64_t outputs = s.multiplier > 0 ? s.multiplier : s.out_channels;
-  // Places in the padding are passed over, so they count as byte 0, whatever number the range gives
-  // to it.
-  const WindowAxis::Inside in_rows = s.rows.InsideAt(row), in_columns = s.columns.InsideAt(column);
-  for (int64_t i = in_rows.begin, y = in_rows.first; i < in_rows.end; ++i, y += s.rows.dilation) {
-    for (int64_t j = in_columns.begin, x = in_columns.first; j < in_columns.end;
-         ++j, x += s.columns.dilation) {
-      AddPixel(s, image + (y * s.columns.in + x) * s.in_channels,
-               filter + (i * s.columns.size + j) * s.in_channels * outputs, sums);
-    }
-  }
-}
-
+// The sums of an int8 or quint8 factor and an int8 filter, without zero points: the ranges of both
+// map byte 0 to 0.
 absl::Status RunFusedConv(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FusedConv*>(state);
-  TENON_ASSIGN_OR_RETURN(const FusedResults::Channel* const channels, s.results.Start(args));
+  TENON_ASSIGN_OR_RETURN(const FusedResults::Channels channels, s.results.Start(args));
+  const int64_t places = s.conv.windows().out_places(), n = s.conv.windows().out_channels;
+  const auto store = [&](int64_t image, int64_t first, int64_t count, const int32_t* sums) {
+    for (int64_t i = 0; i < count; ++i)
+      s.results.Store(args, channels, sums + i * n, n, (image * places + first + i) * n);
+  };
+  const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store;
+  return s.conv.Run(args, static_cast<char*>(args.scratch) + s.results.ChannelBytes(), args.in[0],
+                    args.in[1], 0, 0, nullptr, &finish);
+}
+
+struct FusedDepthwise {
+  FusedResults results;
+  DataType in_type;
+  Windows w;
+  int64_t multiplier;
+};
+
+// A filter is [rows, columns, in_channels, multiplier]: each input channel writes outputs of its
+// own. Places in the padding are passed over, so they count as byte 0, whatever number the range
+// gives to it. A product of bytes fits int32.
+template <typename T>
+void DepthwisePixel(const FusedDepthwise& s, const T* images, const int8_t* filter, int64_t image,
+                    int64_t out, int32_t* sums) {
+  std::fill(sums, sums + s.w.out_channels, 0);
+  s.w.ForEachInWindow(out, [&](int64_t in, int64_t place) {
+    const T* const pixel = images + s.w.InputAt(image, in);
+    const int8_t* const weights = filter + place * s.w.out_channels;
+    if (s.multiplier == 1) {
+      for (int64_t c = 0; c < s.w.in_channels; ++c)
+        sums[c] = WrappingAdd(sums[c], pixel[c] * weights[c]);
+      return;
+    }
+    for (int64_t c = 0; c < s.w.out_channels; ++c)
+      sums[c] = WrappingAdd(sums[c], pixel[c / s.multiplier] * weights[c]);
+  });
+}
+
+absl::Status RunFusedDepthwise(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const FusedDepthwise*>(state);
+  TENON_ASSIGN_OR_RETURN(const FusedResults::Channels channels, s.results.Start(args));
   auto* const all_sums =
       reinterpret_cast<int32_t*>(static_cast<char*>(args.scratch) + s.results.ChannelBytes());
-  const int64_t image = s.rows.in * s.columns.in * s.in_channels;
-  const int64_t work = s.columns.out * s.rows.size * s.columns.size * s.in_channels;
+  const int64_t places = s.w.out_places(), n = s.w.out_channels, columns = s.w.columns.out;
+  const int64_t work = columns * s.w.window_places() * n;
   VisitBytes(s.in_type, args.in[0], [&](const auto* images) {
-    args.workers->ParallelFor(
-        s.batch * s.rows.out, GrainFor(work * s.out_channels), [&](int64_t begin, int64_t end) {
-          // A range takes the sums that belong to its first row: no two ranges have the same first
-          // row.
-          int32_t* const sums = all_sums + begin * s.out_channels;
-          for (int64_t t = begin; t < end; ++t) {
-            for (int64_t column = 0; column < s.columns.out; ++column) {
-              FusedConvPixel(s, images + t / s.rows.out * image,
-                             static_cast<const int8_t*>(args.in[1]), t % s.rows.out, column, sums);
-              s.results.Store(args, channels, sums, s.out_channels,
-                              (t * s.columns.out + column) * s.out_channels);
-            }
-          }
-        });
+    args.workers->ParallelFor(s.w.batch * s.w.rows.out, GrainFor(work),
+                              [&](int64_t begin, int64_t end) {
+                                // A range takes the sums that belong to its first row: no two
+                                // ranges have the same first row.
+                                int32_t* const sums = all_sums + begin * n;
+                                for (int64_t t = begin * columns; t < end * columns; ++t) {
+                                  DepthwisePixel(s, images, static_cast<const int8_t*>(args.in[1]),
+                                                 t / places, t % places, sums);
+                                  s.results.Store(args, channels, sums, n, t * n);
+                                }
+                              });
   });
   return absl::OkStatus();
 }
@@ -110,23 +112,30 @@ absl::Status PrepareConv(Prepare& p, const Fusion& fusion, bool depthwise) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p, 2));
   if (attrs.strides[0] != 1 || attrs.strides[attrs.channel()] != 1)
     return p.Unimplemented("strides of batch and channels other than 1 are not built");
-  WindowAxis rows, columns;
-  TENON_ASSIGN_OR_RETURN(rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
-  TENON_ASSIGN_OR_RETURN(columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
-  int64_t out_channels = filter.dim(3);
+  Windows w;
+  w.batch = input.dim(0);
+  w.in_channels = input.dim(3);
+  TENON_ASSIGN_OR_RETURN(w.rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
+  TENON_ASSIGN_OR_RETURN(w.columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
+  w.out_channels = filter.dim(3);
   // Both factors come from the filter's shape, which may hold no element and be of any size.
-  if (depthwise && __builtin_mul_overflow(filter.dim(2), filter.dim(3), &out_channels))
+  if (depthwise && __builtin_mul_overflow(filter.dim(2), filter.dim(3), &w.out_channels))
     return p.Invalid("the output has too many channels");
   TENON_ASSIGN_OR_RETURN(const Shape out,
-                         CheckedShape(p, {input.dim(0), rows.out, columns.out, out_channels}));
+                         CheckedShape(p, {w.batch, w.rows.out, w.columns.out, w.out_channels}));
   TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, fusion, out));
   if (out.num_elements() == 0) return absl::OkStatus();
-  // A row of sums for each row of pixels, whoever computes it.
-  p.set_scratch_bytes(results.ChannelBytes() +
-                      out.dim(0) * rows.out * out_channels * sizeof(int32_t));
-  p.set_run(&RunFusedConv, std::make_shared<FusedConv>(FusedConv{
-                               results, p.input_type(0), input.dim(0), input.dim(3), out_channels,
-                               depthwise ? filter.dim(3) : 0, rows, columns}));
+  if (depthwise) {
+    // A row of sums for each row of pixels, whoever computes it.
+    p.set_scratch_bytes(results.ChannelBytes() +
+                        w.batch * w.rows.out * w.out_channels * sizeof(int32_t));
+    p.set_run(&RunFusedDepthwise, std::make_shared<FusedDepthwise>(
+                                      FusedDepthwise{results, p.input_type(0), w, filter.dim(3)}));
+    return absl::OkStatus();
+  }
+  const ByteConv conv(w, p.input_type(0) == DataType::kQint8, true);
+  p.set_scratch_bytes(results.ChannelBytes() + conv.ScratchBytes(p.workers(), true));
+  p.set_run(&RunFusedConv, std::make_shared<FusedConv>(FusedConv{results, conv}));
   return absl::OkStatus();
 }
 
@@ -139,26 +148,25 @@ absl::Status PrepareConv(Prepare& p) {
 
 struct FusedMatMul {
   FusedResults results;
-  DataType in_type;
-  int64_t m, k, n;
+  ByteMatMul product;
+  int64_t n;
+  size_t sum_bytes;
 };
 
+// Scratch: the channels, the sums, then what the product takes.
 absl::Status RunFusedMatMul(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FusedMatMul*>(state);
-  TENON_ASSIGN_OR_RETURN(const FusedResults::Channel* const channels, s.results.Start(args));
-  auto* const all_sums =
-      reinterpret_cast<int32_t*>(static_cast<char*>(args.scratch) + s.results.ChannelBytes());
-  const auto* const b = static_cast<const int8_t*>(args.in[1]);
-  VisitBytes(s.in_type, args.in[0], [&](const auto* a) {
-    args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        int32_t* const sums = all_sums + i * s.n;
-        std::fill(sums, sums + s.n, 0);
-        AddRows(a + i * s.k, s.k, b, s.n, sums);
-        s.results.Store(args, channels, sums, s.n, i * s.n);
-      }
-    });
-  });
+  TENON_ASSIGN_OR_RETURN(const FusedResults::Channels channels, s.results.Start(args));
+  char* const memory = static_cast<char*>(args.scratch) + s.results.ChannelBytes();
+  auto* const sums = reinterpret_cast<int32_t*>(memory);
+  const auto store = [&](int64_t row, int64_t begin, int64_t end) {
+    s.results.Store(args, channels.From(begin), sums + row * s.n + begin, end - begin,
+                    row * s.n + begin);
+  };
+  const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = store;
+  constexpr int32_t kZero = 0;
+  s.product.Run(*args.workers, args.in[0], args.in[1], {{&kZero, 1}, {&kZero, 1}},
+                memory + s.sum_bytes, sums, &finish);
   return absl::OkStatus();
 }
 
@@ -177,9 +185,13 @@ absl::Status PrepareMatMul(Prepare& p, const Fusion& fusion) {
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, {a.dim(0), b.dim(1)}));
   TENON_ASSIGN_OR_RETURN(const FusedResults results, FusedResults::Make(p, fusion, out));
   if (out.num_elements() == 0) return absl::OkStatus();
-  p.set_scratch_bytes(results.ChannelBytes() + out.num_elements() * sizeof(int32_t));
-  p.set_run(&RunFusedMatMul, std::make_shared<FusedMatMul>(FusedMatMul{
-                                 results, p.input_type(0), a.dim(0), a.dim(1), b.dim(1)}));
+  const ByteMatMul product(a.dim(0), a.dim(1), b.dim(1), {p.input_type(0) == DataType::kQint8},
+                           {true});
+  const size_t sum_bytes = AlignedBytes(out.num_elements() * sizeof(int32_t));
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, product.ScratchBytes());
+  p.set_scratch_bytes(results.ChannelBytes() + sum_bytes + scratch);
+  p.set_run(&RunFusedMatMul,
+            std::make_shared<FusedMatMul>(FusedMatMul{results, product, b.dim(1), sum_bytes}));
   return absl::OkStatus();
 }
 

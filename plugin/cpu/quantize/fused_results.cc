@@ -3,8 +3,10 @@
 #include "plugin/cpu/quantize/fused_results.h"
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
+#include "plugin/cpu/quantize/store_sums.h"
 
 namespace tenon::cpu {
 namespace {
@@ -21,6 +23,10 @@ ValueRange SumsRange(const ValueRange& a, double a_steps, const ValueRange& b) {
 }
 
 }  // namespace
+
+const StoreSums& ChooseStoreSums() {
+  return *SelectIsa<const StoreSums*>(&sse2::kStoreSums, &avx2::kStoreSums, &avx512::kStoreSums);
+}
 
 absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion,
                                                 const Shape& out) {
@@ -60,9 +66,27 @@ absl::StatusOr<FusedResults> FusedResults::Make(Prepare& p, const Fusion& fusion
   return r;
 }
 
-size_t FusedResults::ChannelBytes() const { return AlignedBytes(channels_ * sizeof(Channel)); }
+size_t FusedResults::ChannelBytes() const { return 4 * AlignedBytes(channels_ * sizeof(double)); }
 
-absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs& args) const {
+void FusedResults::StoreMany(const StepArgs& args, const Channels& channels, const int32_t* sums,
+                             bool relu, int64_t n, int64_t i) const {
+  const auto store = [&]<typename T>(StoreSums::Function<T> function) {
+    function(sums, channels.factor, channels.offset, relu, n, static_cast<T*>(args.out[0]) + i);
+  };
+  const StoreSums& functions = ChooseStoreSums();
+  switch (out_type_) {
+    case DataType::kQint8:
+      return store(functions.s8);
+    case DataType::kQuint8:
+      return store(functions.u8);
+    case DataType::kQint32:
+      return store(functions.s32);
+    default:
+      return store(functions.f32);
+  }
+}
+
+absl::StatusOr<FusedResults::Channels> FusedResults::Start(const StepArgs& args) const {
   const ValueRange a = InputRange(args, ranges_);
   const auto b = [&](int64_t c) {
     const int64_t i = range_count_ == 1 ? 0 : c;
@@ -98,7 +122,10 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     const double steps = summand_type_ == DataType::kQint8 ? 127.0 : 255.0;
     summand_scale = Greatest(InputRange(args, summand_ + 1)) / steps;
   }
-  auto* const channels = static_cast<Channel*>(args.scratch);
+  const auto numbers = [&](int64_t k) {
+    return reinterpret_cast<double*>(static_cast<char*>(args.scratch) + k * ChannelBytes() / 4);
+  };
+  const Channels channels{numbers(0), numbers(1), numbers(2), numbers(3)};
   for (int64_t c = 0; c < channels_; ++c) {
     // The filter is int8, whose scale is symmetric: 127 steps.
     const double scale = a_scale * (Greatest(b(c)) / 127.0);
@@ -112,8 +139,10 @@ absl::StatusOr<const FusedResults::Channel*> FusedResults::Start(const StepArgs&
     }
     // Equal scales give a factor of exactly 1, also where both are infinite and the quotient would
     // be NaN.
-    channels[c] = {scale == out_scale ? 1 : scale / out_scale, bias / out_scale,
-                   summand_scale / out_scale, out_scale};
+    channels.factor[c] = scale == out_scale ? 1 : scale / out_scale;
+    channels.offset[c] = bias / out_scale;
+    channels.summand_factor[c] = summand_scale / out_scale;
+    channels.step[c] = out_scale;
   }
   if (fusion_.requantize) {
     const ValueRange asked = InputRange(args, ranges_ + 4);

@@ -44,27 +44,35 @@ class FusedResults {
   // factor's min. Reserves no scratch memory. INVALID_ARGUMENT if a shape does not fit.
   static absl::StatusOr<FusedResults> Make(Prepare& p, const Fusion& fusion, const Shape& out);
 
-  // The numbers of one channel. An integer result q is sum * factor + offset + summand *
+  // The numbers of each channel. An integer result q is sum * factor + offset + summand *
   // summand_factor, after the activation and rounded (halves to even); q stands for q * `step`. A
   // floating-point result has step 1 and is not rounded to a whole number.
-  struct Channel {
-    double factor, offset, summand_factor, step;
+  struct Channels {
+    double *factor, *offset, *summand_factor, *step;
+    // Those from channel c on.
+    Channels From(int64_t c) const {
+      return {factor + c, offset + c, summand_factor + c, step + c};
+    }
   };
   // Returns the bytes at the start of args.scratch that Start fills; the caller reserves them. They
   // are a multiple of kTensorAlignment.
   size_t ChannelBytes() const;
   // Computes all channels into args.scratch, once per run, and stores the result's range in outputs
-  // 1 and 2, unless the op dequantizes. Returns one Channel for each channel; they live as long as
-  // the scratch memory. INVALID_ARGUMENT if a scale is not positive, as that of [0, 0] is not: the
-  // scale of the first factor's range, the greatest scale of the second factor's ranges or, to
-  // requantize, the scale of the range asked for.
-  // UNIMPLEMENTED for a float bias of values that MIN_FIRST has quantized from another min than 0.
-  absl::StatusOr<const Channel*> Start(const StepArgs& args) const;
+  // 1 and 2, unless the op dequantizes. The channels live as long as the scratch memory.
+  // INVALID_ARGUMENT if a scale is not positive, as that of [0, 0] is not: the scale of the first
+  // factor's range, the greatest scale of the second factor's ranges or, to requantize, the scale
+  // of the range asked for. UNIMPLEMENTED for a float bias of values that MIN_FIRST has quantized
+  // from another min than 0.
+  absl::StatusOr<Channels> Start(const StepArgs& args) const;
 
   // Stores the results of `n` sums, of channels 0 to n - 1, as elements i to i + n - 1 of output 0.
   // Integers saturate; NaN becomes the lowest. Thread-safe for disjoint elements.
-  void Store(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
+  void Store(const StepArgs& args, const Channels& channels, const int32_t* sums, int64_t n,
              int64_t i) const {
+    const bool relu = fusion_.activation == Activation::kRelu;
+    if (!fusion_.summand && (relu || fusion_.activation == Activation::kNone) &&
+        out_type_ != DataType::kBfloat16)
+      return StoreMany(args, channels, sums, relu, n, i);
     switch (out_type_) {
       case DataType::kQint8:
         return StoreAs<int8_t>(args, channels, sums, n, i);
@@ -74,12 +82,12 @@ class FusedResults {
         return StoreAs<int32_t>(args, channels, sums, n, i);
       case DataType::kBfloat16:
         for (int64_t c = 0; c < n; ++c)
-          Bfloat16Element().Put(args.out[0], i + c, Of(args, channels[c], sums[c], i + c));
+          Bfloat16Element().Put(args.out[0], i + c, Of(args, channels, c, sums[c], i + c));
         return;
       default:
         for (int64_t c = 0; c < n; ++c) {
           static_cast<float*>(args.out[0])[i + c] =
-              static_cast<float>(Of(args, channels[c], sums[c], i + c));
+              static_cast<float>(Of(args, channels, c, sums[c], i + c));
         }
     }
   }
@@ -98,20 +106,24 @@ class FusedResults {
         return static_cast<const float*>(data)[i];
     }
   }
-  double Of(const StepArgs& args, const Channel& channel, int32_t sum, int64_t i) const {
-    double x = sum * channel.factor + channel.offset;
-    if (fusion_.summand) x += Summand(args.in[summand_], i) * channel.summand_factor;
+  // Without a summand, and with no other activation than Relu.
+  void StoreMany(const StepArgs& args, const Channels& channels, const int32_t* sums, bool relu,
+                 int64_t n, int64_t i) const;
+  double Of(const StepArgs& args, const Channels& channels, int64_t c, int32_t sum,
+            int64_t i) const {
+    double x = sum * channels.factor[c] + channels.offset[c];
+    if (fusion_.summand) x += Summand(args.in[summand_], i) * channels.summand_factor[c];
     if (fusion_.activation == Activation::kNone) return x;
     if (fusion_.activation == Activation::kRelu) return std::max(x, 0.0);
-    return Activate(fusion_.activation, fusion_.alpha, x * channel.step) / channel.step;
+    return Activate(fusion_.activation, fusion_.alpha, x * channels.step[c]) / channels.step[c];
   }
   template <typename T>
-  void StoreAs(const StepArgs& args, const Channel* channels, const int32_t* sums, int64_t n,
+  void StoreAs(const StepArgs& args, const Channels& channels, const int32_t* sums, int64_t n,
                int64_t i) const {
     constexpr double kLowest = std::numeric_limits<T>::min(),
                      kHighest = std::numeric_limits<T>::max();
     for (int64_t c = 0; c < n; ++c) {
-      const double x = std::nearbyint(Of(args, channels[c], sums[c], i + c));
+      const double x = std::nearbyint(Of(args, channels, c, sums[c], i + c));
       static_cast<T*>(args.out[0])[i + c] =
           static_cast<T>(std::min(std::max(kLowest, x), kHighest));  // NaN: the lowest
     }

@@ -4,7 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
-#include "plugin/cpu/quantize/byte_products.h"
+#include "plugin/cpu/linalg/products/byte_conv.h"
+#include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/type_sets.h"
@@ -28,37 +29,12 @@ absl::StatusOr<Operands> ReadOperands(const StepArgs& args, const QuantizedType&
 
 // --- QuantizedMatMul.
 
-struct MatMul {
-  int64_t m, n, k;
-  bool transpose_a, transpose_b;
-};
-
 absl::Status RunMatMul(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const MatMul*>(state);
   const QuantizedType type = QuantizedTypeOf(DataType::kQuint8);
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
-  const auto* const a = static_cast<const uint8_t*>(args.in[0]);
-  const auto* b = static_cast<const uint8_t*>(args.in[1]);
-  if (s.transpose_b) {
-    auto* const rows = static_cast<uint8_t*>(args.scratch);
-    for (int64_t j = 0; j < s.n; ++j) {
-      for (int64_t l = 0; l < s.k; ++l) rows[l * s.n + j] = b[j * s.k + l];
-    }
-    b = rows;
-  }
-  const ByteProducts<uint8_t> add = ChooseByteProducts().u8;
-  args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int32_t* const sums = static_cast<int32_t*>(args.out[0]) + i * s.n;
-      std::fill(sums, sums + s.n, 0);
-      AddByteRows(
-          add, s.k,
-          [&](int64_t l) {
-            return WrappingSubtract(a[s.transpose_a ? l * s.m + i : i * s.k + l], operands.zero_a);
-          },
-          b, s.n, operands.zero_b, sums);
-    }
-  });
+  static_cast<const ByteMatMul*>(state)->Run(
+      *args.workers, args.in[0], args.in[1], {{&operands.zero_a, 1}, {&operands.zero_b, 1}},
+      args.scratch, static_cast<int32_t*>(args.out[0]), nullptr);
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
   return absl::OkStatus();
 }
@@ -68,72 +44,34 @@ absl::Status PrepareMatMul(Prepare& p) {
   if (a.rank() != 2 || b.rank() != 2)
     return p.Invalid(
         absl::StrCat("both ", a.ToString(), " and ", b.ToString(), " must be matrices"));
-  auto s = std::make_shared<MatMul>();
-  TENON_ASSIGN_OR_RETURN(s->transpose_a, p.AttrBool("transpose_a"));
-  TENON_ASSIGN_OR_RETURN(s->transpose_b, p.AttrBool("transpose_b"));
-  s->m = a.dim(s->transpose_a ? 1 : 0);
-  s->k = a.dim(s->transpose_a ? 0 : 1);
-  s->n = b.dim(s->transpose_b ? 0 : 1);
-  if (b.dim(s->transpose_b ? 1 : 0) != s->k) {
+  TENON_ASSIGN_OR_RETURN(const bool transpose_a, p.AttrBool("transpose_a"));
+  TENON_ASSIGN_OR_RETURN(const bool transpose_b, p.AttrBool("transpose_b"));
+  const int64_t m = a.dim(transpose_a ? 1 : 0), k = a.dim(transpose_a ? 0 : 1);
+  const int64_t n = b.dim(transpose_b ? 0 : 1);
+  if (b.dim(transpose_b ? 1 : 0) != k) {
     return p.Invalid(
         absl::StrCat("the sizes of ", a.ToString(), " and ", b.ToString(), " do not fit"));
   }
   TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
-  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {s->m, s->n}));
+  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {m, n}));
   SetQuantizedOutput(p, output);
-  if (s->transpose_b) p.set_scratch_bytes(static_cast<size_t>(s->n * s->k));
-  p.set_run(&RunMatMul, std::move(s));
+  auto product = std::make_shared<ByteMatMul>(m, k, n, ByteSide{false, transpose_a},
+                                              ByteSide{false, transpose_b});
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, product->ScratchBytes());
+  p.set_scratch_bytes(scratch);
+  p.set_run(&RunMatMul, std::move(product));
   return absl::OkStatus();
 }
 
 // --- QuantizedConv2D.
 
-struct Conv {
-  int64_t batch, in_channels, out_channels;
-  WindowAxis rows, columns;
-};
-
 // Pixels outside of the image stand for 0.
-void ConvPixel(const Conv& s, const Operands& operands, const uint8_t* image, const uint8_t* filter,
-               int64_t row, int64_t column, int32_t* sums) {
-  const ByteProducts<uint8_t> add = ChooseByteProducts().u8;
-  std::fill(sums, sums + s.out_channels, 0);
-  for (int64_t i = 0; i < s.rows.size; ++i) {
-    const int64_t y = row * s.rows.stride - s.rows.before + i;
-    // Its term is (zero - zero) * weight.
-    if (y < 0 || y >= s.rows.in) continue;
-    for (int64_t j = 0; j < s.columns.size; ++j) {
-      const int64_t x = column * s.columns.stride - s.columns.before + j;
-      if (x < 0 || x >= s.columns.in) continue;
-      const uint8_t* const pixel = image + (y * s.columns.in + x) * s.in_channels;
-      const uint8_t* const weights =
-          filter + (i * s.columns.size + j) * s.in_channels * s.out_channels;
-      AddByteRows(
-          add, s.in_channels,
-          [&](int64_t c) { return WrappingSubtract(pixel[c], operands.zero_a); }, weights,
-          s.out_channels, operands.zero_b, sums);
-    }
-  }
-}
-
 absl::Status RunConv(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Conv*>(state);
   const QuantizedType type = QuantizedTypeOf(DataType::kQuint8);
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
-  const auto* const images = static_cast<const uint8_t*>(args.in[0]);
-  const auto* const filter = static_cast<const uint8_t*>(args.in[1]);
-  const int64_t image = s.rows.in * s.columns.in * s.in_channels;
-  const int64_t work = s.columns.out * s.rows.size * s.columns.size * s.in_channels;
-  args.workers->ParallelFor(
-      s.batch * s.rows.out, GrainFor(work * s.out_channels), [&](int64_t begin, int64_t end) {
-        for (int64_t t = begin; t < end; ++t) {
-          for (int64_t column = 0; column < s.columns.out; ++column) {
-            ConvPixel(
-                s, operands, images + t / s.rows.out * image, filter, t % s.rows.out, column,
-                static_cast<int32_t*>(args.out[0]) + (t * s.columns.out + column) * s.out_channels);
-          }
-        }
-      });
+  TENON_RETURN_IF_ERROR(static_cast<const ByteConv*>(state)->Run(
+      args, args.scratch, args.in[0], args.in[1], operands.zero_a, operands.zero_b,
+      static_cast<int32_t*>(args.out[0]), nullptr));
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
   return absl::OkStatus();
 }
@@ -158,19 +96,21 @@ absl::Status PrepareConv(Prepare& p) {
   if (strides[0] != 1 || strides[3] != 1 || strides[1] != strides[2])
     return p.Invalid("the strides must be 1 for batch and channels and equal otherwise");
   if (attrs.dilations != Dims(4, 1)) return p.Invalid("the dilations must be 1");
-  auto s = std::make_shared<Conv>();
-  s->batch = input.dim(0);
-  s->in_channels = input.dim(3);
-  s->out_channels = filter.dim(3);
-  TENON_ASSIGN_OR_RETURN(s->rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
-  TENON_ASSIGN_OR_RETURN(s->columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
-  Center(attrs.padding == "SAME", &s->rows);
-  Center(attrs.padding == "SAME", &s->columns);
+  Windows w;
+  w.batch = input.dim(0);
+  w.in_channels = input.dim(3);
+  w.out_channels = filter.dim(3);
+  TENON_ASSIGN_OR_RETURN(w.rows, MakeWindowAxis(p, attrs, 0, input.dim(1), filter.dim(0)));
+  TENON_ASSIGN_OR_RETURN(w.columns, MakeWindowAxis(p, attrs, 1, input.dim(2), filter.dim(1)));
+  Center(attrs.padding == "SAME", &w.rows);
+  Center(attrs.padding == "SAME", &w.columns);
   TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   TENON_ASSIGN_OR_RETURN(const Shape output,
-                         CheckedShape(p, {s->batch, s->rows.out, s->columns.out, s->out_channels}));
+                         CheckedShape(p, {w.batch, w.rows.out, w.columns.out, w.out_channels}));
   SetQuantizedOutput(p, output);
-  p.set_run(&RunConv, std::move(s));
+  auto conv = std::make_shared<ByteConv>(w, false, false);
+  if (output.num_elements() > 0) p.set_scratch_bytes(conv->ScratchBytes(p.workers(), false));
+  p.set_run(&RunConv, std::move(conv));
   return absl::OkStatus();
 }
 

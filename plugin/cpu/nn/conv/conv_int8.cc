@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/nn/conv/conv.h"
 
 namespace tenon::cpu {
@@ -18,6 +20,7 @@ struct Int8Conv {
   ConvProblem q;
   bool relu = false;
   bool has_side = false;
+  std::optional<ByteConv> blocks = std::nullopt;  // where channels are last, in one group
 };
 
 constexpr int64_t kChannelsTogether = 64;  // output channels that are summed together
@@ -60,6 +63,24 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
   auto* const to = static_cast<int8_t*>(args.out[0]);
   // Relu is a clamp at 0, which Narrow's lower bound makes.
   const float low = s.relu ? 0 : -128;
+  // Of channels [c, c + n) of one place.
+  const auto store = [&](int64_t image, int64_t out, int64_t c, int64_t n, const auto* sums) {
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t at = q.OutputAt(image, out, c + k);
+      float value = static_cast<float>(static_cast<int32_t>(sums[k])) * scale;
+      if (s.has_side) value += static_cast<float>(side[at]) * side_scale;
+      to[at] = Narrow(value + bias[c + k], low);
+    }
+  };
+  if (s.blocks) {
+    const auto store_places = [&](int64_t image, int64_t first, int64_t count,
+                                  const int32_t* sums) {
+      for (int64_t i = 0; i < count; ++i)
+        store(image, first + i, 0, q.out_channels, sums + i * q.out_channels);
+    };
+    const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store_places;
+    return s.blocks->Run(args, args.scratch, images, filter, 0, 0, nullptr, &finish);
+  }
   const int64_t work = q.window_places() * q.place_elements();
   args.workers->ParallelFor(
       q.batch * q.out_places(), GrainFor(work), [&](int64_t begin, int64_t end) {
@@ -68,13 +89,7 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
           for (int64_t c = 0, n = 0; c < q.out_channels; c += n) {
             // A block ends with its group, because all of its channels read the same inputs.
             n = std::min(kChannelsTogether, q.out_per_group() - c % q.out_per_group());
-            const auto sums = Sums(q, images, filter, image, out, c, n);
-            for (int64_t k = 0; k < n; ++k) {
-              const int64_t at = q.OutputAt(image, out, c + k);
-              float value = static_cast<float>(static_cast<int32_t>(sums[k])) * scale;
-              if (s.has_side) value += static_cast<float>(side[at]) * side_scale;
-              to[at] = Narrow(value + bias[c + k], low);
-            }
+            store(image, out, c, n, Sums(q, images, filter, image, out, c, n).data());
           }
         }
       });
@@ -113,7 +128,12 @@ absl::Status PrepareInt8Conv(Prepare& p) {
     if (p.input_shape(i).num_elements() != 1) return p.Invalid("the scales must be scalars");
   }
   p.set_output_shape(0, output);
-  if (output.num_elements() > 0) p.set_run(&RunInt8Conv, std::move(s));
+  if (output.num_elements() == 0) return absl::OkStatus();
+  if (s->q.groups == 1 && !s->q.channels_first) {
+    s->blocks.emplace(s->q, true, true);
+    p.set_scratch_bytes(s->blocks->ScratchBytes(p.workers(), true));
+  }
+  p.set_run(&RunInt8Conv, std::move(s));
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // UniformQuantizedDot, UniformQuantizedDotHybrid: products of matrices.
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/uniform/products.h"
 #include "plugin/kernels/kernel.h"
 
@@ -10,9 +11,15 @@ namespace {
 struct Dot {
   int64_t m, k, n;
   ProductScales scales;
+  ByteMatMul product;
 
-  // Of the scratch, which holds the results' factors and then, in hybrid ops, the quantized rows.
+  // Of the scratch, which holds the results' factors, in hybrid ops the rows' scales, zero points
+  // and quantized values, then the sums and what the product takes.
   size_t FactorBytes() const { return AlignedBytes(ProductResults::ScratchBytes(scales)); }
+  size_t RowScaleBytes() const { return scales.hybrid ? AlignedBytes(m * sizeof(RowScale)) : 0; }
+  size_t ZeroBytes() const { return scales.hybrid ? AlignedBytes(m * sizeof(int32_t)) : 0; }
+  size_t RowBytes() const { return scales.hybrid ? AlignedBytes(m * k) : 0; }
+  size_t SumBytes() const { return AlignedBytes(m * n * sizeof(int32_t)); }
 };
 
 RowScale QuantizeRow(const float* in, int64_t n, int8_t* out) {
@@ -31,30 +38,33 @@ absl::Status RunDot(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Dot*>(state);
   TENON_ASSIGN_OR_RETURN(const ProductResults results,
                          ProductResults::Read(s.scales, args, args.scratch));
-  auto* const rows = static_cast<int8_t*>(args.scratch) + s.FactorBytes();
-  const auto* const rhs = static_cast<const int8_t*>(args.in[1]);
-  args.workers->ParallelFor(s.m, GrainFor(s.n * s.k), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      RowScale scale{1, 1, s.scales.hybrid ? 0 : ZeroAt(args, ProductScales::kLhsInput + 1, 0)};
-      const int8_t* row = static_cast<const int8_t*>(args.in[0]) + i * s.k;
-      if (s.scales.hybrid) {
-        // Each row has its own place in scratch, because rows are quantized by the threads that
-        // multiply them.
-        int8_t* const quantized = rows + i * s.k;
-        scale = QuantizeRow(static_cast<const float*>(args.in[0]) + i * s.k, s.k, quantized);
-        row = quantized;
+  char* const memory = static_cast<char*>(args.scratch) + s.FactorBytes();
+  auto* const scales = reinterpret_cast<RowScale*>(memory);
+  auto* const zeros = reinterpret_cast<int32_t*>(memory + s.RowScaleBytes());
+  auto* const rows = reinterpret_cast<int8_t*>(zeros) + s.ZeroBytes();
+  auto* const sums = reinterpret_cast<int32_t*>(rows + s.RowBytes());
+  ByteZeros points{{zeros, static_cast<size_t>(s.m)},
+                   {static_cast<const int32_t*>(args.in[s.scales.rhs_input() + 1]),
+                    static_cast<size_t>(s.scales.per_feature ? s.n : 1)}};
+  if (s.scales.hybrid) {
+    args.workers->ParallelFor(s.m, GrainFor(4 * s.k), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        scales[i] =
+            QuantizeRow(static_cast<const float*>(args.in[0]) + i * s.k, s.k, rows + i * s.k);
+        zeros[i] = scales[i].zero;
       }
-      for (int64_t j = 0; j < s.n; ++j) {
-        const int32_t zero = results.rhs_zero(j);
-        int32_t sum = 0;
-        for (int64_t l = 0; l < s.k; ++l) {
-          sum = WrappingAdd(sum, WrappingMultiply(WrappingSubtract(row[l], scale.zero),
-                                                  WrappingSubtract(rhs[l * s.n + j], zero)));
-        }
-        results.Store(i * s.n + j, j, sum, scale.scale);
-      }
-    }
-  });
+    });
+  } else {
+    points.left = {static_cast<const int32_t*>(args.in[ProductScales::kLhsInput + 1]), 1};
+  }
+  const auto store = [&](int64_t row, int64_t begin, int64_t end) {
+    const float scale = s.scales.hybrid ? scales[row].scale : 1;
+    for (int64_t j = begin; j < end; ++j)
+      results.Store(row * s.n + j, j, sums[row * s.n + j], scale);
+  };
+  const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = store;
+  s.product.Run(*args.workers, s.scales.hybrid ? rows : args.in[0], args.in[1], points,
+                reinterpret_cast<char*>(sums) + s.SumBytes(), sums, &finish);
   return absl::OkStatus();
 }
 
@@ -88,10 +98,14 @@ absl::Status PrepareDot(Prepare& p) {
   }
   TENON_ASSIGN_OR_RETURN(ProductScales scales, ReadProductScales(p, out, rhs_axis, out_axis));
   scales.features = out.dim(1);
-  auto s = std::make_shared<Dot>(Dot{lhs.dim(0), lhs.dim(1), rhs.dim(1), scales});
+  auto s =
+      std::make_shared<Dot>(Dot{lhs.dim(0), lhs.dim(1), rhs.dim(1), scales,
+                                ByteMatMul(lhs.dim(0), lhs.dim(1), rhs.dim(1), {true}, {true})});
   p.set_output_shape(0, out);
   if (out.num_elements() == 0) return absl::OkStatus();
-  p.set_scratch_bytes(s->FactorBytes() + (hybrid ? s->m * s->k : 0));
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, s->product.ScratchBytes());
+  p.set_scratch_bytes(s->FactorBytes() + s->RowScaleBytes() + s->ZeroBytes() + s->RowBytes() +
+                      s->SumBytes() + scratch);
   p.set_run(&RunDot, std::move(s));
   return absl::OkStatus();
 }

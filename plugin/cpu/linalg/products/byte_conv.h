@@ -1,0 +1,55 @@
+// Convolutions of bytes with zero points, summed in 32 bits: the windows of some places become
+// packed rows, which are multiplied by the filter as a matrix (byte_matmul.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "plugin/cpu/base/window.h"
+#include "plugin/cpu/linalg/products/byte_matmul.h"
+#include "plugin/kernels/kernel.h"
+
+namespace tenon::cpu {
+
+// Window places outside of the input add nothing, whatever the zero points are. Channels are last,
+// in one group; the filter is [window places, in_channels, out_channels]. Immutable; several runs
+// share it.
+class ByteConv {
+ public:
+  ByteConv(const Windows& windows, bool left_signed, bool right_signed);
+
+  const Windows& windows() const { return w_; }
+  // Returns the bytes of scratch memory for Run, with a place for the sums if they go nowhere else.
+  size_t ScratchBytes(const Workers& workers, bool own_sums) const;
+  // Calls finish(image, first, count, sums) for `count` places of the output of an image, from
+  // `first` on, from any thread, once for each place: the sums of their channels, one place after
+  // the other, in scratch memory or, if `sums` is not null, in that tensor of the output's shape.
+  // `scratch` takes the place of args.scratch. finish may be null if sums is not.
+  absl::Status Run(const StepArgs& args, void* scratch, const void* images, const void* filter,
+                   int32_t left_zero, int32_t right_zero, int32_t* sums,
+                   const absl::FunctionRef<void(int64_t image, int64_t first, int64_t count,
+                                                const int32_t* sums)>* finish) const;
+
+ private:
+  struct Operands;
+  int64_t tiles() const;
+  int64_t tile_places() const;
+  size_t SlotBytes(bool own_sums) const;
+  size_t SharedBytes() const;
+  // Whether the windows of places in sequence are rows as they lie.
+  bool in_place() const;
+  // Returns the number of window places inside of the image.
+  int64_t PackWindow(const Operands& o, int64_t image, int64_t place, char* to) const;
+  // Takes off the sums of a place what its zero points add. `inside` is what PackWindow returned;
+  // `total` is memory for a sum of each channel.
+  void Correct(const Operands& o, int64_t place, int64_t inside, const char* row, int32_t* total,
+               int32_t* sums) const;
+
+  Windows w_;
+  bool left_signed_;
+  ByteRightSide filter_;
+};
+
+}  // namespace tenon::cpu
