@@ -50,8 +50,27 @@ absl::StatusOr<std::vector<ClusterProgram::Parameter>> BindProgramParameters(
   return parameters;
 }
 
+// Staging memory costs a copy on the host, which for so many bytes is no faster than the plug-in's
+// own way from memory that is not mapped.
+constexpr size_t kMostStagedBytes = size_t{4} << 20;
+constexpr size_t kStagedAlignment = 64;
+
+// Gives each input and each result its place in staging memory.
+void PlanStaging(ClusterProgram& program) {
+  const auto place = [&](const BufferSpec& spec) {
+    const size_t at = program.staged_bytes;
+    program.staged_bytes += (spec.bytes() + kStagedAlignment - 1) & ~(kStagedAlignment - 1);
+    return at;
+  };
+  for (ClusterProgram::Parameter& p : program.parameters)
+    if (p.weight == nullptr) p.staged_at = place(p.spec);
+  for (const BufferSpec& result : program.results)
+    program.results_staged_at.push_back(place(result));
+}
+
 // What one run holds until it is over.
 struct ClusterRun {
+  pjrt::MappedMemory::Block staging;  // or nothing: copies use the caller's memory
   absl::InlinedVector<pjrt::Buffer, 8> uploads;
   absl::InlinedVector<pjrt::Event, 8> transfers;  // of `uploads`
   absl::InlinedVector<pjrt::abi::Buffer*, 32> arguments;
@@ -69,8 +88,10 @@ absl::Status UploadInputs(const ClusterProgram& program, const Cluster& cluster,
     }
     // A pointer to nothing may be null, which plug-ins need not take.
     static constexpr char kNothing = 0;
-    const void* const data = in[p.input] == nullptr ? &kNothing : in[p.input];
-    // The caller keeps its memory until the run is over.
+    const void* data = in[p.input] == nullptr ? &kNothing : in[p.input];
+    if (run.staging && p.spec.bytes() > 0)
+      data = std::memcpy(run.staging.data() + p.staged_at, data, p.spec.bytes());
+    // The caller keeps its memory until the run is over, and so does `run`.
     TENON_ASSIGN_OR_RETURN(pjrt::Buffer buffer,
                            client.Upload(data, p.spec, program.index, HostData::kUntilBufferGone,
                                          &run.transfers.emplace_back(), cluster.name));
@@ -114,8 +135,9 @@ absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluste
   for (size_t i = 0; status.ok() && i < targets.size(); ++i) {
     const BufferSpec& spec = program.results[i];
     if (spec.bytes() == 0) continue;
+    void* const to = run.staging ? run.staging.data() + program.results_staged_at[i] : targets[i];
     absl::StatusOr<pjrt::Event> copy =
-        run.results[i].ToHost(targets[i], spec.bytes(), spec.shape.rank(), cluster.name);
+        run.results[i].ToHost(to, spec.bytes(), spec.shape.rank(), cluster.name);
     status = copy.status();
     if (status.ok()) copies.push_back(*std::move(copy));
   }
@@ -123,6 +145,11 @@ absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluste
   const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& copy : copies)
     status.Update(copy.Await(timeout_s, "a copy to the host", cluster.name));
+  if (!run.staging || !status.ok()) return status;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (const size_t bytes = program.results[i].bytes(); bytes > 0)
+      std::memcpy(targets[i], run.staging.data() + program.results_staged_at[i], bytes);
+  }
   return status;
 }
 
@@ -160,6 +187,8 @@ void AwaitTransfers(const ClusterProgram& program, const Cluster& cluster, Clust
   const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& transfer : run.transfers)
     transfer.Await(timeout_s, "a transfer to the device", cluster.name).IgnoreError();
+  // A copy that was not over in time may still write.
+  run.staging.Abandon();
 }
 
 }  // namespace
@@ -220,6 +249,7 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
   TENON_ASSIGN_OR_RETURN(
       program->parameters,
       BindProgramParameters(cluster, lowered, *program->client, program->index, weights));
+  PlanStaging(*program);
   absl::StatusOr<std::shared_ptr<pjrt::Executable>> executable =
       program->client->Compile(lowered.text, program->index, program->results, cluster.name);
   if (!executable.ok())
@@ -232,6 +262,10 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                          void* const* out, const stablehlo::Check** failed) {
   ClusterRun run;
+  // Where programs leave their results to the host, inputs need no copy either.
+  if (program.where.load(std::memory_order_relaxed) == Where::kDevice &&
+      program.staged_bytes <= kMostStagedBytes)
+    run.staging = program.client->mapped_memory().Take(program.staged_bytes);
   absl::InlinedVector<void*, 8> targets(out, out + program.num_results);
   absl::InlinedVector<unsigned char, 8> flags(program.checks.size(), 1);
   for (unsigned char& flag : flags) targets.push_back(&flag);

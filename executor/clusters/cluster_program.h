@@ -53,6 +53,7 @@ struct ClusterProgram {
     int input = -1;  // of the cluster's node; -1: a weight
     std::shared_ptr<const pjrt::Buffer> weight;
     pjrt::BufferSpec spec;
+    size_t staged_at = 0;  // of an input, in the staging memory of a run
   };
   RunnableCluster* cluster = nullptr;  // null for a program that is run by hand
   std::shared_ptr<pjrt::Client> client;
@@ -62,6 +63,8 @@ struct ClusterProgram {
   std::vector<pjrt::BufferSpec> inputs;   // of the node, for ordinary kernels
   std::vector<pjrt::BufferSpec> results;  // of the node, then one flag for each check
   size_t num_results = 0;                 // of the node
+  std::vector<size_t> results_staged_at;
+  size_t staged_bytes = 0;  // of all inputs and results
   std::vector<stablehlo::Check> checks;
   std::vector<stablehlo::Argument> arguments;  // that the cluster was lowered for
   mutable std::atomic<Where> where{Where::kUnknown};

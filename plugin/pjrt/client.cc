@@ -34,6 +34,7 @@ absl::StatusOr<std::shared_ptr<Client>> Client::Create(std::shared_ptr<const Api
   if (has_defaults && absl::IsInvalidArgument(made)) made = client->Make(options);
   TENON_RETURN_IF_ERROR(made);
   TENON_RETURN_IF_ERROR(client->Describe());
+  client->mapped_.emplace(client->api_, client->client_);
   return client;
 }
 
@@ -51,6 +52,7 @@ absl::Status Client::Make(const std::vector<ClientOption>& options) {
 Client::~Client() {
   if (client_ == nullptr) return;
   programs_.Clear();
+  mapped_.reset();
   auto args = Fresh<abi::ClientDestroyArgs>();
   args.client = client_;
   api_->Release(fn::Client_Destroy, args);

@@ -19,6 +19,7 @@
 #include "plugin/pjrt/buffer.h"
 #include "plugin/pjrt/disk_cache.h"
 #include "plugin/pjrt/executable.h"
+#include "plugin/pjrt/mapped_memory.h"
 #include "plugin/pjrt/options.h"
 #include "plugin/pjrt/program_cache.h"
 
@@ -70,6 +71,8 @@ class Client : public std::enable_shared_from_this<Client> {
   // The longest wait for one event.
   double timeout_s() const { return timeout_s_; }
   void set_timeout_s(double seconds) { timeout_s_ = seconds; }
+  // Host memory for copies to and from the devices.
+  MappedMemory& mapped_memory() { return *mapped_; }
 
   // Keeps compiled programs in this folder, too, from the next Compile on; empty: nowhere.
   void set_program_folder(const std::string& folder);
@@ -107,6 +110,7 @@ class Client : public std::enable_shared_from_this<Client> {
 
   const std::shared_ptr<const Api> api_;
   abi::Client* client_ = nullptr;
+  std::optional<MappedMemory> mapped_;  // once there is a client
   std::string platform_name_, platform_version_;
   std::vector<DeviceInfo> devices_;
   ProgramCache programs_;

@@ -57,7 +57,6 @@ TEST(PjrtExplain, TellsTheClusterOfEachNode) {
   EXPECT_LE(fed, 1);
 }
 
-// A compiler that fails costs a warning, or with --xla-errors=fail the run.
 // A loop keeps a list that nobody reads as an input, though nothing makes it.
 TEST(PjrtLists, ThatNobodyReadsCrossNoBorder) {
   const Finished run = GraphRun(
@@ -65,6 +64,7 @@ TEST(PjrtLists, ThatNobodyReadsCrossNoBorder) {
   EXPECT_EQ(run.exit, 0) << run.out << run.err;
 }
 
+// A compiler that fails costs a warning, or with --xla-errors=fail the run.
 TEST(PjrtErrors, ACompilerThatFailsIsAFallback) {
   std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
   for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--json")})
@@ -131,8 +131,34 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"dies", "executions=2", "", "ordinary kernels run"},
         Misbehaviour{"throws", "", "throw=LoadedExecutable_Execute", "threw an exception"},
         Misbehaviour{"loop_of_extensions", "", "extensions=loop", ""},
-        Misbehaviour{"no_pointers", "", "null_functions=Buffer_OpaqueDeviceMemoryDataPointer", ""}),
+        Misbehaviour{"no_pointers", "", "null_functions=Buffer_OpaqueDeviceMemoryDataPointer", ""},
+        Misbehaviour{"maps_no_memory", "", "null_functions=Buffer_IsOnCpu;Client_DmaMap", ""},
+        Misbehaviour{"fails_to_map", "", "null_functions=Buffer_IsOnCpu,fail=Client_DmaMap:8", ""}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// The first run finds out that results are not on the host. All later runs copy by way of one
+// block.
+TEST(PjrtTransfers, UseMappedMemoryAgain) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg :
+       {std::string("--plugin"), Reference(), std::string("--runs"), std::string("5"),
+        std::string("--xla-errors"), std::string("fail")})
+    args.push_back(arg);
+  const auto count = [&](const std::string& variable, const std::string& function) {
+    const Finished run = GraphRun({args, "", {{"TENON_PJRT_REFERENCE", variable}}});
+    EXPECT_EQ(run.exit, 0) << run.out << run.err;
+    int n = 0;
+    for (size_t at = run.err.find(function); at != run.err.npos;
+         at = run.err.find(function, at + 1))
+      ++n;
+    return n;
+  };
+  const std::string on_device = "trace=true,null_functions=Buffer_IsOnCpu";
+  EXPECT_EQ(count(on_device, "Client_DmaMap"), 1);
+  EXPECT_EQ(count(on_device, "Client_DmaUnmap"), 1);
+  EXPECT_EQ(count(on_device + ",fail=Client_DmaMap:8", "Client_DmaMap"), 1);
+  EXPECT_EQ(count("trace=true", "Client_DmaMap"), 0);
+}
 
 // Beside NaN and infinity TensorFlow's kernels have answers of their own.
 TEST(PjrtNumbers, AreTensorFlowsBesideNan) {
