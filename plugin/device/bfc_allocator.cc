@@ -98,6 +98,7 @@ class BfcAllocator::Core {
   std::vector<Chunk*> returned_ ABSL_GUARDED_BY(mutex_);
   std::deque<Chunk*> resting_ ABSL_GUARDED_BY(mutex_);
   size_t resting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int telling_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of FreeWatched that have not ended
   std::array<Chunk*, kBins> bins_ ABSL_GUARDED_BY(mutex_) = {};
   BfcStats stats_ ABSL_GUARDED_BY(mutex_);
 };
@@ -145,24 +146,26 @@ void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
     absl::MutexLock lock(&mutex_);
     if (source_ == nullptr) return;  // what the watch looks after is gone too
     returned_.push_back(chunk);
+    ++telling_;
   }
   if (options_.watch->IsFree()) EndRests(options_.limit_bytes / 8);
+  absl::MutexLock lock(&mutex_);
+  --telling_;
 }
 
 // Tells the watch of what was returned, and frees resting chunks, the oldest first, until at most
 // `keep` bytes rest. Calls the watch without the lock, since the watch calls the plug-in. A chunk
-// rests only once the watch knows of it: another thread may end its rest at once.
+// rests only once the watch knows of it: another thread may end its rest at once. The allocator
+// does not end meanwhile: Close waits for FreeWatched, and Allocate is a call of the allocator.
 void BfcAllocator::Core::EndRests(size_t keep) {
   std::vector<Chunk*> returned, rested;
   {
     absl::MutexLock lock(&mutex_);
-    if (source_ == nullptr) return;
     returned.swap(returned_);
   }
   for (Chunk* const chunk : returned) options_.watch->Returned(chunk->data + options_.zone);
   {
     absl::MutexLock lock(&mutex_);
-    if (source_ == nullptr) return;
     for (Chunk* const chunk : returned) {
       resting_.push_back(chunk);
       resting_bytes_ += chunk->bytes;
@@ -307,6 +310,8 @@ void BfcAllocator::Core::Unlink(Chunk* chunk) {
 // Chunks that are still out keep their Chunk records, which the buffers point to.
 void BfcAllocator::Core::Close() {
   absl::MutexLock lock(&mutex_);
+  const auto none = [](int* telling) { return *telling == 0; };
+  mutex_.Await(absl::Condition(+none, &telling_));
   for (const Region& region : regions_) source_->FreeRegion(region.data, region.bytes);
   regions_.clear();
   source_ = nullptr;

@@ -73,9 +73,10 @@ class ConfigReader {
     // 0 leaves the number open, and 1 is what there is.
     if (proto_.inter_op_parallelism_threads() > 1)
       Ignore("inter_op_parallelism_threads",
-             "the nodes of a run follow each other on the thread of the caller");
+             "the nodes of a run share the threads of intra_op_parallelism_threads");
     if (proto_.session_inter_op_thread_pool_size() > 0)
-      Ignore("session_inter_op_thread_pool", "a run uses the thread of the caller");
+      Ignore("session_inter_op_thread_pool",
+             "the nodes of a run share the threads of intra_op_parallelism_threads");
     IgnoreDeviceOptions("gpu_options", proto_.gpu_options());
     IgnoreDeviceOptions("pluggable_device_options", proto_.pluggable_device_options());
     if (proto_.graph_options().build_cost_model() > 0)

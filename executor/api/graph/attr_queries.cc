@@ -244,6 +244,7 @@ absl::Status GetShapeProto(TF_Operation* oper, const char* attr_name, TF_Buffer*
 absl::Status GetShapeProtos(TF_Operation* oper, const char* attr_name, TF_Buffer** to,
                             int max_values) {
   TENON_ASSIGN_OR_RETURN(const AttrValue list, FindList(oper, attr_name));
+  TENON_RETURN_IF_ERROR(CheckValueKind(list, AttrKind::kShape, /*list=*/true));
   std::vector<std::string_view> wires;
   WireReader reader(list.wire());
   WireField f;

@@ -21,7 +21,7 @@ absl::Status CheckThreadPool(int pool, const SessionConfig& config) {
 void ReportWithoutEffect(const pb::RunOptions& options) {
   if (options.inter_op_thread_pool() > 0) {
     WarnOf(absl::UnimplementedError(
-        "RunOptions: inter_op_thread_pool has no effect: a run uses the thread of the caller"));
+        "RunOptions: inter_op_thread_pool has no effect: all runs of a session share its threads"));
   }
   if (options.report_tensor_allocations_upon_oom()) {
     WarnOf(absl::UnimplementedError(

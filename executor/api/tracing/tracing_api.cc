@@ -146,12 +146,12 @@ void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs, TF_AbstractTensor* c
 
 TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList* outputs,
                                          TF_Status* status) {
-  if (!Given(ctx != nullptr, status, ctx, outputs) ||
-      !Given(outputs != nullptr || !ctx->engine->traces(), status))
-    return nullptr;
-  TF_AbstractFunction* const function =
-      ctx->engine->Finalize(outputs == nullptr ? TF_OutputList() : *outputs, status);
-  if (ctx->engine->traces()) TF_DeleteExecutionContext(ctx);
+  if (!Given(ctx != nullptr, status, ctx)) return nullptr;
+  const bool traces = ctx->engine->traces();
+  TF_AbstractFunction* function = nullptr;
+  if (Given(outputs != nullptr || !traces, status, outputs))
+    function = ctx->engine->Finalize(outputs == nullptr ? TF_OutputList() : *outputs, status);
+  if (traces) TF_DeleteExecutionContext(ctx);
   return function;
 }
 

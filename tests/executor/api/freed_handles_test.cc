@@ -230,6 +230,11 @@ TEST_F(CFreedHandles, While) {
   TF_FinishWhile(&failed, s(), &output);
   ExpectDeleted("were deleted");
   TF_AbortWhile(&failed);
+  const TF_WhileParams nowhere = new_loop();
+  TF_FinishWhile(&nowhere, s(), nullptr);
+  EXPECT_EQ("argument 'outputs' is NULL", message());
+  TF_FinishWhile(&nowhere, s(), &output);
+  ExpectDeleted("were deleted");
   // Params that no TF_NewWhile has made end no graph of others.
   const TF_WhileParams next = new_loop();
   const TF_WhileParams mixed{1,       next.cond_graph, nullptr, {}, next.body_graph,

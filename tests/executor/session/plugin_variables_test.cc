@@ -72,7 +72,11 @@ std::string_view lock_fault;
 void ApplyGradientDescent(void*, TF_OpKernelContext* ctx) {
   CStatus status;
   const int inputs[] = {0};
-  TF_VariableInputLockHolder* holder = nullptr;
+  auto* holder = reinterpret_cast<TF_VariableInputLockHolder*>(&status);  // leads to no holder
+  TF_MaybeLockVariableInputMutexesInOrder(ctx, true, false, nullptr, 1, CopyOnDevice, &holder,
+                                          status.get());
+  EXPECT_EQ(TF_GetCode(status.get()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(holder, nullptr);
   TF_MaybeLockVariableInputMutexesInOrder(ctx, true, false, inputs, 1, CopyOnDevice, &holder,
                                           status.get());
   ASSERT_EQ(TF_GetCode(status.get()), TF_OK) << TF_Message(status.get());

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 
 namespace tenon {
 namespace {
@@ -138,6 +140,45 @@ TEST(BfcAllocator, BuffersThatOutliveItAreNotWatched) {
   late = BufferRef();
   EXPECT_TRUE(watch.expired());
   EXPECT_EQ(calls, 1);
+}
+
+// The allocator's end waits for the calls that another thread makes as it gives a chunk back.
+TEST(BfcAllocator, TheWatchHearsNothingAfterTheEnd) {
+  class Slow : public ChunkWatch {
+   public:
+    void Given(void*, size_t) override {}
+    void Returned(void*) override {
+      begun.Notify();
+      may_end.WaitForNotification();
+      EXPECT_FALSE(ended);
+    }
+    void Rested(void*) override {
+      EXPECT_FALSE(ended);
+      rested = true;
+    }
+    bool IsFree() const override { return true; }
+
+    absl::Notification begun, may_end;
+    std::atomic<bool> ended = false, rested = false;
+  };
+  HeapSource source;
+  const auto watch = std::make_shared<Slow>();
+  BfcOptions options{4 * kMiB, true, "dev", 256};
+  options.watch = watch;
+  auto allocator = std::make_unique<BfcAllocator>(&source, std::move(options));
+  BufferRef large = *allocator->Allocate(kMiB);
+  std::thread giver([&] { large = BufferRef(); });
+  watch->begun.WaitForNotification();
+  std::thread ender([&] {
+    allocator.reset();
+    watch->ended = true;
+  });
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_FALSE(watch->ended);
+  watch->may_end.Notify();
+  giver.join();
+  ender.join();
+  EXPECT_TRUE(watch->rested);
 }
 
 // One thread gives back a chunk that may rest. Another thread gives back one that is too large to

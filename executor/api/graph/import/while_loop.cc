@@ -322,10 +322,11 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Statu
 }
 
 void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status, TF_Output* outputs) {
-  if (!AllGiven({{"params", params}, {"outputs", outputs}}, status)) return;
+  if (!AllGiven({{"params", params}}, status)) return;
   const absl::Status ours = tenon::api::CheckAreOurs(*params);
   if (!ours.ok()) return StatusToC(ours, status);
-  StatusToC(tenon::api::FinishLoop(*params, outputs), status);
+  if (AllGiven({{"outputs", outputs}}, status))
+    StatusToC(tenon::api::FinishLoop(*params, outputs), status);
   tenon::api::FreeParams(*params);
 }
 

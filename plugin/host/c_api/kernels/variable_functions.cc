@@ -314,9 +314,9 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
                                              TF_VariableInputLockHolder** lockHolder,
                                              TF_Status* status) {
   ctx = tenon::InCall(ctx, __func__);
-  if (!AllGiven({{"lockHolder", lockHolder}}, status) ||
-      !IsArray("inputs", inputs, static_cast<int64_t>(len), status))
-    return;
+  if (!AllGiven({{"lockHolder", lockHolder}}, status)) return;
+  *lockHolder = nullptr;
+  if (!IsArray("inputs", inputs, static_cast<int64_t>(len), status)) return;
   TF_VariableInputLockHolder* const holder = tenon::TakeHolder(ctx);
   const absl::Status locked = tenon::LockVariables(
       ctx, do_lock, sparse, absl::MakeConstSpan(inputs, len), copyFunc, *holder);

@@ -136,6 +136,11 @@ TEST_F(CFreedEager, UnifiedFunctionIsFinalizedOnce) {
   EXPECT_EQ(status_.text(), "OK");
   EXPECT_EQ(TF_FinalizeFunction(context, none, status_), nullptr);
   ExpectDeleted();
+  TF_ExecutionContext* const nowhere = TF_CreateFunction("g", status_);
+  EXPECT_EQ(TF_FinalizeFunction(nowhere, nullptr, status_), nullptr);
+  EXPECT_EQ(status_.text(), "3 an argument is NULL");
+  EXPECT_EQ(TF_FinalizeFunction(nowhere, none, status_), nullptr);
+  ExpectDeleted();
   TF_DeleteOutputList(none);
   TF_DeleteOutputList(none);
   EXPECT_EQ(TF_OutputListNumOutputs(none), 0);

@@ -165,6 +165,9 @@ TEST_F(Attrs, ShapeProtos) {
   ExpectOk();
   TF_SetAttrTensorShapeProto(desc(), "_bad", "\xff\xff", 2, s());
   ExpectInvalid("Unparseable TensorShapeProto");
+  const int64_t number = 7;
+  TF_SetAttrIntList(desc(), "_is", &number, 1);
+  TF_SetAttrIntList(desc(), "_none", nullptr, 0);
   Done();
   const testing::BufferPtr one(TF_NewBuffer());
   TF_OperationGetAttrTensorShapeProto(oper(), "_s", one.get(), s());
@@ -176,6 +179,10 @@ TEST_F(Attrs, ShapeProtos) {
   EXPECT_EQ(wire, testing::BytesOf(list[0]));
   EXPECT_EQ("", testing::BytesOf(list[1]));
   for (TF_Buffer* buffer : list) TF_DeleteBuffer(buffer);
+  TF_OperationGetAttrTensorShapeProtoList(oper(), "_none", list, 2, s());
+  ExpectOk();
+  TF_OperationGetAttrTensorShapeProtoList(oper(), "_is", list, 2, s());
+  ExpectInvalid("AttrValue had value with type 'list(int)' when 'list(shape)' expected");
 }
 
 TEST_F(Attrs, Tensors) {

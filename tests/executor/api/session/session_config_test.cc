@@ -154,7 +154,8 @@ TEST_F(CSessionConfig, WhatHasNoEffectIsSaidWithAReason) {
   EXPECT_EQ(TF_OK, session.code()) << session.message();
   EXPECT_THAT(log, HasSubstr("gpu_options.per_process_gpu_memory_fraction, allow_growth has no "
                              "effect: a plug-in decides"));
-  EXPECT_THAT(log, HasSubstr("inter_op_parallelism_threads has no effect"));
+  EXPECT_THAT(log, HasSubstr("inter_op_parallelism_threads has no effect: the nodes of a run share "
+                             "the threads of intra_op_parallelism_threads"));
   EXPECT_THAT(log, HasSubstr("global_jit_level has no effect"));
   // Once a process.
   ::testing::internal::CaptureStderr();
