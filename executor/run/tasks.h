@@ -19,9 +19,11 @@ namespace tenon {
 // Each task begins when the tasks that it waits for have ended; of those that may begin, the most
 // urgent one does first. The frame's run must have begun, and its plan must have tasks.
 //
-// Of several errors the one of the step with the lowest place (Plan::step_places) is returned:
-// after an error the steps of lower places still run. The frame's node() is then the node of the
-// error. The error does not name the node.
+// Of several errors the one of the lowest place is returned: of the node (Plan::places), or of the
+// step (Plan::step_places) where the plan has no places of nodes. So after an error the steps of
+// lower places still run, unless the run is to end (Frame::CheckLimits). Tasks that run meanwhile
+// go on to their own end or error, in steps of higher places too. The frame's node() is then the
+// node of the error. The error does not name the node.
 absl::Status RunTasks(Frame& frame);
 
 // What a frame needs for RunTasks, kept from run to run so that a run allocates nothing. The plan

@@ -19,9 +19,9 @@ absl::Span<const EmbeddedFile> PluginTemplate();
 
 // The files of plugin/pjrt_reference/, a PJRT plug-in. For a copy with a name of its own, replace
 // pjref (the namespace) and PJREF (the start of macros) by that name, in small and in capital
-// letters, and leave out "plugin/pjrt_reference/" in includes. The files below template/, where the
-// name stands as in PluginTemplate(), replace the files of the same paths in the copy;
-// template/version.h replaces face/version.h.
+// letters, and leave out "plugin/pjrt_reference/" in includes. In the files below template/ the
+// name stands as in PluginTemplate(). In the copy they stand without "template/", and
+// template/version.h is face/version.h. No other file of the list has one of these paths.
 absl::Span<const EmbeddedFile> PjrtTemplate();
 
 }  // namespace tenon

@@ -12,9 +12,10 @@
 namespace tenon {
 
 // The constructor notes the thread's mode, and the destructor, on the same thread, restores that
-// mode. The mode is that of SSE (MXCSR, without its exception flags). If MXCSR has changed, the
-// destructor also gives the x87 unit the noted rounding; the x87 traps stay. The guard does not see
-// a change of the x87 unit alone. The destructor warns (WarnOf) once for each plug-in for which it
+// mode. The mode is that of SSE (MXCSR). A change of its exception flags alone counts as none.
+// After any other change all of MXCSR gets the noted value, flags included, and the x87 unit gets
+// the rounding that MXCSR had; the x87 traps stay. The guard does not see a change of the x87 unit
+// alone. The destructor warns (WarnOf) once for each plug-in for which it
 // restores the mode. `plugin` is the plug-in's path and must outlive the guard. Without SSE2 the
 // guard does nothing.
 class FloatModeGuard {

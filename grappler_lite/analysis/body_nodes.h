@@ -69,14 +69,16 @@ void ShortenResults(FunctionGraph& body);
 
 // By node id: whether a node that is no result reads the node's data; control edges do not count.
 // Where the entry of an argument is false, no node uses the argument's value, but a result may give
-// the value back. No result may have been removed (kNoNode).
+// the value back. No result may have been removed (kNoNode), and no input may be missing.
 std::vector<bool> ReadNodes(const FunctionGraph& body);
 
 // Whether the body gives argument i back as result i, and waits for nothing before it does. The
-// argument may come by no Identity but the result's own.
+// argument may come by no Identity but the result's own. Both must be there, and not removed
+// (kNoNode).
 bool GivesBack(const FunctionGraph& body, size_t i);
 
-// Sets used[i] for each argument i that the nodes of `roots` need. Leaves the other elements.
+// Sets used[i] for each argument i that the nodes of `roots` need. Leaves the other elements. No
+// argument may have been removed (kNoNode).
 void NoteNeededArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
                     std::vector<bool>& used);
 

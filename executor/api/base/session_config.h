@@ -20,7 +20,7 @@ struct SessionConfig {
   bool own_threads = false;                 // the session shares its CPU threads with no other one
   bool log_placement = false;               // log the device of each node
   absl::Duration timeout = absl::InfiniteDuration();  // of a run that has no timeout of its own
-  int thread_pools = 1;              // RunOptions.inter_op_thread_pool must be below this number
+  int thread_pools = 1;              // RunOptions.inter_op_thread_pool is from -1 to below this
   std::string executor_type;         // as CheckExecutorType reads it
   bool no_partition_graphs = false;  // no run may ask for them
   std::string metadata;              // SessionMetadata bytes; each RunMetadata gets them
@@ -34,7 +34,8 @@ struct SessionConfig {
 };
 
 // `proto`: ConfigProto bytes. INVALID_ARGUMENT if they do not parse. Ignores unknown fields, and a
-// number that is no value of its enum.
+// number that is no value of its enum. But a Toggle of RewriterConfig counts as ON for every number
+// but those of DEFAULT and OFF.
 absl::StatusOr<SessionConfig> ReadSessionConfig(std::string_view proto);
 
 // NOT_FOUND for an executor that TensorFlow does not have. Which of its executors is asked for

@@ -22,10 +22,10 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target);
 // The name of the target that initializes the variables. Among the nodes that it needs, an Assign,
 // AssignVariableOp or AssignVariableXlaConcatND assigns each of Variables exactly once, and none
 // assigns anything else: a target that assigns a variable twice trains. These nodes have no
-// Placeholder, no op "Restore…" and no other op "Assign…"; other ops, also those that read files,
-// are allowed. If several targets qualify, the result is the one that needs the fewest nodes. Only
-// the first 100 of Targets are tried. Empty if no target qualifies, or if the graph has no
-// variable.
+// Placeholder or PlaceholderV2, no op "Restore…" and no other op "Assign…"; other ops, also those
+// that read files and PlaceholderWithDefault, are allowed. If several targets qualify, the result
+// is the one that needs the fewest nodes, and of these the first. Only the first 100 of Targets are
+// tried. Empty if no target qualifies, or if the graph has no variable.
 std::string Initializer(const Graph& graph);
 
 }  // namespace tenon::cli

@@ -1,4 +1,5 @@
-// Reports on clusters, the groups of nodes that a device compiles.
+// Reports on clusters, the groups of nodes that a device compiles. Nodes have the ids of the graph
+// in which the clusters were found.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace tenon::cli {
 // The cluster of a node: "cluster_0", or why it is in none: "none: HOST"; empty for a node that was
 // never meant for a device that compiles.
 std::string ClusterOf(const ClusterSet& clusters, NodeId n);
-// Adds "cluster" with the name, or "no_cluster" with code and detail, to the object of a node.
+// Adds "cluster" with the name, or "no_cluster" with code and detail, to the object of a node. Adds
+// nothing for a node that was never meant for a device that compiles.
 void AddClusterOf(const ClusterSet& clusters, NodeId n, Json& node);
 
 // An array with an object for each cluster: name, device, counts, and what its runs did so far.

@@ -19,7 +19,9 @@ struct SpecElements {
   Dims dims;                        // the shape of the brackets; empty without brackets
 };
 
-// Splits an element list. INVALID_ARGUMENT for brackets that do not match, elements or a list
+// Splits an element list. Blanks and commas, however many, stand between elements. In quotes \n,
+// \t, \0 and \xHH are escapes, and a backslash before any other character gives that character. An
+// empty text has no elements. INVALID_ARGUMENT for brackets that do not match, elements or a list
 // outside the outermost brackets, lists of one depth that differ in length, elements at different
 // depths, a string without end, a \x without two hexadecimal digits, and brackets deeper than
 // kMaxRank; names the byte (counted from 1). Does not check that there are as many tokens as `dims`
@@ -28,8 +30,9 @@ absl::StatusOr<SpecElements> SplitElements(std::string_view text);
 
 // Parses `text` as an element of t's type, which is a number, bool or string, and stores it as
 // element i (in row-major order), which must exist. INVALID_ARGUMENT, with `i` and, for integers
-// and bool, the range: "element 3: '256' is no u8 (0 to 255)". After an error the element may have
-// another value.
+// and bool, the range: "element 3: '256' is no u8 (0 to 255)". A number that the type can only hold
+// as infinity is such an error too; "inf" and "infinity" are infinities. After an error the element
+// may have another value.
 absl::Status StoreElement(const Tensor& t, int64_t i, const std::string& text);
 
 }  // namespace tenon::cli

@@ -25,8 +25,9 @@ struct Nothing {
 namespace optim {
 
 // What optimizers share: state for each variable, which is made at the first step and kept with the
-// optimizer. Apply may run eagerly or in a trace. Copies of an optimizer share their state. One
-// thread at a time calls Apply of an optimizer and its copies.
+// optimizer; a variable with state lives as long as the optimizer. Apply may run eagerly or in a
+// trace. Copies of an optimizer share their state. One thread at a time calls Apply of an optimizer
+// and its copies.
 class Optimizer {
  public:
   // Moves each variable by its gradient; an empty gradient leaves its variable as it is.

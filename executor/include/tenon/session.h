@@ -203,9 +203,10 @@ class Session {
   using Feed = std::pair<std::string, Tensor>;
 
   // Reads "m.pb", "m.pbtxt" (either may be packed with xz or gzip), or the folder of a SavedModel,
-  // whose variables get their values. NOT_FOUND if there is no such file, INVALID_ARGUMENT for a
-  // malformed one and for a signature that the model does not have. UNIMPLEMENTED for a file on a
-  // library other than Tenon. What has no such ending is taken for a folder.
+  // whose variables get their values. NOT_FOUND if there is no such file. INVALID_ARGUMENT for a
+  // malformed one, but OUT_OF_RANGE for a malformed saved_model.pb and DATA_LOSS for a malformed
+  // saved_model.pbtxt. INVALID_ARGUMENT for a signature that the model does not have. UNIMPLEMENTED
+  // for a file on a library other than Tenon. What has no such ending is taken for a folder.
   static Session Load(const std::string& path, const SessionOptions& options = {},
                       Where where = Where::current());
   // A session of the bytes of a GraphDef.

@@ -84,13 +84,15 @@ class NoteVariables {
 
 }  // namespace internal
 
-// A handle: copies are the same variable, which lives as long as the last of them and of the traces
-// that use it. Reads and assignments run at once, or are nodes of the function that this thread
-// traces; there they keep their order. Several threads may use one variable.
+// A handle: copies are the same variable, which lives as long as the last of them, of the tensors
+// of handle() and of the traces that use it. Reads and assignments run at once, or are nodes of the
+// function that this thread traces; there they keep their order. Several threads may use one
+// variable: an assignment, also AssignAdd and AssignSub, is done as a whole.
 class Variable {
  public:
   // Made at once, also in a trace. Begins with the value of `initial` and keeps its type and shape.
-  // INVALID_ARGUMENT if `initial` is empty, or the name is one that no node may have.
+  // INVALID_ARGUMENT if `initial` is a Tensor() without a value (one of 0 elements has a value), or
+  // the name is one that no node may have.
   // FAILED_PRECONDITION if `initial` is a symbol. As with tf.function, a Function makes variables
   // once: FAILED_PRECONDITION where its callable makes one in another trace than the first, or
   // keeps no copy of it beyond the trace. Errors name `where`. A variable made by emplace or

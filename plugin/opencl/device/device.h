@@ -18,8 +18,9 @@ class Stream;
 // platforms list devices: those that are available, little-endian, and have a compiler. Variables
 // of the environment choose among them: TENON_OPENCL_PLATFORM among platforms, TENON_OPENCL_DEVICE
 // among the devices of each platform. Each is a number from 0 on, which counts what the loader or
-// the platform lists, or a part of a name; unset or empty it leaves all. Found at the first call.
-// Empty without a driver. Throws what Check throws. Thread-safe.
+// the platform lists, or a part of a name, in its capital and small letters; unset or empty it
+// leaves all. Found at the first call that does not throw. Empty without a driver, and if the
+// variables leave none. Throws what Check throws. Thread-safe.
 const std::vector<cl_device_id>& UsableDevices();
 
 // What kernels found wrong while they ran, such as an index out of range. Of all reports since the
@@ -43,7 +44,7 @@ class DeviceErrors {
   // only if this was called since the last ThrowIfReported.
   void Expect() { expected_.store(true, std::memory_order_release); }
   // Throws INVALID_ARGUMENT with the message if a kernel reported since the last call, and forgets
-  // the report. The streams must be idle, and the caller must have `queue` for itself (host_mutex).
+  // the report. The streams must be idle, and no other thread may be in this function (host_mutex).
   // Throws what Check throws, too.
   void ThrowIfReported();
 
@@ -55,7 +56,7 @@ class DeviceErrors {
   std::vector<std::string> messages_;
 };
 
-// Thread-safe, but for errors() and host_queue(), which say what they need.
+// Thread-safe, but for errors(), which say what they need.
 class Device {
  public:
   // `id`: one of UsableDevices. Throws what Check throws if the driver refuses a context, a queue
@@ -81,8 +82,9 @@ class Device {
   // (Kernel::most_work_items).
   size_t most_work_items() const { return most_work_items_; }
 
-  // A queue for copies that are done on return, and for what no stream orders. Use it under
-  // `host_mutex`.
+  // A queue for copies that are done on return, and for what no stream orders. Threads may use it
+  // at the same time, as OpenCL allows for each command by itself. `host_mutex` keeps together the
+  // commands of ThrowIfReported, and those of AllocateHost and FreeHost.
   cl_command_queue host_queue() const { return host_queue_.get(); }
   std::mutex& host_mutex() { return host_mutex_; }
 

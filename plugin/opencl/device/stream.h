@@ -33,12 +33,15 @@ class Stream {
 
   // An event for what is queued so far, which the device gets to see at once.
   EventHandle Mark();
-  // Holds later work back until the event, of any stream of this device, is complete.
+  // Holds later work back until the event, of any stream of this device, is complete. Throws for
+  // NULL.
   void WaitFor(cl_event event);
   // Waits for what is queued. Nothing in a run calls this.
   void Finish();
 
-  // Queues a call of the host's function. Later work on this stream waits for its end.
+  // Queues a call of the host's function, also where work before it fails. Later work on this
+  // stream waits for its end. A thread of the driver calls it. The status that the function sets
+  // has nowhere to go.
   void Call(SE_StatusCallbackFn function, void* argument);
 
  private:
@@ -48,10 +51,11 @@ class Stream {
   std::atomic<bool> touched_{false};
 };
 
-// A point of a stream: what was recorded last. Status is SE_EVENT_COMPLETE if nothing was recorded.
-// Thread-safe.
+// A point of a stream: what was recorded last. Status is SE_EVENT_COMPLETE if nothing was recorded,
+// and SE_EVENT_ERROR if the work failed. Thread-safe.
 class Event {
  public:
+  // Throws what Check throws: what was recorded before then stays.
   void Record(Stream& stream);
   SE_EventStatus Status();
   // NULL if nothing was recorded. The caller releases it.

@@ -44,7 +44,9 @@ struct NodeView {
   std::vector<Attr> attrs;
   std::vector<std::string_view> others;  // the other fields of the NodeDef
 
-  // Each is nothing if the node has no such attribute, or one of another kind.
+  // Each is nothing if the node has no such attribute, or one of another kind. Each throws
+  // INVALID_ARGUMENT if the bytes of the attribute's value are no message: ParseGraph does not read
+  // them.
   std::optional<TF_DataType> Type(std::string_view attr) const;
   std::optional<std::string_view> String(std::string_view attr) const;
   std::optional<float> Float(std::string_view attr) const;

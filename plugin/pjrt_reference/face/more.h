@@ -1,4 +1,5 @@
-// Functions of the table whose structs abi.h leaves out, and which JAX calls.
+// Functions of the table whose structs abi.h leaves out, and which JAX calls. Each throws a
+// Refusal, as those of functions.h.
 #pragma once
 
 #include <cstddef>

@@ -49,6 +49,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // Null for a function that the library made of nodes, such as the gradient of a loop.
   const std::shared_ptr<TraceGraph>& graph() const { return graph_; }
   TF_Function* function() const { return function_; }
+  // The results, as Finish made them; none for a function that Adopt took.
   const std::vector<TF_Output>& outputs() const { return outputs_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   // The nodes of the graph that are the function's, but for its inputs.
@@ -58,7 +59,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
 
   // Makes a function of `nodes`, or of all nodes of the graph if `nodes` is empty. `outputs` are
   // tensors of the graph, and become the results output_0, output_1 …; the inputs and captures of
-  // the graph become the arguments. Throws what TF_GraphToFunction refuses.
+  // the graph become the arguments. An output that is an argument, or stands twice, becomes that of
+  // an Identity, which the graph gets. Throws what TF_GraphToFunction refuses.
   static std::shared_ptr<FunctionRep> Finish(std::string name, std::shared_ptr<TraceGraph> graph,
                                              std::vector<TF_Output> outputs, Where where,
                                              const std::vector<TF_Operation*>& nodes = {}) {
@@ -66,7 +68,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     rep->Define(std::move(outputs), nodes, where);
     return rep;
   }
-  // Takes a function that a graph has; the result owns `function`.
+  // Takes a function that a graph has; the result owns `function`. It cannot Run.
   static std::shared_ptr<FunctionRep> Adopt(TF_Function* function) {
     auto rep = std::make_shared<FunctionRep>(TF_FunctionName(function), nullptr);
     rep->function_ = function;
@@ -110,7 +112,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     return call;
   }
 
-  // Runs the function, or makes a node that calls it. Under a tape what the tape needs is kept.
+  // Runs the function, which it registers, or makes a node of the trace of this thread that calls
+  // it. Under a tape what the tape needs is kept. The function must be one of Finish.
   std::vector<Tensor> Run(std::vector<Tensor> inputs, Where where);
 
   // What a node does to state that calls the function.

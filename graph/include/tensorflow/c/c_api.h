@@ -4,7 +4,8 @@
 // * A function with a `status` sets it in each call, to TF_OK if all went well. A NULL pointer, an
 //   index that there is not, or an object of another graph is TF_INVALID_ARGUMENT or
 //   TF_OUT_OF_RANGE there. `status` itself may be NULL. Functions without a status return NULL, 0
-//   or -1 instead, and setters leave the error to the function that ends the work.
+//   or -1 instead, setters leave the error to the function that ends the work, and those that
+//   change a graph do nothing.
 // * TF_New… and other functions that hand out an object give it to the caller, who releases it with
 //   the TF_Delete… function of its type. Those accept NULL.
 // * Functions are callable from any thread, several at a time for one TF_Graph or TF_Session. A
@@ -79,8 +80,9 @@ TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* 
 // * session_inter_op_thread_pool: RunOptions.inter_op_thread_pool must name one of them.
 // * experimental.session_metadata: comes back in RunMetadata.
 // TF_NewSession warns on stderr, once a process, of other fields that a program may count on: of
-// inter_op_parallelism_threads, as the operations of a run follow each other on the thread of the
-// caller; and of gpu_options, as plug-ins decide about the memory of their devices.
+// inter_op_parallelism_threads, as the operations of a run share the threads of
+// intra_op_parallelism_threads, several operations at the same time where that pays; and of
+// gpu_options, as plug-ins decide about the memory of their devices.
 TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions* options, const void* proto,
                                         size_t proto_len, TF_Status* status);
 
@@ -424,8 +426,8 @@ TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGra
 TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
                                                                     unsigned char uniquify_names);
 
-// Whether a prefix that is taken, as a name or as a prefix of names, becomes another one ("p_1"),
-// instead of an error. Off at first.
+// Whether a prefix that is taken, as a name or as a prefix of names, becomes another one ("p_1").
+// Off at first: imported nodes then join those under the prefix.
 TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
                                                                      unsigned char uniquify_prefix);
 
@@ -476,7 +478,8 @@ TF_CAPI_EXPORT extern void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResul
 // Adds the nodes and functions of a serialized GraphDef to the graph. On an error the graph is as
 // it was and the result is NULL: TF_INVALID_ARGUMENT for bytes that do not parse, for nodes that do
 // not fit, for names that are taken; TF_NOT_FOUND for an unknown op; TF_UNIMPLEMENTED for an op
-// that is out of use. `graph_def` is only read.
+// that is out of use. `graph_def` is only read. If the host made its bytes, the graph may keep
+// them: they must not change afterwards.
 TF_CAPI_EXPORT extern TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(
     TF_Graph* graph, const TF_Buffer* graph_def, const TF_ImportGraphDefOptions* options,
     TF_Status* status);
@@ -533,7 +536,8 @@ typedef struct TF_WhileParams {
 } TF_WhileParams;
 
 // Begins a loop in `g` whose variables start with `inputs`. After TF_OK the caller must call
-// TF_FinishWhile or TF_AbortWhile; after an error neither. TF_INVALID_ARGUMENT if `ninputs` is 0.
+// TF_FinishWhile or TF_AbortWhile, once; after an error neither. TF_INVALID_ARGUMENT if `ninputs`
+// is 0.
 TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs,
                                                  TF_Status* status);
 
@@ -551,17 +555,18 @@ TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
 // ---------------------------------------------------------------- gradients
 
 // Adds the operations that compute the derivatives of the sum of `y` by each of `x`, and writes
-// them to `dy`, which has room for `nx`: {NULL, -1} where `y` does not depend on the x. `dx` has an
-// output for each y, of its type and shape: the derivative, by this y, of the result that is to be
-// differentiated in the end. NULL stands for ones. The operations are named "gradients/…", or
+// them to `dy`, which has room for `nx`: {NULL, -1} where `y` does not depend on the x, and where
+// the operation of the x has no such output. `dx` has an output for each y, of its type and shape:
+// the derivative, by this y, of the result that is to be differentiated in the end. NULL, for all
+// or as the operation of one, stands for ones. The operations are named "gradients/…", or
 // "gradients_1/…" and so on where that is taken. On an error the graph is as it was: TF_NOT_FOUND
 // for an op that has no gradient, TF_UNIMPLEMENTED for a gradient that this host does not build,
-// such as that of a TF_NewWhile loop.
+// such as that of a y or by an x inside of a loop.
 TF_CAPI_EXPORT void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx,
                                     TF_Output* dx, TF_Status* status, TF_Output* dy);
 
-// The same, under the prefix "PREFIX/": TF_INVALID_ARGUMENT if it is taken. NULL means the prefix
-// above.
+// The same, under the prefix "PREFIX/": TF_INVALID_ARGUMENT if it is taken, TF_INTERNAL if it is
+// empty. NULL means the prefix above.
 TF_CAPI_EXPORT void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny,
                                               TF_Output* x, int nx, TF_Output* dx,
                                               TF_Status* status, TF_Output* dy);
@@ -579,7 +584,8 @@ TF_CAPI_EXPORT void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, T
 //     the operations.
 //   opts: NULL. description: for people; may be NULL.
 // Each input of an operation of the body must come from the body or be one of `inputs`. NULL on an
-// error: TF_INVALID_ARGUMENT.
+// error: TF_OUT_OF_RANGE for an output that there is not, TF_UNIMPLEMENTED for a placeholder in an
+// attribute that the op does not define, TF_INVALID_ARGUMENT for all else.
 TF_CAPI_EXPORT extern TF_Function* TF_GraphToFunction(
     const TF_Graph* fn_body, const char* fn_name, unsigned char append_hash_to_fn_name,
     int num_opers, const TF_Operation* const* opers, int ninputs, const TF_Output* inputs,
@@ -608,7 +614,7 @@ TF_CAPI_EXPORT extern TF_Function* TF_FunctionImportFunctionDef(const void* prot
                                                                 TF_Status* status);
 
 // Sets, or replaces, an attribute of the function, such as _noinline, given as a serialized
-// AttrValue.
+// AttrValue. TF_INVALID_ARGUMENT if the bytes do not parse.
 TF_CAPI_EXPORT extern void TF_FunctionSetAttrValueProto(TF_Function* func, const char* attr_name,
                                                         const void* proto, size_t proto_len,
                                                         TF_Status* status);
@@ -643,11 +649,12 @@ TF_CAPI_EXPORT extern TF_Session* TF_NewSession(TF_Graph* graph, const TF_Sessio
 // Reads a SavedModel, adds its graph to `graph`, which must be empty, and returns a session in
 // which the variables are restored, the paths of assets fed and the initializers run. `export_dir`
 // is the folder. `tags` are those of the wanted MetaGraphDef, all of them, in any order.
-// `run_options` (a serialized RunOptions, or NULL) counts for the runs that this takes.
-// `meta_graph_def`, if it is not NULL, gets the serialized MetaGraphDef. On an error the result is
-// NULL and the graph is empty: TF_NOT_FOUND for a folder without a model, and for tags that no
-// MetaGraphDef has, whose message lists the tags that there are; TF_INVALID_ARGUMENT for a graph
-// that is not empty and for a model that does not parse.
+// `session_options` may be NULL. `run_options` (a serialized RunOptions, or NULL) counts for the
+// runs that this takes. `meta_graph_def`, if it is not NULL, gets the serialized MetaGraphDef. On
+// an error the result is NULL and the graph is as it was: TF_NOT_FOUND for a folder without a
+// model, and for tags that no MetaGraphDef has, whose message lists the tags that there are;
+// TF_OUT_OF_RANGE for a saved_model.pb that does not parse, TF_DATA_LOSS for such a
+// saved_model.pbtxt; TF_INVALID_ARGUMENT for a graph that is not empty.
 TF_CAPI_EXPORT extern TF_Session* TF_LoadSessionFromSavedModel(
     const TF_SessionOptions* session_options, const TF_Buffer* run_options, const char* export_dir,
     const char* const* tags, int tags_len, TF_Graph* graph, TF_Buffer* meta_graph_def,
@@ -684,7 +691,8 @@ TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* r
 
 // Begins a run that gets its inputs in several calls of TF_SessionPRun. `*handle` becomes the name
 // of the run, which the caller frees with TF_DeletePRunHandle; NULL on an error. Errors are those
-// of TF_SessionRun for these inputs, outputs and targets.
+// of TF_SessionRun for these inputs, outputs and targets. But a placeholder that is needed and is
+// none of the inputs is an error of the first TF_SessionPRun, which ends the run.
 TF_CAPI_EXPORT extern void TF_SessionPRunSetup(TF_Session*, const TF_Output* inputs, int ninputs,
                                                const TF_Output* outputs, int noutputs,
                                                const TF_Operation* const* target_opers,
@@ -695,7 +703,9 @@ TF_CAPI_EXPORT extern void TF_SessionPRunSetup(TF_Session*, const TF_Output* inp
 // none. The run ends when all have been given and taken, and with an operation that fails.
 // TF_INVALID_ARGUMENT for a handle without a run, for an input or output that was not set up or
 // that a call had before, and for an output that needs inputs which are missing; the run then goes
-// on as if there had been no call. Calls for one handle take turns.
+// on as if there had been no call. A value of another type than its input is TF_INTERNAL in the
+// next call that takes an output, at the latest in the last one, and ends the run. Calls for one
+// handle take turns.
 TF_CAPI_EXPORT extern void TF_SessionPRun(TF_Session*, const char* handle, const TF_Output* inputs,
                                           TF_Tensor* const* input_values, int ninputs,
                                           const TF_Output* outputs, TF_Tensor** output_values,
@@ -781,8 +791,8 @@ TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList* lis
 typedef struct TF_Library TF_Library;
 
 // Opens a shared library that registers ops and kernels from its static constructors. Calls no
-// entry point. `library_filename` must not be NULL. Returns NULL on an error: TF_NOT_FOUND with the
-// loader's words if the library cannot be opened, TF_ALREADY_EXISTS if another load has meanwhile
+// entry point. Returns NULL on an error: TF_NOT_FOUND with the loader's words if the library cannot
+// be opened, and for a name that is empty or NULL; TF_ALREADY_EXISTS if another load has meanwhile
 // taken the name of one of its ops, TF_FAILED_PRECONDITION if the library loads itself or needs the
 // runtime of a sanitizer that the process lacks. A second call for the same file, also under
 // another name, returns another handle with the same ops; after an error it tries again. The handle

@@ -198,17 +198,18 @@ TF_CAPI_EXPORT extern void TF_GraphRemoveFunction(TF_Graph* g, const char* func_
                                                   TF_Status* status);
 
 // Opens a plug-in and calls the entry points that it exports, in this order: SE_InitPlugin,
-// TF_InitKernel, TF_InitGraph, TF_InitProfiler. What they register is published at the end, all of
-// it or, after an error, nothing. A second call for a loaded plug-in calls no entry point and
-// returns another handle. A call for a plug-in that failed returns the same error, but for
+// TFNPD_InitPlugin and with it GetPjrtApi, TF_InitKernel, TF_InitGraph, TF_InitProfiler; GetPjrtApi
+// last if the plug-in exports neither of the first two. What they register is published at the end,
+// all of it or, after an error, nothing. A second call for a loaded plug-in calls no entry point
+// and returns another handle. A call for a plug-in that failed returns the same error, but for
 // TF_NOT_FOUND, after which it tries again.
 //
-// NULL on an error: TF_NOT_FOUND with the loader's words if the file cannot be opened,
-// TF_FAILED_PRECONDITION if the plug-in loads itself, needs the runtime of a sanitizer that the
-// process lacks or leaves a required member unset, TF_INTERNAL if an entry point throws,
-// TF_ALREADY_EXISTS if another load has meanwhile taken the name of one of its ops, else the status
-// of the entry point that failed. Callable from any thread. Release the handle with the next
-// function.
+// NULL on an error: TF_NOT_FOUND with the loader's words if the file cannot be opened, and for a
+// name that is empty or NULL; TF_FAILED_PRECONDITION if the plug-in loads itself, needs the runtime
+// of a sanitizer that the process lacks or leaves a required member unset, TF_INTERNAL if an entry
+// point throws, TF_ALREADY_EXISTS if another load has meanwhile taken the name of one of its ops,
+// else the status of the entry point that failed. Callable from any thread. Release the handle with
+// the next function.
 TF_CAPI_EXPORT extern TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename,
                                                                 TF_Status* status);
 

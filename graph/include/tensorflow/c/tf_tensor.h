@@ -102,7 +102,7 @@ TF_CAPI_EXPORT extern void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataTy
                                                 int num_new_dims, TF_Status* status);
 
 // Whether the address of the data is a multiple of TF_TensorDefaultAlignment(). Always true for
-// TF_STRING.
+// TF_STRING and for device memory.
 TF_CAPI_EXPORT extern bool TF_TensorIsAligned(const TF_Tensor* tensor);
 
 #ifdef __cplusplus

@@ -120,7 +120,8 @@ TF_CAPI_EXPORT extern void TF_JoinThread(TF_Thread* thread);
 TF_CAPI_EXPORT extern void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);
 
 // The address of a function or variable. `handle` is a result of TF_LoadSharedLibrary, or NULL for
-// the program itself. NULL and TF_INVALID_ARGUMENT for another handle, NULL and TF_NOT_FOUND if the library, with the libraries that it depends on, has no such symbol.
+// the program itself. NULL and TF_INVALID_ARGUMENT for another handle, NULL and TF_NOT_FOUND if the
+// library, with the libraries that it depends on, has no such symbol.
 TF_CAPI_EXPORT extern void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name,
                                                     TF_Status* status);
 

@@ -116,7 +116,8 @@ TF_CAPI_EXPORT extern void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 // --- Executing a node ---
 
 // The stream for kernels of this device: the handle that the plug-in's create_stream made. NULL and
-// TF_FAILED_PRECONDITION on the CPU, and in a call for which the host no longer waits.
+// TF_FAILED_PRECONDITION on the CPU and on another device without streams, and in a call for which
+// the host no longer waits.
 TF_CAPI_EXPORT extern SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status);
 
 TF_CAPI_EXPORT extern int TF_NumInputs(TF_OpKernelContext* ctx);
@@ -342,10 +343,11 @@ TF_CAPI_EXPORT TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int ind
 // Lets output `output_index` take over the buffer of the first candidate input that fits, with the
 // shape `output_dims` and the input's contents; if none fits, allocates the output as
 // TF_AllocateOutput does. An input fits if it has the output's type, number of elements and memory
-// (host or device), and if nothing else refers to its buffer. A handle that the kernel got from
-// TF_GetInput and has not deleted also refers to it. *forwarded_input, which may be NULL, becomes
-// the index of the input that was taken, -1 if the output was allocated or on an error. Errors as
-// above, and TF_OUT_OF_RANGE if a candidate is no input (other hosts abort).
+// (host or device), and if nothing else refers to its buffer; on a device without streams also only
+// if it has the output's shape. A handle that the kernel got from TF_GetInput and has not deleted
+// also refers to it. *forwarded_input, which may be NULL, becomes the index of the input that was
+// taken, -1 if the output was allocated or on an error. Errors as above, and TF_OUT_OF_RANGE if a
+// candidate is no input (other hosts abort).
 TF_CAPI_EXPORT TF_Tensor* TF_ForwardInputOrAllocateOutput(
     TF_OpKernelContext* context, const int* candidate_input_indices,
     int num_candidate_input_indices, int output_index, const int64_t* output_dims,

@@ -9,8 +9,8 @@
 // Callbacks own the tensors that they are handed, and delete each with TF_DeleteTensor. copyFunc
 // copies the bytes of `source` to `dest`, which has the same type and shape, on the kernel's
 // device; on a device with streams it only enqueues the copy. It reports an error by
-// TF_OpKernelContext_Failure. It may be NULL on the CPU. The host copies strings and variants
-// itself.
+// TF_OpKernelContext_Failure. The host copies strings and variants itself. On the CPU copyFunc may
+// be NULL; on another device a copy without it is TF_INVALID_ARGUMENT.
 //
 // An assigned variable shares the buffer of the assigned value, without a copy. Before a kernel
 // changes the variable in place, the host gives it a buffer of its own, by copyFunc if another
@@ -56,7 +56,7 @@ TF_CAPI_EXPORT extern void TF_AssignRefVariable(
 // number of the caller. isVariantType not 0: the host copies, not copyFunc. An error fails the
 // execution only; `status` is always TF_OK. TF_NOT_FOUND if a variable has no value yet,
 // TF_FAILED_PRECONDITION for one behind a reference; TF_INVALID_ARGUMENT if types or shapes of
-// variable and value differ.
+// variable and value differ, or updateFunc is NULL.
 TF_CAPI_EXPORT extern void TF_AssignUpdateVariable(
     TF_OpKernelContext* ctx, int input_index, int value_index, int Op, int isVariantType,
     void (*copyFunc)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest),
@@ -89,7 +89,8 @@ TF_CAPI_EXPORT extern void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, 
 // resource a buffer of its own.
 //
 // Release *lockHolder with TF_ReleaseVariableInputLockHolder. On an error it is NULL and nothing is
-// locked: TF_FAILED_PRECONDITION if this execution has locked one of the variables already.
+// locked: TF_FAILED_PRECONDITION if this execution has locked one of the variables already. With
+// `sparse` also TF_NOT_FOUND if a variable behind a resource has no value.
 TF_CAPI_EXPORT extern void TF_MaybeLockVariableInputMutexesInOrder(
     TF_OpKernelContext* ctx, bool do_lock, bool sparse, const int* const inputs, size_t len,
     void (*copyFunc)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest),
@@ -99,8 +100,8 @@ TF_CAPI_EXPORT extern void TF_MaybeLockVariableInputMutexesInOrder(
 // tensor shares: the kernel may change it in place. The caller deletes the handle. isVariantType:
 // the host copies, not copyFunc. `lock_held` is not looked at: the host knows the locks of the
 // execution, and locks the variable during the call where there is none. On an error *out is NULL.
-// `status` is the first error of the execution: after an earlier error it is set although *out may
-// be a handle.
+// A variable without a value is an error, as of TF_AssignUpdateVariable. `status` is the first
+// error of the execution: after an earlier error it is set although *out may be a handle.
 TF_CAPI_EXPORT extern void TF_GetInputTensorFromVariable(
     TF_OpKernelContext* ctx, int input, bool lock_held, bool isVariantType, bool sparse,
     void (*copyFunc)(TF_OpKernelContext* ctx, TF_Tensor* source, TF_Tensor* dest), TF_Tensor** out,

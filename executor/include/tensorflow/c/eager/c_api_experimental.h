@@ -25,7 +25,8 @@ extern "C" {
 TF_CAPI_EXPORT extern void TFE_OpReset(TFE_Op* op_to_reset, const char* op_or_function_name,
                                        const char* raw_device_name, TF_Status* status);
 
-// The same as TFE_ContextEnableRunMetadata and TFE_ContextDisableRunMetadata.
+// The same as TFE_ContextEnableRunMetadata and TFE_ContextDisableRunMetadata, but without the times
+// of runs.
 TF_CAPI_EXPORT extern void TFE_ContextEnableGraphCollection(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextDisableGraphCollection(TFE_Context* ctx);
 
@@ -287,8 +288,8 @@ TF_CAPI_EXPORT extern void TFE_OpSetCancellationManager(
 typedef struct TFE_Executor TFE_Executor;
 TF_CAPI_EXPORT extern TFE_Executor* TFE_NewExecutor(bool is_async, bool enable_streaming_enqueue,
                                                     int in_flight_nodes_limit);
-// Frees this handle on the executor. If it was the last user of the executor, waits until the
-// queued ops are executed; contexts and threads that have the executor are users too.
+// Frees this handle on the executor. If TFE_NewExecutor made the handle, waits until the queued ops
+// have ended; threads that have the executor then use that of their context again.
 TF_CAPI_EXPORT extern void TFE_DeleteExecutor(TFE_Executor* executor);
 TF_CAPI_EXPORT extern bool TFE_ExecutorIsAsync(TFE_Executor* executor);
 // Waits until the ops that are queued now have ended. `status` gets the error of the first op that
@@ -360,11 +361,11 @@ TF_CAPI_EXPORT extern void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, T
 TF_CAPI_EXPORT extern size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* h,
                                                               TF_Status* status);
 
-// A handle on a tensor at `data`, in the memory of the device (a full or partial name; NULL: the
-// host). `len`: the bytes there, at least those of the tensor. Takes the memory over in any case:
-// calls `deallocator`, unless it is NULL, after an error, or when nobody uses the memory any more.
-// TF_INVALID_ARGUMENT for an unknown device, for strings, resources and variants, and if `len` is
-// too small.
+// A handle on a tensor at `data`, in the memory of the device (a name as for
+// TFE_TensorHandleCopyToDevice, but not of a custom device). `len`: the bytes there, at least those
+// of the tensor. Takes the memory over in any case: calls `deallocator`, unless it is NULL, after
+// an error, or when nobody uses the memory any more. TF_INVALID_ARGUMENT for an unknown device, for
+// strings, resources and variants, and if `len` is too small.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, const int64_t* dims, int num_dims,
     void* data, size_t len, void (*deallocator)(void* data, size_t len, void* arg),

@@ -61,7 +61,7 @@ TF_CAPI_EXPORT extern TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx);
 TF_CAPI_EXPORT extern void TF_DeleteAbstractOp(TF_AbstractOp* op);
 
 // The type, which is the name of an op or function, is set before name and attributes: else
-// TF_FAILED_PRECONDITION. In a tracing context type and name may each be set once: else
+// TF_FAILED_PRECONDITION. In a tracing context the name is set once, and no type after it: else
 // TF_FAILED_PRECONDITION. In an eager context a new type drops the attributes. The name becomes a
 // part of the node's name; in an eager context it is TF_INVALID_ARGUMENT. Strings are copied.
 TF_CAPI_EXPORT extern void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type,

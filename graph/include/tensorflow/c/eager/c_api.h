@@ -121,7 +121,8 @@ TF_CAPI_EXPORT extern int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_i
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h,
                                                              TF_Status* status);
 // The full name of the device in whose memory the tensor is. A kernel of a device may leave a
-// result in host memory. The text lives as long as the process. Waits for the value.
+// result in host memory. The text lives as long as the process. Waits for the value. If there is
+// none, as the op failed, the name is that of TFE_TensorHandleDeviceName, which is no error.
 TF_CAPI_EXPORT extern const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h,
                                                                     TF_Status* status);
 
@@ -133,9 +134,10 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_Te
 // copied. Otherwise the result may share the handle's memory: the caller must not write to it.
 TF_CAPI_EXPORT extern TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status);
 
-// A new handle on the tensor in the memory of the device. `device_name`: a full or partial name, of
-// a custom device the full one; NULL: the host. Waits for the value. If the tensor is in that
-// memory already, the new handle shares it. TF_INVALID_ARGUMENT for an unknown device.
+// A new handle on the tensor in the memory of the device. `device_name`: the full name, "GPU:0" or
+// "/device:GPU:0"; of a custom device the full one; "" or NULL: the host. Waits for the value. If
+// the tensor is in that memory already, the new handle shares it. TF_INVALID_ARGUMENT for an
+// unknown device.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h,
                                                                      TFE_Context* ctx,
                                                                      const char* device_name,
@@ -175,7 +177,8 @@ TF_CAPI_EXPORT extern void TFE_OpSetDevice(TFE_Op* op, const char* device_name, 
 TF_CAPI_EXPORT extern const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status);
 
 // TFE_OpAddInput appends one input. If the OpDef has an attribute for the type of the argument and
-// that attribute is not set, the call sets the attribute to the type of the handle.
+// that attribute is not set, the call sets the attribute to the type of the handle. If the argument
+// is a list, it sets no attribute, nor does a later call for the same op.
 // TFE_OpAddInputList appends all inputs of an argument that is a list, and also sets the attributes
 // for the length or the types of the list; TF_INVALID_ARGUMENT if the argument is no list, but the
 // inputs are appended. TFE_Execute checks the number and the types of the inputs.
@@ -239,8 +242,9 @@ TF_CAPI_EXPORT extern void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* att
                                                      const TFE_Op** value, int num_values);
 
 // The number of tensors of the argument or result with this name in the OpDef, by the attributes
-// that are set or inferred now. After an error -1: TF_INVALID_ARGUMENT if the op has no such name,
-// TF_NOT_FOUND if the attribute that says the number is not set yet.
+// that are set or inferred now. After an error -1: TF_INVALID_ARGUMENT if the op has no such name;
+// TF_NOT_FOUND for a function, and while an attribute is not set that says the number of one of the
+// arguments, or of the results.
 TF_CAPI_EXPORT extern int TFE_OpGetInputLength(TFE_Op* op, const char* input_name,
                                                TF_Status* status);
 TF_CAPI_EXPORT extern int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name,
@@ -277,10 +281,10 @@ TF_CAPI_EXPORT unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char
 // --- Run metadata ---
 
 // Between Enable and Disable the context notes the graph of each function, or op that calls
-// functions, that it compiles, before and after the passes. A function is compiled when it is first
-// executed with its attributes, types and device. Disable drops the notes, so call Export before.
-// Export waits for queued ops, fills `buf`, whose data must be NULL, with the notes as a serialized
-// RunMetadata, and drops them.
+// functions, that it compiles, before and after the passes, and the times of its runs. A function
+// is compiled when it is first executed with its attributes, types and device. Disable drops the
+// notes, so call Export before. Export waits for queued ops, fills `buf`, whose data must be NULL,
+// with the notes as a serialized RunMetadata, and drops them.
 TF_CAPI_EXPORT extern void TFE_ContextEnableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextDisableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf,

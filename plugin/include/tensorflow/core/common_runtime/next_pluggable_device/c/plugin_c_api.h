@@ -88,7 +88,8 @@ typedef void TFNPD_XlaShapeToDeviceShapeRepresentation(XLA_Shape* serialized_xla
                                                        XLA_Shape* serialized_device_shape,
                                                        TF_Status* tf_status);
 
-// The number of devices; 0 is legal.
+// The number of devices; 0 is legal. With an error, a negative number or one above 1024 the plug-in
+// has no devices.
 typedef int32_t TFNPD_GetDeviceCount(TF_Status* status);
 
 // Called before the first device is made. The plug-in may create its PJRT client there, or in
@@ -135,7 +136,7 @@ typedef struct TFNPD_Api {
 typedef struct TFNPD_PluginParams {
   size_t struct_size;
   void* ext;
-  const char* device_type;              // to set, required; static storage
+  const char* device_type;              // to set, required, [A-Z0-9_]+; static storage
   const char* compilation_device_name;  // to set if the plug-in compiles through XLA; also static
   int32_t priority;                     // to set: the device type of the higher number is preferred
   bool is_pluggable_device;             // to set
