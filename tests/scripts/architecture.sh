@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # architecture.sh [BUILD_DIR | --write]: the picture in docs/architecture.md shows the includes between rooms as they are. With
 # --write it is drawn anew. Rooms within plugin/cpu but its base and oneDNN are one box, and so are rooms within
-# passes, host, plan and cli. An edge that other edges imply is left out.
+# passes, host, plan and cli; compile/passes is not, since clusters stand between it and compile. An edge that other edges imply is left out.
 set -euo pipefail
 page=docs/architecture.md
 layers=(proto graph grappler_lite optimizer_api plugin executor)
@@ -19,6 +19,7 @@ edges() {
         if (n == 1) return path
         if (parts[1] == "plugin" && parts[2] == "cpu")
           return parts[3] == "base" || parts[3] == "onednn" ? "plugin/cpu/" parts[3] : "plugin/cpu/FAMILY"
+        if (path == "executor/compile/passes") return path
         return parts[1] "/" parts[2]
       }
       {
@@ -34,6 +35,7 @@ boxes() {
   find "${layers[@]}" -name '*.cc' -o -name '*.h' -o -name '*.proto' | awk -F/ '
     /\/include\// { next }
     NF == 2 { print $1; next }
+    $1 == "executor" && $2 == "compile" && $3 == "passes" { print "executor/compile/passes"; next }
     $1 == "plugin" && $2 == "cpu" { print "plugin/cpu/" ($3 == "base" || $3 == "onednn" ? $3 : "FAMILY"); next }
     { print $1 "/" $2 }' | LC_ALL=C sort -u
 }

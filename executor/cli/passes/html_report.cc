@@ -157,6 +157,13 @@ Json GraphJson(Part part) {
   return json;
 }
 
+// What each reason of a placement means.
+Json ReasonsJson() {
+  Json reasons = Json::Object();
+  for (const PlaceCodeFacts& code : AllPlaceCodes()) reasons.Set(code.name, code.means);
+  return reasons;
+}
+
 }  // namespace
 
 void PassHistory::AfterPass(const PassRun& run, const Graph& after, const PassReport& row) {
@@ -187,6 +194,7 @@ absl::Status WriteHtmlReport(const std::string& path, ReportSubject subject) {
   data.Set("title", subject.title)
       .Set("passes", PassesJson(subject.report))
       .Set("changes", std::move(changes))
+      .Set("reasons", ReasonsJson())
       .Set("before",
            GraphJson(
                {subject.before, "", nullptr, {}, ShapesWithFeeds(subject.before, subject.fed), {}}))

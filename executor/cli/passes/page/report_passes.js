@@ -139,12 +139,6 @@ function passesTab(open) {
 }
 
 // Sentences that codes of placement stand for.
-const placeCodes = {
-  NO_KERNEL: "no other device has a kernel", DTYPE: "kernels elsewhere are for other types", HOST_MEMORY: "values lie in host memory",
-  COLOCATION: "follows its colocation group", RESOURCE: "follows nodes that share its resource", PINNED: "the graph or a flag asks for it",
-  PASS_MOVED: "an optimization pass put it there", PRIORITY: "the device of the highest priority that has a kernel", GREEDY: "stays with its neighbours, to save copies",
-  UNAVAILABLE: "what it asks for does not exist" };
-
 function placementTab(open) {
   const nodes = after.graph.nodes.filter(n => n.on), box = make("section", "text-tab");
   const devices = new Map();
@@ -162,7 +156,7 @@ function placementTab(open) {
     const sorted = map => [...map].sort((a, b) => b[1] - a[1]);
     return make("div", "card", make("h3", "", dot, name), make("div", "", `${plural(d.count, "node")}${d.us ? ", " + showUs(d.us) + " a run" : ""}`),
       make("div", "soft", sorted(d.ops).slice(0, 8).map(([op, n]) => `${op} ${n}`).join(", ")),
-      ...sorted(d.why).map(([why, n]) => make("div", "", make("b", "mono", why), ` ${n}: ${placeCodes[why] || ""}`)));
+      ...sorted(d.why).map(([why, n]) => make("div", "", make("b", "mono", why), ` ${n}: ${data.reasons[why] || ""}`)));
   });
   box.append(make("div", "cards", ...cards));
   box.append(make("div", "soft gap", copies.length ? `${plural(copies.length, "copy").replace("copys", "copies")} between devices, ${showBytes(bytes)} of known size` : "No copies between devices."));
