@@ -1,4 +1,5 @@
 // Outputs larger than their inputs: BroadcastTo, Tile, Fill, and tensors of one value.
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -68,6 +69,10 @@ absl::Status PrepareFill(Prepare& p) {
 // [m0, d0, m1, d1 …]: the source stands still along each m.
 absl::Status PrepareTile(Prepare& p) {
   const Shape& in = p.input_shape(0);
+  if (p.input_shape(1).rank() != 1) {
+    return p.Invalid(
+        absl::StrCat("Expected multiples to be 1-D, but got shape ", p.input_shape(1).ToString()));
+  }
   TENON_ASSIGN_OR_RETURN(const Dims multiples, p.InputInts(1));
   if (static_cast<int>(multiples.size()) != in.rank())
     return p.Invalid(absl::StrCat("'multiples' must have ", in.rank(), " elements"));
@@ -142,9 +147,23 @@ absl::Status PrepareOnesLike(Prepare& p) { return SetConstant(p, p.input_shape(0
 // Contents undefined, or the type's default value with `init`; always the default, so that runs are
 // alike.
 absl::Status PrepareEmpty(Prepare& p) {
+  if (p.input_shape(0).rank() != 1) {
+    return p.Invalid(
+        absl::StrCat("shape must be a vector of int32, got shape ", p.input_shape(0).ToString()));
+  }
   TENON_ASSIGN_OR_RETURN(const Dims dims, p.InputInts(0));
   TENON_ASSIGN_OR_RETURN(const Shape shape, CheckedShape(p, dims));
   return SetConstant(p, shape, false);
+}
+
+// What a branch gives in place of a value that the other branch alone has: nobody reads it. Lengths
+// that are not known are 0, and a shape of which nothing is known is a scalar's, as in TensorFlow.
+absl::Status PrepareFakeParam(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape shape, p.AttrShape("shape"));
+  Dims dims;
+  for (const int64_t d : shape.dims()) dims.push_back(std::max<int64_t>(d, 0));
+  TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
+  return SetConstant(p, out, false);
 }
 
 // What TensorFlow begins a ParallelConcat with.
@@ -166,6 +185,7 @@ absl::Span<const CpuKernelSpec> RepeatKernels() {
       {"ZerosLike", {{"T", kCopyTypes}}, PrepareZerosLike},
       {"OnesLike", {{"T", kEveryType}}, PrepareOnesLike},
       {"Empty", {{"dtype", kEveryType}}, PrepareEmpty, 0b1},
+      {"FakeParam", {{"dtype", kEveryType}}, PrepareFakeParam},
       {"_ParallelConcatStart", {{"dtype", kEveryType}}, PrepareParallelConcatStart},
   };
   return specs;

@@ -31,6 +31,12 @@ absl::Status SetBlock(Prepare& p, const std::vector<SliceRange>& ranges) {
 
 absl::Status PrepareSlice(Prepare& p) {
   const Shape& in = p.input_shape(0);
+  const Shape &begins = p.input_shape(1), &sizes = p.input_shape(2);
+  if (begins.rank() != 1 || sizes.rank() != 1) {
+    return p.Invalid(absl::StrCat("Expected begin and size arguments to be 1-D tensors of size ",
+                                  in.rank(), ", but got shapes ", begins.ToString(), " and ",
+                                  sizes.ToString(), " instead."));
+  }
   TENON_ASSIGN_OR_RETURN(const Dims begin, p.InputInts(1));
   TENON_ASSIGN_OR_RETURN(const Dims size, p.InputInts(2));
   if (static_cast<int>(begin.size()) != in.rank() || static_cast<int>(size.size()) != in.rank()) {
@@ -54,6 +60,12 @@ absl::Status PrepareSlice(Prepare& p) {
 
 // What inputs 1, 2 and 3 and the masks take from `tensor`.
 absl::StatusOr<std::vector<SliceRange>> ReadRanges(const Prepare& p, const Shape& tensor) {
+  const Shape &begins = p.input_shape(1), &ends = p.input_shape(2), &steps = p.input_shape(3);
+  if (begins.rank() != 1 || ends.rank() != 1 || steps.rank() != 1) {
+    return p.Invalid(absl::StrCat(
+        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes ",
+        begins.ToString(), ", ", ends.ToString(), ", and ", steps.ToString(), " instead."));
+  }
   TENON_ASSIGN_OR_RETURN(const SliceMasks masks, ReadSliceMasks(p));
   TENON_ASSIGN_OR_RETURN(const Dims begin, p.InputInts(1));
   TENON_ASSIGN_OR_RETURN(const Dims end, p.InputInts(2));
@@ -150,8 +162,9 @@ absl::Status PrepareReverseV2(Prepare& p) {
 
 absl::Status PrepareReverse(Prepare& p) {
   const int rank = p.input_shape(0).rank();
-  if (rank > 0 && p.input_shape(0).dim(0) == 0)
-    return p.Invalid("the first dimension must not be 0");
+  // As in TensorFlow, of a scalar nobody asks what 'dims' is.
+  if (rank == 0) return SetReversed(p, {});
+  if (p.input_shape(0).dim(0) == 0) return p.Invalid("the first dimension must not be 0");
   if (p.input_shape(1).rank() != 1) {
     return p.Invalid(absl::StrCat("'dims' must be 1-dimension, not ", p.input_shape(1).rank()));
   }

@@ -43,7 +43,10 @@ absl::Status AliasAs(Prepare& p, absl::StatusOr<Shape> shape) {
 
 absl::Status PrepareReshape(Prepare& p) {
   const int64_t n = p.input_shape(0).num_elements();
-  if (p.input_shape(1).rank() != 1) return p.Invalid("the new shape must be a vector");
+  // As in TensorFlow, a scalar is a shape of one dimension where no shape function has looked at
+  // it.
+  if (p.input_shape(1).rank() > 1)
+    return p.Invalid("the new shape must be a vector, or a scalar for one dimension");
   TENON_ASSIGN_OR_RETURN(Dims dims, p.InputInts(1));
   // Of the dimensions other than 0 and -1; a 0 in the new shape lets the tensor's zeros be left out
   // of the division below.

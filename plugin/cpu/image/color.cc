@@ -147,8 +147,12 @@ absl::Status RunAdjust(const void* state, const StepArgs& args) {
 absl::Status PreparePixels(Prepare& p, int least_rank, RunFn run) {
   const Shape& shape = p.input_shape(0);
   if (shape.rank() < least_rank || shape.dim(shape.rank() - 1) != 3) {
-    return p.Invalid(absl::StrCat("the images must have rank ", least_rank,
-                                  " at least and 3 channels, not the shape ", shape.ToString()));
+    absl::Status wrong =
+        p.Invalid(absl::StrCat("the images must have rank ", least_rank,
+                               " at least and 3 channels, not the shape ", shape.ToString()));
+    // TensorFlow has this code where any rank will do.
+    if (least_rank > 1 || shape.rank() == 0) return wrong;
+    return absl::FailedPreconditionError(wrong.message());
   }
   TENON_RETURN_IF_ERROR(CheckScalars(p, 1, p.num_inputs()));
   p.set_output_shape(0, shape);

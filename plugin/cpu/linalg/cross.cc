@@ -41,8 +41,11 @@ absl::Status PrepareCross(Prepare& p) {
     return p.Invalid(absl::StrCat("both inputs must have the same shape, not ", a.ToString(),
                                   " and ", p.input_shape(1).ToString()));
   }
-  if (a.rank() < 1 || a.dim(a.rank() - 1) != 3) {
-    return p.Invalid(absl::StrCat("the last dimension must be 3, the shape is ", a.ToString()));
+  if (a.rank() < 1)
+    return p.Invalid(absl::StrCat("Input must be at least 1D, got shape ", a.ToString()));
+  if (a.dim(a.rank() - 1) != 3) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Cross-products are only defined for 3-element vectors, the shape is ", a.ToString()));
   }
   const auto s =
       std::make_shared<CrossState>(CrossState{DimProduct(a, 0, a.rank() - 1), p.input_type(0)});

@@ -101,7 +101,7 @@ absl::Status PrepareReduction(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const std::string_view separator, p.AttrString("separator"));
   s.separator = separator;
   TENON_ASSIGN_OR_RETURN(const bool keep, p.AttrBool("keep_dims"));
-  TENON_ASSIGN_OR_RETURN(const Dims wanted, p.InputInts(1));
+  TENON_ASSIGN_OR_RETURN(const Dims wanted, InputIntsOfAnyRank(p, 1));
   const Shape& in = p.input_shape(0);
   if (wanted.empty()) {
     p.set_output_shape(0, in);
@@ -111,10 +111,14 @@ absl::Status PrepareReduction(Prepare& p) {
   std::vector<int> axes, others;
   std::vector<bool> joined(in.rank(), false);
   for (const int64_t axis : wanted) {
-    TENON_ASSIGN_OR_RETURN(const int a, NormalizeAxis(p, axis, in.rank()));
+    const int64_t a = axis < 0 ? axis + in.rank() : axis;
+    if (a < 0 || a >= in.rank()) {
+      return absl::OutOfRangeError(absl::StrCat("Invalid reduction dimension ", axis,
+                                                " for input with ", in.rank(), " dimension(s)"));
+    }
     if (joined[a]) return p.Invalid(absl::StrCat("axis ", axis, " is there twice"));
     joined[a] = true;
-    axes.push_back(a);
+    axes.push_back(static_cast<int>(a));
   }
   Shape out;
   for (int d = 0; d < in.rank(); ++d) {

@@ -135,7 +135,9 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, 
   Device* const device = place.device->is_host() ? nullptr : place.device;
   if (place.kernel->cpu == nullptr)
     return PluginCall::Make(context, std::move(node), std::move(place.kernel), device);
-  if (place.kernel->cpu->stateful || node.def->is_stateful) node.TakeOwnName();
+  // A TensorSummary has its node's name in it, which is the op's where the op is executed alone.
+  const bool keeps_state = place.kernel->cpu->stateful || node.def->is_stateful;
+  if (keeps_state && node.def->name != "TensorSummary") node.TakeOwnName();
   return HostCall::Make(context, std::move(node), std::move(place.kernel), device);
 }
 
