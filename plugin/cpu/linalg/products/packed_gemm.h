@@ -20,8 +20,9 @@ struct PackedGemm {
   // starts at 0 and runs in the order of p. The caller owns the memory, at the alignment of T.
   void (*multiply)(int64_t k, const T* a, const T* b, int m, int n, T* c, int64_t c_row,
                    SumInto into);
-  // Adds x[i] * w[i] to sums[i] for i < n, at the alignment of T. `sums` must not overlap x or w.
-  void (*add_products)(const T* x, const T* w, int64_t n, T* sums);
+  // Adds x[k][i] * w[k][i] to sums[i] for k < count, in this order, and i < n, at the alignment of
+  // T. `sums` must not overlap the others.
+  void (*add_products)(int count, const T* const* x, const T* const* w, int64_t n, T* sums);
 };
 
 // The loops for CpuIsa().

@@ -2,6 +2,7 @@
 // multiplied in blocks of registers. Sums are float, double or, of integers, modulo 2^32 or 2^64.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -26,7 +27,7 @@ struct AnyConv {
   DataType type = DataType::kInvalid;
   std::vector<DataType> input_types = {};
   bool gradient = false;
-  ElementLoop widen = nullptr;  // of half and bfloat16, to float
+  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16, to and from float
 
   int source() const { return gradient ? 2 : 0; }  // the input of the node that is read
   // Channels of one group.
@@ -62,6 +63,7 @@ struct AnyConv {
 // Written places whose windows are packed and multiplied together: a multiple of the rows of a
 // block on every processor.
 constexpr int64_t kTilePlaces = 96;
+constexpr int kPlacesTogether = 16;  // of a window by channel that are multiplied together
 
 // Sizes of packed operands, in numbers of type A.
 template <typename A>
@@ -71,7 +73,7 @@ struct Packed {
         panels((s.written_channels() + gemm.columns - 1) / gemm.columns),
         filter(s.by_channel() ? s.q.groups * s.depth()
                               : s.q.groups * panels * gemm.columns * s.depth()),
-        windows(s.by_channel() ? s.all_written() : Places(s) * s.depth()),
+        windows(s.by_channel() ? kPlacesTogether * s.all_written() : Places(s) * s.depth()),
         sums(kTilePlaces * s.all_written()) {}
 
   // Of a tile, in whole blocks.
@@ -169,24 +171,52 @@ template <typename A>
   return static_cast<A>(Activate(fused.activation, fused.alpha, x));
 }
 
-// The sums of `count` places where each channel has a filter of its own. `wide` is memory for
-// numbers of one place.
+// Adds up the places of a window where each channel has a filter of its own.
 template <typename A>
-void SumByChannel(const AnyConv& s, const PackedGemm<A>& gemm, const void* input, int64_t image,
-                  int64_t first, int64_t count, const A* filter, A* wide, A* sums) {
-  const int64_t channels = s.all_written();
-  for (int64_t place = 0; place < count; ++place, sums += channels) {
-    s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
-      const void* x = static_cast<const char*>(input) +
-                      s.ReadAt(image, read) * static_cast<int64_t>(DataTypeSize(s.type));
-      if (s.widen != nullptr) {
-        s.widen(&x, wide, channels, 0);
+class ChannelSums {
+ public:
+  // `wide` is memory for the numbers of kPlacesTogether places.
+  ChannelSums(const AnyConv& s, const PackedGemm<A>& gemm, const void* input, const A* filter,
+              A* wide)
+      : s_(s),
+        gemm_(gemm),
+        input_(static_cast<const char*>(input)),
+        filter_(filter),
+        wide_(wide),
+        channels_(s.all_written()) {}
+
+  // Adds the sums of a written place to `sums`.
+  void Add(int64_t image, int64_t place, A* sums) {
+    const auto bytes = static_cast<int64_t>(DataTypeSize(s_.type));
+    s_.ForEachRead(place, [&](int64_t read, int64_t window_place) {
+      const void* x = input_ + s_.ReadAt(image, read) * bytes;
+      if (s_.widen != nullptr) {
+        A* const wide = wide_ + count_ * channels_;
+        s_.widen(&x, wide, channels_, 0);
         x = wide;
       }
-      gemm.add_products(static_cast<const A*>(x), filter + window_place * channels, channels, sums);
+      x_[count_] = static_cast<const A*>(x);
+      w_[count_] = filter_ + window_place * channels_;
+      if (++count_ == kPlacesTogether) Multiply(sums);
     });
+    Multiply(sums);
   }
-}
+
+ private:
+  void Multiply(A* sums) {
+    gemm_.add_products(count_, x_, w_, channels_, sums);
+    count_ = 0;
+  }
+
+  const AnyConv& s_;
+  const PackedGemm<A>& gemm_;
+  const char* const input_;
+  const A* const filter_;
+  A* const wide_;
+  const int64_t channels_;
+  int count_ = 0;
+  const A *x_[kPlacesTogether], *w_[kPlacesTogether];
+};
 
 // Multiplies packed windows and the filter of a group; the sums of a place are all_written()
 // apart.
@@ -218,6 +248,19 @@ template <typename A>
 void FinishPlaces(const AnyConv& s, const StepArgs& args, int64_t image, int64_t first,
                   int64_t count, const A* sums) {
   const int64_t channels = s.all_written();
+  // Sums of places lie as they do in the output, but for its type.
+  const int64_t bytes = static_cast<int64_t>(DataTypeSize(s.type));
+  if (s.q.fused.empty() && !s.q.channels_first &&
+      (s.narrow != nullptr || bytes == int64_t{sizeof(A)})) {
+    char* const to = static_cast<char*>(args.out[0]) + s.WrittenAt(image, first, 0) * bytes;
+    const void* const from = sums;
+    if (s.narrow != nullptr) {
+      s.narrow(&from, to, count * channels, 0);
+    } else {
+      memcpy(to, from, static_cast<size_t>(count * channels * bytes));
+    }
+    return;
+  }
   VisitKindOf<A>(s.type, [&](auto element) {
     for (int64_t place = 0; place < count; ++place, sums += channels) {
       for (int64_t o = 0; o < channels; ++o) {
@@ -252,9 +295,11 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
                        const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
                        const int64_t count = std::min(kTilePlaces, s.written_places() - first);
                        std::fill(sums, sums + count * s.all_written(), A());
-                       if (s.by_channel())
-                         SumByChannel(s, packed.gemm, args.in[s.source()], image, first, count,
-                                      filter, windows, sums);
+                       if (s.by_channel()) {
+                         ChannelSums<A> all(s, packed.gemm, args.in[s.source()], filter, windows);
+                         for (int64_t i = 0; i < count; ++i)
+                           all.Add(image, first + i, sums + i * s.all_written());
+                       }
                        const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
                        for (int64_t group = 0; group < groups; ++group) {
                          PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first,
@@ -283,8 +328,10 @@ absl::Status PrepareAny(Prepare& p, AnyConv conv) {
   auto s = std::make_shared<AnyConv>(std::move(conv));
   s->type = p.input_type(s->source());
   for (int i = 0; i < p.num_inputs(); ++i) s->input_types.push_back(p.input_type(i));
-  if (s->type == DataType::kHalf || s->type == DataType::kBfloat16)
+  if (s->type == DataType::kHalf || s->type == DataType::kBfloat16) {
     s->widen = FindCastLoop(s->type, DataType::kFloat);
+    s->narrow = FindCastLoop(DataType::kFloat, s->type);
+  }
   switch (s->type) {
     case DataType::kFloat:
     case DataType::kHalf:

@@ -36,11 +36,13 @@ struct Scratch {
         out_panels((q.out_per_group() + gemm.columns - 1) / gemm.columns),
         in(std::max(q.in_channels, in_panels * gemm.rows * kDepth)),
         out(std::max(q.out_channels, out_panels * gemm.columns * kDepth)),
-        bytes(AlignedBytes(static_cast<size_t>(in + out + q.place_elements()) * sizeof(A))) {}
+        wide(std::max(q.in_per_group(), q.out_per_group())),
+        bytes(AlignedBytes(static_cast<size_t>(in + out + q.place_elements() + wide) * sizeof(A))) {
+  }
 
   const PackedGemm<A>& gemm;
   int64_t in_panels, out_panels;  // of one group
-  int64_t in, out;                // numbers
+  int64_t in, out, wide;          // numbers; the last of a place's channels in one group
   size_t bytes;
 };
 
@@ -69,7 +71,8 @@ class FilterPlace {
         args_(args),
         in_(reinterpret_cast<A*>(memory)),
         out_(in_ + sizes.in),
-        sums_(out_ + sizes.out) {}
+        sums_(out_ + sizes.out),
+        wide_(sums_ + s.q.place_elements()) {}
 
   // Returns the sums of all elements of the filter at the place.
   const A* Sum(int64_t place) {
@@ -92,6 +95,12 @@ class FilterPlace {
     const ConvProblem& q = s_.q;
     for (int64_t group = 0; group < q.groups && count_ > 0; ++group) {
       const int64_t first_in = group * q.in_per_group(), first_out = group * q.out_per_group();
+      if (!q.channels_first) {
+        PackRows(args_.in[0], x_, first_in, q.in_per_group(), sizes_.gemm.rows, in_);
+        PackRows(args_.in[2], y_, first_out, q.out_per_group(), sizes_.gemm.columns, out_);
+        MultiplyGroup(sums_ + first_out);
+        continue;
+      }
       VisitFloat(s_.type, [&](auto element) {
         PackChannels(element, args_.in[0], x_, count_, first_in * q.input_step(), q.in_per_group(),
                      q.input_step(), sizes_.gemm.rows, in_);
@@ -103,17 +112,33 @@ class FilterPlace {
     count_ = 0;
   }
 
-  // The numbers of all channels from element `at` on; `wide` is memory for them.
-  const A* Channels(const void* from, int64_t at, A* wide) const {
+  // Packs channels that lie side by side: whole rows of a panel at a time.
+  void PackRows(const void* from, const int64_t* at, int64_t first, int64_t channels, int width,
+                A* to) const {
+    for (int p = 0; p < count_; ++p) {
+      const A* const row = Channels(from, at[p] + first, channels, wide_);
+      for (int64_t c = 0; c < channels; c += width) {
+        A* const panel = to + c * count_ + p * width;
+        const int64_t some = std::min<int64_t>(width, channels - c);
+        std::copy(row + c, row + c + some, panel);
+        std::fill(panel + some, panel + width, A());
+      }
+    }
+  }
+
+  // `channels` numbers from element `at` on; `wide` is memory for them.
+  const A* Channels(const void* from, int64_t at, int64_t channels, A* wide) const {
     const void* x =
         static_cast<const char*>(from) + at * static_cast<int64_t>(DataTypeSize(s_.type));
     if (s_.widen == nullptr) return static_cast<const A*>(x);
-    s_.widen(&x, wide, s_.q.out_channels, 0);
+    s_.widen(&x, wide, channels, 0);
     return wide;
   }
   void AddByChannel(int64_t in, int64_t out) {
-    const A* const x = Channels(args_.in[0], in, in_);
-    sizes_.gemm.add_products(x, Channels(args_.in[2], out, out_), s_.q.out_channels, sums_);
+    const int64_t channels = s_.q.out_channels;
+    const A* const x = Channels(args_.in[0], in, channels, in_);
+    const A* const y = Channels(args_.in[2], out, channels, out_);
+    sizes_.gemm.add_products(1, &x, &y, channels, sums_);
   }
 
   void MultiplyGroup(A* sums) {
@@ -137,6 +162,7 @@ class FilterPlace {
   A* const in_;
   A* const out_;
   A* const sums_;
+  A* const wide_;
   int count_ = 0;
   int64_t x_[kDepth], y_[kDepth];  // of places that are not multiplied yet
 };

@@ -83,8 +83,8 @@ absl::Status RunAnyPool(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
-// Pools of types that oneDNN does not have, with the channels side by side: all channels of a place
-// at once, in float or double.
+// Pools of floating-point types that oneDNN does not have, with the channels side by side: all
+// channels of a place at once, in float or double.
 struct ChannelPool {
   Pool pool;
   ElementLoop combine;                            // the sums or maxima, and a place of the input
@@ -160,6 +160,39 @@ void SetChannelPool(Prepare& p, const Pool& q, DataType wide) {
   p.set_run(&RunChannelPool<A>, std::move(s));
 }
 
+// Maxima of integers, all channels of a place at once, in the result's memory.
+struct IntegerPool {
+  Pool pool;
+  ElementLoop combine;
+};
+
+absl::Status RunIntegerPool(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const IntegerPool*>(state);
+  const Pool& q = s.pool;
+  const auto bytes = static_cast<int64_t>(DataTypeSize(q.type));
+  const auto row = static_cast<size_t>(q.out_channels * bytes);
+  const int64_t places = q.out_places(), work = q.out_channels * q.covered_places() * bytes;
+  args.workers->ParallelFor(q.batch * places, GrainFor(work), [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t n = t / places;
+      char* const to = static_cast<char*>(args.out[0]) + t * q.out_channels * bytes;
+      bool first = true;
+      q.ForEachInWindow(t % places, [&](int64_t place, int64_t) {
+        const void* const x = static_cast<const char*>(args.in[0]) + q.InputAt(n, place) * bytes;
+        if (first) {
+          memcpy(to, x, row);
+        } else {
+          const void* const operands[] = {to, x};
+          s.combine(operands, to, q.out_channels, 0);
+        }
+        first = false;
+      });
+      if (first) memset(to, 0, row);
+    }
+  });
+  return absl::OkStatus();
+}
+
 // Returns false for what RunAnyPool computes.
 bool PrepareChannelPool(Prepare& p, const Pool& q) {
   if (q.channels_first || q.depth_window != 1) return false;
@@ -168,7 +201,9 @@ bool PrepareChannelPool(Prepare& p, const Pool& q) {
   } else if (q.type == DataType::kHalf || q.type == DataType::kBfloat16) {
     SetChannelPool<float>(p, q, DataType::kFloat);
   } else {
-    return false;
+    const ElementLoop combine = FindElementLoop(ElementOp::kAtLeast, q.type);
+    if (!q.max || HasType(kFloatTypes, q.type) || combine == nullptr) return false;
+    p.set_run(&RunIntegerPool, std::make_shared<IntegerPool>(IntegerPool{q, combine}));
   }
   return true;
 }

@@ -80,8 +80,10 @@ TEST(ConvolutionsOfOtherTypes, AroundBlocksAndTiles) {
 }
 
 TEST(ConvolutionsOfOtherTypes, ByChannel) {
-  for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16})
+  for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
     CheckConv(type, {13, 14, 21, 21, 21, 3, 1});
+    CheckConv(type, {11, 12, 70, 70, 70, 5, 1});
+  }
 }
 
 // Both gradients of VALID windows with a step of 1.
