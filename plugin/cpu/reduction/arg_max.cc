@@ -1,5 +1,7 @@
 // ArgMax and ArgMin along one dimension. The first of equal elements wins; NaN never does.
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/node_note.h"
@@ -29,11 +31,52 @@ T Worst(bool max) {
   return max ? L::lowest() : L::max();
 }
 
+// The place of the best of n numbers side by side. The numbers are compared by vectors, block by
+// block; only the last block with a better number is searched for its place.
+template <typename T>
+int64_t ArgOf(const T* x, int64_t n, bool max) {
+  typedef T Vector __attribute__((vector_size(16), aligned(alignof(T))));
+  constexpr int64_t kLanes = 16 / sizeof(T), kBlock = 16 * kLanes;
+  T best = Worst<T>(max);
+  int64_t from = 0, to = n;  // of the block; of all, where nothing is better than the worst
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    T block = best;
+    const int64_t end = std::min(begin + kBlock, n);
+    int64_t i = begin;
+    if (end - begin == kBlock) {
+      // `auto` would forget the alignment.
+      const Vector* const v = reinterpret_cast<const Vector*>(x + begin);
+      Vector most = Vector{} + best;
+      for (int k = 0; k < 16; ++k) {
+        const Vector next = v[k];
+        most = (max ? next > most : next < most) ? next : most;
+      }
+      for (int64_t k = 0; k < kLanes; ++k) block = Better<T>(most[k], block, max) ? most[k] : block;
+      i = end;
+    }
+    for (; i < end; ++i) block = Better(x[i], block, max) ? x[i] : block;
+    if (!Better(block, best, max)) continue;
+    best = block;
+    from = begin;
+    to = end;
+  }
+  for (int64_t i = from; i < to; ++i) {
+    if (x[i] == best) return i;
+  }
+  return 0;
+}
+
 template <typename Element>
 void ArgRow(const ArgState& s, int64_t row, const StepArgs& args) {
   using T = typename Element::Native;
   const Element element;
   const auto [outer, length, inner] = s.split;
+  if constexpr (std::is_same_v<Element, PlainElement<T>>) {
+    if (inner == 1) {
+      const T* const x = static_cast<const T*>(args.in[0]) + row * length;
+      return StoreIndex(args.out[0], s.out_type, row, ArgOf(x, length, s.max));
+    }
+  }
   for (int64_t j = 0; j < inner; ++j) {
     T best = Worst<T>(s.max);
     int64_t at = 0;

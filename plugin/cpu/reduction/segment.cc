@@ -12,7 +12,54 @@
 namespace tenon::cpu {
 namespace {
 
+// Sets `to` to the sum of `rows` rows of n elements, one after the other, in this order.
+using SumRowsFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
+
+// Sums of four vectors stay in registers.
+template <typename T>
+void SumRows(const char* from, int64_t rows, int64_t n, char* to) {
+  typedef T Vector __attribute__((vector_size(16), aligned(alignof(T))));
+  constexpr int64_t kLanes = 16 / sizeof(T), kTogether = 4 * kLanes;
+  const auto* const x = reinterpret_cast<const T*>(from);
+  auto* const sums = reinterpret_cast<T*>(to);
+  int64_t i = 0;
+  for (; i + kTogether <= n; i += kTogether) {
+    const Vector* row =
+        reinterpret_cast<const Vector*>(x + i);  // `auto` would forget the alignment
+    Vector sum[4] = {row[0], row[1], row[2], row[3]};
+    for (int64_t r = 1; r < rows; ++r) {
+      row = reinterpret_cast<const Vector*>(x + r * n + i);
+      for (int v = 0; v < 4; ++v) sum[v] += row[v];
+    }
+    std::memcpy(sums + i, sum, sizeof(sum));
+  }
+  for (; i < n; ++i) {
+    T sum = x[i];
+    for (int64_t r = 1; r < rows; ++r) sum += x[r * n + i];
+    sums[i] = sum;
+  }
+}
+
+// Null where ElementSteps do. Unsigned sums wrap around.
+SumRowsFn FindSumRows(DataType type) {
+  switch (type) {
+    case DataType::kFloat:
+      return &SumRows<float>;
+    case DataType::kDouble:
+      return &SumRows<double>;
+    case DataType::kInt32:
+    case DataType::kUint32:
+      return &SumRows<uint32_t>;
+    case DataType::kInt64:
+    case DataType::kUint64:
+      return &SumRows<uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
 struct SegmentState {
+  SumRowsFn sum = nullptr;   // of sorted sums and means; or null
   ElementStep combine;       // a row with what its segment holds
   ElementStep start, lanes;  // of columns that TensorFlow compares at once (LanesOf)
   ElementStep divide;        // a row by a count, for means
@@ -44,6 +91,10 @@ void FillEmpty(const SegmentState& s, char* out, int64_t rows) {
 
 // Row `from` joins segment `to`.
 void Join(const SegmentState& s, const char* from, char* to, Workers* alone) {
+  if (s.lane_bytes == 0 && !s.combine.converts) {
+    const void* in[] = {from, to};
+    return s.combine.loop(in, to, s.row_elements, 0);
+  }
   if (s.lane_bytes > 0) {
     const void* in[] = {to, from};
     RunElementStep(s.lanes, in, to, alone);
@@ -92,6 +143,14 @@ absl::Status RunSorted(const void* state, const StepArgs& args) {
   char* out = static_cast<char*>(data);
   FillEmpty(s, out, segments);
   Workers alone(1);
+  for (int64_t i = 0, end = 0; i < s.rows && s.sum != nullptr; i = end) {
+    while (++end < s.rows && id(end) == id(i)) {
+    }
+    char* const to = out + id(i) * s.row_bytes;
+    s.sum(static_cast<const char*>(args.in[0]) + i * s.row_bytes, end - i, s.row_elements, to);
+    if (s.mean) DivideBy(s, end - i, to, &alone);
+  }
+  if (s.sum != nullptr) return absl::OkStatus();
   for (int64_t i = 0, start = 0; i < s.rows; ++i) {
     if (i > 0 && id(i) != id(i - 1)) start = i;
     char* to = out + id(i) * s.row_bytes;
@@ -153,6 +212,7 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   s->row_bytes = s->row_elements * static_cast<int64_t>(DataTypeSize(s->type));
   for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
   s->mean = op.mean;
+  if (sorted && op.combine == ElementOp::kAdd) s->sum = FindSumRows(s->type);
   const bool extreme = op.combine == ElementOp::kAtLeast || op.combine == ElementOp::kAtMost;
   const int64_t lanes = sorted && extreme && HasType(kFloatTypes, s->type)
                             ? s->row_elements / LanesOf(s->type) * LanesOf(s->type)

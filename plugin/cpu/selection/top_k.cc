@@ -50,6 +50,41 @@ int64_t LargestOf(const TopKState& s, Key key) {
   return 0;
 }
 
+// Writes the places of elements, the k largest of the row among them, and returns their number.
+// What does not stand before the k-th largest element so far is passed over, which few elements do
+// not: so most of the row is only compared with one number.
+template <typename Key, typename Order>
+int64_t ListCandidates(const TopKState& s, Key key, Order before, int64_t* order) {
+  constexpr int64_t kTogether = 16;
+  const int64_t most = std::min(s.columns, 2 * s.k + 64);
+  std::iota(order, order + most, 0);
+  if (most == s.columns || s.k == 0) return most;
+  int64_t count = most;
+  decltype(key(0)) least{};  // the k-th largest so far
+  const auto drop = [&] {
+    std::nth_element(order, order + s.k - 1, order + count, before);
+    count = s.k;
+    least = key(order[s.k - 1]);
+  };
+  drop();
+  for (int64_t i = most; i < s.columns;) {
+    const int64_t end = std::min(i + kTogether, s.columns);
+    int some = 0;
+    // NaN, which is not below anything, is not passed over.
+    for (int64_t j = i; j < end; ++j) some |= static_cast<int>(!(key(j) <= least));
+    if (some == 0) {
+      i = end;
+      continue;
+    }
+    for (; i < end; ++i) {
+      if (!Before(key(i), least)) continue;
+      order[count++] = i;
+      if (count == most) drop();
+    }
+  }
+  return count;
+}
+
 template <typename Element>
 void TopRow(const TopKState& s, int64_t row, const StepArgs& args, int64_t* order) {
   const Element element;
@@ -63,12 +98,12 @@ void TopRow(const TopKState& s, int64_t row, const StepArgs& args, int64_t* orde
   if constexpr (std::is_floating_point_v<typename Element::Native>) {
     if (s.k == 1) return put(0, LargestOf(s, key));
   }
-  std::iota(order, order + s.columns, 0);
   const auto before = [&](int64_t a, int64_t b) {
     if (Before(key(a), key(b))) return true;
     return !Before(key(b), key(a)) && a < b;
   };
-  if (s.k < s.columns) std::nth_element(order, order + s.k, order + s.columns, before);
+  const int64_t count = ListCandidates(s, key, before, order);
+  if (s.k < count) std::nth_element(order, order + s.k, order + count, before);
   std::sort(order, order + s.k, before);
   for (int64_t i = 0; i < s.k; ++i) put(i, order[i]);
 }

@@ -134,23 +134,56 @@ std::vector<std::optional<std::string>> LineKeys(const UniqueState& s, const voi
   return result;
 }
 
-absl::Status RunUnique(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const UniqueState*>(state);
-  const auto keys = LineKeys(s, args.in[0]);
-  const int64_t lines = static_cast<int64_t>(keys.size());
+// The lines that are new, and how often each occurs.
+struct FoundLines {
   std::vector<int64_t> first, counts;
-  absl::flat_hash_map<std::string_view, int64_t> seen;
-  for (int64_t l = 0; l < lines; ++l) {
-    const int64_t next = static_cast<int64_t>(first.size());
-    // A line with a NaN is equal to no other, itself included: each makes a new value.
-    const int64_t at = keys[l].has_value() ? seen.try_emplace(*keys[l], next).first->second : next;
-    if (at == next) {
+
+  // Line l is the at-th that was found, or the next.
+  void Add(const UniqueState& s, const StepArgs& args, int64_t l, int64_t at) {
+    if (at == static_cast<int64_t>(first.size())) {
       first.push_back(l);
       counts.push_back(0);
     }
     ++counts[at];
     StoreIndex(args.out[1], s.index_type, l, at);
   }
+};
+
+// Of a vector of integers, whose bits are their keys.
+template <typename Bits>
+void FindNumbers(const UniqueState& s, const StepArgs& args, FoundLines& found) {
+  const auto* const values = static_cast<const Bits*>(args.in[0]);
+  absl::flat_hash_map<Bits, int64_t> seen;
+  for (int64_t l = 0; l < s.shape.dim(s.axis); ++l) {
+    const auto next = static_cast<int64_t>(found.first.size());
+    found.Add(s, args, l, seen.try_emplace(values[l], next).first->second);
+  }
+}
+
+void FindLines(const UniqueState& s, const StepArgs& args, FoundLines& found) {
+  const auto keys = LineKeys(s, args.in[0]);
+  absl::flat_hash_map<std::string_view, int64_t> seen;
+  for (int64_t l = 0; l < static_cast<int64_t>(keys.size()); ++l) {
+    const auto next = static_cast<int64_t>(found.first.size());
+    // A line with a NaN is equal to no other, itself included: each makes a new value.
+    found.Add(s, args, l,
+              keys[l].has_value() ? seen.try_emplace(*keys[l], next).first->second : next);
+  }
+}
+
+absl::Status RunUnique(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const UniqueState*>(state);
+  const int64_t lines = s.shape.dim(s.axis);
+  FoundLines lists;
+  const bool plain = s.shape.rank() == 1;
+  if (plain && HasType(TypeBits(DataType::kInt32, DataType::kUint32), s.type)) {
+    FindNumbers<uint32_t>(s, args, lists);
+  } else if (plain && HasType(TypeBits(DataType::kInt64, DataType::kUint64), s.type)) {
+    FindNumbers<uint64_t>(s, args, lists);
+  } else {
+    FindLines(s, args, lists);
+  }
+  const auto& [first, counts] = lists;
   const int64_t found = static_cast<int64_t>(first.size());
   Shape out = s.shape;
   out.set_dim(s.axis, found);
