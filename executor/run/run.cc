@@ -1,6 +1,7 @@
 // The dispatch loop.
 #include "executor/run/run.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -83,9 +84,10 @@ absl::Status RunEarlierNodes(const Plan& plan, Frame& frame, absl::Status status
   return status;
 }
 
-absl::Status Dispatch(const Plan& plan, Frame& frame) {
+absl::Status Dispatch(const Plan& plan, Frame& frame, bool is_counted) {
   DenormalGuard denormals;
-  const Workers::Runner runner(*frame.context().workers);
+  std::optional<Workers::Runner> runner;
+  if (is_counted) runner.emplace(*frame.context().workers);
   const WorkScope work(Frame::NameOfNode, &frame);
   const LimitsScope limits(frame.context().limits);
   absl::Status status = plan.tasks.empty()
@@ -138,9 +140,10 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
 }
 
 absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
-                                             const RunContext& context, Frame& frame) {
+                                             const RunContext& context, Frame& frame,
+                                             bool is_counted) {
   TENON_RETURN_IF_ERROR(frame.Begin(feeds, context));
-  absl::Status status = Dispatch(plan, frame);
+  absl::Status status = Dispatch(plan, frame, is_counted);
   // Comes after an error, too: queued work may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.SynchronizeAtEnd(status));
   if (plan.is_watched) TensorGuards::Get().CheckAll();
@@ -159,9 +162,19 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
                                             absl::Span<const Tensor> feeds,
                                             const RunContext& context) {
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, frames.Take(plan));
-  absl::StatusOr<std::vector<Tensor>> values = RunFrame(plan, feeds, context, *frame);
+  absl::StatusOr<std::vector<Tensor>> values =
+      RunFrame(plan, feeds, context, *frame, /*is_counted=*/true);
   frame->End();
   frames.Return(std::move(frame));
+  return values;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunBriefly(const Plan& plan, Frame& frame,
+                                               absl::Span<const Tensor> feeds,
+                                               const RunContext& context) {
+  absl::StatusOr<std::vector<Tensor>> values =
+      RunFrame(plan, feeds, context, frame, /*is_counted=*/false);
+  frame.End();
   return values;
 }
 

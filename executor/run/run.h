@@ -31,8 +31,8 @@ namespace tenon {
 //
 // CANCELLED and DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node
 // that has run last, and no step runs after them. The limits are checked before each pass of a
-// loop, between the tiles of a kernel, while a kernel waits for another run and, if
-// context.is_watched, after each step.
+// loop, between the tiles of a kernel, while a kernel waits for another run or the host for an
+// event of a device and, if context.is_watched, after each step.
 //
 // Other errors: RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT
 // for a fetch in a branch that was not taken, with the fetch's name; errors of devices, as their
@@ -40,6 +40,14 @@ namespace tenon {
 absl::StatusOr<std::vector<Tensor>> RunPlan(const Plan& plan, FramePool& frames,
                                             absl::Span<const Tensor> feeds,
                                             const RunContext& context);
+
+// RunPlan for a run of some microseconds, in a frame of `plan` that the caller has and keeps. The
+// thread is not counted among those that compute (Workers::Runner): brief runs on many threads
+// would wait for the counter, which all of them would write. Frame::End has been called when the
+// function returns.
+absl::StatusOr<std::vector<Tensor>> RunBriefly(const Plan& plan, Frame& frame,
+                                               absl::Span<const Tensor> feeds,
+                                               const RunContext& context);
 
 // Runs steps [begin, end) of the frame's plan, in order, until one fails or, if is_watched is set
 // in the frame's context, until Frame::CheckLimits fails after a step. For steps that run other

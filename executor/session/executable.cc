@@ -27,6 +27,9 @@
 namespace tenon {
 namespace {
 
+// The numbers of runs that a thread takes together, so that brief runs do not write one counter.
+constexpr int64_t kStepsAtOnce = 64;
+
 // A graph that cannot run has no lowered form; its reports are then about the optimized one.
 const Graph& GraphThatRuns(const Compiled& compiled) {
   return compiled.runnable.ok() ? *compiled.runnable->graph : *compiled.optimized.graph;
@@ -134,7 +137,10 @@ absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const
   const Stopwatch watch;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds, shaped));
   if (builds_.fetch_add(1) == 0) plan_ms_ = watch.Milliseconds();
-  return plans_.Add(shaped, std::move(built));
+  bool dropped = false;
+  std::shared_ptr<CachedPlan> added = plans_.Add(shaped, std::move(built), &dropped);
+  if (dropped) last_runs_.LetDroppedGo();
+  return added;
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const Tensor> feeds,
@@ -164,7 +170,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .inter_op = parts_.options.inter_op,
                         .device_timeout_s = parts_.options.device_timeout_s,
                         .order = parts_.options.order,
-                        .keep_costs = parts_.options.keep_costs};
+                        .keep_costs = parts_.options.keep_costs ||
+                                      runnable.schedule.order.size() <= CachedPlan::kBriefNodes};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));
   return std::shared_ptr<const Plan>(std::move(plan));
 }
@@ -197,27 +204,58 @@ bool Executable::OtherPlansMayDo(const absl::Status& status) {
   if (!promises_.Disbelieve(*compiled_.runnable->graph, status)) return false;
   // Plans of before rely on the promise too.
   plans_.Clear();
+  last_runs_.LetDroppedGo();
   return true;
+}
+
+RunContext Executable::ContextOf(int64_t step, RunRecording* recording,
+                                 const RunLimits* limits) const {
+  return {.workers = &parts_.workers,
+          .arenas = &parts_.arenas,
+          .device_timeout_s = parts_.options.device_timeout_s,
+          .step_id = step,
+          .max_loop_passes = parts_.options.max_loop_passes,
+          .recording = recording,
+          .limits = limits,
+          .watch = parts_.options.watch,
+          .is_watched = recording != nullptr || parts_.options.watch != nullptr ||
+                        (limits != nullptr && limits->has_deadline())};
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::RunAgain(std::unique_ptr<LastRuns::Run> last,
+                                                         absl::Span<const Tensor> feeds,
+                                                         const RunLimits* limits) {
+  if (last->next_step == last->end_step) {
+    last->next_step = parts_.next_step.fetch_add(kStepsAtOnce, std::memory_order_relaxed);
+    last->end_step = last->next_step + kStepsAtOnce;
+  }
+  absl::StatusOr<std::vector<Tensor>> values = RunBriefly(
+      *last->plan->plan, *last->frame, feeds, ContextOf(last->next_step++, nullptr, limits));
+  last_runs_.Keep(std::move(last));
+  return values;
 }
 
 absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(absl::Span<const Tensor> feeds,
                                                         RunRecorder* recorder,
                                                         const RunLimits* limits) {
+  // Handles stand for shapes that LastRuns does not look at.
+  const bool may_keep = recorder == nullptr && kept_handles_.empty();
+  if (may_keep && has_run_.load(std::memory_order_relaxed)) {
+    if (std::unique_ptr<LastRuns::Run> last = last_runs_.Take(feeds)) {
+      plans_.NoteUse(*last->plan);
+      return RunAgain(std::move(last), feeds, limits);
+    }
+  }
   std::optional<RunRecording> recording;
   if (recorder != nullptr) recording.emplace(*recorder);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
   if (recording.has_value()) recording->BeginRun(cached->plan);
-  const RunContext context = {.workers = &parts_.workers,
-                              .arenas = &parts_.arenas,
-                              .device_timeout_s = parts_.options.device_timeout_s,
-                              .step_id = parts_.next_step.fetch_add(1, std::memory_order_relaxed),
-                              .max_loop_passes = parts_.options.max_loop_passes,
-                              .recording = recording.has_value() ? &*recording : nullptr,
-                              .limits = limits,
-                              .watch = parts_.options.watch,
-                              .is_watched = recording.has_value() ||
-                                            parts_.options.watch != nullptr ||
-                                            (limits != nullptr && limits->has_deadline())};
+  if (may_keep && cached->is_brief && has_run_.load(std::memory_order_relaxed)) {
+    TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, cached->frames.Take(*cached->plan));
+    return RunAgain(std::make_unique<LastRuns::Run>(cached, std::move(frame)), feeds, limits);
+  }
+  const RunContext context = ContextOf(parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+                                       recording.has_value() ? &*recording : nullptr, limits);
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values =
         RunPlan(*cached->plan, cached->frames, feeds, context);
@@ -262,7 +300,7 @@ std::vector<PluginKernelReport> Executable::plugin_kernels() const {
 
 PlanCacheReport Executable::plan_cache() const {
   return {.builds = builds_.load(),
-          .hits = hits_.load(),
+          .hits = hits_.load() + last_runs_.hits(),
           .plans = plans_.size(),
           .max_plans = plans_.max_size(),
           .late_builds = late_.made.load(),

@@ -13,6 +13,7 @@
 #include "executor/plan/base/const_store.h"
 #include "executor/run/shape_promises.h"
 #include "executor/run/slow_steps.h"
+#include "executor/session/last_runs.h"
 #include "executor/session/plan_cache.h"
 #include "executor/session/reports.h"
 #include "executor/session/session.h"
@@ -52,8 +53,9 @@ class Executable {
   // it. That happens only if no node of the run has a lasting effect (ShapePromises); the recorder
   // gets each repetition. `limits` may be null, which stands for the defaults. DEADLINE_EXCEEDED if
   // the run has not ended at its deadline, also if it then ends with values. CANCELLED if the run
-  // was cancelled and then waits for another run, begins a pass of a loop or, in a run that is
-  // recorded or has a deadline, ends a step; all other runs go on to their end.
+  // was cancelled and then waits for another run or a copy from a device, begins a pass of a loop
+  // or, in a run that is recorded or has a deadline, ends a step; all other runs go on to their
+  // end.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                           const RunLimits* limits = nullptr);
 
@@ -87,6 +89,11 @@ class Executable {
   // A run that is not repeated.
   absl::StatusOr<std::vector<Tensor>> RunOnce(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                               const RunLimits* limits);
+  RunContext ContextOf(int64_t step, RunRecording* recording, const RunLimits* limits) const;
+  // A run of a brief plan, in what the thread's last run has left.
+  absl::StatusOr<std::vector<Tensor>> RunAgain(std::unique_ptr<LastRuns::Run> last,
+                                               absl::Span<const Tensor> feeds,
+                                               const RunLimits* limits);
   // Whether the error shows that a shape function was wrong. Drops all plans then, so that the next
   // run gets one without it.
   bool OtherPlansMayDo(const absl::Status& status);
@@ -102,6 +109,7 @@ class Executable {
   ShapePromises promises_;
   LatePreparations late_;
   PlanCache plans_;
+  LastRuns last_runs_;
   std::atomic<int64_t> hits_{0}, builds_{0};
   std::atomic<double> plan_ms_{0}, first_run_ms_{0};
   std::atomic<bool> has_run_{false};

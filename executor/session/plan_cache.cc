@@ -3,46 +3,71 @@
 #include "executor/session/plan_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tenon {
 namespace {
 
+constexpr double kBriefUs = 15;
+constexpr uint64_t kBriefBytes = 8 << 10;  // of the arena
+
+// Steps behind slow_steps may wait, run other steps, or call a plug-in: nobody knows their time.
+bool IsBrief(const Plan& plan) {
+  if (plan.step_costs_us.empty() || plan.steps.size() > CachedPlan::kBriefNodes ||
+      plan.arena_bytes > kBriefBytes || !plan.tasks.empty() || !plan.devices.empty() ||
+      !plan.resources.slow_steps.empty())
+    return false;
+  return std::accumulate(plan.step_costs_us.begin(), plan.step_costs_us.end(), 0.0) < kBriefUs;
+}
+
 constexpr auto kUsedBefore = [](const auto& a, const auto& b) { return a->used < b->used; };
 
 }  // namespace
+
+bool CachedPlan::Serves(absl::Span<const Tensor> feeds) const {
+  return std::equal(shapes.begin(), shapes.end(), feeds.begin(), feeds.end(),
+                    [](const Shape& s, const Tensor& t) { return s == t.shape(); });
+}
+
+// Atomic, as readers share the lock, or have none. A plan that was used last stays that.
+void PlanCache::NoteUse(CachedPlan& plan) {
+  if (plan.used.load(std::memory_order_relaxed) + 1 != clock_.load(std::memory_order_relaxed))
+    plan.used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+}
 
 std::shared_ptr<CachedPlan> PlanCache::Find(absl::Span<const Tensor> feeds) {
   absl::ReaderMutexLock lock(&mutex_);
   // A list, not a map: the cache is small, and a comparison in place allocates no key.
   for (const auto& entry : entries_) {
-    const bool same =
-        std::equal(entry->shapes.begin(), entry->shapes.end(), feeds.begin(), feeds.end(),
-                   [](const Shape& s, const Tensor& t) { return s == t.shape(); });
-    if (!same) continue;
-    // Atomic, as readers share the lock. A plan that was used last stays that.
-    if (entry->used.load(std::memory_order_relaxed) + 1 != clock_.load(std::memory_order_relaxed))
-      entry->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    if (!entry->Serves(feeds)) continue;
+    NoteUse(*entry);
     return entry;
   }
   return nullptr;
 }
 
 std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds,
-                                           std::shared_ptr<const Plan> plan) {
+                                           std::shared_ptr<const Plan> plan, bool* dropped) {
   auto entry = std::make_shared<CachedPlan>();
   for (const Tensor& t : feeds) entry->shapes.push_back(t.shape());
+  entry->is_brief = IsBrief(*plan);
   entry->plan = std::move(plan);
   entry->used = clock_.fetch_add(1);
   absl::MutexLock lock(&mutex_);
-  if (entries_.size() >= max_plans_)
-    entries_.erase(std::min_element(entries_.begin(), entries_.end(), kUsedBefore));
+  *dropped = entries_.size() >= max_plans_;
+  if (*dropped) {
+    const auto oldest = std::min_element(entries_.begin(), entries_.end(), kUsedBefore);
+    (*oldest)->is_dropped.store(true);
+    entries_.erase(oldest);
+  }
   entries_.push_back(entry);
   return entry;
 }
 
 void PlanCache::Clear() {
   absl::MutexLock lock(&mutex_);
+  for (const auto& entry : entries_) entry->is_dropped.store(true);
   entries_.clear();
 }
 

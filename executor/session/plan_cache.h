@@ -16,11 +16,20 @@ namespace tenon {
 
 // A plan with the frames of its runs. Runs at once share it; only `frames` and `used` change.
 struct CachedPlan {
+  static constexpr size_t kBriefNodes = 256;  // a graph of more has no brief plan
+
   std::vector<Shape> shapes;  // of the feeds, in their order
   std::shared_ptr<const Plan> plan;
   FramePool frames;
   // The time of the last use, in ticks of the cache's clock. Uses in a row may count as one.
   std::atomic<int64_t> used{0};
+  // Whether a run takes some microseconds at most, by the estimated times, on one thread, and its
+  // frame has little memory. Known of plans that have step_costs_us.
+  bool is_brief = false;
+  std::atomic<bool> is_dropped{false};  // the cache has the plan no more, and no run may begin
+
+  // Whether the plan is for feeds of these shapes.
+  bool Serves(absl::Span<const Tensor> feeds) const;
 };
 
 // Shares the ownership of plans: a dropped plan lives while a run or a caller holds it.
@@ -34,8 +43,12 @@ class PlanCache {
   // are not compared, since the graph fixes them.
   std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds);
   // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
-  // entry. Counts as a use. A full cache first drops the plan that was least recently used.
-  std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan);
+  // entry. Counts as a use. A full cache first drops the plan that was least recently used;
+  // `dropped` says then whether it did.
+  std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan,
+                                  bool* dropped);
+  // Counts as a use of a plan that Find or Add has returned.
+  void NoteUse(CachedPlan& plan);
   // Drops all plans.
   void Clear();
 

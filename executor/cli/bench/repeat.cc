@@ -53,6 +53,18 @@ struct Lane {
   }
 };
 
+// Feeds of one thread alone, as requests have them: threads that count the references to one buffer
+// wait for each other.
+absl::StatusOr<std::vector<Tensor>> OwnFeeds(const std::vector<Tensor>& feeds) {
+  std::vector<Tensor> own;
+  for (const Tensor& feed : feeds) {
+    own.push_back(feed);
+    if (!IsMemcpyable(feed.dtype())) continue;
+    TENON_ASSIGN_OR_RETURN(own.back(), feed.Copy());
+  }
+  return own;
+}
+
 // From the begin of the first thread to the end of the last: a thread may be done before another
 // one wakes up.
 double WallSeconds(const std::vector<Lane>& lanes) {
@@ -105,9 +117,13 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
     lanes[t].run_us.reserve(lanes[t].runs);
   }
   lanes[0].finished = repetition.finished;
+  std::vector<std::vector<Tensor>> own(count, feeds);
+  for (int64_t t = 1; t < count; ++t) {
+    TENON_ASSIGN_OR_RETURN(own[t], OwnFeeds(feeds));
+  }
   std::latch ready(count), done(count);
-  const auto run = [&](Lane& lane) {
-    lane.status = WithinMemory([&] { return lane.Run(session, executable, feeds); });
+  const auto run = [&](int64_t t) {
+    lanes[t].status = WithinMemory([&] { return lanes[t].Run(session, executable, own[t]); });
   };
   std::vector<std::jthread> others;
   try {
@@ -116,7 +132,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
         // A fault in this thread is no plug-in's.
         MarkHostThread();
         ready.arrive_and_wait();
-        run(lanes[t]);
+        run(t);
         done.count_down();
       });
     }
@@ -132,7 +148,7 @@ absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
   Repeated repeated;
   const int64_t before = allocations == nullptr ? -1 : allocations(true);
   ready.arrive_and_wait();
-  run(lanes[0]);
+  run(0);
   done.arrive_and_wait();
   const int64_t after = allocations == nullptr ? -1 : allocations(false);
   if (before >= 0) repeated.allocations = after - before;

@@ -19,9 +19,9 @@ namespace {
 
 constexpr double kGrainUs = 3;         // less work is not worth a hand-over to another thread
 constexpr double kHandOverUs = 0.3;    // what a task costs beside its steps
-// A shorter run stays in one thread. Estimates of small steps are two to four times their times: an
-// update of a small network, 53 us by them, takes 15 us in one thread and 16 to 28 in two.
-constexpr double kWorthUs = 60;
+// A shorter run stays in one thread: an update of a small network, 15 us in one thread, takes 16 to
+// 28 in two.
+constexpr double kWorthUs = 25;
 constexpr double kMostOfSerial = 0.9;  // tasks must save at least a tenth
 constexpr double kAssumedPasses = 10;  // of a loop
 constexpr size_t kMaxTasks = 4096;     // Precedes takes a bit for each pair

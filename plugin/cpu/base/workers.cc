@@ -28,6 +28,7 @@ namespace {
 // A parked thread takes 5 to 50 us to wake up. A thread that has just worked is likely to be needed
 // again soon, so it spins about as long as waking would take.
 constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr int64_t kPeriod = 200'000;  // nanoseconds; Pool::Expected
 // Enough tiles to level out cores of different speed, few enough to keep the shared counter cool.
 constexpr int64_t kMaxTiles = 64;
 constexpr int kMaxJobs = 64;             // a bit of a word for each
@@ -93,6 +94,8 @@ class Loop {
 namespace {
 // Whether the thread has a place among those that compute.
 thread_local bool has_place = false;
+// The pool that counts the thread as a runner.
+thread_local Workers::Pool* counted_in = nullptr;
 }  // namespace
 
 // Threads look whether a job is open and announce themselves in `inside` before they touch it; its
@@ -123,12 +126,29 @@ class Workers::Pool {
 
   int threads() const { return num_threads_.load(std::memory_order_relaxed); }
 
-  // Counts this thread, until CountComputing(nullptr).
-  void Count() { CountComputing(&runners_); }
+  // Counts this thread among the runners, until Uncount. Threads race for what is noted of the last
+  // runs: nothing but speed follows from it.
+  void Count() {
+    CountComputing(&runners_);
+    const int runs = runs_.fetch_add(1, std::memory_order_relaxed) + 1;
+    const int64_t now = Now(), end = period_end_.load(std::memory_order_relaxed);
+    if (now >= end) {
+      most_before_.store(now < end + kPeriod ? most_.load(std::memory_order_relaxed) : 0,
+                         std::memory_order_relaxed);
+      most_.store(runs, std::memory_order_relaxed);
+      period_end_.store(now + kPeriod, std::memory_order_relaxed);
+    } else if (runs > most_.load(std::memory_order_relaxed)) {
+      most_.store(runs, std::memory_order_relaxed);
+    }
+  }
+  void Uncount() {
+    runs_.fetch_sub(1, std::memory_order_relaxed);
+    CountComputing(nullptr);
+  }
   // How many threads of the pool may work beside the runners, of which the caller is one whether it
   // is counted or not.
   int helpers() const {
-    return threads() + 1 - std::max(runners_.load(std::memory_order_relaxed), 1);
+    return threads() + 1 - std::max(runners_.load(std::memory_order_relaxed) + Expected(), 1);
   }
 
   // Opens a job, which `help` works on; returns its place, or -1 if all places are taken.
@@ -153,13 +173,15 @@ class Workers::Pool {
   // Makes `count` idle threads look for work, and all who wait in Crew::Work.
   void Call(int count) {
     round_.fetch_add(1);
-    if (sleepers_.waiting.load() + owners_.waiting.load() == 0) return;
+    // As many threads as may help are awake already, if runs took the places of others.
+    const int asleep = sleepers_.waiting.load();
+    const int wakes = std::min({count, asleep, helpers() - (threads() - asleep)});
+    if (wakes <= 0 && owners_.waiting.load() == 0) return;
     // Taking the lock makes sure that a thread on its way to sleep has either seen the round or is
     // asleep.
     { const std::lock_guard<std::mutex> lock(mutex_); }
     owners_.wake.notify_all();
-    for (int i = std::min({count, sleepers_.waiting.load(), helpers()}); i > 0; --i)
-      sleepers_.wake.notify_one();
+    for (int i = 0; i < wakes; ++i) sleepers_.wake.notify_one();
   }
 
   // Takes part in the open jobs of a kind. `first`: where to begin, so that threads spread. Returns
@@ -187,21 +209,26 @@ class Workers::Pool {
   };
   Bed& owners() { return owners_; }
 
-  // Waits for another round than `seen`, or for `done`: spins first, then sleeps.
+  // Waits for another round than `seen`, or for `done`, for a short time. False if neither came.
   template <typename Done>
-  void Await(uint64_t seen, const Done& done, Bed& bed) {
+  bool Spin(uint64_t seen, const Done& done) {
     const auto until = std::chrono::steady_clock::now() + kSpin;
-    const auto over = [&] { return round_.load() != seen || done(); };
     do {
       // Reading the clock costs more than a look at the counters, so 64 looks share one reading.
       for (int i = 0; i < 64; ++i) {
-        if (over()) return;
+        if (round_.load() != seen || done()) return true;
         _mm_pause();
       }
     } while (std::chrono::steady_clock::now() < until);
+    return false;
+  }
+
+  // Waits for another round than `seen`, or for `done`.
+  template <typename Done>
+  void Sleep(uint64_t seen, const Done& done, Bed& bed) {
     std::unique_lock<std::mutex> lock(mutex_);
     bed.waiting.fetch_add(1);
-    bed.wake.wait(lock, over);
+    bed.wake.wait(lock, [&] { return round_.load() != seen || done(); });
     bed.waiting.fetch_sub(1);
   }
 
@@ -210,6 +237,18 @@ class Workers::Pool {
     std::atomic<int> inside{0};
     const Help* help = nullptr;
   };
+
+  static int64_t Now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+  // How many runs more there were at once in this period or the one before. Who has ended a run
+  // mostly begins the next one soon: a thread of the pool that was woken for the time between would
+  // take the core from it.
+  int Expected() const {
+    const int most = std::max(most_before_.load(std::memory_order_relaxed),
+                              most_.load(std::memory_order_relaxed));
+    const int more = most - runs_.load(std::memory_order_relaxed);
+    return more > 0 && Now() < period_end_.load(std::memory_order_relaxed) ? more : 0;
+  }
 
   // Whether a thread of the pool may look for work now. To be followed by a decrement of helping_.
   bool Enter() {
@@ -229,12 +268,14 @@ class Workers::Pool {
     while (!quits()) {
       const uint64_t seen = round_.load();
       // A run's tasks come before tiles: they need no other thread to end.
-      if (Enter()) {
+      const bool may_help = Enter();
+      if (may_help) {
         const bool worked = Join(Kind::kCrew, number) || Join(Kind::kLoop, number);
         helping_.fetch_sub(1);
         if (worked) continue;
       }
-      Await(seen, quits, sleepers_);
+      // Who may not help leaves the core to a runner at once.
+      if (!may_help || !Spin(seen, quits)) Sleep(seen, quits, sleepers_);
     }
   }
 
@@ -248,6 +289,10 @@ class Workers::Pool {
   Bed sleepers_, owners_;  // threads of the pool, and callers of Crew::Work
   alignas(64) std::atomic<uint64_t> round_{0};
   alignas(64) std::atomic<int> runners_{0};
+  std::atomic<int> runs_{0};  // as runners_, but with those that wait (Pause)
+  // The most runs at once in this period, which lasts until Now is period_end_, and the one before.
+  std::atomic<int> most_{0}, most_before_{0};
+  std::atomic<int64_t> period_end_{0};
   std::atomic<int> helping_{0};
   std::array<Job, kMaxJobs> jobs_;
 };
@@ -287,12 +332,13 @@ void Workers::ParallelFor(int64_t n, int64_t grain,
 Workers::Runner::Runner(Workers& workers) : counts_(!has_place && workers.pool_ != nullptr) {
   if (!counts_) return;
   has_place = true;
-  workers.pool_->Count();
+  counted_in = workers.pool_.get();
+  counted_in->Count();
 }
 
 Workers::Runner::~Runner() {
   if (!counts_) return;
-  CountComputing(nullptr);
+  std::exchange(counted_in, nullptr)->Uncount();
   has_place = false;
 }
 
@@ -330,7 +376,8 @@ void Workers::Crew::Work(absl::FunctionRef<bool()> done) {
     }
     const uint64_t seen = workers_.pool_->round();
     if (help_() || workers_.pool_->Join(Pool::Kind::kLoop, 0)) continue;
-    workers_.pool_->Await(seen, done, workers_.pool_->owners());
+    if (!workers_.pool_->Spin(seen, done))
+      workers_.pool_->Sleep(seen, done, workers_.pool_->owners());
   }
 }
 

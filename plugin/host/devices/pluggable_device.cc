@@ -17,6 +17,7 @@
 #include "plugin/host/devices/pluggable_device_impl.h"
 #include "plugin/host/devices/struct_checks.h"
 #include "plugin/host/strict/device_watch.h"
+#include "plugin/kernels/run_limits.h"
 
 namespace tenon {
 namespace {
@@ -314,6 +315,8 @@ absl::Status PluggableDevice::BlockUntilComplete(EventHandle handle, double time
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(timeout_s));
+  const RunLimits* const limits = LimitsOfThread();
+  const auto is_over = [&] { return limits != nullptr && limits->is_over(); };
   int polls = 0;
   const auto enough = [&](int status) {
     if (status != SE_EVENT_PENDING) return true;
@@ -321,13 +324,14 @@ absl::Status PluggableDevice::BlockUntilComplete(EventHandle handle, double time
       sched_yield();
       return false;
     }
-    if (Clock::now() >= deadline) return true;
+    if (Clock::now() >= deadline || is_over()) return true;
     std::this_thread::sleep_for(kPollPause);
     return false;
   };
   TENON_ASSIGN_OR_RETURN(const SE_EventStatus status,
                          PollUntil(static_cast<Event*>(handle), enough));
   if (status == SE_EVENT_COMPLETE) return absl::OkStatus();
+  if (is_over()) return limits->Check();
   return Attributed(absl::DeadlineExceededError(
                         absl::StrFormat("an event is still pending after %g s", timeout_s)),
                     "get_event_status");

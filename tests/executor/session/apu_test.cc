@@ -1,10 +1,13 @@
 // Sessions with the APU plug-in: memory that the host cannot touch, real streams.
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "executor/session/session.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plugin/host/loading/loader.h"
+#include "plugin/kernels/run_limits.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/support/paths.h"
 
@@ -141,6 +144,32 @@ TEST(Apu, ItsPassFusesAndTheAnswerStays) {
   EXPECT_THAT(Values((*out)[0]), ElementsAre(4, 0));
   const Graph& g = OptimizedGraph(**e);
   EXPECT_NE(g.op_name(g.FindNode("y")), "Relu");
+}
+
+// The host waits for a long chain on the device. The run ends when the device has done what was
+// queued, and the session goes on.
+TEST(Apu, ARunThatWaitsForTheDeviceCanBeCancelled) {
+  constexpr int kLength = 200;
+  std::string text = Placeholder("x", "dim { size: 500000 }") + Node("r0", "Relu", {"x"});
+  for (int i = 1; i < kLength; ++i)
+    text += Node(absl::StrCat("r", i), "Relu", {absl::StrCat("r", i - 1)});
+  auto session = Make(text + Node("y", "Neg", {absl::StrCat("r", kLength - 1)}));
+  auto e = session->Prepare({"x"}, {"y"});
+  ASSERT_TRUE(e.ok()) << e.status();
+  const Tensor x = Floats(std::vector<float>(500000, 2), {500000});
+  ASSERT_TRUE(session->Run(*e, {x}).ok());
+  std::atomic<bool> cancelled{false};
+  const RunLimits limits{.cancelled = &cancelled};
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    cancelled.store(true);
+  });
+  const auto ended = session->Run(*e, {x}, nullptr, &limits);
+  other.join();
+  EXPECT_EQ(ended.status().code(), absl::StatusCode::kCancelled) << ended.status();
+  const auto out = session->Run(*e, {x});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(Values((*out)[0])[499999], -2);
 }
 
 TEST(Apu, ManyThreadsShareItsStreams) {

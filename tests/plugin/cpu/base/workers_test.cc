@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -143,6 +144,26 @@ TEST(Workers, RunsTakeThePlacesOfThePoolsThreads) {
   });
   over.store(true);
   for (std::thread& t : runs) t.join();
+}
+
+// The next run mostly begins soon: nobody is woken for the time between. A system that is slow to
+// start threads may take longer than the moment, hence the tries.
+TEST(Workers, ARunThatEndedKeepsItsPlaceForAMoment) {
+  Workers workers(2);
+  const auto count_ranges = [&] {
+    std::atomic<int> ranges{0};
+    workers.ParallelFor(64, 1, [&](int64_t, int64_t) { ranges.fetch_add(1); });
+    return ranges.load();
+  };
+  const Workers::Runner runner(workers);
+  bool alone = false;
+  for (int i = 0; i < 1000 && !alone; ++i) {
+    std::thread([&] { const Workers::Runner other(workers); }).join();
+    alone = count_ranges() == 1;
+  }
+  EXPECT_TRUE(alone);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ(count_ranges(), 64) << "the place is free again";
 }
 
 TEST(Workers, WhatABodyThrowsReachesTheCaller) {

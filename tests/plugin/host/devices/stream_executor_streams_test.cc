@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/kernels/run_limits.h"
 #include "tests/plugin/host/devices/stub_device_util.h"
 
 namespace tenon {
@@ -180,6 +181,31 @@ TEST_F(StreamExecutorTest, PollForEventStatus) {
   }
   status = SE_EVENT_PENDING;
   EXPECT_EQ(device_->BlockUntilComplete(event, 0.02).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// The event stays pending: who waited may give it back all the same.
+TEST_F(StreamExecutorTest, AWaitEndsWithItsRun) {
+  stub_.se.get_event_status = [](const SP_Device*, SP_Event) { return SE_EVENT_PENDING; };
+  Start();
+  EventHandle event = *device_->AcquireEvent();
+  ASSERT_TRUE(device_->RecordEvent(device_->compute_stream(), event).ok());
+  std::atomic<bool> cancelled{false};
+  const RunLimits limits{.cancelled = &cancelled};
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    cancelled.store(true);
+  });
+  {
+    const LimitsScope scope(&limits);
+    EXPECT_EQ(device_->BlockUntilComplete(event, 60).code(), absl::StatusCode::kCancelled);
+  }
+  other.join();
+  const RunLimits late{.deadline = absl::Now() + absl::Milliseconds(5)};
+  const LimitsScope scope(&late);
+  const absl::Status status = device_->BlockUntilComplete(event, 60);
+  EXPECT_EQ(status, late.Check()) << "the run's error, not the device's";
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  device_->ReleaseEvent(event);
 }
 
 // A watchdog must see a long wait, not many short calls, and whom it is for.
