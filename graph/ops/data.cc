@@ -38,7 +38,7 @@ constexpr OpSpec kDataOps[] = {
     {"FilterDataset", "input_dataset: variant; other_arguments: Targuments", "handle: variant",
      "predicate: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"FinalizeDataset", "input_dataset: variant", "handle: variant",
      "has_captured_ref: bool = false; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1",
@@ -54,7 +54,7 @@ constexpr OpSpec kDataOps[] = {
     {"FlatMapDataset", "input_dataset: variant; other_arguments: Targuments", "handle: variant",
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"GeneratorDataset",
      "init_func_other_args: Tinit_func_args; next_func_other_args: Tnext_func_args; "
      "finalize_func_other_args: Tfinalize_func_args",
@@ -62,14 +62,14 @@ constexpr OpSpec kDataOps[] = {
      "init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; "
      "Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; "
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr, kStateful},
+     ScalarShape, kStateful},
     {"InterleaveDataset",
      "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
      "block_length: int64",
      "handle: variant",
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"Iterator", "", "handle: resource",
      "shared_name: string; container: string; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1",
@@ -98,7 +98,7 @@ constexpr OpSpec kDataOps[] = {
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
      "preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ModelDataset", "input_dataset: variant", "handle: variant",
      "algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0; "
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1",
@@ -106,7 +106,7 @@ constexpr OpSpec kDataOps[] = {
     {"OneShotIterator", "", "handle: resource",
      "dataset_factory: func; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
      "container: string = ''; shared_name: string = ''",
-     nullptr, kStateful},
+     ScalarShape, kStateful},
     {"OptimizeDataset", "input_dataset: variant; optimizations: string", "handle: variant",
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
      "optimization_configs: list(string) = []",
@@ -148,21 +148,21 @@ constexpr OpSpec kDataOps[] = {
      "handle: variant",
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParallelInterleaveDatasetV2",
      "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
      "block_length: int64; num_parallel_calls: int64",
      "handle: variant",
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; sloppy: bool = false; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParallelInterleaveDatasetV3",
      "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
      "block_length: int64; num_parallel_calls: int64",
      "handle: variant",
      "f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; "
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParallelInterleaveDatasetV4",
      "input_dataset: variant; other_arguments: Targuments; cycle_length: int64; "
      "block_length: int64; buffer_output_elements: int64; prefetch_input_elements: int64; "
@@ -170,14 +170,14 @@ constexpr OpSpec kDataOps[] = {
      "handle: variant",
      "f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; "
      "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParallelMapDataset",
      "input_dataset: variant; other_arguments: Targuments; num_parallel_calls: int32",
      "handle: variant",
      "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; "
      "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
      "sloppy: bool = false; preserve_cardinality: bool = false; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParallelMapDatasetV2",
      "input_dataset: variant; other_arguments: Targuments; num_parallel_calls: int64",
      "handle: variant",
@@ -185,7 +185,7 @@ constexpr OpSpec kDataOps[] = {
      "output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; "
      "deterministic: string = 'default'; preserve_cardinality: bool = false; "
      "use_unbounded_threadpool: bool = false; metadata: string = ''",
-     nullptr},
+     ScalarShape},
     {"ParseExampleDatasetV2",
      "input_dataset: variant; num_parallel_calls: int64; dense_defaults: Tdense", "handle: variant",
      "sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; "

@@ -5,6 +5,15 @@
 namespace tenon::ops {
 namespace {
 
+// The gradients of a function's arguments, which are the first inputs, are shaped as these.
+absl::Status GradientOfCallShape(InferenceContext& c) {
+  const int outputs = c.num_outputs();
+  if (c.num_inputs() < outputs)
+    return Invalid("len(inputs) < len(outputs): ", c.num_inputs(), " < ", outputs);
+  for (int i = 0; i < outputs; ++i) c.set_output(i, c.input(i));
+  return absl::OkStatus();
+}
+
 constexpr OpSpec kFunctionsOps[] = {
     {"_ArrayToList", "input: N * T", "output: out_types", "T: type; N: int; out_types: list(type)",
      nullptr},
@@ -55,7 +64,7 @@ constexpr OpSpec kFunctionsOps[] = {
      "parallel_iterations: int = 10",
      OutputShapesShape, kPure, OpFacts{.calls = CallKind::kWhile}},
     {"SymbolicGradient", "input: Tin", "output: Tout", "Tin: list(type); Tout: list(type); f: func",
-     nullptr, kPure, OpFacts{.calls = CallKind::kGradient}},
+     GradientOfCallShape, kPure, OpFacts{.calls = CallKind::kGradient}},
     {"While", "input: T", "output: T",
      "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
      "parallel_iterations: int = 10",

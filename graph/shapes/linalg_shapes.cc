@@ -126,6 +126,7 @@ absl::Status MatrixSolveLsShape(InferenceContext& c) {
   return Solve(c, /*square=*/false, /*broadcast=*/false);
 }
 absl::Status MatrixTriangularSolveShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), 2).status());
   TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(1), 2).status());
   // Batches broadcast, so without both ranks nothing is known of the result.
   if (!c.input(0).known_rank() || !c.input(1).known_rank()) return absl::OkStatus();
@@ -153,7 +154,8 @@ absl::Status TridiagonalMatMulShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(MergeShapes(super, main).status());
   TENON_RETURN_IF_ERROR(MergeShapes(main, below).status());
   TENON_RETURN_IF_ERROR(c.MergeDim(super.dim(-1), right.dim(-2)).status());
-  TENON_RETURN_IF_ERROR(c.WithSize(below.dim(-2), 1).status());
+  for (const PartialShape* const diagonal : {&super, &main, &below})
+    TENON_RETURN_IF_ERROR(c.WithSize(diagonal->dim(-2), 1).status());
   c.set_output(0, right);
   return absl::OkStatus();
 }

@@ -102,6 +102,7 @@ absl::Status QuantizedConv2DShape(InferenceContext& c) { return WithRanges(c, Co
 absl::Status FusedConv2DShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(Conv2DShape(c));
   const int first = 2 + c.num_inputs() % 2;  // without a bias the number of inputs is even
+  if (first == 3) TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 1).status());
   TENON_RETURN_IF_ERROR(Scalars(c, first, first + 2));
   TENON_ASSIGN_OR_RETURN(const PartialShape min, c.WithRankAtMost(c.input(first + 2), 1));
   TENON_ASSIGN_OR_RETURN(const PartialShape max, c.WithRankAtMost(c.input(first + 3), 1));
@@ -109,13 +110,18 @@ absl::Status FusedConv2DShape(InferenceContext& c) {
   const bool asked = c.num_inputs() > first + 4;
   return SetOutputs(c, {c.output(0).shape, asked ? Shape() : min, asked ? Shape() : max});
 }
-// Input 2 is a bias, inputs 5 and 6 are the filter's range, input 7 is added to the sums. Two more
-// inputs ask for one range.
+// Input 2 is a bias, inputs 3 to 6 are the ranges of the input and the filter. Inputs 7 and 8 ask
+// for one range, where the inputs behind them are what is added to the sums, and its range;
+// otherwise input 7 is what is added.
 absl::Status FusedConv2DWithSumShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(Conv2DShape(c));
+  TENON_RETURN_IF_ERROR(c.WithRank(c.input(2), 1).status());
+  TENON_RETURN_IF_ERROR(Scalars(c, 3, 5));
+  TENON_ASSIGN_OR_RETURN(const PartialShape min, c.WithRankAtMost(c.input(5), 1));
+  TENON_ASSIGN_OR_RETURN(const PartialShape max, c.WithRankAtMost(c.input(6), 1));
   const bool asked = c.num_inputs() > 8;
-  return SetOutputs(
-      c, {c.output(0).shape, asked ? Shape() : c.input(5), asked ? Shape() : c.input(6)});
+  if (asked) TENON_RETURN_IF_ERROR(Scalars(c, 7, 9));
+  return SetOutputs(c, {c.output(0).shape, asked ? Shape() : min, asked ? Shape() : max});
 }
 
 absl::Status FusedMatMulShape(InferenceContext& c) {
@@ -126,17 +132,24 @@ absl::Status FusedMatMulShape(InferenceContext& c) {
 absl::Status QuantizedPoolShape(InferenceContext& c) { return WithRanges(c, Pool2DShape, 1); }
 absl::Status QuantizedResizeShape(InferenceContext& c) { return WithRanges(c, ResizeShape, 2); }
 absl::Status QuantizedReshapeShape(InferenceContext& c) { return WithRanges(c, ReshapeShape, 2); }
-absl::Status QuantizedBiasAddShape(InferenceContext& c) { return WithRanges(c, UnchangedShape, 2); }
+absl::Status QuantizedBiasAddShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape value, c.WithRankAtLeast(c.input(0), 2));
+  TENON_ASSIGN_OR_RETURN(const PartialShape bias, c.WithRank(c.input(1), 1));
+  if (value.known_rank()) TENON_RETURN_IF_ERROR(c.MergeDim(value.dim(-1), bias.dim(0)).status());
+  return WithRanges(c, UnchangedShape, 2);
+}
 absl::Status QuantizedBinaryShape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(BroadcastBinaryShape(c));
   absl::Status status = WithRanges(c, BroadcastBinaryShape, 2);
   return c.op().name == "QuantizedMul" ? AtRunTime(std::move(status)) : status;
 }
 
-// A tensor and four vectors of its channels, each followed by its range.
+// A tensor and four vectors of its channels, each followed by its range, whose rank is the kernel's
+// to refuse, as in TensorFlow.
 absl::Status QuantizedBatchNormShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}));
-  return WithRanges(c, UnchangedShape, c.num_inputs());
+  TENON_RETURN_IF_ERROR(RequireRanks(c, {4, -1, -1, 1, -1, -1, 1, -1, -1, 1, -1, -1, 1}));
+  TENON_ASSIGN_OR_RETURN(PartialShape value, c.WithRank(c.input(0), 4));
+  return SetOutputs(c, {std::move(value), Shape(), Shape()});
 }
 
 absl::Status FakeQuantArgsGradShape(InferenceContext& c) { return AtRunTime(MergedInputsShape(c)); }

@@ -130,18 +130,17 @@ absl::Status IndexShuffleShape(InferenceContext& c) {
     return Invalid("Seed must have shape [3] or [n, 3] but got [", absl::StrJoin(seed.dims(), ", "),
                    "].");
   }
-  // The others may be scalars or vectors; vectors have one length.
-  PartialShape out = Shape();
+  // The others may be scalars or vectors; vectors have one length. One that is known to be a vector
+  // makes the result one.
+  PartialShape out = seed.known_rank() ? PartialShape(Shape()) : PartialShape();
   for (int i : {0, 2}) {
     TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(i), 1).status());
-    if (!c.input(i).known_rank()) return absl::OkStatus();
+    if (!c.input(i).known_rank() && out.rank() == 0) out = PartialShape();
+  }
+  for (int i : {0, 2}) {
     if (c.input(i).rank() == 1) out = c.input(i);
   }
-  if (c.input(1).rank() == 2) {
-    out = Vector(c.input(1).dim(0));
-  } else if (!c.input(1).known_rank()) {
-    return absl::OkStatus();
-  }
+  if (seed.rank() == 2) out = Vector(seed.dim(0));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }

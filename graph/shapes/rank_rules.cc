@@ -1,8 +1,11 @@
 // Reads rules word by word.
 #include "graph/shapes/rank_rules.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -39,6 +42,7 @@ class Rule {
     const std::string_view whole = word;
     if (!IsDigit(word[0])) return BadWord(word);
     TENON_ASSIGN_OR_RETURN(shape, OfRank(i, word));
+    if (!c_.input(i).known_rank() && shape.known_rank()) of_rank_.emplace_back(i, shape);
     if (word.empty()) return absl::OkStatus();
     if (word.size() != 1 || !IsLetter(word[0])) return BadWord(whole);
     int64_t& size = sizes_[word[0] - 'a'];
@@ -55,7 +59,9 @@ class Rule {
     }
     int number = 0;
     if (word[0] == '=' && absl::SimpleAtoi(word.substr(1), &number)) {
-      c_.set_output(i, c_.input(number));
+      const auto asked = std::find_if(of_rank_.begin(), of_rank_.end(),
+                                      [&](const auto& known) { return known.first == number; });
+      c_.set_output(i, asked == of_rank_.end() ? c_.input(number) : asked->second);
       return absl::OkStatus();
     }
     TENON_ASSIGN_OR_RETURN(const Dims dims, DimsOf(word));
@@ -127,6 +133,8 @@ class Rule {
 
   InferenceContext& c_;
   PartialShape variable_;
+  // Inputs of unknown rank, with the rank that the rule asks for.
+  absl::InlinedVector<std::pair<int, PartialShape>, 2> of_rank_;
   std::array<int64_t, 26> sizes_;  // by letter
 };
 

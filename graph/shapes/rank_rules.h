@@ -12,7 +12,7 @@
 // Right of the arrow stands a word for each output; outputs without a word are unknown:
 //   ?      unknown
 //   [n,2]  these dimensions: a number, -1 for unknown, a letter, or #name for an int attribute
-//   =1     as input 1
+//   =1     as input 1, with the rank that the rule asks of it
 //   v      the variable's shape
 // Inputs are checked from left to right.
 #pragma once

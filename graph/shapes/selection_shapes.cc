@@ -153,6 +153,8 @@ absl::Status GatherNdShape(InferenceContext& c) {
 }
 
 absl::Status ScatterNdShape(InferenceContext& c) {
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(0), 1).status());
+  TENON_RETURN_IF_ERROR(c.WithRankAtLeast(c.input(1), 1).status());
   TENON_ASSIGN_OR_RETURN(PartialShape out, c.input_as_shape(2));
   TENON_RETURN_IF_ERROR(CheckScatter(c, out, 0, 1));
   c.set_output(0, std::move(out));

@@ -1,5 +1,9 @@
 // Sparse tensors (indices [nnz, rank], values [nnz], dense shape [rank]) and ragged ones.
+#include <algorithm>
 #include <climits>
+#include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "graph/shapes/shapes.h"
 
@@ -293,9 +297,24 @@ absl::Status CheckRaggedDefault(const PartialShape& fill, const PartialShape& va
 
 // The shape asked for, where it is not a scalar of -1, and the values' inner dimensions behind
 // those that are ragged.
+namespace {
+
+absl::Status CheckPartitionTypes(const std::vector<std::string_view>& types) {
+  constexpr std::string_view kTypes[] = {"FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_LENGTHS",
+                                         "ROW_SPLITS",     "ROW_LIMITS",   "ROW_STARTS"};
+  for (const std::string_view type : types) {
+    if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
+      return Invalid("Unknown string for partition info type: ", type);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status RaggedTensorToTensorShape(InferenceContext& c) {
   TENON_ASSIGN_OR_RETURN(const AttrValue attr, c.AttrOf("row_partition_types"));
   TENON_ASSIGN_OR_RETURN(const std::vector<std::string_view> partitions, attr.AsStringList());
+  TENON_RETURN_IF_ERROR(CheckPartitionTypes(partitions));
   int ragged = static_cast<int>(partitions.size()) + 1;
   if (!partitions.empty() && partitions[0] == "FIRST_DIM_SIZE") --ragged;
   TENON_RETURN_IF_ERROR(c.WithRankAtMost(c.input(0), 1).status());

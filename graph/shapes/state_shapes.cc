@@ -133,9 +133,9 @@ absl::Status TensorListPopBackShape(InferenceContext& c) {
 
 // Element i goes to list i.
 absl::Status PushBackBatchShape(InferenceContext& c) {
-  TENON_RETURN_IF_ERROR(c.WithRank(c.input(0), 1).status());
+  TENON_ASSIGN_OR_RETURN(PartialShape lists, c.WithRank(c.input(0), 1));
   TENON_ASSIGN_OR_RETURN(const PartialShape elements, c.WithRankAtLeast(c.input(1), 1));
-  TENON_ASSIGN_OR_RETURN(PartialShape lists, MergeShapes(c.input(0), Subshape(elements, 0, 1)));
+  TENON_ASSIGN_OR_RETURN(lists, MergeShapes(lists, Subshape(elements, 0, 1)));
   c.set_output(0, std::move(lists));
   return absl::OkStatus();
 }

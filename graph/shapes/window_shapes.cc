@@ -344,6 +344,9 @@ absl::Status PoolByInputs(InferenceContext& c, int sizes) {
 absl::Status MaxPoolV2Shape(InferenceContext& c) { return PoolByInputs(c, 1); }
 absl::Status MaxPoolGradGradV2Shape(InferenceContext& c) {
   TENON_RETURN_IF_ERROR(PoolByInputs(c, 3));
+  // Without sizes TensorFlow does not know the rank of the result either.
+  if (!ConstantInts(c, 3) || !ConstantInts(c, 4))
+    return MergeShapes(c.input(0), c.input(2)).status();
   return CheckPoolGradGrad(c);
 }
 absl::Status MaxPoolGradGradShape(InferenceContext& c) {

@@ -168,6 +168,13 @@ absl::Status CheckAttr(const AttrDef& def, const AttrValue& value) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDeprecation(const OpDef& op, int producer) {
+  if (op.deprecated_since <= 0 || producer < op.deprecated_since) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "Op ", op.name, " is not available in GraphDef version ", producer,
+      ". It has been removed in version ", op.deprecated_since, ". ", op.deprecation, "."));
+}
+
 bool SameAttr(const AttrValue& a, const AttrValue& b) {
   if (a.wire() == b.wire()) return true;
   if (a.kind() != b.kind()) return false;

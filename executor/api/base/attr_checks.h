@@ -1,4 +1,4 @@
-// Checks of attributes, with TensorFlow's messages.
+// Checks of ops and attributes, with TensorFlow's messages.
 #pragma once
 
 #include "absl/status/status.h"
@@ -17,6 +17,9 @@ namespace tenon::api {
 // INVALID_ARGUMENT: "Value for attr 'T' of string is not in the list of allowed values: float",
 // "AttrValue had value with type 'int' when 'type' expected\n\t for attr 'T'" and the like.
 absl::Status CheckAttr(const AttrDef& def, const AttrValue& value);
+
+// UNIMPLEMENTED if graphs of version `producer` (VersionDef) no longer have the op.
+absl::Status CheckDeprecation(const OpDef& op, int producer);
 
 // Whether two values are equal, also if they are serialized in different ways. Two tensors are
 // compared by their elements; tensors in a list, by their bytes. A tensor that does not decode

@@ -108,15 +108,12 @@ std::string AttrDefText(const AttrDef& def) {
   return out;
 }
 
-std::string AttrsText(const Graph& graph, NodeId n) {
-  std::vector<Attr> attrs = graph.attrs(n).all();
-  const std::vector<Attr>& defaults = graph.kind(n).defaults.all();
-  attrs.insert(attrs.end(), defaults.begin(), defaults.end());
+std::string AttrsText(std::vector<Attr> attrs, std::string_view device) {
   std::sort(attrs.begin(), attrs.end(),
             [](const Attr& a, const Attr& b) { return a.name < b.name; });
   std::vector<std::string> texts;
   for (const Attr& a : attrs) texts.push_back(absl::StrCat(a.name, "=", AttrText(a.value)));
-  if (!graph.device(n).empty()) texts.push_back(absl::StrCat("_device=\"", graph.device(n), "\""));
+  if (!device.empty()) texts.push_back(absl::StrCat("_device=\"", device, "\""));
   return absl::StrJoin(texts, ", ");
 }
 
@@ -178,8 +175,22 @@ std::string NodeNameText(std::string_view name) { return absl::StrCat("{{node ",
 std::string NodeText(const Graph& graph, NodeId n) {
   std::vector<std::string> inputs;
   for (const Output& in : graph.inputs(n)) inputs.push_back(graph.OutputName(in));
+  std::vector<Attr> attrs = graph.attrs(n).all();
+  const std::vector<Attr>& defaults = graph.kind(n).defaults.all();
+  attrs.insert(attrs.end(), defaults.begin(), defaults.end());
   return absl::StrCat(NodeNameText(graph.name(n)), " = ", graph.op_name(n), "[",
-                      AttrsText(graph, n), "](", absl::StrJoin(inputs, ", "), ")");
+                      AttrsText(std::move(attrs), graph.device(n)), "](",
+                      absl::StrJoin(inputs, ", "), ")");
+}
+
+std::string NodeText(std::string_view name, const OpDef& op, const AttrSet& given) {
+  std::vector<Attr> attrs = given.all();
+  for (const AttrDef& def : op.attrs) {
+    if (def.has_default && given.Find(def.name) == nullptr)
+      attrs.push_back({def.name, AttrValue(def.default_wire)});
+  }
+  return absl::StrCat(NodeNameText(name), " = ", op.name, "[", AttrsText(std::move(attrs), ""),
+                      "]");
 }
 
 }  // namespace tenon::api

@@ -30,5 +30,7 @@ std::string NodeNameText(std::string_view name);
 // "{{node x}} = MatMul[T=DT_FLOAT, transpose_a=false, …](a, b:1, ^c)". An attribute that the node
 // does not set is shown with the default value of the op.
 std::string NodeText(const Graph& graph, NodeId n);
+// "{{node x}} = Relu[T=DT_FLOAT]": the same of an op that is executed alone.
+std::string NodeText(std::string_view name, const OpDef& op, const AttrSet& given);
 
 }  // namespace tenon::api

@@ -9,6 +9,7 @@
 #include "executor/api/base/op_text.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/wire/versions.h"
 
 namespace tenon::eager {
 namespace {
@@ -82,19 +83,17 @@ absl::Status CallNode::CheckInputs(Inputs inputs) const {
         "NodeDef expected inputs '", wanted, "' do not match ", inputs.size(),
         " inputs specified; ", api::OpText(*def), "; NodeDef: ", api::NodeNameText(name)));
   }
-  if (HasReference(types.inputs) || HasReference(types.outputs)) {
-    return absl::UnimplementedError(absl::StrCat(
-        def->name,
-        " takes or gives references; an op that is executed alone takes and gives values"));
-  }
+  TENON_RETURN_IF_ERROR(api::CheckDeprecation(*def, kGraphDefVersion));
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (types.inputs[i] == inputs[i]->dtype) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("cannot compute ", def->name, " as input #", i,
-                     "(zero-based) was expected to be a ", DataTypeSpecName(types.inputs[i]),
-                     " tensor but is a ", DataTypeSpecName(inputs[i]->dtype), " tensor"));
+                     "(zero-based) was expected to be a ", api::TypeText(types.inputs[i]),
+                     " tensor but is a ", api::TypeText(inputs[i]->dtype), " tensor"));
   }
-  return absl::OkStatus();
+  if (!HasReference(types.outputs)) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat(def->name, " gives references; an op that is executed alone gives values"));
 }
 
 }  // namespace tenon::eager

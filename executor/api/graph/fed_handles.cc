@@ -62,11 +62,7 @@ absl::Status CheckFedHandles(const TF_Graph& graph, NodeId n) {
     if (nodes.op_name(from.node) != "Placeholder") continue;
     const absl::Status status =
         CheckFedInput(op, types.inputs[static_cast<size_t>(i)], graph.shapes.info(from), i);
-    if (status.ok()) continue;
-    InferenceContext::Infos infos;
-    for (int k = 0; k < nodes.num_inputs(n); ++k)
-      infos.push_back(&graph.shapes.info(nodes.inputs(n)[static_cast<size_t>(k)]));
-    return DescribeShapeError(nodes, n, InferenceContext(op, nodes.attrs(n), types, infos), status);
+    if (!status.ok()) return DescribeShapeError(graph, n, status);
   }
   return absl::OkStatus();
 }

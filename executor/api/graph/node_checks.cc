@@ -9,6 +9,7 @@
 #include "executor/api/base/op_text.h"
 #include "executor/api/graph/call_shapes.h"
 #include "executor/api/graph/fed_handles.h"
+#include "executor/api/graph/known_inputs.h"
 #include "executor/api/graph/shape_errors.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
@@ -58,13 +59,6 @@ absl::Status CheckInputCount(const Graph& graph, NodeId n) {
                    " inputs specified; ", OpText(*graph.op(n)), TextOfNode(graph, n)));
 }
 
-absl::Status CheckDeprecation(const OpDef& op, int producer) {
-  if (op.deprecated_since <= 0 || producer < op.deprecated_since) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      "Op ", op.name, " is not available in GraphDef version ", producer,
-      ". It has been removed in version ", op.deprecated_since, ". ", op.deprecation, "."));
-}
-
 // The shapes of a call follow from the function.
 absl::Status CheckShapeFn(const Graph& graph, NodeId n) {
   if (graph.op(n)->shape_fn || graph.FindFunction(graph.op_name(n)) != nullptr)
@@ -106,6 +100,7 @@ absl::Status InferNewNode(TF_Graph& graph) {
   };
   TENON_RETURN_IF_ERROR(graph.shapes.Append(graph.graph, options));
   TENON_RETURN_IF_ERROR(CheckFedHandles(graph, graph.graph.num_node_ids() - 1));
+  TENON_RETURN_IF_ERROR(CheckKnownInputs(graph, graph.graph.num_node_ids() - 1));
   return InferCall(graph, graph.graph.num_node_ids() - 1);
 }
 

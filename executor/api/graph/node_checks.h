@@ -16,8 +16,8 @@ absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
 
 // Infers the shapes of the last node of the graph, which must have no shapes yet; calls KnowShapes
 // for all nodes before it first. Errors are those of the shape function, as DescribeShapeError
-// words them, of CheckFedHandles and of InferCall. After an error graph.shapes has the node too: a
-// caller that removes the node from the graph also calls graph.shapes.Truncate.
+// words them, of CheckFedHandles, of CheckKnownInputs and of InferCall. After an error graph.shapes
+// has the node too: a caller that removes the node from the graph also calls graph.shapes.Truncate.
 absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 // Merges `shape` into the known shape of an output. Calls KnowShapes for all nodes first: the

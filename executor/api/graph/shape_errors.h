@@ -1,7 +1,9 @@
 // Words an error of a shape function as TensorFlow does.
 #pragma once
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "executor/api/graph/tf_graph.h"
 #include "graph/ir/graph.h"
 #include "graph/shapes/shape_inference.h"
 
@@ -16,5 +18,9 @@ namespace tenon::api {
 // are.
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status);
+
+// The same for node n of `graph`, with the shapes that graph.shapes has of its inputs.
+absl::Status DescribeShapeError(const TF_Graph& graph, NodeId n, const absl::Status& status)
+    ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 
 }  // namespace tenon::api

@@ -274,6 +274,12 @@ absl::Status PrepareUnpack(Prepare& p) {
 
 // Where each input of a Concat starts, as coordinates.
 absl::Status PrepareConcatOffset(Prepare& p) {
+  for (int i = 1; i < p.num_inputs(); ++i) {
+    if (p.input_shape(i).rank() != 1) {
+      return p.Invalid(absl::StrCat("input ", i, " should be a vector, but got shape ",
+                                    p.input_shape(i).ToString()));
+    }
+  }
   TENON_ASSIGN_OR_RETURN(const int64_t axis_value, InputInt(p, 0));
   TENON_ASSIGN_OR_RETURN(const Dims first, p.InputInts(1));
   TENON_ASSIGN_OR_RETURN(const int axis,

@@ -184,9 +184,9 @@ absl::Span<const CpuKernelSpec> RepeatKernels() {
       {"Tile", {}, PrepareTile, 0b10},
       {"ZerosLike", {{"T", kCopyTypes}}, PrepareZerosLike},
       {"OnesLike", {{"T", kEveryType}}, PrepareOnesLike},
-      {"Empty", {{"dtype", kEveryType}}, PrepareEmpty, 0b1},
+      {"Empty", {{"dtype", kCopyTypes}}, PrepareEmpty, 0b1},
       {"FakeParam", {{"dtype", kEveryType}}, PrepareFakeParam},
-      {"_ParallelConcatStart", {{"dtype", kEveryType}}, PrepareParallelConcatStart},
+      {"_ParallelConcatStart", {{"dtype", kCopyTypes}}, PrepareParallelConcatStart},
   };
   return specs;
 }

@@ -34,6 +34,17 @@ absl::Status PrepareIdentity(Prepare& p) {
   return absl::OkStatus();
 }
 
+// Two lists of types, of which TensorFlow checks here that they are the same.
+absl::Status PrepareSameTypes(Prepare& p) {
+  for (int i = 0; i < std::min(p.num_inputs(), p.num_outputs()); ++i) {
+    if (p.input_type(i) == p.output_type(i)) continue;
+    return absl::InternalError(absl::StrCat("Input and output types for position ", i,
+                                            " do not match: ", DataTypeSpecName(p.input_type(i)),
+                                            " vs. ", DataTypeSpecName(p.output_type(i))));
+  }
+  return PrepareIdentity(p);
+}
+
 absl::Status AliasAs(Prepare& p, absl::StatusOr<Shape> shape) {
   if (!shape.ok()) return shape.status();
   p.set_output_shape(0, *std::move(shape));
@@ -263,8 +274,8 @@ absl::Span<const CpuKernelSpec> BasicKernels() {
       {"CopyHost", {}, PrepareIdentity},
       {"DebugGradientIdentity", {}, PrepareIdentity},
       {"_EagerConst", {}, PrepareIdentity},
-      {"_ArrayToList", {}, PrepareIdentity},
-      {"_ListToArray", {}, PrepareIdentity},
+      {"_ArrayToList", {}, PrepareSameTypes},
+      {"_ListToArray", {}, PrepareSameTypes},
       {"DeviceIndex", {}, PrepareDeviceIndex},
       {"IsTensorFloat32Enabled", {}, PrepareTensorFloat32Enabled},
       {"Timestamp", {}, PrepareTimestamp, 0, true},

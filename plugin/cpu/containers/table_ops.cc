@@ -1,4 +1,5 @@
 // The ops on hash tables. Tables of version 1 pass their handle by reference; nothing else differs.
+#include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/table.h"
@@ -28,6 +29,8 @@ absl::Status RunTable(const void* state, const StepArgs& args) {
     }
     options.no_keys.push_back(Table::KeyOf(no_key, 0, no_key.num_elements()));
   }
+  if (options.no_keys.size() == 2 && options.no_keys[0] == options.no_keys[1])
+    return absl::InvalidArgumentError("Empty and deleted keys cannot be equal");
   const auto make = [&] { return ObjectRef<Table>::Make(s.shared_name, options); };
   ObjectRef<Table> table =
       options.anonymous ? make()
@@ -49,9 +52,6 @@ absl::Status PrepareTable(Prepare& p) {
   auto s = std::make_shared<TableState>(p);
   TENON_ASSIGN_OR_RETURN(s->options.key_type, p.AttrType("key_dtype"));
   TENON_ASSIGN_OR_RETURN(s->options.value_type, p.AttrType("value_dtype"));
-  constexpr uint64_t kKeys = kRealTypes | TypeBits(DataType::kString, DataType::kBool);
-  if (!HasType(kKeys, s->options.key_type) || !HasType(kCopyTypes, s->options.value_type))
-    return p.Unimplemented("no table for these types");
   const std::string_view op = p.op().name;
   s->options.is_mutable = op.find("Mutable") != op.npos;
   s->options.anonymous = op.starts_with("Anonymous");
@@ -59,6 +59,10 @@ absl::Status PrepareTable(Prepare& p) {
     TENON_ASSIGN_OR_RETURN(const PartialShape shape, p.AttrShape("value_shape"));
     if (!shape.fully_defined()) return p.Invalid("'value_shape' must be known");
     s->options.value_shape = *shape.ToShape();
+    // Tables of tensors hold vectors, also in TensorFlow; dense ones hold any shape.
+    if (op.find("OfTensors") != op.npos && shape.rank() != 1)
+      return p.Invalid(
+          absl::StrCat("Default value must be a vector, got shape ", shape.ToString()));
   }
   if (!s->options.anonymous) {
     TENON_ASSIGN_OR_RETURN(s->container, p.AttrString("container"));
@@ -122,22 +126,29 @@ absl::Status RunExport(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+CpuKernelSpec TableKernel(const char* op) {
+  constexpr uint64_t kKeys = kRealTypes | TypeBits(DataType::kString, DataType::kBool);
+  CpuKernelSpec spec = WholeTensorKernel(op, "key_dtype", kKeys, PrepareTable);
+  spec.constraints.push_back({"value_dtype", kCopyTypes});
+  return spec;
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> TableKernels() {
   static const CpuKernelSpec specs[] = {
-      WholeTensorKernel("HashTable", PrepareTable),
-      WholeTensorKernel("HashTableV2", PrepareTable),
-      WholeTensorKernel("AnonymousHashTable", PrepareTable),
-      WholeTensorKernel("MutableHashTable", PrepareTable),
-      WholeTensorKernel("MutableHashTableV2", PrepareTable),
-      WholeTensorKernel("AnonymousMutableHashTable", PrepareTable),
-      WholeTensorKernel("MutableHashTableOfTensors", PrepareTable),
-      WholeTensorKernel("MutableHashTableOfTensorsV2", PrepareTable),
-      WholeTensorKernel("AnonymousMutableHashTableOfTensors", PrepareTable),
-      WholeTensorKernel("MutableDenseHashTable", "key_dtype", kEveryType, PrepareTable),
-      WholeTensorKernel("MutableDenseHashTableV2", "key_dtype", kEveryType, PrepareTable),
-      WholeTensorKernel("AnonymousMutableDenseHashTable", "key_dtype", kEveryType, PrepareTable),
+      TableKernel("HashTable"),
+      TableKernel("HashTableV2"),
+      TableKernel("AnonymousHashTable"),
+      TableKernel("MutableHashTable"),
+      TableKernel("MutableHashTableV2"),
+      TableKernel("AnonymousMutableHashTable"),
+      TableKernel("MutableHashTableOfTensors"),
+      TableKernel("MutableHashTableOfTensorsV2"),
+      TableKernel("AnonymousMutableHashTableOfTensors"),
+      TableKernel("MutableDenseHashTable"),
+      TableKernel("MutableDenseHashTableV2"),
+      TableKernel("AnonymousMutableDenseHashTable"),
       WholeTensorKernel("InitializeTable", PrepareWhole<&RunInitialize>),
       WholeTensorKernel("InitializeTableV2", PrepareWhole<&RunInitialize>),
       WholeTensorKernel("LookupTableFind", PrepareWhole<&RunFind>),

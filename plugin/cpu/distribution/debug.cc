@@ -13,6 +13,15 @@
 namespace tenon::cpu {
 namespace {
 
+// TensorFlow's debuggers name a tensor "node" or "node:output"; the default of the attribute is
+// neither.
+absl::Status CheckTensorName(const Prepare& p) {
+  if (p.op().FindAttr("tensor_name") == nullptr) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(const std::string_view name, p.AttrString("tensor_name"));
+  if (!name.empty() && std::count(name.begin(), name.end(), ':') < 2) return absl::OkStatus();
+  return p.Invalid(absl::StrCat("Failed to parse tensor name: \"", name, "\""));
+}
+
 absl::Status CheckNobodyListens(const Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const auto urls, p.AttrStringList("debug_urls"));
   if (urls.empty()) return absl::OkStatus();
@@ -20,6 +29,7 @@ absl::Status CheckNobodyListens(const Prepare& p) {
 }
 
 absl::Status PrepareDebugIdentity(Prepare& p) {
+  TENON_RETURN_IF_ERROR(CheckTensorName(p));
   TENON_RETURN_IF_ERROR(CheckNobodyListens(p));
   p.set_output_shape(0, p.input_shape(0));
   p.Alias(0, 0);
@@ -43,6 +53,7 @@ absl::Status RunNanCount(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareNanCount(Prepare& p) {
+  TENON_RETURN_IF_ERROR(CheckTensorName(p));
   TENON_RETURN_IF_ERROR(CheckNobodyListens(p));
   p.set_output_shape(0, Shape({1}));
   p.set_run(&RunNanCount,
@@ -120,6 +131,7 @@ absl::Status RunSummary(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareSummary(Prepare& p) {
+  TENON_RETURN_IF_ERROR(CheckTensorName(p));
   TENON_RETURN_IF_ERROR(CheckNobodyListens(p));
   auto s = std::make_shared<SummaryState>();
   s->shape = p.input_shape(0);

@@ -3,6 +3,7 @@
 #include <complex>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/kernels/kernel.h"
@@ -49,8 +50,10 @@ absl::Status PreparePart(Prepare& p) {
     p.set_run(&RunPart<float, kFloat>, std::move(state));
   } else if (in == DataType::kComplex128 && out == DataType::kDouble) {
     p.set_run(&RunPart<double, kDouble>, std::move(state));
-  } else {
-    return p.Unimplemented("no CPU kernel for these types");
+  } else {  // ComplexAbs, which TensorFlow looks up by the type of its input alone
+    return p.Invalid(absl::StrCat("Signature mismatch, have: ", DataTypeSpecName(in), "->",
+                                  DataTypeSpecName(out), " expected: ", DataTypeSpecName(in), "->",
+                                  in == DataType::kComplex64 ? "float" : "double"));
   }
   return absl::OkStatus();
 }
@@ -113,12 +116,20 @@ absl::Status PrepareComplex(Prepare& p) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> ComplexKernels() {
+  using Constraints = absl::InlinedVector<TypeConstraint, 2>;
+  static const Constraints kSingle = {{"T", TypeBit(DataType::kComplex64)},
+                                      {"Tout", TypeBit(DataType::kFloat)}};
+  static const Constraints kDouble = {{"T", TypeBit(DataType::kComplex128)},
+                                      {"Tout", TypeBit(DataType::kDouble)}};
   static const CpuKernelSpec specs[] = {
       {"Complex", {{"T", TypeBits(DataType::kFloat, DataType::kDouble)}}, PrepareComplex},
-      {"Real", {{"T", kComplexTypes}}, PreparePart<RealOf<float>, RealOf<double>>},
-      {"Imag", {{"T", kComplexTypes}}, PreparePart<ImagOf<float>, ImagOf<double>>},
+      {"Real", kSingle, PreparePart<RealOf<float>, RealOf<double>>},
+      {"Real", kDouble, PreparePart<RealOf<float>, RealOf<double>>},
+      {"Imag", kSingle, PreparePart<ImagOf<float>, ImagOf<double>>},
+      {"Imag", kDouble, PreparePart<ImagOf<float>, ImagOf<double>>},
       {"ComplexAbs", {{"T", kComplexTypes}}, PreparePart<AbsOf<float>, AbsOf<double>>},
-      {"Angle", {{"T", kComplexTypes}}, PreparePart<AngleOf<float>, AngleOf<double>>},
+      {"Angle", kSingle, PreparePart<AngleOf<float>, AngleOf<double>>},
+      {"Angle", kDouble, PreparePart<AngleOf<float>, AngleOf<double>>},
       {"Conj", {}, PrepareConj},
   };
   return specs;

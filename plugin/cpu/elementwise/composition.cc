@@ -28,7 +28,7 @@ absl::Status PrepareComposition(Prepare& p) {
   SubTensor x = parts.Input(0);
   for (const std::string_view op : ops) {
     if (std::find(kComposable.begin(), kComposable.end(), op) == kComposable.end())
-      return p.Unimplemented(absl::StrCat("'op_names' names '", op, "', which cannot be composed"));
+      return p.Invalid(absl::StrCat("'op_names' names '", op, "', which cannot be composed"));
     TENON_ASSIGN_OR_RETURN(x, parts.Call(op, {{"T", attr::Type(type)}}, type, {x}));
   }
   parts.Finish({x});

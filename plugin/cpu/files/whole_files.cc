@@ -21,9 +21,16 @@
 namespace tenon::cpu {
 namespace {
 
+// TensorFlow asks the system for a file without a name.
+absl::Status NamelessFile() {
+  return NoteAnswer(absl::InvalidArgumentError("the name of a file is empty"),
+                    absl::StatusCode::kNotFound, "; No such file or directory");
+}
+
 absl::Status RunReadFile(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FileFacts*>(state);
   TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, 0, "name of the file"));
+  if (name.empty()) return NamelessFile();
   return WithinMemory([&]() -> absl::Status {
     TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForReading(name));
     const absl::StatusOr<FileBytes> file = ReadFile(path, SIZE_MAX);
@@ -39,6 +46,7 @@ absl::Status RunWriteFile(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FileFacts*>(state);
   TENON_ASSIGN_OR_RETURN(const std::string name, TextInput(args, 0, "name of the file"));
   TENON_ASSIGN_OR_RETURN(const std::string contents, TextInput(args, 1, "contents"));
+  if (name.empty()) return NamelessFile();
   TENON_ASSIGN_OR_RETURN(const std::string path, s.files.ForWriting(name));
   std::error_code error;  // shows when the file is written
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -48,6 +56,7 @@ absl::Status RunWriteFile(const void* state, const StepArgs& args) {
 // The names that match, each of which may be read.
 absl::Status Match(const FileAccess& files, const std::string& pattern,
                    std::vector<std::string>& names) {
+  if (pattern.empty()) return absl::OkStatus();
   // The pattern is asked about first, so that it cannot tell what lies outside of the folders that
   // may be read; then each name, since a link in the middle may lead out of them.
   TENON_RETURN_IF_ERROR(files.ForReading(pattern).status());

@@ -180,7 +180,7 @@ absl::Span<const CpuKernelSpec> GatherKernels() {
       {"Gather", {{"Tparams", kEveryType}}, PrepareGather, 0, false, false, true},
       {"GatherV2", {{"Tparams", kEveryType}}, PrepareGatherV2, 0b100, false, false, true},
       {"GatherNd", {{"Tparams", kEveryType}}, PrepareGatherNd, 0, false, false, true},
-      {"OneHot", {{"T", kEveryType}}, PrepareOneHot, 0b10},
+      {"OneHot", {{"T", kEveryType}}, PrepareOneHot, 0b10, false, false, true},
   };
   return specs;
 }

@@ -229,7 +229,7 @@ absl::Status PrepareReverseSequence(Prepare& p) {
 
 absl::Span<const CpuKernelSpec> StitchKernels() {
   static const CpuKernelSpec specs[] = {
-      {"DynamicPartition", {{"T", kEveryType}}, PreparePartition},
+      {"DynamicPartition", {{"T", kEveryType}}, PreparePartition, 0, false, false, true},
       {"DynamicStitch", {{"T", kEveryType}}, PrepareStitch},
       {"ParallelDynamicStitch", {{"T", kEveryType}}, PrepareStitch},
       {"Roll", {{"T", kEveryType}}, PrepareRoll},

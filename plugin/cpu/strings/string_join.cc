@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/kernels/kernel.h"

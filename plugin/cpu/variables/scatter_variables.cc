@@ -62,11 +62,18 @@ absl::StatusOr<Tensor> Repeated(const Tensor& scalar, const Shape& shape) {
   return all;
 }
 
-// By its bytes: only integers come here, of which 0 has one form.
+// By its bytes. The zeros of a type that is no integer have either sign, in the last byte of the
+// number or of each half of a complex one.
 bool HoldsZero(const Tensor& t) {
-  const std::string zero(DataTypeSize(t.dtype()), '\0');
+  const size_t size = DataTypeSize(t.dtype());
+  const size_t part = IsComplex(t.dtype()) ? size / 2 : size;
+  const int sign = HasType(kIntTypes, t.dtype()) ? 0xff : 0x7f;
   for (int64_t i = 0; i < t.num_elements(); ++i) {
-    if (std::memcmp(t.flat<char>() + i * zero.size(), zero.data(), zero.size()) == 0) return true;
+    const char* const bytes = t.flat<char>() + i * size;
+    bool zero = true;
+    for (size_t b = 0; b < size; ++b)
+      zero &= (bytes[b] & (b % part + 1 == part ? sign : 0xff)) == 0;
+    if (zero) return true;
   }
   return false;
 }
@@ -90,8 +97,10 @@ absl::Status ScatterInto(const ScatterState& s, const Tensor& indices, Tensor up
                      wanted.ToString(), " is right for indices ", indices.shape().ToString(),
                      " of a variable ", held.shape().ToString()));
   }
-  if (s.op == ElementOp::kDiv && HasType(kIntTypes, type) && HoldsZero(updates))
-    return absl::InvalidArgumentError("an integer is divided by 0");
+  // TensorFlow lets a variable by reference become infinite.
+  const bool whole = HasType(kIntTypes, type);
+  if (s.op == ElementOp::kDiv && (whole || !s.by_reference()) && HoldsZero(updates))
+    return absl::InvalidArgumentError("updates must not contain 0");
   // Nothing changes if one of the places is not there.
   for (int64_t i = 0; i < points->count && !points->skip; ++i) {
     if (points->PieceOf(indices.data(), i) < 0) return points->Outside(indices.data(), i);
@@ -222,35 +231,36 @@ absl::Status RunGatherNd(const void* state, const StepArgs& args) {
 }  // namespace
 
 absl::Span<const CpuKernelSpec> VariablePartKernels() {
+  constexpr uint64_t kSums = kNumberTypes | TypeBit(DataType::kBool);
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("ResourceGather", "dtype", kEveryType, PrepareGather),
       WholeTensorKernel("ResourceGatherNd", "dtype", kEveryType, PrepareWhole<&RunGatherNd>),
       WholeTensorKernel("ResourceScatterUpdate", "dtype", kEveryType, PrepareRowUpdate),
-      WholeTensorKernel("ResourceScatterAdd", "dtype", kEveryType, PrepareRows<ElementOp::kAdd>),
-      WholeTensorKernel("ResourceScatterSub", "dtype", kEveryType, PrepareRows<ElementOp::kSub>),
-      WholeTensorKernel("ResourceScatterMul", "dtype", kEveryType, PrepareRows<ElementOp::kMul>),
-      WholeTensorKernel("ResourceScatterDiv", "dtype", kEveryType, PrepareRows<ElementOp::kDiv>),
-      WholeTensorKernel("ResourceScatterMin", "dtype", kEveryType, PrepareRows<ElementOp::kAtMost>),
-      WholeTensorKernel("ResourceScatterMax", "dtype", kEveryType,
+      WholeTensorKernel("ResourceScatterAdd", "dtype", kNumberTypes, PrepareRows<ElementOp::kAdd>),
+      WholeTensorKernel("ResourceScatterSub", "dtype", kNumberTypes, PrepareRows<ElementOp::kSub>),
+      WholeTensorKernel("ResourceScatterMul", "dtype", kNumberTypes, PrepareRows<ElementOp::kMul>),
+      WholeTensorKernel("ResourceScatterDiv", "dtype", kNumberTypes, PrepareRows<ElementOp::kDiv>),
+      WholeTensorKernel("ResourceScatterMin", "dtype", kRealTypes, PrepareRows<ElementOp::kAtMost>),
+      WholeTensorKernel("ResourceScatterMax", "dtype", kRealTypes,
                         PrepareRows<ElementOp::kAtLeast>),
-      WholeTensorKernel("ResourceScatterNdUpdate", "T", kEveryType, PreparePointUpdate),
-      WholeTensorKernel("ResourceScatterNdAdd", "T", kEveryType, PreparePoints<ElementOp::kAdd>),
-      WholeTensorKernel("ResourceScatterNdSub", "T", kEveryType, PreparePoints<ElementOp::kSub>),
-      WholeTensorKernel("ResourceScatterNdMin", "T", kEveryType, PreparePoints<ElementOp::kAtMost>),
-      WholeTensorKernel("ResourceScatterNdMax", "T", kEveryType,
+      WholeTensorKernel("ResourceScatterNdUpdate", "T", kCopyTypes, PreparePointUpdate),
+      WholeTensorKernel("ResourceScatterNdAdd", "T", kSums, PreparePoints<ElementOp::kAdd>),
+      WholeTensorKernel("ResourceScatterNdSub", "T", kSums, PreparePoints<ElementOp::kSub>),
+      WholeTensorKernel("ResourceScatterNdMin", "T", kRealTypes, PreparePoints<ElementOp::kAtMost>),
+      WholeTensorKernel("ResourceScatterNdMax", "T", kRealTypes,
                         PreparePoints<ElementOp::kAtLeast>),
       WholeTensorKernel("ScatterUpdate", "T", kEveryType, PrepareRowUpdate),
-      WholeTensorKernel("ScatterAdd", "T", kEveryType, PrepareRows<ElementOp::kAdd>),
-      WholeTensorKernel("ScatterSub", "T", kEveryType, PrepareRows<ElementOp::kSub>),
-      WholeTensorKernel("ScatterMul", "T", kEveryType, PrepareRows<ElementOp::kMul>),
-      WholeTensorKernel("ScatterDiv", "T", kEveryType, PrepareRows<ElementOp::kDiv>),
-      WholeTensorKernel("ScatterMin", "T", kEveryType, PrepareRows<ElementOp::kAtMost>),
-      WholeTensorKernel("ScatterMax", "T", kEveryType, PrepareRows<ElementOp::kAtLeast>),
-      WholeTensorKernel("ScatterNdUpdate", "T", kEveryType, PreparePointUpdate),
-      WholeTensorKernel("ScatterNdAdd", "T", kEveryType, PreparePoints<ElementOp::kAdd>),
-      WholeTensorKernel("ScatterNdSub", "T", kEveryType, PreparePoints<ElementOp::kSub>),
-      WholeTensorKernel("ScatterNdMin", "T", kEveryType, PreparePoints<ElementOp::kAtMost>),
-      WholeTensorKernel("ScatterNdMax", "T", kEveryType, PreparePoints<ElementOp::kAtLeast>),
+      WholeTensorKernel("ScatterAdd", "T", kNumberTypes, PrepareRows<ElementOp::kAdd>),
+      WholeTensorKernel("ScatterSub", "T", kNumberTypes, PrepareRows<ElementOp::kSub>),
+      WholeTensorKernel("ScatterMul", "T", kNumberTypes, PrepareRows<ElementOp::kMul>),
+      WholeTensorKernel("ScatterDiv", "T", kNumberTypes, PrepareRows<ElementOp::kDiv>),
+      WholeTensorKernel("ScatterMin", "T", kRealTypes, PrepareRows<ElementOp::kAtMost>),
+      WholeTensorKernel("ScatterMax", "T", kRealTypes, PrepareRows<ElementOp::kAtLeast>),
+      WholeTensorKernel("ScatterNdUpdate", "T", kCopyTypes, PreparePointUpdate),
+      WholeTensorKernel("ScatterNdAdd", "T", kNumberTypes, PreparePoints<ElementOp::kAdd>),
+      WholeTensorKernel("ScatterNdSub", "T", kNumberTypes, PreparePoints<ElementOp::kSub>),
+      WholeTensorKernel("ScatterNdMin", "T", kRealTypes, PreparePoints<ElementOp::kAtMost>),
+      WholeTensorKernel("ScatterNdMax", "T", kRealTypes, PreparePoints<ElementOp::kAtLeast>),
   };
   return specs;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "executor/api/base/op_text.h"
 #include "executor/api/base/session_config.h"
 #include "executor/api/eager/call_node.h"
 #include "executor/api/eager/execute/branch_call.h"
@@ -60,9 +61,9 @@ absl::Status NoKernel(CallNode& node, Inputs inputs) {
   if (for_no_type) TENON_RETURN_IF_ERROR(node.MissingAttrs());
   TENON_RETURN_IF_ERROR(node.Resolve());
   if (for_no_type) TENON_RETURN_IF_ERROR(node.CheckInputs(inputs));
-  return absl::NotFoundError(absl::StrCat("Could not find device for node: {{node ", node.name,
-                                          "}} = ", op, "\nAll kernels registered for op ", op,
-                                          ":\n", registry.RegisteredText(op)));
+  return absl::NotFoundError(absl::StrCat(
+      "Could not find device for node: ", api::NodeText(node.name, *node.def, node.attrs),
+      "\nAll kernels registered for op ", op, ":\n", registry.RegisteredText(op)));
 }
 
 // All devices with a kernel for the op, the best first: by the priority of the kernel, then by that

@@ -449,5 +449,67 @@ TEST_F(EagerOpsTest, KernelsSayWhatTensorFlowsSay) {
               StartsWith("3 Invalid pattern: (, error: missing )"));
 }
 
+// Removed ops are told after a missing kernel, and references like other types.
+TEST_F(EagerOpsTest, RemovedOpsAndReferencesHaveTensorFlowsCodes) {
+  const Handle m = Of<float>({2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(ErrorOf(ctx_, "BatchMatrixDiagPart", {m.get()}),
+              AllOf(StartsWith("12 Op BatchMatrixDiagPart is not available in GraphDef version "),
+                    EndsWith(". It has been removed in version 14. Use MatrixDiagPart.")));
+  EXPECT_EQ(ErrorOf(ctx_, "AssignAdd", {floats_.get(), floats_.get()}),
+            "3 cannot compute AssignAdd as input #0(zero-based) was expected to be a float_ref "
+            "tensor but is a float tensor");
+  EXPECT_EQ(ErrorOf(ctx_, "QueueSize", {OfStrings({2}, {"", "q"}).get()}),
+            "3 cannot compute QueueSize as input #0(zero-based) was expected to be a string_ref "
+            "tensor but is a string tensor");
+  const auto of_floats = [](TFE_Op* op) { TFE_OpSetAttrType(op, "dtype", TF_FLOAT); };
+  EXPECT_THAT(ErrorOf(ctx_, "VariableV2", {},
+                      [&](TFE_Op* op) {
+                        of_floats(op);
+                        CheckedStatus status;
+                        TFE_OpSetAttrShape(op, "shape", nullptr, 0, status);
+                      }),
+              StartsWith("12 VariableV2 gives references"));
+}
+
+// A type without a kernel is told with all attributes, also those that are not given.
+TEST_F(EagerOpsTest, TypesWithoutAKernelAreNotFound) {
+  EXPECT_THAT(ErrorOf(ctx_, "HashTableV2", {},
+                      [](TFE_Op* op) {
+                        TFE_OpSetAttrType(op, "key_dtype", TF_COMPLEX64);
+                        TFE_OpSetAttrType(op, "value_dtype", TF_FLOAT);
+                      }),
+              StartsWith("5 Could not find device for node: {{node HashTableV2}} = "
+                         "HashTableV2[container=\"\", key_dtype=DT_COMPLEX64, shared_name=\"\", "
+                         "use_node_name_sharing=false, value_dtype=DT_FLOAT]\nAll kernels "
+                         "registered for op HashTableV2:\n  device='CPU'"));
+  const Handle z = NewHandle(TF_COMPLEX128, {1}, "0123456789abcdef", 16);
+  EXPECT_THAT(
+      ErrorOf(ctx_, "Real", {z.get()}, [](TFE_Op* op) { TFE_OpSetAttrType(op, "Tout", TF_FLOAT); }),
+      StartsWith("5 Could not find device for node: {{node Real}} = "
+                 "Real[T=DT_COMPLEX128, Tout=DT_FLOAT]"));
+  const Handle texts = OfStrings({1}, {"a"}), at = Of<int32_t>({1, 1}, {0});
+  EXPECT_THAT(ErrorOf(ctx_, "TensorScatterMax", {texts.get(), at.get(), texts.get()}),
+              StartsWith("5 Could not find device"));
+}
+
+// What kernels check of shapes and values, with TensorFlow's codes.
+TEST_F(EagerOpsTest, KernelsRefuseWhatTensorFlowsRefuse) {
+  const Handle zero = Of<int32_t>({}, {0}), scalar = Of<float>({}, {1});
+  EXPECT_THAT(ErrorOf(ctx_, "Empty", {zero.get()},
+                      [](TFE_Op* op) { TFE_OpSetAttrType(op, "dtype", TF_FLOAT); }),
+              StartsWith("3 shape must be a vector of int32, got shape []"));
+  EXPECT_THAT(ErrorOf(ctx_, "DebugIdentity", {scalar.get()}),
+              StartsWith("3 Failed to parse tensor name: \"\""));
+  EXPECT_THAT(ErrorOf(ctx_, "ReduceJoin", {OfStrings({}, {"a"}).get(), zero.get()}),
+              StartsWith("11 Invalid reduction dimension 0 for input with 0 dimension(s)"));
+  EXPECT_THAT(ErrorOf(ctx_, "ReadFile", {OfStrings({}, {""}).get()}),
+              StartsWith("5 ; No such file or directory"));
+  // A scalar has no dimensions that could be reversed.
+  const bool no = false;
+  const Handle dims = NewHandle(TF_BOOL, {}, &no, 1);
+  EXPECT_THAT(Values<float>(RunOp(ctx_, "Reverse", {scalar.get(), dims.get()}).get()),
+              ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace tenon::eager
