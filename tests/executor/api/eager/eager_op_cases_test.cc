@@ -8,10 +8,12 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/base/attr_checks.h"
 #include "executor/cli/check/check_case.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/wire/versions.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 #include "tests/executor/api/eager/eager_util.h"
 #include "tests/support/paths.h"
@@ -119,6 +121,12 @@ std::string RunCase(const Graph& graph, const cli::CheckCase& c) {
   CaseRunner runner(graph);
   absl::Status status = runner.AddFunctions();
   for (size_t i = 0; i < nodes->size() && status.ok(); ++i) status = runner.Execute((*nodes)[i]);
+  // Graphs of an old producer may have ops that were removed since: no op that is executed alone
+  // is.
+  const bool removed = std::any_of(nodes->begin(), nodes->end(), [&](NodeId n) {
+    return !api::CheckDeprecation(*graph.op(n), kGraphDefVersion).ok();
+  });
+  if (removed) return absl::IsUnimplemented(status) ? "" : status.ToString();
   if (c.error.has_value()) return status.ok() ? "it runs, though it should fail" : "";
   if (!status.ok()) return status.ToString();
   for (const auto& [fetch, want] : c.wants) {
