@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "plugin/cpu/base/window.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 
