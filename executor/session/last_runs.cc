@@ -42,10 +42,11 @@ std::unique_ptr<LastRuns::Run> LastRuns::Take(absl::Span<const Tensor> feeds) {
 void LastRuns::Keep(std::unique_ptr<Run> run) {
   const int64_t drops = drops_.load();
   if (run->plan->is_dropped.load()) return;
+  // From the exchange on another thread may have the object.
   Run* nothing = nullptr;
-  if (!Mine().run.compare_exchange_strong(nothing, run.get())) return GiveBack(std::move(run));
-  // From now on another thread may have the object.
-  static_cast<void>(run.release());
+  Run* const kept = run.release();
+  if (!Mine().run.compare_exchange_strong(nothing, kept))
+    return GiveBack(std::unique_ptr<Run>(kept));
   // Who drops a plan after the look at it above counts that before looking at the shards.
   if (drops_.load() != drops) LetDroppedGo();
 }
@@ -56,11 +57,8 @@ void LastRuns::LetDroppedGo() {
     std::unique_ptr<Run> run(shard.run.exchange(nullptr));
     if (run == nullptr || run->plan->is_dropped.load()) continue;
     Run* nothing = nullptr;
-    if (shard.run.compare_exchange_strong(nothing, run.get())) {
-      static_cast<void>(run.release());
-    } else {
-      GiveBack(std::move(run));
-    }
+    Run* const kept = run.release();
+    if (!shard.run.compare_exchange_strong(nothing, kept)) GiveBack(std::unique_ptr<Run>(kept));
   }
 }
 
