@@ -17,10 +17,11 @@ import os
 import random
 import subprocess
 import tempfile
-import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
+
+from timing import shortest
 
 SIGNATURE = "type: DT_FLOAT"
 EIGHT_OPS = ["AddV2", "Mul", "Sub", "Maximum", "Minimum", "SquaredDifference", "Atan2", "RealDiv"]
@@ -111,15 +112,6 @@ ROWS = {
     "If with its LogicalNot": (branches, 200, 2000, False),
     "pass of a While": (loop, 2000, 20000, False),
 }
-
-
-def shortest(run, seconds):
-    best, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 class Ours:

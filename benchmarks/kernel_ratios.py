@@ -15,7 +15,6 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
@@ -23,6 +22,8 @@ import onnx
 import onnxruntime
 import tensorflow as tf
 from onnx import helper, numpy_helper
+
+from timing import shortest
 
 tf.compat.v1.disable_eager_execution()
 RANDOM = np.random.default_rng(1)
@@ -146,19 +147,6 @@ CASES = [
     transpose((1, 128, 12, 64), (0, 2, 3, 1)), transpose((768, 768), (1, 0)),
     gather(30522, 768, 128), gather(2, 768, 128),
 ]
-
-
-def shortest(run, seconds):
-    run()
-    end = time.perf_counter() + seconds
-    best = float("inf")
-    while True:
-        start = time.perf_counter()
-        run()
-        stop = time.perf_counter()
-        best = min(best, stop - start)
-        if stop > end:
-            return best
 
 
 class Ours:

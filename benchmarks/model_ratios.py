@@ -19,10 +19,11 @@ import lzma
 import os
 import subprocess
 import tempfile
-import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
+
+from timing import shortest
 
 RANDOM = np.random.default_rng(1)
 MODELS = "tests/golden/models"
@@ -42,15 +43,6 @@ class Model:
         self.feeds = {feed: np.load(file) for feed, file in self.feed_files.items()}
         self.fetches = [file[:-4] for file in sorted(os.listdir(os.path.join(source, "fetches")))]
         self.answer = np.load(os.path.join(source, "fetches", self.fetches[0] + ".npy"))
-
-
-def shortest(run, seconds):
-    best, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 class Ours:

@@ -90,7 +90,7 @@ class Executable {
   absl::StatusOr<std::vector<Tensor>> RunOnce(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                               const RunLimits* limits);
   RunContext ContextOf(int64_t step, RunRecording* recording, const RunLimits* limits) const;
-  // A run of a brief plan, in what the thread's last run has left.
+  // A run of a brief plan, in the frame of `last`, which is then kept for the thread's next run.
   absl::StatusOr<std::vector<Tensor>> RunAgain(std::unique_ptr<LastRuns::Run> last,
                                                absl::Span<const Tensor> feeds,
                                                const RunLimits* limits);

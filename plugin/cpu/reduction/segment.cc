@@ -13,11 +13,11 @@ namespace tenon::cpu {
 namespace {
 
 // Sets `to` to the sum of `rows` rows of n elements, one after the other, in this order.
-using SumRowsFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
+using SumRunFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
 
 // Sums of four vectors stay in registers.
 template <typename T>
-void SumRows(const char* from, int64_t rows, int64_t n, char* to) {
+void SumRun(const char* from, int64_t rows, int64_t n, char* to) {
   typedef T Vector __attribute__((vector_size(16), aligned(alignof(T))));
   constexpr int64_t kLanes = 16 / sizeof(T), kTogether = 4 * kLanes;
   const auto* const x = reinterpret_cast<const T*>(from);
@@ -41,25 +41,25 @@ void SumRows(const char* from, int64_t rows, int64_t n, char* to) {
 }
 
 // Null where ElementSteps do. Unsigned sums wrap around.
-SumRowsFn FindSumRows(DataType type) {
+SumRunFn FindSumRun(DataType type) {
   switch (type) {
     case DataType::kFloat:
-      return &SumRows<float>;
+      return &SumRun<float>;
     case DataType::kDouble:
-      return &SumRows<double>;
+      return &SumRun<double>;
     case DataType::kInt32:
     case DataType::kUint32:
-      return &SumRows<uint32_t>;
+      return &SumRun<uint32_t>;
     case DataType::kInt64:
     case DataType::kUint64:
-      return &SumRows<uint64_t>;
+      return &SumRun<uint64_t>;
     default:
       return nullptr;
   }
 }
 
 struct SegmentState {
-  SumRowsFn sum = nullptr;   // of sorted sums and means; or null
+  SumRunFn sum = nullptr;    // of sorted sums and means; or null
   ElementStep combine;       // a row with what its segment holds
   ElementStep start, lanes;  // of columns that TensorFlow compares at once (LanesOf)
   ElementStep divide;        // a row by a count, for means
@@ -212,7 +212,7 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   s->row_bytes = s->row_elements * static_cast<int64_t>(DataTypeSize(s->type));
   for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
   s->mean = op.mean;
-  if (sorted && op.combine == ElementOp::kAdd) s->sum = FindSumRows(s->type);
+  if (sorted && op.combine == ElementOp::kAdd) s->sum = FindSumRun(s->type);
   const bool extreme = op.combine == ElementOp::kAtLeast || op.combine == ElementOp::kAtMost;
   const int64_t lanes = sorted && extreme && HasType(kFloatTypes, s->type)
                             ? s->row_elements / LanesOf(s->type) * LanesOf(s->type)

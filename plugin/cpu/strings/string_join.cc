@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "graph/base/node_note.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/kernels/kernel.h"
@@ -112,14 +111,14 @@ absl::Status PrepareReduction(Prepare& p) {
   std::vector<int> axes, others;
   std::vector<bool> joined(in.rank(), false);
   for (const int64_t axis : wanted) {
-    const int64_t a = axis < 0 ? axis + in.rank() : axis;
-    if (a < 0 || a >= in.rank()) {
+    const absl::StatusOr<int> a = NormalizeAxis(p, axis, in.rank());
+    if (!a.ok()) {
       return absl::OutOfRangeError(absl::StrCat("Invalid reduction dimension ", axis,
                                                 " for input with ", in.rank(), " dimension(s)"));
     }
-    if (joined[a]) return p.Invalid(absl::StrCat("axis ", axis, " is there twice"));
-    joined[a] = true;
-    axes.push_back(static_cast<int>(a));
+    if (joined[*a]) return p.Invalid(absl::StrCat("axis ", axis, " is there twice"));
+    joined[*a] = true;
+    axes.push_back(*a);
   }
   Shape out;
   for (int d = 0; d < in.rank(); ++d) {
