@@ -28,6 +28,64 @@ float RunAlone(const ConcreteFunction& function) {
   return session.Run({{"arg_0", Tensor(2.f)}}, {"output_0"})[0].item<float>();
 }
 
+// A type of a program, for arguments in braces.
+struct Dense {
+  Tensor weight, bias;
+  int times = 1;
+  auto Fields() { return std::tie(weight, bias, times); }
+};
+
+TEST(CppFunction, TakesArgumentsInBraces) {
+  Function sum([](std::vector<Tensor> terms, Tensor last) {
+    for (const Tensor& term : terms) last += term;
+    return last;
+  });
+  const Tensor a = 1.f, b = 2.f;
+  EXPECT_EQ(sum({a, b}, b).item<float>(), 5);
+  EXPECT_EQ(sum({a, b, b}, 4.f).item<float>(), 9);  // the number becomes a tensor, as the list does
+  EXPECT_EQ(sum({a, b, a}, 7.f).item<float>(), 11);
+  EXPECT_EQ(sum.trace_count(), 2);
+  EXPECT_EQ(sum(std::vector<Tensor>{a, b}, b).item<float>(), 5);
+  EXPECT_EQ(sum.trace_count(), 2);
+  Function difference([](std::pair<Tensor, Tensor> of) { return of.first - of.second; });
+  EXPECT_EQ(difference({a, 5.f}).item<float>(), -4);
+  Function apply([](Tensor x, Dense layer, std::map<std::string, Tensor> more) {
+    for (int i = 0; i < layer.times; ++i) x = x * layer.weight + layer.bias;
+    return x + more.at("more");
+  });
+  EXPECT_EQ(apply(a, {b, 3.f, 2}, {{"more", b}}).item<float>(), 15);
+  Variable v(1.f);
+  Function count(
+      [](Variable& counter, std::array<Tensor, 2> by) { counter.AssignAdd(by[0] * by[1]); });
+  count(v, {b, b});
+  EXPECT_EQ(v.Read().item<float>(), 5);
+  // Errors name the place of such a call.
+  try {
+    sum({Tensor::Of<float>({1, 2}), Tensor::Of<float>({1, 2, 3})}, b);
+    ADD_FAILURE() << "the shapes fit";
+  } catch (const Error& error) {
+    EXPECT_NE(error.where().find("function_test.cc"), std::string::npos) << error.what();
+  }
+}
+
+TEST(CppFunction, HasAConcreteFunctionOfItsSignature) {
+  const Function product([](Tensor x, Tensor y) { return ops::MatMul(x, y); },
+                         {.input_signature = {TensorSpec(DType::kFloat, {-1, 2}, "x"),
+                                              TensorSpec(DType::kFloat, {2, 1}, "y")}});
+  const ConcreteFunction concrete = product.Concrete();
+  ASSERT_EQ(concrete.inputs().size(), 2U);
+  EXPECT_EQ(concrete.inputs()[0].name(), "x");
+  EXPECT_EQ(concrete.inputs()[1].shape(), (Shape{2, 1}));
+  product(Tensor::Of<float>({{1, 2}}), Tensor::Of<float>({{1}, {2}}));
+  EXPECT_EQ(product.trace_count(), 1);
+  const Tensor row = Tensor::Of<float>({{1, 2}}), column = Tensor::Of<float>({{1}, {2}});
+  EXPECT_EQ(Floats(concrete(row, column) * 2 - concrete(row, column)), (std::vector<float>{5}));
+  const Function without([](Tensor x) { return x; });
+  EXPECT_THROW(without.Concrete(), Error);
+  const Function nothing([] { return Tensor(1); });
+  EXPECT_EQ(nothing.Concrete().inputs().size(), 0U);
+}
+
 TEST(CppConcreteFunction, FreezesVariablesThatBranchesLoopsAndFunctionsRead) {
   Variable w(Tensor(3.f), {.name = "w"}), b(Tensor(1.f), {.name = "b"});
   const TensorSpec scalar(DType::kFloat, {});

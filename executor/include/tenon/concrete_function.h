@@ -10,6 +10,7 @@
 
 #include "tenon/internal/function_rep.h"
 #include "tenon/internal/shared.h"
+#include "tenon/operators.h"
 #include "tenon/structure.h"
 
 namespace tenon::inline v0 {
@@ -32,6 +33,8 @@ class Results : public std::vector<Tensor> {
                     "The function gives " + std::to_string(size()) + " tensors, not one");
   }
 };
+
+inline Operand::Operand(const Results& results, Where where) : Operand(Tensor(results), where) {}
 
 // A handle: copies are the same function. Calls from several threads at once are allowed.
 class ConcreteFunction {

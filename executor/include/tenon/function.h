@@ -54,16 +54,22 @@ struct FunctionOptions {
 // A lambda has a type of its own. Where the type is written, as for a member of a class or the
 // elements of a vector, it is Function<std::function<Tensor(Tensor)>>.
 //
+// An argument in braces becomes the type of the callable's parameter: f({a, b}) for a std::vector,
+// a pair or a struct. A callable that is a template or has overloads takes no braces.
+//
 // Calls from several threads at once are allowed; for a signature one of them traces. An exception
 // of the callable leaves no trace. FAILED_PRECONDITION if the callable calls the function with the
 // same arguments, or 64 calls deep with others. The fifth trace writes a warning to stderr. Copies
 // share their traces.
 template <typename F>
-class Function {
+class Function : private internal::BracedCalls<Function<F>, internal::ParametersOf<F>> {
+  using Braced = internal::BracedCalls<Function<F>, internal::ParametersOf<F>>;
+
  public:
   explicit Function(F callable, FunctionOptions options = {}, Where where = Where::current())
       : core_("Function", std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
 
+  using Braced::operator();
   // Calls of up to six arguments know the place of the call, longer ones that of the Function.
   auto operator()(Where where = Where::current()) const { return CallAt(where); }
   template <typename A>
@@ -102,10 +108,23 @@ class Function {
   }
 
   // The trace for arguments as these, in which a TensorSpec stands for a tensor and names it. Made
-  // if there is none, or none with these names.
+  // if there is none, or none with these names. Without arguments, of a callable that takes tensors
+  // alone, that of the input_signature: INVALID_ARGUMENT for one of another length.
   template <typename... Args>
   ConcreteFunction Concrete(const Args&... args) const {
-    if constexpr (!internal::kTakes<F, Args...>) {
+    if constexpr (sizeof...(Args) == 0 && internal::ParametersOf<F>::kTensors > 0) {
+      const std::vector<TensorSpec>& signature = core_->options.input_signature;
+      constexpr size_t count = internal::ParametersOf<F>::kTensors;
+      if (signature.size() != count) {
+        internal::Throw(TF_INVALID_ARGUMENT,
+                        "Concrete() without arguments needs an input_signature of " +
+                            std::to_string(count) + " tensors; it has " +
+                            std::to_string(signature.size()),
+                        core_->where);
+      }
+      return [&]<size_t... i>(std::index_sequence<i...>) { return Concrete(signature[i]...); }
+      (std::make_index_sequence<count>());
+    } else if constexpr (!internal::kTakes<F, Args...>) {
       internal::RefuseArguments<F, Args...>();
     } else {
       using Result = std::decay_t<
@@ -127,6 +146,7 @@ class Function {
   }
 
  private:
+  friend Braced;
   struct Core {
     Core(F function, FunctionOptions chosen, Where place)
         : callable(std::move(function)),

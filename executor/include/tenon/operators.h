@@ -13,6 +13,7 @@
 
 namespace tenon::inline v0 {
 
+class Results;
 class Variable;
 
 // A range of one dimension: elements begin, begin + step, ... before end. A missing begin or end
@@ -82,6 +83,7 @@ class Operand {
   Operand(const Tensor& tensor, Where where = Where::current())  // NOLINT
       : tensor_(tensor), where_(where) {}
   Operand(const Variable& variable, Where where = Where::current());  // NOLINT: its value
+  Operand(const Results& results, Where where = Where::current());    // NOLINT: the only one
   Operand(const char* text, Where where = Where::current())           // NOLINT
       : tensor_(text), where_(where) {}
   Operand(const std::string& text, Where where = Where::current())  // NOLINT

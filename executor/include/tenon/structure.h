@@ -180,23 +180,62 @@ struct TracedArgOf<const char*> {
 template <typename T>
 using TracedArg = typename TracedArgOf<T>::Type;
 
-// The number of arguments that a callable takes; -1 where it is a template or has overloads.
+// What a callable takes.
+template <typename... A>
+struct Parameters {
+  static constexpr int kCount = sizeof...(A);
+  // How many tensors, where it takes nothing else; else 0.
+  static constexpr size_t kTensors = (std::is_same_v<std::decay_t<A>, Tensor> && ...) ? kCount : 0;
+};
+// Of a callable that is a template or has overloads.
+struct UnknownParameters {
+  static constexpr int kCount = -1;
+  static constexpr size_t kTensors = 0;
+};
 template <typename F>
-inline constexpr int kArity = -1;
+struct ParametersFor {
+  using Type = UnknownParameters;
+};
 template <typename R, typename... A>
-inline constexpr int kArity<R (*)(A...)> = sizeof...(A);
+struct ParametersFor<R (*)(A...)> {
+  using Type = Parameters<A...>;
+};
 template <typename R, typename C, typename... A>
-inline constexpr int kArity<R (C::*)(A...)> = sizeof...(A);
+struct ParametersFor<R (C::*)(A...)> {
+  using Type = Parameters<A...>;
+};
 template <typename R, typename C, typename... A>
-inline constexpr int kArity<R (C::*)(A...) const> = sizeof...(A);
+struct ParametersFor<R (C::*)(A...) const> {
+  using Type = Parameters<A...>;
+};
 template <typename F>
 requires requires { &F::operator(); }
-inline constexpr int kArity<F> = kArity<decltype(&F::operator())>;
+struct ParametersFor<F> : ParametersFor<decltype(&F::operator())> {};
+template <typename F>
+using ParametersOf = typename ParametersFor<F>::Type;
+
+// The number of arguments that a callable takes; -1 where it is a template or has overloads.
+template <typename F>
+inline constexpr int kArity = ParametersOf<F>::kCount;
 
 // True if a callable takes such arguments while it is traced.
 template <typename F, typename... Args>
 inline constexpr bool kTakes =
     std::is_invocable_v<F&, std::add_lvalue_reference_t<TracedArg<Args>>...>;
+
+// A call of a Function whose arguments are of the types of the parameters: arguments in braces have
+// no type that a template could find.
+template <typename Function, typename Parameters>
+struct BracedCalls {
+  struct Nothing;
+  void operator()(Nothing&) const = delete;  // there are none
+};
+template <typename Function, typename... A>
+requires(sizeof...(A) != 0) struct BracedCalls<Function, Parameters<A...>> {
+  auto operator()(const std::decay_t<A>&... args, Where where = Where::current()) const {
+    return static_cast<const Function*>(this)->CallAt(where, args...);
+  }
+};
 
 template <int callable_takes, int call_gives>
 constexpr void CheckArgumentCount() {
