@@ -183,10 +183,19 @@ TEST(CppOperators, TakePartsAtNumbersThatAreTensors) {
   EXPECT_EQ(Floats(x[{Slice(0, 2), Tensor(int64_t{-1})}]), (std::vector<float>{2, 4}));
   EXPECT_THROW(x[Tensor(3)], Error);
   EXPECT_THROW(x[Tensor(1.f)], Error);
+  const Tensor one = 1, minus = int64_t{-1};
+  EXPECT_EQ(Floats(x[Slice(one, one + 2)]), (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_EQ(Floats(x[{Slice(one, {}), Slice(std::nullopt, minus)}]), (std::vector<float>{3, 5}));
+  EXPECT_EQ(Floats(x[{Slice(minus, 0, -1), one}]), (std::vector<float>{6, 4}));
+  EXPECT_EQ(Floats(x[{Slice(1U, 2LL), Slice(size_t{1}, std::nullopt)}]), (std::vector<float>{4}));
+  EXPECT_THROW(x[Slice(Tensor(0.f), 1)], Error);
   Function part([](Tensor x, Tensor i) { return x[{i, 0}]; });
   EXPECT_EQ(part(x, Tensor(2)).item<float>(), 5);
   EXPECT_EQ(part(x, Tensor(-3)).item<float>(), 1);
   EXPECT_EQ(part.trace_count(), 1);
+  Function range([](Tensor x, Tensor i) { return x[{Slice(i, i + 2), 0}]; });
+  EXPECT_EQ(Floats(range(x, 0)), (std::vector<float>{1, 3}));
+  EXPECT_EQ(Floats(range(x, Tensor(1))), (std::vector<float>{3, 5}));
   GradientTape tape;
   tape.Watch(x);
   EXPECT_EQ(Floats(tape.Gradient(part(x, Tensor(1)), {x})[0]),

@@ -1,6 +1,7 @@
 // Operators of tensors, and parts of them as NumPy gives them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,15 +17,29 @@ namespace tenon::inline v0 {
 class Results;
 class Variable;
 
+// A bound of a Slice: a number, or a scalar tensor of type kInt32 or kInt64; none if it is empty.
+struct SliceBound {
+  SliceBound() = default;
+  SliceBound(std::nullopt_t) {}                                  // NOLINT
+  SliceBound(std::optional<int64_t> number) : number(number) {}  // NOLINT
+  template <std::integral T>
+  SliceBound(T number) : number(static_cast<int64_t>(number)) {}  // NOLINT
+  SliceBound(const Tensor& tensor) : tensor(tensor) {}            // NOLINT
+  bool has_value() const { return number.has_value() || tensor.defined(); }
+
+  std::optional<int64_t> number;
+  Tensor tensor;
+};
+
 // A range of one dimension: elements begin, begin + step, ... before end. A missing begin or end
 // leaves out no element on its side. Negative bounds count from the end of the dimension, as in
 // Python. A step of 0 is INVALID_ARGUMENT.
 struct Slice {
   Slice() = default;
-  Slice(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step = 1)
-      : begin(begin), end(end), step(step) {}
+  Slice(SliceBound begin, SliceBound end, int64_t step = 1)
+      : begin(std::move(begin)), end(std::move(end)), step(step) {}
 
-  std::optional<int64_t> begin, end;
+  SliceBound begin, end;
   int64_t step = 1;
 };
 
@@ -48,12 +63,14 @@ class Index {
         has_begin_(true),
         has_end_(i != -1) {}
   Index(const Tensor& i, Where where = Where::current())  // NOLINT
-      : where_(where), kind_(Kind::kElement), element_(i), has_begin_(true), has_end_(true) {}
+      : where_(where), kind_(Kind::kElement), begin_tensor_(i), has_begin_(true), has_end_(true) {}
   Index(const Slice& slice, Where where = Where::current())  // NOLINT
       : where_(where),
         kind_(Kind::kSlice),
-        begin_(slice.begin.value_or(0)),
-        end_(slice.end.value_or(0)),
+        begin_tensor_(slice.begin.tensor),
+        end_tensor_(slice.end.tensor),
+        begin_(slice.begin.number.value_or(0)),
+        end_(slice.end.number.value_or(0)),
         step_(slice.step),
         has_begin_(slice.begin.has_value()),
         has_end_(slice.end.has_value()) {}
@@ -71,7 +88,8 @@ class Index {
   enum class Kind { kElement, kSlice, kNewAxis, kEllipsis };
   Where where_;
   Kind kind_;
-  Tensor element_;  // of an index that is a tensor, which has no begin_ and end_
+  // Where they are defined they stand for begin_ and end_. An element has no end_tensor_.
+  Tensor begin_tensor_, end_tensor_;
   int64_t begin_ = 0, end_ = 0, step_ = 1;
   bool has_begin_ = false, has_end_ = false;
 };
@@ -287,13 +305,16 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
     for (const int64_t value : *list) is_wide |= value != static_cast<int32_t>(value);
   }
   for (const Index& index : indices) {
-    if (!index.element_.defined()) continue;
-    all_known = false;
-    const DType dtype = index.element_.dtype();
-    is_wide |= dtype == DType::kInt64;
-    if (dtype == DType::kInt32 || dtype == DType::kInt64) continue;
-    Throw(TF_INVALID_ARGUMENT,
-          std::string("An index is of type ") + Name(dtype) + ": it must be int32 or int64", where);
+    for (const Tensor* const bound : {&index.begin_tensor_, &index.end_tensor_}) {
+      if (!bound->defined()) continue;
+      all_known = false;
+      const DType dtype = bound->dtype();
+      is_wide |= dtype == DType::kInt64;
+      if (dtype == DType::kInt32 || dtype == DType::kInt64) continue;
+      Throw(TF_INVALID_ARGUMENT,
+            std::string("An index is of type ") + Name(dtype) + ": it must be int32 or int64",
+            where);
+    }
   }
   const auto number = [&](int64_t value) {
     return is_wide ? Tensor(value) : Tensor(static_cast<int32_t>(value));
@@ -303,28 +324,36 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
     if (is_wide) return Tensor::Of<int64_t>(shape, values);
     return Tensor::Of<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()));
   };
-  // A bound of each index; that of one that is a tensor is `more` behind its element.
-  const auto bounds = [&](const std::vector<int64_t>& values, int64_t more) {
+  // A bound of each index, where `bound_of` gives its tensor and what is added to that.
+  const auto bounds = [&](const std::vector<int64_t>& values, const auto& bound_of) {
     if (all_known) return vector(values);
     std::vector<Tensor> parts;
     for (size_t i = 0; i < indices.size(); ++i) {
-      const Tensor& element = indices[i].element_;
-      if (!element.defined()) {
+      const auto [bound, more] = bound_of(indices[i]);
+      if (!bound.defined()) {
         parts.push_back(number(values[i]));
         continue;
       }
-      Tensor part = element;
-      if (is_wide && element.dtype() == DType::kInt32)
+      Tensor part = bound;
+      if (is_wide && bound.dtype() == DType::kInt32)
         part = Op("Cast", where).Input(part).Attr("DstT", DType::kInt64).RunOne();
       if (more != 0) part = Op("AddV2", where).Input(part).Input(number(more)).RunOne();
       parts.push_back(part);
     }
     return Op("Pack", where).Input(parts).RunOne();
   };
+  const auto begin_of = [](const Index& index) {
+    return std::pair<Tensor, int64_t>(index.begin_tensor_, 0);
+  };
+  const auto end_of = [](const Index& index) {
+    const bool is_element = index.kind_ == Index::Kind::kElement;
+    return std::pair<Tensor, int64_t>(is_element ? index.begin_tensor_ : index.end_tensor_,
+                                      is_element ? 1 : 0);
+  };
   return Op("StridedSlice", where)
       .Input(tensor)
-      .Input(bounds(begin, 0))
-      .Input(bounds(end, 1))
+      .Input(bounds(begin, begin_of))
+      .Input(bounds(end, end_of))
       .Input(vector(step))
       .Attr("begin_mask", begin_mask)
       .Attr("end_mask", end_mask)
