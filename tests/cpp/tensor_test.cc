@@ -177,6 +177,16 @@ TEST(CppOperators, JoinAndCompareTexts) {
   EXPECT_TRUE((a != std::string("b")).item<bool>());
 }
 
+TEST(CppTensor, ElementsKeepATemporary) {
+  const Tensor x = Tensor::Of<float>({1, 2, 3});
+  float sum = 0;
+  for (const float element : (x * 2).data<float>()) sum += element;
+  EXPECT_EQ(sum, 12);
+  const auto elements = ops::Cast(x + 1, DType::kDouble).data<double>();
+  EXPECT_EQ(std::vector<double>(elements.begin(), elements.end()), (std::vector<double>{2, 3, 4}));
+  EXPECT_THROW((x + 1).data<int32_t>(), Error);
+}
+
 TEST(CppOperators, TakePartsAtNumbersThatAreTensors) {
   const Tensor x = Tensor::Of<float>({{1, 2}, {3, 4}, {5, 6}});
   EXPECT_EQ(Floats(x[Tensor(1)]), (std::vector<float>{3, 4}));

@@ -109,6 +109,8 @@ inline TF_Tensor* AllocateTensor(DType dtype, const int64_t* dims, int rank, Whe
 
 class Index;
 class Tensor;
+template <typename T>
+class TensorElements;
 namespace internal {
 
 // A complex number in lists of lists, where a pair in braces is its real and its imaginary part. A
@@ -341,13 +343,17 @@ class Tensor {
   // is not the tensor's type; FAILED_PRECONDITION for a symbol. Not for strings:
   // ToVector<std::string>().
   template <typename T>
-  std::span<const T> data(Where where = Where::current()) const {
+  std::span<const T> data(Where where = Where::current()) const& {
     static_assert(internal::DTypeOf<T>() != DType::kString, "Use ToVector<std::string>()");
     TF_Tensor* const tensor = Host(where);
     CheckType(internal::DTypeOf<T>(), where);
     return {static_cast<const T*>(TF_TensorData(tensor)),
             static_cast<size_t>(TF_TensorElementCount(tensor))};
   }
+  // The same of a temporary, which the elements keep: for (const float x : (a + b).data<float>()).
+  // What becomes a std::span is gone with the expression.
+  template <typename T>
+  TensorElements<T> data(Where where = Where::current()) &&;
   // The only element, which may be a std::string. INVALID_ARGUMENT if there is not exactly one;
   // other errors are those of data().
   template <typename T>
@@ -507,5 +513,22 @@ class Tensor {
 
   internal::TensorRep* rep_ = nullptr;
 };
+
+// The elements of a tensor, and the tensor that owns them.
+template <typename T>
+class TensorElements : public std::span<const T> {
+ public:
+  TensorElements(Tensor tensor, Where where)
+      : std::span<const T>(std::as_const(tensor).template data<T>(where)),
+        tensor_(std::move(tensor)) {}
+
+ private:
+  Tensor tensor_;
+};
+
+template <typename T>
+TensorElements<T> Tensor::data(Where where) && {
+  return TensorElements<T>(std::move(*this), where);
+}
 
 }  // namespace tenon::inline v0
