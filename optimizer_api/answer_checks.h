@@ -15,10 +15,12 @@ namespace tenon {
 // that the pass got, of `before` bytes. To be called before the answer is read.
 absl::Status CheckBytes(size_t before, size_t after);
 
-// Compares the answer `after`, which must verify by itself, with the graph of before.
+// Compares the answer `after`, which must verify by itself, with the graph of before, which must
+// have every fetch. Looks at the nodes of the graph, not at those of functions.
 // INVALID_ARGUMENT if `after`
 //   * has more than 1,000 nodes plus 10 times those of `before`;
-//   * lacks a fetch, a feed or a node to preserve that `before` has;
+//   * lacks a fetch;
+//   * lacks a feed or a node to preserve that `before` has;
 //   * changes the type of a fetched tensor ("node:0"); a fetch "node" only has to be there;
 //   * changes the op or an output type of a feed, or declares a shape for it that refuses a value
 //     that fitted before;

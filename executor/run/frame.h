@@ -32,8 +32,8 @@ class StepWatch;  // executor/run/step_watch.h
 // The surroundings of a run. Pointers are not owned.
 struct RunContext {
   Workers* workers = nullptr;
-  ArenaPool* arenas = nullptr;  // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
-  double device_timeout_s = 60;
+  ArenaPool* arenas = nullptr;   // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
+  double device_timeout_s = 60;  // of each wait for a device; 0 or less: no wait
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;                              // null: the run is not recorded
@@ -62,7 +62,7 @@ class Frame : public RunState {
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
   ~Frame() override;
 
-  // A lane, which `frame` must outlive. It is of use between Join and the end of the run.
+  // A lane, of use between Join and the end of the run, without calls. `frame` must outlive it.
   static std::unique_ptr<Frame> Lane(Frame& frame, int number);
   // Makes the lane part of the run that its frame has begun.
   void Join(const Frame& frame);

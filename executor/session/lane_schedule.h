@@ -30,7 +30,8 @@ struct LaneSpan {
 };
 
 // The longest chain of a plan: of tasks that wait for each other if the plan has tasks, else of
-// steps that read each other's results. No number of threads makes a run shorter.
+// steps that read each other's results. On the host, no number of threads makes a run shorter. Work
+// for a device counts in the chain's tasks, which only queue the work: such a run may be shorter.
 struct Chain {
   std::vector<uint32_t> links;  // tasks or steps, in order
   double us = 0;

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// The factory for clusters of a session with these parts, all of which must outlive what it makes.
+// The factory for clusters of a session with these parts. `parts` is copied; what it refers to must
+// outlive the factory and what the factory makes. Thread-safe.
 OrdinaryKernelsFactory OrdinaryKernelsOf(const SessionParts& parts);
 
 }  // namespace tenon

@@ -83,8 +83,8 @@ namespace tenon {
 // StatusToC replaces what `to` held, and leaves out payloads of Tenon's own (IsOwnPayload). Does
 // nothing for a null `to`, since a plug-in may pass none. For a deleted `to` it writes a warning
 // (WarnOf) and nothing else.
-// StatusFromC returns OK for null, and INVALID_ARGUMENT for a deleted status. A code outside
-// TF_Code became UNKNOWN when the plug-in set it; an error without a message gets "(no message)".
+// StatusFromC returns OK for null, INVALID_ARGUMENT for a deleted status. The text of an error that
+// has none is "(no message)". A code outside TF_Code became UNKNOWN when the plug-in set it.
 void StatusToC(const absl::Status& from, TF_Status* to);
 absl::Status StatusFromC(const TF_Status* from);
 // Sets the status to OK. A deleted one stays as it is, and a warning is written. ClearStatus does
@@ -110,9 +110,9 @@ inline DataType DataTypeFromC(TF_DataType t) { return static_cast<DataType>(t); 
 // Returns a new buffer that owns a copy of `bytes`; null when memory is short. The caller deletes
 // it with TF_DeleteBuffer.
 TF_Buffer* NewBuffer(std::string_view bytes);
-// Copies `bytes` into a buffer of the caller whose `data` is null; the buffer then owns the copy.
-// INVALID_ARGUMENT if `data` is not null or the buffer is deleted, RESOURCE_EXHAUSTED when memory
-// is short; the buffer is then as it was.
+// Copies `bytes` into a buffer whose `data` is null, and which then owns the copy. After that
+// `data` is not null, even for no bytes. INVALID_ARGUMENT if `data` is not null or the buffer is
+// deleted, RESOURCE_EXHAUSTED when memory is short; the buffer is then as it was.
 absl::Status FillBuffer(std::string_view bytes, TF_Buffer* buffer);
 // A view of the buffer's bytes, valid until they are replaced or the buffer is deleted. Empty for a
 // deleted one.

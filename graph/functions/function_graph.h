@@ -53,7 +53,7 @@ class FunctionGraph {
   // and no earlier result. The entry is then that Identity of the body.
   std::vector<NodeId> results;
   // Nodes that a call runs even if no result needs them: first the control outputs, then the
-  // stateful nodes.
+  // stateful nodes. Wire does not read the list: it writes all nodes of `graph`.
   std::vector<NodeId> effects;
   // The function's own attributes, such as _noinline. To read only: Wire takes them from the
   // function that Make was given.
@@ -62,7 +62,7 @@ class FunctionGraph {
   // Returns FunctionDef bytes of the graph's present state, under the function's own name or under
   // another. Fields that the graph does not hold come from the function that Make was given. Under
   // another name the attributes that promise the old interface (_input_shapes, _implements,
-  // api_implements) are left out.
+  // api_implements) are left out. After New the own name is empty.
   std::string Wire() const { return Wire(function_.name); }
   std::string Wire(std::string_view name) const;
 

@@ -11,10 +11,11 @@
 
 namespace tenon::gradients {
 
-// The nodes from which a gradient may flow from ys to xs: those that an x reaches along data edges
-// of types that carry gradients, and that reach a y along data edges. The nodes of xs and ys count,
-// each with all its outputs. Describes the graph at the time of the constructor. Reads the graph
-// only; linear in it.
+// The nodes through which a gradient may flow from ys to xs. An x reaches each of them along data
+// edges of types that carry gradients. From each of them data edges lead to a y, over nodes that an
+// x reaches so. The way may have no edge: an x is reached by itself, and a y leads to itself. The
+// ports of xs and ys do not matter. Describes the graph at the time of the constructor. Takes time
+// linear in the graph. The graph must outlive the object.
 class Between {
  public:
   Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<const Output> xs);
@@ -23,12 +24,13 @@ class Between {
   bool Has(NodeId n) const {
     return n >= 0 && n < static_cast<NodeId>(between_.size()) && between_[n];
   }
-  // By node id: how many data edges lead from the node to nodes for which Has is true. A node that
-  // reads one output twice counts twice.
+  // By node id: how many data edges lead from the node to nodes for which Has is true; 0 if Has is
+  // false for the node itself. A node that reads one output twice counts twice.
   const std::vector<int32_t>& edges() const { return edges_; }
 
   // "loss <- dense/MatMul <- w": a shortest way from a y over node n to an x. Long ways are cut in
-  // the middle. Has(n) must be true.
+  // the middle. Has(n) must be true. Reads the graph: nodes may have been added to it since, but
+  // the inputs of the others must be the same.
   std::string PathThrough(NodeId n) const;
 
  private:

@@ -38,18 +38,20 @@ class Buffer {
   abi::Buffer* get() const { return buffer_; }
   const Client* client() const { return client_.get(); }  // null for nothing
 
-  // Type and shape as the plug-in has them; type kInvalid for one that no tensor has.
+  // All that follows needs a buffer. Spec: type and shape as the plug-in has them; type kInvalid
+  // for one that no tensor has.
   absl::StatusOr<BufferSpec> Spec() const;
-  // Starts to copy all elements, dense and in C order, into `bytes` bytes of host memory, which
-  // must stay until the returned event is ready. Waits for nothing. INTERNAL if the buffer has
-  // another number of bytes: `bytes` is what the caller knows of type and shape.
+  // Starts to copy all elements, dense and in C order, into `bytes` bytes of host memory. That
+  // memory and the buffer must stay until the returned event is ready. Waits for nothing. INTERNAL
+  // if the buffer has another number of bytes. `bytes` and `rank` are those of the buffer's shape.
   absl::StatusOr<Event> ToHost(void* data, size_t bytes, int rank, std::string_view node) const;
-  // A new buffer with the same elements on a device of the same client, perhaps the same one.
+  // A new buffer with the same elements on a device of the same client, perhaps the same one. The
+  // new buffer need not be ready yet.
   absl::StatusOr<Buffer> CopyToDevice(abi::Device* device, std::string_view node) const;
   // The end of the work that makes the buffer, with its error.
   absl::StatusOr<Event> Ready(std::string_view node) const;
-  // Whether the elements lie dense and in C order in memory that the host can read. All buffers of
-  // one result of a program have one answer.
+  // Whether the elements lie dense and in C order in memory that the host can read; false if the
+  // plug-in cannot tell. All buffers of one result of a program have one answer.
   absl::StatusOr<bool> IsHostReadable(std::string_view node) const;
   // The address of the elements, on the device. Valid once Ready is, and as long as the buffer.
   absl::StatusOr<const void*> Pointer(std::string_view node) const;

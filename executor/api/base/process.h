@@ -17,9 +17,10 @@ namespace tenon::api {
 
 // Returns the host's CPU devices, then the devices of all plug-ins that are loaded now. Creates the
 // devices of a plug-in that was loaded since the last call. `most` says by device type how many
-// devices of plug-ins to return at most. A number below 1 means none. A type without an entry has
-// no limit. The entry "CPU" is also the exact number of the host's CPU devices, which is 1 without
-// an entry. Devices of plug-ins with the type "CPU" and an ordinal below this number are left out.
+// devices of all plug-ins together to return at most. A number below 1 means none. A type without
+// an entry has no limit. The entry "CPU" is also the exact number of the host's CPU devices, which
+// come on top; without an entry there is one. Devices of plug-ins with the type "CPU" and an
+// ordinal below the number of the host's are left out.
 // A CPU device of the host is never destroyed. A device of a plug-in lives until the plug-in is
 // unloaded. NOT_FOUND if the entry "CPU" is below 1, INVALID_ARGUMENT if it is above 1,024; other
 // errors are those of PluginDevices.

@@ -31,10 +31,10 @@ struct Function {
 class FunctionLibrary {
  public:
   using FunctionPtr = std::shared_ptr<Function>;
-  // Adds a function, given as FunctionDef bytes. To add an equal function again counts one more
-  // addition. The empty name is a name as any other, as in TensorFlow. INVALID_ARGUMENT if the name
-  // is that of an op, or if a different function has the name. `parses` and other errors are those
-  // of Function::Make.
+  // Adds a function, given as FunctionDef bytes. To add the same function again (SameFunction)
+  // counts one more addition. The empty name is a name as any other, as in TensorFlow.
+  // INVALID_ARGUMENT if the name is that of an op, or if a different function has the name.
+  // `parses` and other errors are those of Function::Make.
   absl::Status Add(std::string_view wire, bool parses = false);
   // Takes back one addition. Returns true if that was the last one: the function is removed, and
   // the callables of all functions that call it, directly or through others, are cleared.

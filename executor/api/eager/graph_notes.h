@@ -24,8 +24,9 @@ class GraphNotes {
   bool times() const { return times_.load(std::memory_order_relaxed); }
   // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
-  // Notes the times of a run. Does nothing while times are off. Also does nothing if the run would
-  // bring the number of steps noted since the last Take above RunRecorder::kMaxSteps (2^20).
+  // Notes the times of a run, which must be over. Does nothing while times are off. Also does
+  // nothing if the run would bring the number of steps noted since the last Take above
+  // RunRecorder::kMaxSteps (2^20).
   void Note(const RunRecorder& run);
   // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();

@@ -23,12 +23,13 @@ class OpAttrs {
 
   // Copies `wire`, the AttrValue bytes of the value.
   void Set(std::string_view name, std::string_view wire);
-  // Sets attribute `index` of the OpDef to `type`, which follows from the types of the op's inputs
-  // alone. hash() and SameGiven ignore attributes that are set so.
+  // Sets attribute `index` of the OpDef, which must be there, to `type`, which follows from the
+  // types of the op's inputs alone. hash() and SameGiven leave the attribute out, also after a
+  // later Set.
   void InferType(int index, DataType type);
 
-  // A hash of the attributes that Set has set, and whether `other` has the same ones with the same
-  // bytes. The order of the calls of Set does not matter.
+  // A hash of the attributes whose value is from Set, and whether `other`, of the same OpDef, has
+  // the same ones with the same bytes. The order of the calls of Set does not matter.
   uint64_t hash() const { return hash_; }
   bool SameGiven(const OpAttrs& other) const;
 
@@ -37,7 +38,7 @@ class OpAttrs {
   // AttrValue bytes; nullopt if the attribute is neither set nor inferred.
   std::optional<std::string> Get(std::string_view name) const;
   // All attributes, set and inferred, sorted by name. The names are views of the OpDef and of this
-  // object.
+  // object, valid until the next Set or Reset. The values are copies.
   NewAttrs All() const;
 
  private:

@@ -7,13 +7,16 @@
 namespace tenon::api {
 
 // Makes known in graph.shapes what the outputs of node `n` are, if it calls a function of the
-// graph: an op with a function's name, a PartitionedCall, or a While whose body keeps the shapes of
-// its loop variables. The shape functions run over the body with what is known of the inputs; calls
-// inside are looked into to a depth of 16, and 100,000 nodes in all. Does nothing for other nodes,
-// for functions that do not exist, and for bodies that FunctionGraph::Make refuses for other
-// reasons than these. Errors have TensorFlow's codes. The body of a While has none: where it is
-// wrong, nothing is known of the outputs. For the body of any other call, and for bodies called
-// inside:
+// graph: an op with a function's name, a PartitionedCall or a While without `output_shapes`. Their
+// stateful and stateless forms count too. The shape functions run over the body with what is known
+// of the inputs. An output of a While keeps the dimensions that the body does not change, as far as
+// 8 passes over the body tell; the others are unknown. Calls inside a body are looked into to a
+// depth of 16, and to 100,000 nodes in all; the outputs of calls beyond that stay unknown.
+//
+// Does nothing for other nodes, for functions that do not exist, and for bodies that
+// FunctionGraph::Make refuses for a reason that is not listed here. An error in the body of a
+// While, or in a function called there, is not returned: the outputs of the While stay unknown. The
+// errors of all other bodies have TensorFlow's codes:
 //   NOT_FOUND         a node has an op that is not registered, or lacks an attribute that types an
 //                     input or output
 //   INVALID_ARGUMENT  a result has no source, or one that does not exist; Make refuses the body as

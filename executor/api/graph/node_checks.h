@@ -9,8 +9,9 @@ namespace tenon::api {
 // Checks the op and the attributes of node n and the number of its inputs, but not the types of the
 // inputs. The op must be known. INVALID_ARGUMENT if something is wrong; UNIMPLEMENTED if graphs of
 // version `producer` (VersionDef) no longer have the op. Of nodes of one kind (NodeKind) the
-// attributes are checked once. A placeholder is right as the value of any attribute, except of one
-// that says the number of tensors of an argument.
+// attributes are checked once. Attributes that the op does not have are not checked. A placeholder
+// is right as the value of any attribute, except of one that says the number of tensors of an
+// argument.
 absl::Status CheckKindOf(TF_Graph& graph, NodeId n, int producer)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
@@ -22,7 +23,7 @@ absl::Status InferNewNode(TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.m
 
 // Merges `shape` into the known shape of an output. Calls KnowShapes for all nodes first: the
 // shapes of the output's consumers are inferred from the old shape, and not anew. INVALID_ARGUMENT
-// if the two shapes contradict each other.
+// if the two shapes contradict each other; the known shape then stays.
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 // MergeShape without the call of KnowShapes. graph.shapes must have the node of the output. Nodes

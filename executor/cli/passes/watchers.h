@@ -55,10 +55,10 @@ class Watchers {
 
   // Adds the observer of --verify-each=numeric. After so many seconds of comparing it begins no
   // comparison; the one in progress still runs each of its graphs on the first set of inputs. The
-  // devices of `runner` must outlive the watchers. To be called before observers().
+  // devices of `runner` must outlive the watchers. To be called once, before observers().
   void VerifyNumbers(GraphRunner runner, double seconds);
-  // verifier() is null before VerifyNumbers. provenance() is null without --explain-node,
-  // --provenance and --report, history() without --report.
+  // verifier() is null before VerifyNumbers. provenance() is null unless --explain-node,
+  // --provenance or --report is given, history() unless --report is.
   NumericVerifier* verifier() const { return verifier_.get(); }
   const Provenance* provenance() const { return provenance_.get(); }
   PassHistory* history() const { return history_.get(); }

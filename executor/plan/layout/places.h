@@ -20,7 +20,8 @@ class Places {
   int32_t Find(int32_t storage) const;
   // Whether another storage represents this one; false for the one that represents a shared place.
   bool IsShared(int32_t storage) const { return with_[storage] != storage; }
-  // Moves `storage`, which must not share a place yet, to the place that `place` represents.
+  // Moves `storage`, and all that it represents, to the place of `place`. No other storage may
+  // represent `storage` yet (IsShared).
   void Share(int32_t storage, int32_t place) { with_[storage] = place; }
 
  private:

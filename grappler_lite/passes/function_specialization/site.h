@@ -20,14 +20,15 @@ struct FunctionSite {
   std::vector<FuncAttr> functions;      // of a loop: condition, body
   std::vector<const FunctionGraph*> bodies;  // shared by all sites that call them, or `own`
   std::vector<std::unique_ptr<FunctionGraph>> own;
-  size_t bytes = 0;  // of the functions
+  size_t bytes = 0;  // of the functions' FunctionDefs
 };
 
-// Gives the site bodies that are for it alone, to be changed.
+// Gives the site bodies that are for it alone, to be changed. Does nothing if it has them.
 void OwnBodies(FunctionSite& site);
 
 // Takes the arguments and results whose entry is false out of the site's own bodies, with the nodes
-// that only they needed. The condition of a loop keeps its result.
+// that only they needed. No node that stays may read such an argument. The condition of a loop
+// keeps its result.
 void DropUnused(FunctionSite& site, const std::vector<bool>& args,
                 const std::vector<bool>& results);
 

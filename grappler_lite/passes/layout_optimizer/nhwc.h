@@ -20,8 +20,9 @@ bool IsNchwOnCpu(const Graph& g, NodeId n);
 // Else an Output of kNoNode.
 Output NhwcSource(const Sweep& s, Output o, NodeId n);
 // The NHWC version of the NCHW tensor `o`, for n to read: the operand of o's Transpose, or a new
-// Transpose of `o` on o's device. All users of `o` share one new Transpose, unless another node has
-// its name. Returns the graph's error if a node cannot be added.
+// Transpose of `o` on o's device. All users of `o` share one new Transpose. If another node has its
+// name, each user gets a Transpose of its own instead. Returns the graph's error if a node cannot
+// be added.
 absl::StatusOr<Output> InNhwc(Sweep& s, Output o, NodeId n);
 // n's attributes with data_format "NHWC". Lists with one number or one pair for each dimension
 // (strides, ksize, dilations, explicit_paddings) are permuted.

@@ -19,7 +19,8 @@ inline Box BoxAt(const float* corners) {
           std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
 }
 
-// Returns the area of the intersection over the area of the union. 0 if a box has no area.
+// Returns the area of the intersection over the area of the union. 0 if a box has no area. 0 or NaN
+// if an area is not finite.
 inline float OverlapOf(const Box& a, const Box& b) {
   if (a.area() <= 0 || b.area() <= 0) return 0;
   const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0f);

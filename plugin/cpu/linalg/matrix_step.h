@@ -20,9 +20,9 @@ struct MatrixSize {
   int64_t columns = 0;
 };
 
-// The arguments of one call of MatrixStep::ComputeFn: one matrix of each input and output, in
-// row-major order. A vector is a matrix of one column, a scalar a matrix of one element. Inputs and
-// outputs are numbered as MatrixStep added them. The memory belongs to the run.
+// The arguments of one call of MatrixStep::ComputeFn: a row-major matrix of each input and output.
+// A vector has one column, a scalar one element. Inputs and outputs are numbered as MatrixStep
+// added them. The run owns the memory. Outputs are not zeroed, and lie over no input.
 class MatrixArgs {
  public:
   // T is the C++ type of the elements; of halves uint16_t.

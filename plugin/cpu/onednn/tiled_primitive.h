@@ -50,8 +50,8 @@ class TiledPrimitive {
   }
   static Pointer Staged() { return {Pointer::From::kStaged, 0, nullptr, 0}; }
 
-  // A part of output 0 that is not contiguous, such as some columns of a matrix. Its tile writes
-  // the rows one after the other to memory of its own, from where they are copied to the output.
+  // Rows of output 0 that are not contiguous. The tile works on a dense copy, which after StartFrom
+  // begins with output 0's values. The copy goes to output 0 before the tile epilogue.
   struct Part {
     int64_t offset = 0;     // bytes from the begin of the output to the first row
     int64_t rows = 0;       // 0: the tile writes to the output itself

@@ -76,7 +76,7 @@ class Array {
   }
   // The same elements under other dims, of the same count; nothing is copied.
   Array WithDims(Dims dims) const { return Array({type_.element, std::move(dims)}, storage_); }
-  // The same memory or, if other arrays have it too, a copy.
+  // The same memory, also someone else's, or a copy if other arrays have the same Storage.
   Array Own() &&;
 
  private:
@@ -84,10 +84,11 @@ class Array {
   std::shared_ptr<Storage> storage_;
 };
 
-// Elements `at` to `at` + `count` - 1, as the type in which they are computed; wraps, rounds or
-// truncates as a conversion between integers or floats does. T is one of VisitComputed's types and
-// of the element's kind: integers and i1 as integers, floats as floats, complex numbers as complex
-// numbers. Load also gives integers as floats. Throws Refusal(kInternal) for any other pair.
+// Elements `at` to `at` + `count` - 1, as the type in which they are computed; wraps or rounds as a
+// conversion between integers or floats does. T is one of VisitComputed's types and of the
+// element's kind: integers and i1 as integers, floats as floats, complex numbers as complex
+// numbers. Load also gives integers and i1 as floats. Store writes to i1 whether an integer or a
+// float is not 0. Both throw Refusal(kInternal) for any other pair.
 template <typename T>
 void Load(const Array& array, int64_t at, int64_t count, T* out);
 template <typename T>

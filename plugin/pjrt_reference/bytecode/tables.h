@@ -35,8 +35,8 @@ class Tables {
   const std::string& OpName(uint64_t number) const;
   // Read when they are asked for: a file has locations, which nobody asks for. The references live
   // as long as the tables. An attribute that is not read here, as of another dialect, is a kUnit.
-  // Throw Refusal(kUnimplemented) for a type that is not read here, and TypeAt also
-  // Refusal(kInvalidArgument) for a dimension that is not known.
+  // Both throw Refusal(kUnimplemented) for a type that is not read here, and
+  // Refusal(kInvalidArgument) for a dimension that is not known: AttributeAt for a constant's type.
   const Attribute& AttributeAt(uint64_t number);
   const FileType& TypeAt(uint64_t number);
 

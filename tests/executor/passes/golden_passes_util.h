@@ -15,11 +15,13 @@ namespace tenon {
 
 // tests/golden/passes/<pass>/<case>.in.pbtxt, whose first lines say what is fetched and fed.
 struct GoldenPass {
+  // A file that cannot be read gives an empty text, without fetches and feeds.
   explicit GoldenPass(const std::string& path);
 
   // "<pass>_<case>", for the name of a test.
   std::string Name() const;
-  // Values for what is fed, of which `make` gives number i.
+  // Values for what is fed, of which `make` gives number i. `graph` must have all feeds, as nodes
+  // with a `shape`.
   using MakeFn = absl::FunctionRef<Tensor(DataType dtype, const PartialShape& shape, int i)>;
   std::vector<std::pair<std::string, Tensor>> Feeds(const Graph& graph, MakeFn make) const;
 
@@ -32,10 +34,12 @@ struct GoldenPass {
 // The paths of all, in order.
 std::vector<std::string> GoldenPasses();
 
-// Small numbers of either sign. `shape` has 3 in place of unknown dimensions.
+// Small numbers of either sign. Unknown dimensions become 3, an unknown rank a scalar. Types:
+// float, half, bfloat16, int32, uint8, bool, complex64; for any other the test fails.
 Tensor OrdinaryFeed(DataType dtype, const PartialShape& shape);
-// NaN, infinities, zeros of both signs, the largest and the smallest numbers, beginning with the
-// one that `first` counts to.
+// NaN, infinities, zeros of both signs, the largest and the smallest numbers, in turns and
+// beginning with number `first`; of integers the largest, the smallest and small ones. OrdinaryFeed
+// for bool and complex64.
 Tensor CornerFeed(DataType dtype, const PartialShape& shape, int first);
 
 }  // namespace tenon

@@ -16,10 +16,10 @@
 namespace tenon::eager {
 
 // The kernel runs on the calling thread and on the threads of the context. The kernel is prepared
-// once for each list of input shapes and of values that decide shapes, as long as the preparation
-// is kept (PreparationCache). If the op is on a plug-in's device and has OtherDevices::kInPlace,
-// the kernel only passes tensors on, which stay in the memory of that device; the inputs and
-// outputs of all other ops are in host memory.
+// once for each list of input shapes and of values that decide shapes, and a kernel of whole
+// tensors once for all inputs, as long as the preparation is kept (PreparationCache). If the op is
+// on a plug-in's device and has OtherDevices::kInPlace, the kernel only passes tensors on, which
+// stay in the memory of that device; the inputs and outputs of all other ops are in host memory.
 class HostCall final : public Callable {
  public:
   // `kernel` must be a built-in one. A null `device` is the host. The context must outlive the

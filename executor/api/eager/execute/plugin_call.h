@@ -16,7 +16,8 @@ namespace tenon::eager {
 
 // One kernel object of the plug-in serves all executions, also those of several threads at once. On
 // a device, Run queues the work on the device's compute stream and returns before the work is done.
-// Later work on the outputs must be queued on the same stream, or wait for the stream.
+// Later work on outputs in the device's memory must be queued on the same stream, or wait for the
+// stream. Outputs in host memory are there when Run returns. The inputs need not outlive Run.
 class PluginCall final : public Callable {
  public:
   // `kernel` must be a plug-in's. A null `device` is the host. The context must outlive the

@@ -3,7 +3,7 @@
 //
 // The greatest value of a row is subtracted first, so that no exponential overflows. All of a row
 // becomes NaN if the row has a NaN or +infinity, or nothing but -infinity. Exponentials below the
-// least normal float become 0.
+// least normal float count as 0: Softmax gives 0 there, LogSoftmax leaves them out of its sum.
 #pragma once
 
 #include <cstdint>
