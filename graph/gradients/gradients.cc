@@ -2,6 +2,7 @@
 // on to their inputs.
 #include "graph/gradients/gradients.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,6 +18,7 @@
 #include "graph/gradients/reachable.h"
 #include "graph/gradients/summing.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace gradients {
@@ -56,6 +58,10 @@ class Backward {
  private:
   void EnterRoot() { builder_.EnterScope(request_.prefix); }
   absl::Status Seed(size_t i);
+  // Whether a node that leads to a y has this property.
+  bool LeadsThrough(bool (*is)(const OpFacts&)) const {
+    return std::ranges::any_of(between_.leading(), [&](NodeId n) { return is(graph_.facts(n)); });
+  }
   absl::Status FindLoops();
   absl::Status FindSides();
   absl::Status CheckNotInLoop(absl::Span<const Output> outputs, std::string_view what) const;
@@ -151,6 +157,7 @@ void Backward::Start() {
 
 // A loop is taken as one node: its Exits are its outputs, what its Enters read its inputs.
 absl::Status Backward::FindLoops() {
+  if (!LeadsThrough(IsEnter)) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(frames_, LoopFrames::Find(graph_));
   if (frames_.empty()) return absl::OkStatus();
   TENON_RETURN_IF_ERROR(CheckNotInLoop(request_.ys, "is to be differentiated"));
@@ -163,7 +170,7 @@ absl::Status Backward::FindLoops() {
 }
 
 absl::Status Backward::FindSides() {
-  if (!HasSwitch(graph_)) return absl::OkStatus();
+  if (!LeadsThrough(IsSwitch)) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(sides_, Sides::Find(graph_));
   builder_.set_sides(&sides_);
   return absl::OkStatus();
@@ -201,7 +208,7 @@ absl::Status Backward::Run() {
 
 // A node that still waits waits for itself.
 absl::Status Backward::CheckAllVisited() const {
-  for (NodeId n = 0; n < static_cast<NodeId>(pending_.size()); ++n) {
+  for (const NodeId n : between_.leading()) {
     if (!between_.Has(n) || pending_[n] <= 0) continue;
     if (frames_.LoopOf(n) >= 0 && !frames_.IsWayOut(n)) continue;
     return NodeError(graph_, n,

@@ -1,4 +1,4 @@
-// Two sweeps over the graph: from xs along the edges, from ys against them.
+// Sweeps over what leads to the ys: from xs along the edges, from ys against them.
 #include "graph/gradients/reachable.h"
 
 #include <algorithm>
@@ -19,24 +19,34 @@ std::vector<NodeId> NodesOf(absl::Span<const Output> outputs) {
   return nodes;
 }
 
-// The nodes that `from` reach along data edges that carry gradients, `from` included.
-std::vector<bool> ReachedFrom(const Graph& graph, std::vector<NodeId> from) {
-  const Fanouts fanouts(graph);
-  std::vector<bool> reached(graph.num_node_ids());
-  while (!from.empty()) {
-    const NodeId n = from.back();
-    from.pop_back();
-    if (reached[n]) continue;
-    reached[n] = true;
-    for (const Fanouts::Use& use : fanouts.of(n)) {
-      // A defect may have given a port that the node lacks.
-      if (use.port >= 0 && use.port < graph.num_outputs(n) &&
-          CarriesGradient(graph.output_type({n, use.port})))
-        from.push_back(use.node);
+// Which of some nodes read which, by producer.
+class Readers {
+ public:
+  Readers(const Graph& graph, absl::Span<const NodeId> nodes) : last_(graph.num_node_ids(), -1) {
+    for (const NodeId n : nodes) {
+      for (const Output& in : graph.data_inputs(n)) {
+        // A defect may have given a port that the node lacks.
+        if (in.node == kNoNode || in.port < 0 || in.port >= graph.num_outputs(in.node) ||
+            !CarriesGradient(graph.output_type(in)))
+          continue;
+        edges_.push_back({n, last_[in.node]});
+        last_[in.node] = static_cast<int32_t>(edges_.size()) - 1;
+      }
     }
   }
-  return reached;
-}
+  template <typename Visit>
+  void ForEach(NodeId producer, const Visit& visit) const {
+    for (int32_t i = last_[producer]; i >= 0; i = edges_[i].before) visit(edges_[i].reader);
+  }
+
+ private:
+  struct Edge {
+    NodeId reader;
+    int32_t before;  // the edge of this producer that came before it, or -1
+  };
+  std::vector<int32_t> last_;  // by node
+  std::vector<Edge> edges_;
+};
 
 }  // namespace
 
@@ -46,9 +56,34 @@ Between::Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<con
       is_x_(graph.num_node_ids()),
       between_(graph.num_node_ids()),
       edges_(graph.num_node_ids()) {
-  for (const Output& x : xs) is_x_[x.node] = true;
-  const std::vector<bool> reached = ReachedFrom(graph, NodesOf(xs));
-  std::vector<NodeId> todo = ys_, found;
+  // Only what leads to the ys is looked at: the graph may be much larger.
+  std::vector<bool> leads(graph.num_node_ids());
+  std::vector<NodeId> todo = ys_;
+  while (!todo.empty()) {
+    const NodeId n = todo.back();
+    todo.pop_back();
+    if (leads[n]) continue;
+    leads[n] = true;
+    leading_.push_back(n);
+    for (const Output& in : graph.data_inputs(n)) {
+      if (in.node != kNoNode) todo.push_back(in.node);
+    }
+  }
+  const Readers readers(graph, leading_);
+  std::vector<bool> reached(graph.num_node_ids());
+  for (const Output& x : xs) {
+    is_x_[x.node] = true;
+    if (leads[x.node]) todo.push_back(x.node);
+  }
+  while (!todo.empty()) {
+    const NodeId n = todo.back();
+    todo.pop_back();
+    if (reached[n]) continue;
+    reached[n] = true;
+    readers.ForEach(n, [&](NodeId reader) { todo.push_back(reader); });
+  }
+  std::vector<NodeId> found;
+  todo = ys_;
   while (!todo.empty()) {
     const NodeId n = todo.back();
     todo.pop_back();

@@ -74,12 +74,18 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // The function in whose trace this one is traced; null at the outermost.
   TraceGraph* outer() const { return outer_; }
 
-  // How many nodes there are. Counts only those that are new since the last call, so that tapes of a
-  // long trace may ask often.
+  // How many nodes there are, and which was the how manieth: as many were there before it. Both
+  // look only at nodes that are new since the last call, so that tapes of a long trace may ask
+  // often.
   size_t CountNodes() {
-    for (size_t at = counted_to_; TF_GraphNextOperation(graph_, &at) != nullptr; counted_to_ = at)
-      ++counted_;
-    return counted_;
+    for (size_t at = counted_to_; TF_Operation* const node = TF_GraphNextOperation(graph_, &at);
+         counted_to_ = at)
+      numbers_.emplace(node, numbers_.size());
+    return numbers_.size();
+  }
+  size_t NumberOf(TF_Operation* node) {
+    CountNodes();
+    return numbers_.at(node);
   }
 
   // A name that no node of the graph has: "MatMul", then "MatMul_1". Takes the name.
@@ -331,7 +337,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   }
 
  private:
-  size_t counted_ = 0, counted_to_ = 0;  // of CountNodes: nodes, and the place of the last
+  std::unordered_map<const void*, size_t> numbers_;  // of the nodes that CountNodes has seen
+  size_t counted_to_ = 0;                            // the place of the last of them
 
   // Who touched a resource last.
   struct State {

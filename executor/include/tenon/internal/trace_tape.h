@@ -23,11 +23,13 @@ struct TraceTape {
 };
 
 // A tape records what is computed from watched tensors after it began to watch them, in a trace as
-// in eager mode. What else the ys depend on counts as constant.
+// in eager mode. What else the ys depend on counts as constant. Looks only at what the ys and xs
+// depend on: a trace may have many tapes.
 class TraceRecording {
  public:
-  TraceRecording(TraceGraph& graph, const TraceTape& tape, Where where)
-      : nodes_(NodesOf(graph.graph())) {
+  TraceRecording(TraceGraph& graph, const TraceTape& tape, const std::vector<TF_Output>& ys,
+                 const std::vector<TF_Output>& xs, Where where)
+      : end_(graph.CountNodes()) {
     for (size_t i = 0; i < graph.captures().size(); ++i) {
       if (graph.captures()[i].get()->is_trainable) Watch(graph.capture_inputs()[i], 0);
     }
@@ -35,14 +37,16 @@ class TraceRecording {
     for (const CustomNode& node : graph.custom_nodes()) {
       for (const TF_Output& output : node.outputs) custom_[output.oper] = &node;
     }
-    for (size_t i = tape.begin; i < nodes_.size(); ++i) {
-      if (TakesAny(nodes_[i], [&](TF_Output input) { return Watches(input, i); }))
-        recorded_.insert(nodes_[i]);
+    FindNodes(graph, ys, xs);
+    for (const auto& [number, node] : nodes_) {
+      if (number < tape.begin) continue;
+      if (TakesAny(node, [&, i = number](TF_Output input) { return Watches(input, i); }))
+        recorded_.insert(node);
     }
   }
 
-  // Whether a derivative by the tensor can be asked for.
-  bool Watches(TF_Output output) const { return Watches(output, nodes_.size()); }
+  // Whether a derivative by the tensor, one of the xs or a variable, can be asked for.
+  bool Watches(TF_Output output) const { return Watches(output, end_); }
 
   // The nodes that depend on one of the xs and are not recorded.
   Stops StopsFor(const std::vector<TF_Output>& xs) const {
@@ -50,7 +54,7 @@ class TraceRecording {
     for (const TF_Output& x : xs) sources.emplace(KeyOf(x), 0);
     std::unordered_set<TF_Operation*> depend;
     Stops stops;
-    for (TF_Operation* const node : nodes_) {
+    for (const auto& [number, node] : nodes_) {
       const bool depends = TakesAny(node, [&](TF_Output input) {
         return depend.contains(input.oper) || sources.contains(KeyOf(input));
       });
@@ -62,6 +66,26 @@ class TraceRecording {
   }
 
  private:
+  // The nodes on which the outputs depend, in the order in which they were made.
+  void FindNodes(TraceGraph& graph, const std::vector<TF_Output>& ys,
+                 const std::vector<TF_Output>& xs) {
+    std::vector<TF_Operation*> todo;
+    for (const auto* const outputs : {&ys, &xs}) {
+      for (const TF_Output& output : *outputs) todo.push_back(output.oper);
+    }
+    std::unordered_set<TF_Operation*> found;
+    while (!todo.empty()) {
+      TF_Operation* const node = todo.back();
+      todo.pop_back();
+      if (!found.insert(node).second) continue;
+      nodes_.emplace_back(graph.NumberOf(node), node);
+      TakesAny(node, [&](TF_Output input) {
+        todo.push_back(input.oper);
+        return false;
+      });
+    }
+    std::sort(nodes_.begin(), nodes_.end());
+  }
   void Watch(TF_Output output, size_t since) {
     const auto [found, is_new] = watched_.emplace(KeyOf(output), since);
     if (!is_new) found->second = std::min(found->second, since);
@@ -86,7 +110,8 @@ class TraceRecording {
     return false;
   }
 
-  const std::vector<TF_Operation*> nodes_;
+  const size_t end_;
+  std::vector<std::pair<size_t, TF_Operation*>> nodes_;  // each with its number
   std::map<OutputKey, size_t> watched_;
   std::unordered_map<const void*, const CustomNode*> custom_;
   std::unordered_set<TF_Operation*> recorded_;
@@ -98,13 +123,14 @@ inline std::vector<Tensor> GradientsOnTape(TraceGraph& graph, const TraceTape& t
                                            const std::vector<Tensor>& ys,
                                            const std::vector<GradientSource>& xs,
                                            const std::vector<Tensor>& grad_ys, Where where) {
-  for (const Tensor& y : ys) graph.Resolve(y, where);
-  for (const GradientSource& x : xs) graph.Resolve(SourceOf(x), where);
-  const TraceRecording recording(graph, tape, where);
+  std::vector<TF_Output> y_outputs, x_outputs;
+  for (const Tensor& y : ys) y_outputs.push_back(graph.Resolve(y, where));
+  for (const GradientSource& x : xs) x_outputs.push_back(graph.Resolve(SourceOf(x), where));
+  const TraceRecording recording(graph, tape, y_outputs, x_outputs, where);
   std::vector<TF_Output> watched;
   std::vector<size_t> numbers;  // of these xs
   for (size_t i = 0; i < xs.size(); ++i) {
-    TF_Output x = graph.Resolve(SourceOf(xs[i]), where);
+    TF_Output x = x_outputs[i];
     if (!recording.Watches(x) && xs[i].variable().defined())
       x = graph.Resolve(xs[i].variable(), where);
     if (!recording.Watches(x)) continue;
