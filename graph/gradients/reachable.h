@@ -14,9 +14,9 @@ namespace tenon::gradients {
 // The nodes through which a gradient may flow from ys to xs. An x reaches each of them along data
 // edges of types that carry gradients. From each of them data edges lead to a y, over nodes that an
 // x reaches so. The way may have no edge: an x is reached by itself, and a y leads to itself. The
-// ports of xs and ys do not matter. Describes the graph at the time of the constructor. Takes time by
-// the edges of what leads to the ys, and little for each node of the graph. The graph must outlive
-// the object.
+// ports of xs and ys do not matter. Describes the graph at the time of the constructor. Takes time
+// by the edges of what leads to the ys, and little for each node of the graph. The graph must
+// outlive the object.
 class Between {
  public:
   Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<const Output> xs);

@@ -128,14 +128,17 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
     }
     return record.custom(record.inputs(), record.outputs, gradients);
   }
+  std::string reached;
+  for (const Tensor& gradient : gradients) reached += gradient.defined() ? '\1' : '\0';
   std::shared_ptr<const Backward> way = record.function;
-  if (way == nullptr) {
-    std::vector<bool> reached;
-    for (const Tensor& gradient : gradients) reached.push_back(gradient.defined());
-    way = BackwardOf(record.call, record.wanted, reached);
-  }
+  if (way == nullptr)
+    way = BackwardOf(record.call, record.wanted, {reached.begin(), reached.end()});
   std::vector<Tensor> results(record.inputs().size());
   if (way->function == nullptr) return results;
+  // Zeros stand for gradients that there are not: what comes of them alone is none either.
+  std::vector<bool> paths;
+  if (way->forward != nullptr && way->forward->is_of_op && reached.find('\0') != std::string::npos)
+    paths = PathsFrom(way->forward, reached, record.wanted, record.where);
   std::vector<Tensor> outputs = record.outputs, extra = record.extra, given = record.inputs();
   if (gradients.size() > outputs.size()) {
     // Something was derived by what the way back kept: the way goes back through that as well. Only
@@ -173,7 +176,8 @@ inline std::vector<Tensor> GoBack(const TapeRecord& record, std::vector<Tensor> 
     inputs.push_back(gradients[i].defined() ? gradients[i] : zeros(i));
   const std::vector<Tensor> found = way->function->Run(std::move(inputs), record.where);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (way->results[i] >= 0) results[i] = found[static_cast<size_t>(way->results[i])];
+    if (way->results[i] < 0 || (i < paths.size() && !paths[i])) continue;
+    results[i] = found[static_cast<size_t>(way->results[i])];
   }
   return results;
 }

@@ -45,6 +45,7 @@ struct Backward {
 // input, 1 if its gradient is wanted.
 struct BackwardTable {
   std::map<std::string, std::shared_ptr<const Backward>> by_wanted;
+  std::map<std::string, std::vector<bool>> paths;  // PathsFrom, by what it is asked
 };
 
 // Splits a graph to which gradients were added into what goes forth and what goes back.
@@ -269,6 +270,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   for (TF_Output& output : results) output = copy.Find(output);
   result->function = FunctionRep::Finish(name + "_backward_" + std::to_string(NextNumber()),
                                          copy.graph(), std::move(results), where);
+  result->function->is_of_op = !needs_forward;
   if (needs_forward) {
     std::vector<TF_Operation*> nodes;
     for (TF_Operation* const node : split.forward()) {
@@ -280,6 +282,31 @@ inline std::shared_ptr<const Backward> BuildBackward(
   return result;
 }
 
+inline void PutText(std::string& key, std::string_view text) {
+  PutNumber(key, static_cast<int64_t>(text.size()));
+  key += text;
+}
+
+// A copy of the graph of a function: gradients are added to that, and the function stays as it is.
+struct FunctionCopy {
+  FunctionCopy(const FunctionRep& function, Where where)
+      : copy(CopyBehindInputs(*function.graph(), function.nodes(), InputsOf(*function.graph()),
+                              where)) {
+    copy.CopyCustomNodes(function.custom_nodes());
+    for (const TF_Output& input : InputsOf(*function.graph())) inputs.push_back(copy.Find(input));
+    for (const TF_Output& output : function.outputs()) outputs.push_back(copy.Find(output));
+  }
+  // What the function takes, captures included.
+  static std::vector<TF_Output> InputsOf(const TraceGraph& graph) {
+    std::vector<TF_Output> all = graph.inputs();
+    all.insert(all.end(), graph.capture_inputs().begin(), graph.capture_inputs().end());
+    return all;
+  }
+
+  GraphCopy copy;
+  std::vector<TF_Output> inputs, outputs;  // of the copy
+};
+
 // Returns the way back through a function, built once for each `wanted`: a byte for each input,
 // then for each capture. Any thread may call it; takes TraceMutex().
 inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<FunctionRep>& function,
@@ -288,21 +315,46 @@ inline std::shared_ptr<const Backward> BackwardOf(const std::shared_ptr<Function
   if (function->backward == nullptr) function->backward = std::make_shared<BackwardTable>();
   std::shared_ptr<const Backward>& entry = function->backward->by_wanted[wanted];
   if (entry != nullptr) return entry;
-  TraceGraph& original = *function->graph();
-  // Gradients are added to a copy: the function stays what it is.
-  std::vector<TF_Output> inputs = original.inputs();
-  inputs.insert(inputs.end(), original.capture_inputs().begin(), original.capture_inputs().end());
-  GraphCopy copy = CopyBehindInputs(original, function->nodes(), inputs, where);
-  copy.CopyCustomNodes(function->custom_nodes());
-  const auto copies = [&](const std::vector<TF_Output>& outputs) {
-    std::vector<TF_Output> found;
-    for (const TF_Output& output : outputs) found.push_back(copy.Find(output));
-    return found;
-  };
-  const std::vector<TF_Output> outputs = copies(function->outputs());
-  return entry =
-             BuildBackward(copy.graph(), copies(inputs), outputs, wanted,
-                           std::vector<bool>(outputs.size(), true), function->name(), true, where);
+  const FunctionCopy of(*function, where);
+  std::shared_ptr<const Backward> way =
+      BuildBackward(of.copy.graph(), of.inputs, of.outputs, wanted,
+                    std::vector<bool>(of.outputs.size(), true), function->name(), true, where);
+  for (const auto& made : {way->forward, way->function}) {
+    if (made != nullptr) made->is_of_op = function->is_of_op;
+  }
+  return entry = std::move(way);
+}
+
+// For each input of the function, captures included, whether it is `wanted` and a gradient comes to
+// it from the outputs whose byte in `reached` is 1. Asked once for each question. Any thread may
+// call it; takes TraceMutex().
+inline std::vector<bool> PathsFrom(const std::shared_ptr<FunctionRep>& function,
+                                   const std::string& reached, const std::string& wanted,
+                                   Where where) {
+  const std::lock_guard lock(TraceMutex());
+  if (function->backward == nullptr) function->backward = std::make_shared<BackwardTable>();
+  std::string question;
+  PutText(question, reached);
+  question += wanted;
+  const auto [entry, is_new] =
+      function->backward->paths.emplace(std::move(question), std::vector<bool>());
+  if (!is_new) return entry->second;
+  const FunctionCopy of(*function, where);
+  const TraceScope scope(of.copy.graph().get(), nullptr);
+  std::vector<TF_Output> xs, ys;
+  std::vector<size_t> places;  // of the xs among the inputs
+  for (size_t i = 0; i < of.inputs.size() && i < wanted.size(); ++i) {
+    if (wanted[i] == 0) continue;
+    places.push_back(i);
+    xs.push_back(of.inputs[i]);
+  }
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i] != 0) ys.push_back(of.outputs[i]);
+  }
+  std::vector<bool> paths(of.inputs.size(), false);
+  const std::vector<Tensor> dxs = GradientsInGraph(*of.copy.graph(), ys, xs, {}, where);
+  for (size_t i = 0; i < dxs.size(); ++i) paths[places[i]] = dxs[i].defined();
+  return entry->second = std::move(paths);
 }
 
 // As BackwardOf, but an error goes to *error, and the result is null: a call may be made whose
@@ -328,11 +380,6 @@ inline CustomBackward NoWayBack(std::exception_ptr error) {
   return
       [error](const std::vector<Tensor>&, const std::vector<Tensor>&,
               const std::vector<Tensor>&) -> std::vector<Tensor> { std::rethrow_exception(error); };
-}
-
-inline void PutText(std::string& key, std::string_view text) {
-  PutNumber(key, static_cast<int64_t>(text.size()));
-  key += text;
 }
 
 // Appends a text to `key` that differs for any two attributes of one name with different values.

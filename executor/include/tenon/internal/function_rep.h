@@ -135,6 +135,9 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
 
   // Set before other threads see the function.
   TraceNote note;
+  // The way back through an op, or made of one: its derivatives say where no path leads, as those
+  // of ops do. Those of a program's function are zeros there. Set as `note` is.
+  bool is_of_op = false;
   // The function's forms for tapes, once they were needed. Guarded by TraceMutex().
   std::shared_ptr<BackwardTable> backward;
 
