@@ -93,18 +93,19 @@ function(tenon_set_isa_flags)
   endforeach()
 endfunction()
 
-# tenon_batches(LIST NAME name BYTES n [ALONE regex...] [APART regex...] [COLD regex...] [LEAN regex...]): replaces the sources in LIST by
+# tenon_batches(LIST NAME name BYTES n [ALONE regex...] [COLD regex...] [LEAN regex...]): replaces the sources in LIST by
 # batches, generated sources that include up to BYTES of text each. Sources in a batch share the work of
 # their headers and templates: most of the compile time of a small source. So a name in an anonymous
 # namespace is unique within its library. A batch ends with a folder where it can: a new source then
-# changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, its speed
-# is not to depend on its neighbours, or it names things as its neighbours do. Sources that match an APART
-# have batches of their own: a header that changes often, and that few others include, then changes no other batch. Sources that match a COLD
+# changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, or its speed
+# is not to depend on its neighbours. Sources that match a COLD
 # run once a command, a model or a plug-in: releases optimize their batches little, which takes two thirds
 # of the compile time. Sources that match a LEAN have no loops over elements: their batches leave out five
-# passes of the compiler, which take a fifth of its time and gain nothing there. In the build type Dev all stay alone, which shows that each includes what it needs.
+# passes of the compiler, which take a fifth of its time and gain nothing there. Sources that include
+# plugin/kernels/kernel.h have batches of their own, since a line of that header compiles all of them: what does not
+# prepare steps does not include it. In the build type Dev all stay alone, which shows that each includes what it needs.
 function(tenon_batches list)
-  cmake_parse_arguments(arg "" "NAME;BYTES" "ALONE;APART;COLD;LEAN" ${ARGN})
+  cmake_parse_arguments(arg "" "NAME;BYTES" "ALONE;COLD;LEAN" ${ARGN})
   if(tenon_build_type STREQUAL dev)
     return()
   endif()
@@ -119,7 +120,7 @@ function(tenon_batches list)
   set(batches)
   foreach(source IN LISTS ${list})
     set(kind batch)
-    foreach(kinds IN ITEMS LEAN APART COLD ALONE)  # the last one that matches counts
+    foreach(kinds IN ITEMS LEAN COLD ALONE)  # the last one that matches counts
       foreach(regex IN LISTS arg_${kinds})
         if(source MATCHES "${regex}")
           string(TOLOWER ${kinds} kind)
@@ -129,6 +130,10 @@ function(tenon_batches list)
     if(kind STREQUAL alone)
       list(APPEND result "${source}")
       continue()
+    endif()
+    file(STRINGS "${source}" prepares LIMIT_COUNT 1 REGEX "^#include \"plugin/kernels/kernel\\.h\"")
+    if(prepares)
+      string(PREPEND kind "kernel_")
     endif()
     cmake_path(GET source PARENT_PATH folder)
     file(SIZE "${CMAKE_CURRENT_SOURCE_DIR}/${source}" bytes)
@@ -159,18 +164,18 @@ function(tenon_batches list)
   set(${list} ${result} ${batches} PARENT_SCOPE)
 endfunction()
 
-# tenon_folder(NAME [BYTES n] [EXCLUDE regex...] [ALONE regex...] [APART regex...] [COLD regex...] [LEAN regex...] [SOURCES...]):
+# tenon_folder(NAME [BYTES n] [EXCLUDE regex...] [ALONE regex...] [COLD regex...] [LEAN regex...] [SOURCES...]):
 # object library tenon_NAME of every source below the current folder but those whose path from it matches an
 # EXCLUDE, in batches if BYTES says how large, and of SOURCES.
 function(tenon_folder name)
-  cmake_parse_arguments(arg "" "BYTES" "EXCLUDE;ALONE;APART;COLD;LEAN;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "BYTES" "EXCLUDE;ALONE;COLD;LEAN;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cc)
   foreach(pattern IN LISTS arg_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${pattern}")
   endforeach()
   if(arg_BYTES)
     tenon_batches(sources NAME ${name} BYTES ${arg_BYTES} ALONE ${arg_ALONE}
-                  APART ${arg_APART} COLD ${arg_COLD} LEAN ${arg_LEAN})
+                  COLD ${arg_COLD} LEAN ${arg_LEAN})
   endif()
   list(APPEND sources ${arg_SOURCES})
   if(NOT sources)

@@ -10,6 +10,7 @@
 #include "graph/op_defs/op_registry.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {

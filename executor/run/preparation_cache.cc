@@ -8,7 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 

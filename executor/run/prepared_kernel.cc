@@ -7,6 +7,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "plugin/kernels/device_memory.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon {
 namespace {

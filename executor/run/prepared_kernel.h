@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "plugin/device/device.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 

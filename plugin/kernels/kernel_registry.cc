@@ -12,7 +12,8 @@
 #include "graph/op_defs/attr_text.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/dtype.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 

@@ -15,6 +15,7 @@
 #include "graph/op_defs/op_registry.h"
 #include "graph/tensor/memory_bound.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {

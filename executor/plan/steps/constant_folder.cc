@@ -11,6 +11,7 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,11 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/shape.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -9,6 +9,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "absl/types/span.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/node_note.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -12,8 +12,15 @@
 
 #include "absl/status/statusor.h"
 #include "graph/base/status_macros.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/base/workers.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -4,11 +4,33 @@
 
 #include <utility>
 
+#include "plugin/kernels/kernel.h"
+
 namespace tenon::cpu {
 
 NodeFacts::NodeFacts(const Prepare& p) : name(p.node_name()) {
   for (int i = 0; i < p.num_inputs(); ++i) inputs.push_back(BaseType(p.input_type(i)));
   for (int i = 0; i < p.num_outputs(); ++i) outputs.push_back(BaseType(p.output_type(i)));
+}
+
+void SetWholeRun(Prepare& p, RunFn run, std::shared_ptr<const void> state) {
+  for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
+  p.set_run(run, std::move(state));
+}
+
+void SetScalarRun(Prepare& p, RunFn run, std::shared_ptr<const void> state) {
+  p.set_output_shape(0, Shape());
+  p.set_run(run, std::move(state));
+}
+
+CloseState::CloseState(const Prepare& p)
+    : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
+
+absl::StatusOr<ResourcePlace> PlaceOfResource(const Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view shared, p.AttrString("shared_name"));
+  return ResourcePlace{container, shared.empty() ? p.node_name() : shared,
+                       &p.session().resources()};
 }
 
 CpuKernelSpec WholeTensorKernel(const char* op, PrepareFn prepare) {

@@ -10,7 +10,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
-#include "plugin/kernels/kernel.h"
+#include "graph/op_defs/op_def.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/resource.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 
@@ -22,20 +32,22 @@ struct NodeFacts {
   TypeVector inputs, outputs;
 };
 
+// Makes all outputs dynamic, or output 0 a scalar, and sets the run function and its state.
+void SetWholeRun(Prepare& p, RunFn run, std::shared_ptr<const void> state);
+void SetScalarRun(Prepare& p, RunFn run, std::shared_ptr<const void> state);
+
 // A preparation that leaves all outputs to the run function. The run state is a `State` made from
 // the Prepare: NodeFacts or a class derived from NodeFacts.
 template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareWhole(Prepare& p) {
-  for (int i = 0; i < p.num_outputs(); ++i) p.set_dynamic_output(i);
-  p.set_run(kRun, std::make_shared<State>(p));
+  SetWholeRun(p, kRun, std::make_shared<State>(p));
   return absl::OkStatus();
 }
 // A preparation of a node whose only output is a scalar: the run function writes the element to
 // args.out[0]. The run state is a `State` as above.
 template <RunFn kRun, typename State = NodeFacts>
 absl::Status PrepareScalar(Prepare& p) {
-  p.set_output_shape(0, Shape());
-  p.set_run(kRun, std::make_shared<State>(p));
+  SetScalarRun(p, kRun, std::make_shared<State>(p));
   return absl::OkStatus();
 }
 
@@ -63,18 +75,26 @@ absl::StatusOr<T*> InputAs(const StepArgs& args, int i) {
                                                  object == nullptr ? "" : object->kind()));
 }
 
-// Returns the session's resource of kind T::kKind under the name that attribute shared_name says,
-// or under the node's name if shared_name is empty, within the container that attribute container
-// says. If there is none yet, `make` creates it from that name, under the resource manager's lock:
-// `make` must not call the manager. INVALID_ARGUMENT if the node has no such attributes.
+// Where a node's resource lies among those of its session. The names live as long as the node's
+// attributes and the preparation.
+struct ResourcePlace {
+  std::string_view container, name;
+  ResourceManager* manager;
+};
+// Returns the container that attribute container says, and the name that attribute shared_name
+// says, or the node's name if shared_name is empty. INVALID_ARGUMENT if the node has no such
+// attributes.
+absl::StatusOr<ResourcePlace> PlaceOfResource(const Prepare& p);
+
+// Returns the session's resource of kind T::kKind at the node's ResourcePlace. If there is none
+// yet, `make` creates it from its name, under the resource manager's lock: `make` must not call the
+// manager. Returns the errors of PlaceOfResource.
 template <typename T>
 absl::StatusOr<ObjectRef<T>> SharedResource(
     const Prepare& p, absl::FunctionRef<ObjectRef<T>(std::string_view name)> make) {
-  TENON_ASSIGN_OR_RETURN(const std::string_view container, p.AttrString("container"));
-  TENON_ASSIGN_OR_RETURN(const std::string_view shared, p.AttrString("shared_name"));
-  const std::string_view name = shared.empty() ? p.node_name() : shared;
-  return p.session().resources().template LookupOrCreate<T>(container, name,
-                                                            [&] { return make(name); });
+  TENON_ASSIGN_OR_RETURN(const ResourcePlace place, PlaceOfResource(p));
+  return place.manager->LookupOrCreate<T>(place.container, place.name,
+                                          [&] { return make(place.name); });
 }
 
 // Makes output 0 a scalar handle, of type resource, that shares ownership of `resource`. The handle
@@ -84,8 +104,7 @@ absl::Status SetHandle(Prepare& p, ObjectRef<Object> resource);
 // The run state and the run function that close input 0, a queue or a barrier. Attribute
 // cancel_pending_enqueues says whether waiting enqueues are cancelled.
 struct CloseState : NodeFacts {
-  explicit CloseState(const Prepare& p)
-      : NodeFacts(p), cancel_pending(p.AttrBool("cancel_pending_enqueues").value_or(false)) {}
+  explicit CloseState(const Prepare& p);
   bool cancel_pending;
 };
 template <typename T>

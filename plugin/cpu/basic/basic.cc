@@ -6,6 +6,7 @@
 #include "graph/tensor/tensor_proto.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

@@ -1,6 +1,7 @@
 #include "plugin/cpu/containers/accumulator.h"
 
 #include "plugin/cpu/base/element.h"
+#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {

@@ -10,6 +10,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

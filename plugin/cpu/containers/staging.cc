@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "plugin/cpu/containers/staging.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -4,6 +4,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/containers/staging.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {

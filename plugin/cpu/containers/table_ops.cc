@@ -4,6 +4,7 @@
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/table.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

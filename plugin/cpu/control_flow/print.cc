@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/tensor_summary.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/log_listeners.h"
 
 namespace tenon::cpu {

@@ -4,6 +4,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/cpu/elementwise/select_shapes.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

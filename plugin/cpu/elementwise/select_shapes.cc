@@ -1,4 +1,5 @@
 #include "plugin/cpu/elementwise/select_shapes.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -10,6 +10,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/elementwise/select_shapes.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

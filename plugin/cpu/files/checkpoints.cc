@@ -14,6 +14,7 @@
 #include "graph/saved_model/bundle/bundle_writer.h"
 #include "plugin/cpu/files/file_facts.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,8 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
+
+FileFacts::FileFacts(const Prepare& p) : NodeFacts(p), files(p.session().files()) {}
 
 absl::StatusOr<std::string> TextInput(const StepArgs& args, int i, std::string_view what) {
   const Tensor text = args.run_state->Input(i);

@@ -7,13 +7,13 @@
 #include "absl/status/statusor.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/kernels/file_access.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 
 // The facts of a node that touches files. `files` says which files the session permits.
 struct FileFacts : NodeFacts {
-  explicit FileFacts(const Prepare& p) : NodeFacts(p), files(p.session().files()) {}
+  explicit FileFacts(const Prepare& p);
   FileAccess files;
 };
 

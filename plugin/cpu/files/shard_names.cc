@@ -1,7 +1,8 @@
 // Names of the files of a checkpoint in several parts.
 #include "absl/strings/str_format.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

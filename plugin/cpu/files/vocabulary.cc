@@ -16,6 +16,7 @@
 #include "plugin/cpu/containers/table.h"
 #include "plugin/cpu/files/file_facts.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

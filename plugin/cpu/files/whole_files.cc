@@ -15,8 +15,12 @@
 #include "graph/base/file_writer.h"
 #include "graph/base/node_note.h"
 #include "graph/base/within_memory.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/files/file_facts.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

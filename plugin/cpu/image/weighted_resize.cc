@@ -11,6 +11,7 @@
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "graph/base/annotate.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/products/batch_broadcast.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

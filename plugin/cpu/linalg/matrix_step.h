@@ -10,8 +10,15 @@
 #include <memory>
 #include <vector>
 
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/linalg/decompositions/matrix_ref.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -10,7 +10,11 @@
 #include "absl/container/inlined_vector.h"
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/onednn/onednn.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -13,6 +13,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/random/philox.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,8 +6,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/preprocess/example_reader.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -2,6 +2,7 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/preprocess/feature_parser.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

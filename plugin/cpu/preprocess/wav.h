@@ -5,7 +5,10 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -7,6 +7,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/store_sums.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

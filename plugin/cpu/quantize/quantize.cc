@@ -8,6 +8,7 @@
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/slices.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,6 +3,7 @@
 #include "plugin/cpu/quantize/quantized_range.h"
 
 #include "absl/strings/str_cat.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

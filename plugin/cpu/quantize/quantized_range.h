@@ -3,8 +3,13 @@
 
 #include <string_view>
 
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/quantize/quantized_type.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -3,6 +3,7 @@
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,8 +5,12 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/base/workers.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-
-#include "plugin/kernels/kernel.h"
+#include "graph/tensor/dtype.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 

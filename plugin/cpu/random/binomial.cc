@@ -9,6 +9,7 @@
 #include "plugin/cpu/random/philox_source.h"
 #include "plugin/cpu/random/samples.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,7 +12,11 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

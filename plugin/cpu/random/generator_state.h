@@ -7,7 +7,11 @@
 
 #include "absl/status/statusor.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/session_state.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

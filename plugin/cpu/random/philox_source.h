@@ -10,10 +10,16 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "graph/op_defs/op_def.h"
+#include "graph/tensor/dtype.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
 #include "plugin/cpu/random/variable_generator.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -5,6 +5,7 @@
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/cpu/random/philox.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

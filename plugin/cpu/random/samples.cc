@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/random/philox_source.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -7,8 +7,13 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

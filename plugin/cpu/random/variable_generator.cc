@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/variables/writable.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

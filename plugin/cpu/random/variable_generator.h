@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
 #include "plugin/cpu/random/philox.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

@@ -6,6 +6,7 @@
 #include "graph/base/node_note.h"
 #include "plugin/cpu/arrays/strided_copy.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -6,7 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "graph/tensor/shape.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -16,6 +16,7 @@
 #include "plugin/cpu/reduction/reduce_loops.h"
 #include "plugin/cpu/reduction/reduce_shape.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 

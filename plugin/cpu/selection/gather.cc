@@ -4,6 +4,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/selection/points.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

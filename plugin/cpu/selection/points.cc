@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

@@ -5,9 +5,14 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

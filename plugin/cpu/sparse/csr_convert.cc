@@ -13,6 +13,7 @@
 #include "plugin/cpu/sparse/coordinates.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

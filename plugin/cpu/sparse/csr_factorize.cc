@@ -2,11 +2,14 @@
 // columns that leaves few entries in them, and SparseMatrixSparseCholesky.
 #include <vector>
 
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/linalg/matrix_step.h"
 #include "plugin/cpu/sparse/csr_cholesky.h"
 #include "plugin/cpu/sparse/csr_matrix.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

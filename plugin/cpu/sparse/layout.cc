@@ -8,6 +8,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/coordinates.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

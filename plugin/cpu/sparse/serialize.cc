@@ -3,7 +3,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "graph/tensor/shape_wire.h"
+#include "graph/tensor/tensor.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "plugin/cpu/base/kernel_util.h"
@@ -11,7 +14,8 @@
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

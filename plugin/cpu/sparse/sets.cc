@@ -12,6 +12,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/coordinates.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

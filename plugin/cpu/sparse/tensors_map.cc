@@ -10,6 +10,7 @@
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/sparse/sparse_parts.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

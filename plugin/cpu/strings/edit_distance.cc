@@ -15,6 +15,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -11,6 +11,7 @@
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/summary/summary_wire.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -14,6 +14,7 @@
 #include "plugin/cpu/preprocess/wav.h"
 #include "plugin/cpu/summary/summary_wire.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -16,6 +16,7 @@
 #include "plugin/cpu/training/optimizer_rules.h"
 #include "plugin/cpu/variables/writable.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

@@ -4,6 +4,7 @@
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/variables/writable.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

@@ -1,7 +1,7 @@
 // Mutexes of the graph: MutexLock's output holds the mutex until it is consumed or nobody has it.
 #include "absl/synchronization/mutex.h"
 #include "plugin/cpu/base/whole_tensor.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon::cpu {

@@ -9,6 +9,7 @@
 #include "plugin/cpu/selection/points.h"
 #include "plugin/cpu/variables/writable.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

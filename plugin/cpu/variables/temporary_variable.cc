@@ -3,6 +3,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/kernels/device_memory.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

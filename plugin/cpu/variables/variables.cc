@@ -7,6 +7,7 @@
 #include "plugin/cpu/variables/writable.h"
 #include "plugin/kernels/device_memory.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/variable.h"
 
 namespace tenon::cpu {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "tests/executor/graph_text_util.h"
 
 namespace tenon {

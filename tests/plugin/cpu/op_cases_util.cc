@@ -15,6 +15,7 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::testing {
 namespace {

@@ -5,6 +5,7 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::eager {
 namespace {

@@ -9,9 +9,10 @@
 #include "executor/api/eager/callable.h"
 #include "executor/api/eager/context.h"
 #include "executor/run/preparation_cache.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_registry.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::eager {
 

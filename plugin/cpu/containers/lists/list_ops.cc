@@ -6,6 +6,7 @@
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -1,6 +1,7 @@
 #include "plugin/cpu/containers/lists/named_arrays.h"
 
 #include "absl/strings/str_cat.h"
+#include "plugin/kernels/kernel.h"
 #include "tensorflow/c/tf_tstring.h"
 
 namespace tenon::cpu {

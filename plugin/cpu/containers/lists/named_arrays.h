@@ -7,9 +7,13 @@
 #include <string_view>
 
 #include "absl/synchronization/mutex.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/containers/lists/tensor_array.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/named_handle.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -2,6 +2,7 @@
 #include "plugin/cpu/containers/lists/optional_value.h"
 
 #include "plugin/cpu/base/whole_tensor.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -2,11 +2,15 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/tensor_list.h"
 #include "plugin/cpu/elementwise/loops/element_copy.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

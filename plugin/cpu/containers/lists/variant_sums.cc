@@ -4,11 +4,14 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/tensor.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/whole_tensor.h"
 #include "plugin/cpu/containers/lists/variant_math.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
 namespace {

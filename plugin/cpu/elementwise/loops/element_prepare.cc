@@ -6,6 +6,7 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "plugin/cpu/base/string_element.h"
 #include "plugin/cpu/image/files/codecs.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/fourier/fourier.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <vector>
+#include "graph/tensor/shape.h"
 
-#include "plugin/kernels/kernel.h"
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

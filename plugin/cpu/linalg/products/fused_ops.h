@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <dnnl.hpp>
 #include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
 
 namespace tenon {

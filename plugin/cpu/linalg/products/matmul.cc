@@ -10,6 +10,8 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/products/batch_broadcast.h"
 #include "plugin/cpu/onednn/onednn.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

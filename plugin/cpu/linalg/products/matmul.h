@@ -8,7 +8,11 @@
 #include "absl/types/span.h"
 #include "plugin/cpu/linalg/products/fused_ops.h"
 #include "plugin/cpu/linalg/products/scale_add.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -12,6 +12,7 @@
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/linalg/products/matmul.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

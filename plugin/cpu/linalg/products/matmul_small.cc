@@ -16,6 +16,7 @@
 #include "plugin/cpu/linalg/products/matmul.h"
 #include "plugin/cpu/linalg/products/small_gemm.h"
 #include "plugin/cpu/onednn/onednn.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,8 +6,13 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/elementwise/loops/broadcast.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

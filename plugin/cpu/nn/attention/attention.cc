@@ -12,12 +12,13 @@
 #include "plugin/cpu/nn/attention/attention_rows.h"
 #include "plugin/cpu/nn/attention/softmax_rows.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
-enum Input { kQuery, kKey, kValue, kMask };
-enum Dim { kBatch, kHead, kRow, kColumn };
+enum AttentionInput { kQuery, kKey, kValue, kMask };
+enum AttentionDim { kBatch, kHead, kRow, kColumn };
 using FourDims = std::array<int64_t, 4>;  // batch, head, row, column, wherever heads are stored
 
 // Where the elements of a tensor lie; 0 where one dimension serves all.
@@ -161,7 +162,7 @@ absl::Status PrepareAttention(Prepare& p) {
     return p.Invalid(
         absl::StrCat("the mask ", p.input_shape(kMask).ToString(), " has too high a rank"));
   s->mask = s->masked ? ViewOf(p.input_shape(kMask), true) : View{{1, 1, 1, 1}, {}};
-  const auto common = [&](std::string_view what, Dim d) {
+  const auto common = [&](std::string_view what, AttentionDim d) {
     return CommonDim(p, what,
                      {s->query.dims[d], s->key.dims[d], s->value.dims[d], s->mask.dims[d]});
   };

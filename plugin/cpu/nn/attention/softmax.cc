@@ -10,6 +10,7 @@
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/attention/softmax_rows.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

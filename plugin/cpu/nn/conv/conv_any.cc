@@ -16,6 +16,7 @@
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
 #include "plugin/cpu/nn/conv/conv.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,6 +6,7 @@
 #include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,8 @@
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
 #include "plugin/cpu/nn/conv/conv.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

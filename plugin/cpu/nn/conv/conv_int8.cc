@@ -10,6 +10,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/nn/conv/conv.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

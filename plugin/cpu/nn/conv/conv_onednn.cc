@@ -18,6 +18,7 @@
 #include "plugin/cpu/onednn/cut.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -10,6 +10,7 @@
 #include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/cpu/nn/conv/depthwise_rows.h"
 #include "plugin/cpu/onednn/onednn.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/nn/conv/channel_block.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

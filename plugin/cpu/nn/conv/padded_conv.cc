@@ -13,6 +13,7 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/image/resize_axis.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/nn/ctc/ctc_probability.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

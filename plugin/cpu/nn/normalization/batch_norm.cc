@@ -10,12 +10,20 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/nn/normalization/normalize_rows.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
-enum Input { kX, kScale, kOffset, kMean, kVariance, kSide };
-enum Output { kY, kBatchMean, kBatchVariance, kSavedMean, kSavedVariance, kReserve3 };
+enum BatchNormInput { kNormX, kNormScale, kNormOffset, kNormMean, kNormVariance, kNormSide };
+enum BatchNormOutput {
+  kNormY,
+  kNormBatchMean,
+  kNormBatchVariance,
+  kNormSavedMean,
+  kNormSavedVariance,
+  kNormReserve3
+};
 
 struct BatchNorm {
   int64_t outer, channels, inner;  // of x
@@ -44,7 +52,7 @@ void SetStatistic(const BatchNorm& s, void* data, int64_t c, float value) {
 }
 
 void ClearReserve3(const BatchNorm& s, const StepArgs& args) {
-  if (s.has_reserve3) SetStatistic(s, args.out[kReserve3], 0, 0);
+  if (s.has_reserve3) SetStatistic(s, args.out[kNormReserve3], 0, 0);
 }
 
 constexpr int64_t kBlock = 16;  // channels whose statistics are computed side by side
@@ -77,7 +85,7 @@ void Statistics(const BatchNorm& s, const void* x, int64_t b, const Vectors& v, 
 void BatchStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
   args.workers->ParallelFor((s.channels + kBlock - 1) / kBlock, 1, [&](int64_t begin, int64_t end) {
     VisitFloat(s.type, [&](auto element) {
-      for (int64_t b = begin; b < end; ++b) Statistics(s, args.in[kX], b, v, element);
+      for (int64_t b = begin; b < end; ++b) Statistics(s, args.in[kNormX], b, v, element);
     });
   });
   const int64_t count = s.outer * s.inner;
@@ -85,33 +93,34 @@ void BatchStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v)
   const float unbiased =
       static_cast<float>(count) / static_cast<float>(std::max<int64_t>(count - 1, 1));
   for (int64_t c = 0; c < s.channels; ++c) {
-    SetStatistic(s, args.out[kSavedMean], c, v.mean[c]);
-    SetStatistic(s, args.out[kSavedVariance], c, v.variance[c]);
+    SetStatistic(s, args.out[kNormSavedMean], c, v.mean[c]);
+    SetStatistic(s, args.out[kNormSavedVariance], c, v.variance[c]);
     float mean = v.mean[c], variance = v.variance[c] * unbiased;
     if (s.old_statistics) {
-      mean = (1 - s.new_share) * Statistic(s, args.in[kMean], c) + s.new_share * mean;
-      variance = (1 - s.new_share) * Statistic(s, args.in[kVariance], c) + s.new_share * variance;
+      mean = (1 - s.new_share) * Statistic(s, args.in[kNormMean], c) + s.new_share * mean;
+      variance =
+          (1 - s.new_share) * Statistic(s, args.in[kNormVariance], c) + s.new_share * variance;
     }
-    SetStatistic(s, args.out[kBatchMean], c, mean);
-    SetStatistic(s, args.out[kBatchVariance], c, variance);
+    SetStatistic(s, args.out[kNormBatchMean], c, mean);
+    SetStatistic(s, args.out[kNormBatchVariance], c, variance);
   }
 }
 
 // Inference hands the given statistics on.
 void GivenStatistics(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
   for (int64_t c = 0; c < s.channels; ++c) {
-    v.mean[c] = Statistic(s, args.in[kMean], c);
-    v.variance[c] = Statistic(s, args.in[kVariance], c);
-    for (int out : {kBatchMean, kSavedMean}) SetStatistic(s, args.out[out], c, v.mean[c]);
-    for (int out : {kBatchVariance, kSavedVariance})
+    v.mean[c] = Statistic(s, args.in[kNormMean], c);
+    v.variance[c] = Statistic(s, args.in[kNormVariance], c);
+    for (int out : {kNormBatchMean, kNormSavedMean}) SetStatistic(s, args.out[out], c, v.mean[c]);
+    for (int out : {kNormBatchVariance, kNormSavedVariance})
       SetStatistic(s, args.out[out], c, v.variance[c]);
   }
 }
 
 void NormalizeFloat(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
-  const float* const x = static_cast<const float*>(args.in[kX]);
-  float* const y = static_cast<float*>(args.out[kY]);
-  const float* const side = s.side ? static_cast<const float*>(args.in[kSide]) : nullptr;
+  const float* const x = static_cast<const float*>(args.in[kNormX]);
+  float* const y = static_cast<float*>(args.out[kNormY]);
+  const float* const side = s.side ? static_cast<const float*>(args.in[kNormSide]) : nullptr;
   const int64_t row = s.channels * s.inner;
   args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
     s.normalize({x + begin * row, y + begin * row, end - begin, s.channels, s.inner, v.mean,
@@ -125,10 +134,10 @@ void NormalizeAny(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
     VisitFloat(s.type, [&](auto element) {
       for (int64_t i = begin * row; i < end * row; ++i) {
         const int64_t c = i / s.inner % s.channels;
-        float y =
-            (element.template As<float>(args.in[kX], i) - v.mean[c]) * v.factor[c] + v.offset[c];
-        if (s.side) y += element.template As<float>(args.in[kSide], i);
-        element.Put(args.out[kY], i, s.relu && y < 0 ? 0.0f : y);
+        float y = (element.template As<float>(args.in[kNormX], i) - v.mean[c]) * v.factor[c] +
+                  v.offset[c];
+        if (s.side) y += element.template As<float>(args.in[kNormSide], i);
+        element.Put(args.out[kNormY], i, s.relu && y < 0 ? 0.0f : y);
       }
     });
   });
@@ -145,8 +154,8 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
     GivenStatistics(s, args, v);
   }
   for (int64_t c = 0; c < s.channels; ++c) {
-    v.factor[c] = Statistic(s, args.in[kScale], c) / std::sqrt(v.variance[c] + s.epsilon);
-    v.offset[c] = Statistic(s, args.in[kOffset], c);
+    v.factor[c] = Statistic(s, args.in[kNormScale], c) / std::sqrt(v.variance[c] + s.epsilon);
+    v.offset[c] = Statistic(s, args.in[kNormOffset], c);
   }
   ClearReserve3(s, args);
   if (s.type == DataType::kFloat) {
@@ -161,7 +170,7 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
 absl::Status RunEmpty(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BatchNorm*>(state);
   for (int64_t c = 0; c < s.channels; ++c) {
-    for (int out : {kBatchMean, kBatchVariance, kSavedMean, kSavedVariance}) {
+    for (int out : {kNormBatchMean, kNormBatchVariance, kNormSavedMean, kNormSavedVariance}) {
       SetStatistic(s, args.out[out], c, std::numeric_limits<float>::quiet_NaN());
     }
   }
@@ -175,24 +184,25 @@ absl::Status ReadEx(Prepare& p, BatchNorm& s) {
   if (mode != "Identity" && mode != "Relu")
     return p.Unimplemented(absl::StrCat("activation_mode ", mode, " is not built"));
   s.relu = mode == "Relu";
-  if (p.num_inputs() > kSide + 1) return p.Unimplemented("more than one side input is not built");
-  s.side = p.num_inputs() == kSide + 1;
-  if (s.side && !(p.input_shape(kSide) == p.input_shape(kX))) {
+  if (p.num_inputs() > kNormSide + 1)
+    return p.Unimplemented("more than one side input is not built");
+  s.side = p.num_inputs() == kNormSide + 1;
+  if (s.side && !(p.input_shape(kNormSide) == p.input_shape(kNormX))) {
     return p.Invalid(absl::StrCat("the side input must have the shape ",
-                                  p.input_shape(kX).ToString(), ", not ",
-                                  p.input_shape(kSide).ToString()));
+                                  p.input_shape(kNormX).ToString(), ", not ",
+                                  p.input_shape(kNormSide).ToString()));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckVectors(const Prepare& p, const BatchNorm& s) {
   constexpr std::string_view kNames[] = {"x", "scale", "offset", "mean", "variance"};
-  for (int i = kScale; i <= kVariance; ++i) {
+  for (int i = kNormScale; i <= kNormVariance; ++i) {
     const Shape& shape = p.input_shape(i);
     if (shape == Shape({s.channels})) continue;
     // Training computes mean and variance itself. With exponential_avg_factor 1 it ignores the old
     // ones, which may then be empty.
-    const bool unused = i >= kMean && s.training && shape == Shape({0});
+    const bool unused = i >= kNormMean && s.training && shape == Shape({0});
     if (unused && s.new_share == 1) continue;
     return p.Invalid(absl::StrCat("'", kNames[i], "' must have the shape [", s.channels, "], not ",
                                   shape.ToString()));
@@ -201,7 +211,7 @@ absl::Status CheckVectors(const Prepare& p, const BatchNorm& s) {
 }
 
 absl::Status PrepareBatchNorm(Prepare& p) {
-  const Shape& x = p.input_shape(kX);
+  const Shape& x = p.input_shape(kNormX);
   TENON_ASSIGN_OR_RETURN(const std::string_view format, p.AttrString("data_format"));
   const bool volume = format == "NDHWC" || format == "NCDHW";
   const int rank = volume ? 5 : 4;
@@ -213,8 +223,8 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   s->outer = split.outer;
   s->channels = split.size;
   s->inner = split.inner;
-  s->type = p.input_type(kX);
-  s->statistics = p.input_type(kScale);
+  s->type = p.input_type(kNormX);
+  s->statistics = p.input_type(kNormScale);
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("epsilon"));
   TENON_ASSIGN_OR_RETURN(s->new_share, p.AttrFloat("exponential_avg_factor"));
   TENON_ASSIGN_OR_RETURN(s->training, p.AttrBool("is_training"));
@@ -223,23 +233,30 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   s->old_statistics = s->training && s->new_share != 1;
   s->normalize = SelectIsa<void (*)(const NormalizeRows&)>(&sse2::Normalize, &avx2::Normalize,
                                                            &avx512::Normalize);
-  p.set_output_shape(kY, x);
-  for (int i = kBatchMean; i <= kSavedVariance; ++i) p.set_output_shape(i, Shape({s->channels}));
-  s->has_reserve3 = p.num_outputs() > kReserve3;
-  if (s->has_reserve3) p.set_output_shape(kReserve3, Shape({}));
-  if (!s->training) p.AllowInPlace(kY, kX);
+  p.set_output_shape(kNormY, x);
+  for (int i = kNormBatchMean; i <= kNormSavedVariance; ++i)
+    p.set_output_shape(i, Shape({s->channels}));
+  s->has_reserve3 = p.num_outputs() > kNormReserve3;
+  if (s->has_reserve3) p.set_output_shape(kNormReserve3, Shape({}));
+  if (!s->training) p.AllowInPlace(kNormY, kNormX);
   p.set_scratch_bytes(4 * s->channels * sizeof(float));
   p.set_run(x.num_elements() == 0 ? &RunEmpty : &RunBatchNorm, s);
   return absl::OkStatus();
 }
 
-constexpr uint64_t kFloat32 = TypeBit(DataType::kFloat);
+constexpr uint64_t kBatchNormFloat = TypeBit(DataType::kFloat);
 
 const CpuKernelSpec kBatchNormKernels[] = {
-    {"FusedBatchNorm", {{"T", kFloat32}}, &PrepareBatchNorm},
-    {"FusedBatchNormV2", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareBatchNorm},
-    {"FusedBatchNormV3", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareBatchNorm},
-    {"_FusedBatchNormEx", {{"T", kHalfTypes | kFloat32}, {"U", kFloat32}}, &PrepareBatchNorm},
+    {"FusedBatchNorm", {{"T", kBatchNormFloat}}, &PrepareBatchNorm},
+    {"FusedBatchNormV2",
+     {{"T", kHalfTypes | kBatchNormFloat}, {"U", kBatchNormFloat}},
+     &PrepareBatchNorm},
+    {"FusedBatchNormV3",
+     {{"T", kHalfTypes | kBatchNormFloat}, {"U", kBatchNormFloat}},
+     &PrepareBatchNorm},
+    {"_FusedBatchNormEx",
+     {{"T", kHalfTypes | kBatchNormFloat}, {"U", kBatchNormFloat}},
+     &PrepareBatchNorm},
 };
 
 }  // namespace

@@ -8,13 +8,20 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/nn/normalization/channel_sums.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
-enum Input { kX, kMean, kVariance, kBeta, kGamma };
-enum GradInput { kGradGamma = 3, kGradDy = 4 };
-enum GradOutput { kDx, kDMean, kDVariance, kDBeta, kDGamma };
+enum GlobalNormInput { kGlobalX, kGlobalMean, kGlobalVariance, kGlobalBeta, kGlobalGamma };
+enum GlobalNormGradInput { kGlobalGradGamma = 3, kGlobalGradDy = 4 };
+enum GlobalNormGradOutput {
+  kGlobalDx,
+  kGlobalDMean,
+  kGlobalDVariance,
+  kGlobalDBeta,
+  kGlobalDGamma
+};
 
 struct GlobalNorm {
   ChannelLayout layout;
@@ -45,61 +52,63 @@ void ForEachElement(const GlobalNorm& s, const StepArgs& args, F f) {
   });
 }
 
-absl::Status RunNorm(const void* state, const StepArgs& args) {
+absl::Status RunGlobalNorm(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GlobalNorm*>(state);
   auto* const factor = static_cast<double*>(args.scratch);
   auto* const shift = factor + s.layout.channels;
   for (int64_t c = 0; c < s.layout.channels; ++c) {
-    factor[c] = 1 / std::sqrt(Value(s, args.in[kVariance], c) + s.epsilon);
-    if (s.scale) factor[c] *= Value(s, args.in[kGamma], c);
+    factor[c] = 1 / std::sqrt(Value(s, args.in[kGlobalVariance], c) + s.epsilon);
+    if (s.scale) factor[c] *= Value(s, args.in[kGlobalGamma], c);
     // In double, where folding mean and factor into one shift costs no accuracy of the result.
-    shift[c] = Value(s, args.in[kBeta], c) - Value(s, args.in[kMean], c) * factor[c];
+    shift[c] = Value(s, args.in[kGlobalBeta], c) - Value(s, args.in[kGlobalMean], c) * factor[c];
   }
   ForEachElement(s, args, [&](auto element, int64_t c, int64_t at) {
     element.Put(args.out[0], at,
-                element.template As<double>(args.in[kX], at) * factor[c] + shift[c]);
+                element.template As<double>(args.in[kGlobalX], at) * factor[c] + shift[c]);
   });
   return absl::OkStatus();
 }
 
-absl::Status RunGrad(const void* state, const StepArgs& args) {
+absl::Status RunGlobalNormGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const GlobalNorm*>(state);
   const int64_t n = s.layout.channels;
   auto* const mean = static_cast<double*>(args.scratch);
   double *const sum = mean + n, *const centered = sum + n, *const factor = centered + n;
-  for (int64_t c = 0; c < n; ++c) mean[c] = Value(s, args.in[kMean], c);
-  SumGradients(s.layout, {s.type, args.in[kGradDy], args.in[kX], mean, sum, centered},
+  for (int64_t c = 0; c < n; ++c) mean[c] = Value(s, args.in[kGlobalMean], c);
+  SumGradients(s.layout, {s.type, args.in[kGlobalGradDy], args.in[kGlobalX], mean, sum, centered},
                args.workers);
   for (int64_t c = 0; c < n; ++c) {
-    const double variance = Value(s, args.in[kVariance], c) + s.epsilon;
+    const double variance = Value(s, args.in[kGlobalVariance], c) + s.epsilon;
     const double inverse = 1 / std::sqrt(variance);
-    factor[c] = inverse * (s.scale ? Value(s, args.in[kGradGamma], c) : 1);
-    SetValue(s, args.out[kDMean], c, -sum[c] * factor[c]);
+    factor[c] = inverse * (s.scale ? Value(s, args.in[kGlobalGradGamma], c) : 1);
+    SetValue(s, args.out[kGlobalDMean], c, -sum[c] * factor[c]);
     // The derivative of (variance + epsilon) ^ (-1/2).
-    SetValue(s, args.out[kDVariance], c, -0.5 * centered[c] * factor[c] / variance);
-    SetValue(s, args.out[kDBeta], c, sum[c]);
-    SetValue(s, args.out[kDGamma], c, s.scale ? centered[c] * inverse : 0);
+    SetValue(s, args.out[kGlobalDVariance], c, -0.5 * centered[c] * factor[c] / variance);
+    SetValue(s, args.out[kGlobalDBeta], c, sum[c]);
+    SetValue(s, args.out[kGlobalDGamma], c, s.scale ? centered[c] * inverse : 0);
   }
   ForEachElement(s, args, [&](auto element, int64_t c, int64_t at) {
-    element.Put(args.out[kDx], at, element.template As<double>(args.in[kGradDy], at) * factor[c]);
+    element.Put(args.out[kGlobalDx], at,
+                element.template As<double>(args.in[kGlobalGradDy], at) * factor[c]);
   });
   return absl::OkStatus();
 }
 
 absl::Status PrepareAs(Prepare& p, bool grad) {
-  const Shape& x = p.input_shape(kX);
+  const Shape& x = p.input_shape(kGlobalX);
   if (x.rank() != 4) return p.Invalid(absl::StrCat("t must have rank 4, not ", x.ToString()));
   auto s = std::make_shared<GlobalNorm>();
   s->layout = {DimProduct(x, 0, 3), x.dim(3), 1};
-  s->type = p.input_type(kX);
+  s->type = p.input_type(kGlobalX);
   TENON_ASSIGN_OR_RETURN(s->epsilon, p.AttrFloat("variance_epsilon"));
   TENON_ASSIGN_OR_RETURN(s->scale, p.AttrBool("scale_after_normalization"));
   for (int i = 1; i < 5; ++i)
-    TENON_RETURN_IF_ERROR(CheckInputShape(p, i, grad && i == kGradDy ? x : Shape({x.dim(3)})));
+    TENON_RETURN_IF_ERROR(
+        CheckInputShape(p, i, grad && i == kGlobalGradDy ? x : Shape({x.dim(3)})));
   p.set_output_shape(0, x);
   for (int i = 1; i < p.num_outputs(); ++i) p.set_output_shape(i, Shape({x.dim(3)}));
   p.set_scratch_bytes((grad ? 4 : 2) * x.dim(3) * sizeof(double));
-  p.set_run(grad ? &RunGrad : &RunNorm, std::move(s));
+  p.set_run(grad ? &RunGlobalNormGrad : &RunGlobalNorm, std::move(s));
   return absl::OkStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
@@ -73,15 +74,15 @@ void DifferentiateRow(const Lrn& s, const Row<Element>& at, double* norms) {
   }
 }
 
-constexpr int64_t kRowsOfTile = 32;
-int64_t Tiles(const Lrn& s) { return (s.rows + kRowsOfTile - 1) / kRowsOfTile; }
+constexpr int64_t kLrnRowsOfTile = 32;
+int64_t Tiles(const Lrn& s) { return (s.rows + kLrnRowsOfTile - 1) / kLrnRowsOfTile; }
 
 template <bool kGradient>
 absl::Status RunLrn(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Lrn*>(state);
   return ForEachTile(args, Tiles(s), s.channels * sizeof(double), [&](int64_t t, char* scratch) {
     VisitFloat(s.type, [&](auto element) {
-      for (int64_t r = t * kRowsOfTile; r < std::min((t + 1) * kRowsOfTile, s.rows); ++r) {
+      for (int64_t r = t * kLrnRowsOfTile; r < std::min((t + 1) * kLrnRowsOfTile, s.rows); ++r) {
         const Row<decltype(element)> row{args, r * s.channels, element};
         if (kGradient) {
           DifferentiateRow(s, row, reinterpret_cast<double*>(scratch));
@@ -119,11 +120,11 @@ absl::Status PrepareAs(Prepare& p, RunFn run) {
 absl::Status PrepareLrn(Prepare& p) { return PrepareAs(p, &RunLrn<false>); }
 absl::Status PrepareLrnGrad(Prepare& p) { return PrepareAs(p, &RunLrn<true>); }
 
-constexpr uint64_t kTypes = kHalfTypes | TypeBit(DataType::kFloat);
+constexpr uint64_t kLrnTypes = kHalfTypes | TypeBit(DataType::kFloat);
 
 const CpuKernelSpec kLrnKernels[] = {
-    {"LRN", {{"T", kTypes}}, &PrepareLrn},
-    {"LRNGrad", {{"T", kTypes}}, &PrepareLrnGrad},
+    {"LRN", {{"T", kLrnTypes}}, &PrepareLrn},
+    {"LRNGrad", {{"T", kLrnTypes}}, &PrepareLrnGrad},
 };
 
 }  // namespace

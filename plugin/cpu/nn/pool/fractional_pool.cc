@@ -13,6 +13,7 @@
 #include "plugin/cpu/nn/pool/fractional_cells.h"
 #include "plugin/cpu/random/generator_state.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -6,8 +6,13 @@
 #include <type_traits>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/dtype.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/base/window.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

@@ -10,6 +10,7 @@
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/nn/pool/pool.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

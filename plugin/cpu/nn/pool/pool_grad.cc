@@ -11,6 +11,7 @@
 #include "plugin/cpu/nn/conv/channel_block.h"
 #include "plugin/cpu/nn/pool/pool.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -5,6 +5,7 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

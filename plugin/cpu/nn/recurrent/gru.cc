@@ -7,24 +7,24 @@
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/nn/recurrent/product.h"
+#include "plugin/cpu/nn/recurrent/sigmoid.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
 // The weights' first rows belong to x, the rest to h. w_ru has columns for the reset gate r, then
 // for the update gate u.
-enum Input { kX, kHPrev, kWru, kWc, kBru, kBc, kR, kU, kC, kDh };
-enum Output { kOutR, kOutU, kOutC, kOutH };
-enum GradOutput { kDx, kDHPrev, kDcBar, kDruBar };
+enum GruInput { kGruX, kGruHPrev, kGruWru, kGruWc, kGruBru, kGruBc, kGruR, kGruU, kGruC, kGruDh };
+enum GruOutput { kGruOutR, kGruOutU, kGruOutC, kGruOutH };
+enum GruGradOutput { kGruDx, kGruDHPrev, kGruDcBar, kGruDruBar };
 
 struct Gru {
   int64_t batch = 0, inputs = 0, cells = 0;
   Product x_ru, h_ru, x_c, h_c;
   size_t product_bytes = 0;
 };
-
-float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // Scratch: that of the products, then two matrices of [batch, columns].
 struct Scratch {
@@ -47,7 +47,7 @@ void ForEachElement(const Gru& s, const StepArgs& args, F f) {
   });
 }
 
-absl::Status RunCell(const void* state, const StepArgs& args) {
+absl::Status RunGruCell(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Gru*>(state);
   const auto in = [&](int i) { return static_cast<const float*>(args.in[i]); };
   const auto out = [&](int i) { return static_cast<float*>(args.out[i]); };
@@ -55,26 +55,28 @@ absl::Status RunCell(const void* state, const StepArgs& args) {
     return w.Run(a, b, c, args.scratch, args.workers);
   };
   const Scratch m(s, args, 2 * s.cells);
-  float *const r = out(kOutR), *const u = out(kOutU), *const c = out(kOutC), *const h = out(kOutH);
-  TENON_RETURN_IF_ERROR(product(s.x_ru, in(kX), in(kWru), m.first));
-  TENON_RETURN_IF_ERROR(product(s.h_ru, in(kHPrev), in(kWru) + s.inputs * 2 * s.cells, m.second));
+  float *const r = out(kGruOutR), *const u = out(kGruOutU), *const c = out(kGruOutC),
+               *const h = out(kGruOutH);
+  TENON_RETURN_IF_ERROR(product(s.x_ru, in(kGruX), in(kGruWru), m.first));
+  TENON_RETURN_IF_ERROR(
+      product(s.h_ru, in(kGruHPrev), in(kGruWru) + s.inputs * 2 * s.cells, m.second));
   // Until the end, h holds what r lets pass of h_prev.
   ForEachElement(s, args, [&](int64_t i, int64_t ru, int64_t cell) {
-    r[i] = Sigmoid(m.first[ru] + m.second[ru] + in(kBru)[cell]);
+    r[i] = Sigmoid(m.first[ru] + m.second[ru] + in(kGruBru)[cell]);
     const int64_t at_u = ru + s.cells;
-    u[i] = Sigmoid(m.first[at_u] + m.second[at_u] + in(kBru)[s.cells + cell]);
-    h[i] = in(kHPrev)[i] * r[i];
+    u[i] = Sigmoid(m.first[at_u] + m.second[at_u] + in(kGruBru)[s.cells + cell]);
+    h[i] = in(kGruHPrev)[i] * r[i];
   });
-  TENON_RETURN_IF_ERROR(product(s.x_c, in(kX), in(kWc), m.first));
-  TENON_RETURN_IF_ERROR(product(s.h_c, h, in(kWc) + s.inputs * s.cells, m.second));
+  TENON_RETURN_IF_ERROR(product(s.x_c, in(kGruX), in(kGruWc), m.first));
+  TENON_RETURN_IF_ERROR(product(s.h_c, h, in(kGruWc) + s.inputs * s.cells, m.second));
   ForEachElement(s, args, [&](int64_t i, int64_t, int64_t cell) {
-    c[i] = std::tanh(m.first[i] + m.second[i] + in(kBc)[cell]);
-    h[i] = u[i] * in(kHPrev)[i] + (1 - u[i]) * c[i];
+    c[i] = std::tanh(m.first[i] + m.second[i] + in(kGruBc)[cell]);
+    h[i] = u[i] * in(kGruHPrev)[i] + (1 - u[i]) * c[i];
   });
   return absl::OkStatus();
 }
 
-absl::Status RunGrad(const void* state, const StepArgs& args) {
+absl::Status RunGruGrad(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Gru*>(state);
   const auto in = [&](int i) { return static_cast<const float*>(args.in[i]); };
   const auto out = [&](int i) { return static_cast<float*>(args.out[i]); };
@@ -82,34 +84,34 @@ absl::Status RunGrad(const void* state, const StepArgs& args) {
     return w.Run(a, b, c, args.scratch, args.workers);
   };
   const Scratch m(s, args, std::max(s.inputs, s.cells));
-  float *const c_bar = out(kDcBar), *const ru_bar = out(kDruBar);
+  float *const c_bar = out(kGruDcBar), *const ru_bar = out(kGruDruBar);
   ForEachElement(s, args, [&](int64_t i, int64_t ru, int64_t) {
-    const float dh = in(kDh)[i], u = in(kU)[i], c = in(kC)[i];
+    const float dh = in(kGruDh)[i], u = in(kGruU)[i], c = in(kGruC)[i];
     // c is a tanh and u a sigmoid: their derivatives are 1 - c^2 and u * (1 - u).
     c_bar[i] = dh * (1 - u) * (1 - c * c);
-    ru_bar[ru + s.cells] = dh * (in(kHPrev)[i] - c) * u * (1 - u);
+    ru_bar[ru + s.cells] = dh * (in(kGruHPrev)[i] - c) * u * (1 - u);
   });
   // The gradient of h_prev * r.
-  TENON_RETURN_IF_ERROR(product(s.h_c, c_bar, in(kWc) + s.inputs * s.cells, m.first));
+  TENON_RETURN_IF_ERROR(product(s.h_c, c_bar, in(kGruWc) + s.inputs * s.cells, m.first));
   ForEachElement(s, args, [&](int64_t i, int64_t ru, int64_t) {
-    const float r = in(kR)[i];
-    ru_bar[ru] = m.first[i] * in(kHPrev)[i] * r * (1 - r);
+    const float r = in(kGruR)[i];
+    ru_bar[ru] = m.first[i] * in(kGruHPrev)[i] * r * (1 - r);
   });
-  TENON_RETURN_IF_ERROR(product(s.h_ru, ru_bar, in(kWru) + s.inputs * 2 * s.cells, m.second));
+  TENON_RETURN_IF_ERROR(product(s.h_ru, ru_bar, in(kGruWru) + s.inputs * 2 * s.cells, m.second));
   ForEachElement(s, args, [&](int64_t i, int64_t, int64_t) {
     // Three ways from h_prev to h: through the gates, past them by u, and through r into c.
-    out(kDHPrev)[i] = m.second[i] + in(kDh)[i] * in(kU)[i] + m.first[i] * in(kR)[i];
+    out(kGruDHPrev)[i] = m.second[i] + in(kGruDh)[i] * in(kGruU)[i] + m.first[i] * in(kGruR)[i];
   });
   // The scratch of the products before is free now.
-  TENON_RETURN_IF_ERROR(product(s.x_c, c_bar, in(kWc), m.first));
-  TENON_RETURN_IF_ERROR(product(s.x_ru, ru_bar, in(kWru), m.second));
-  for (int64_t i = 0; i < s.batch * s.inputs; ++i) out(kDx)[i] = m.first[i] + m.second[i];
+  TENON_RETURN_IF_ERROR(product(s.x_c, c_bar, in(kGruWc), m.first));
+  TENON_RETURN_IF_ERROR(product(s.x_ru, ru_bar, in(kGruWru), m.second));
+  for (int64_t i = 0; i < s.batch * s.inputs; ++i) out(kGruDx)[i] = m.first[i] + m.second[i];
   return absl::OkStatus();
 }
 
 absl::StatusOr<Gru> ReadGru(const Prepare& p) {
-  const Shape& x = p.input_shape(kX);
-  const Shape& h = p.input_shape(kHPrev);
+  const Shape& x = p.input_shape(kGruX);
+  const Shape& h = p.input_shape(kGruHPrev);
   if (x.rank() != 2 || h.rank() != 2) {
     return p.Invalid(
         absl::StrCat("x and h_prev must be matrices, not ", x.ToString(), " and ", h.ToString()));
@@ -118,8 +120,8 @@ absl::StatusOr<Gru> ReadGru(const Prepare& p) {
   s.batch = x.dim(0);
   s.inputs = x.dim(1);
   s.cells = h.dim(1);
-  constexpr int64_t kMostColumns = int64_t{1} << 40;  // below it no sum here overflows
-  if (s.inputs > kMostColumns || s.cells > kMostColumns)
+  constexpr int64_t kMostGruColumns = int64_t{1} << 40;  // below it no sum here overflows
+  if (s.inputs > kMostGruColumns || s.cells > kMostGruColumns)
     return p.Invalid(absl::StrCat(s.inputs, " inputs and ", s.cells, " cells are too many"));
   const Shape state({s.batch, s.cells});
   const Shape want[] = {x,
@@ -132,7 +134,7 @@ absl::StatusOr<Gru> ReadGru(const Prepare& p) {
                         state,
                         state,
                         state};
-  for (int i = kHPrev; i < p.num_inputs(); ++i)
+  for (int i = kGruHPrev; i < p.num_inputs(); ++i)
     TENON_RETURN_IF_ERROR(CheckInputShape(p, i, want[i]));
   return s;
 }
@@ -151,30 +153,31 @@ absl::Status MakeProducts(const Prepare& p, bool backward, Gru& s) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareCell(Prepare& p) {
+absl::Status PrepareGruCell(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(Gru s, ReadGru(p));
   TENON_RETURN_IF_ERROR(MakeProducts(p, false, s));
-  for (int i : {kOutR, kOutU, kOutC, kOutH}) p.set_output_shape(i, p.input_shape(kHPrev));
+  for (int i : {kGruOutR, kGruOutU, kGruOutC, kGruOutH})
+    p.set_output_shape(i, p.input_shape(kGruHPrev));
   p.set_scratch_bytes(ScratchBytes(s, 2 * s.cells));
-  p.set_run(&RunCell, std::make_shared<Gru>(std::move(s)));
+  p.set_run(&RunGruCell, std::make_shared<Gru>(std::move(s)));
   return absl::OkStatus();
 }
 
-absl::Status PrepareGrad(Prepare& p) {
+absl::Status PrepareGruGrad(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(Gru s, ReadGru(p));
   TENON_RETURN_IF_ERROR(MakeProducts(p, true, s));
-  p.set_output_shape(kDx, p.input_shape(kX));
-  p.set_output_shape(kDHPrev, p.input_shape(kHPrev));
-  p.set_output_shape(kDcBar, p.input_shape(kHPrev));
-  p.set_output_shape(kDruBar, Shape({s.batch, 2 * s.cells}));
+  p.set_output_shape(kGruDx, p.input_shape(kGruX));
+  p.set_output_shape(kGruDHPrev, p.input_shape(kGruHPrev));
+  p.set_output_shape(kGruDcBar, p.input_shape(kGruHPrev));
+  p.set_output_shape(kGruDruBar, Shape({s.batch, 2 * s.cells}));
   p.set_scratch_bytes(ScratchBytes(s, std::max(s.inputs, s.cells)));
-  p.set_run(&RunGrad, std::make_shared<Gru>(std::move(s)));
+  p.set_run(&RunGruGrad, std::make_shared<Gru>(std::move(s)));
   return absl::OkStatus();
 }
 
 const CpuKernelSpec kGruKernels[] = {
-    {"GRUBlockCell", {{"T", TypeBit(DataType::kFloat)}}, &PrepareCell},
-    {"GRUBlockCellGrad", {{"T", TypeBit(DataType::kFloat)}}, &PrepareGrad},
+    {"GRUBlockCell", {{"T", TypeBit(DataType::kFloat)}}, &PrepareGruCell},
+    {"GRUBlockCellGrad", {{"T", TypeBit(DataType::kFloat)}}, &PrepareGruGrad},
 };
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/nn/recurrent/float_step.h"
 #include "plugin/cpu/nn/recurrent/product.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
-constexpr int64_t kMostColumns = int64_t{1} << 40;  // below it no sum or product here overflows
+constexpr int64_t kLstmMostColumns = int64_t{1} << 40;  // below it no sum or product here overflows
 
 absl::Status CheckShape(const Prepare& p, int i, const Shape& want, std::string_view name) {
   if (p.input_shape(i) == want) return absl::OkStatus();
@@ -54,7 +56,7 @@ absl::StatusOr<Lstm> ReadLstm(const Prepare& p, bool sequence) {
   s.cell.batch = x.dim(rank - 2);
   s.inputs = x.dim(rank - 1);
   s.cell.cells = p.input_shape(s.first + 1).dim(1);
-  if (s.inputs > kMostColumns || s.cell.cells > kMostColumns) {
+  if (s.inputs > kLstmMostColumns || s.cell.cells > kLstmMostColumns) {
     return p.Invalid(absl::StrCat(s.inputs, " inputs and ", s.cell.cells, " cells are too many"));
   }
   s.cell.forget_second = absl::EndsWith(p.op().name, "V2");
@@ -149,12 +151,12 @@ absl::Status PrepareForward(Prepare& p, bool sequence) {
 absl::Status PrepareCell(Prepare& p) { return PrepareForward(p, false); }
 absl::Status PrepareSequence(Prepare& p) { return PrepareForward(p, true); }
 
-constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kHalf);
+constexpr uint64_t kLstmTypes = TypeBits(DataType::kFloat, DataType::kHalf);
 
 const CpuKernelSpec kLstmKernels[] = {
-    {"LSTMBlockCell", {{"T", kTypes}}, &PrepareCell},
-    {"BlockLSTM", {{"T", kTypes}}, &PrepareSequence, 0b1},
-    {"BlockLSTMV2", {{"T", kTypes}}, &PrepareSequence, 0b1},
+    {"LSTMBlockCell", {{"T", kLstmTypes}}, &PrepareCell},
+    {"BlockLSTM", {{"T", kLstmTypes}}, &PrepareSequence, 0b1},
+    {"BlockLSTMV2", {{"T", kLstmTypes}}, &PrepareSequence, 0b1},
 };
 
 }  // namespace

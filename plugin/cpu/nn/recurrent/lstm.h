@@ -4,8 +4,12 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/nn/recurrent/lstm_cell.h"
-#include "plugin/kernels/kernel.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

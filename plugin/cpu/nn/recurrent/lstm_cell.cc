@@ -7,11 +7,10 @@
 #include <cmath>
 
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/nn/recurrent/sigmoid.h"
 
 namespace tenon::cpu {
 namespace {
-
-float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // Calls f(row, cell) for all elements, split over rows.
 template <typename F>

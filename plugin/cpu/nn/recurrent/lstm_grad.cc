@@ -9,16 +9,17 @@
 #include "plugin/cpu/nn/recurrent/lstm.h"
 #include "plugin/cpu/nn/recurrent/product.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {
 
 // Inputs after those of the forward op: its outputs i, cs, f, o, ci, co (of a sequence also h),
 // then cs_grad and h_grad.
-constexpr int kState = 8;
+constexpr int kLstmState = 8;
 
 absl::Status CheckStates(const Prepare& p, const Lstm& s) {
-  for (int i = s.first + kState; i < p.num_inputs(); ++i)
+  for (int i = s.first + kLstmState; i < p.num_inputs(); ++i)
     TENON_RETURN_IF_ERROR(CheckInputShape(p, i, s.state));
   return absl::OkStatus();
 }
@@ -30,7 +31,7 @@ struct Arguments {
   const float* in(int i) const { return static_cast<const float*>(args.in[first + i]); }
   float* out(int i) const { return static_cast<float*>(args.out[i]); }
   LstmState state() const {
-    const auto at = [&](int i) { return const_cast<float*>(in(kState + i)); };
+    const auto at = [&](int i) { return const_cast<float*>(in(kLstmState + i)); };
     return {at(0), at(1), at(2), at(3), at(4), at(5), at(6)};
   }
   Peepholes peepholes() const { return {in(4), in(5), in(6)}; }
@@ -49,8 +50,8 @@ absl::Status RunCellGrad(const void* state, const StepArgs& args) {
   return g.floats.Run(args, [&](const StepArgs& floats) {
     const Arguments a{floats, 0};
     RunLstmBackward(g.s.cell,
-                    {a.state(), a.in(1), a.peepholes(), a.in(kState + 6), a.in(kState + 7), nullptr,
-                     nullptr, a.out(1), a.out(0)},
+                    {a.state(), a.in(1), a.peepholes(), a.in(kLstmState + 6), a.in(kLstmState + 7),
+                     nullptr, nullptr, a.out(1), a.out(0)},
                     floats.workers);
     RunPeepholeGrads(g.s.cell, {1, a.out(1), a.state().cs, a.in(1), a.out(2), a.out(3), a.out(4)},
                      floats.workers);
@@ -89,20 +90,29 @@ struct SequenceGrad {
 };
 
 // Of x, cs_prev, h_prev, w, wci, wcf, wco, b.
-enum Output { kX, kCsPrev, kHPrev, kW, kWci, kWcf, kWco, kB };
+enum LstmGradOutput {
+  kLstmX,
+  kLstmCsPrev,
+  kLstmHPrev,
+  kLstmW,
+  kLstmWci,
+  kLstmWcf,
+  kLstmWco,
+  kLstmB
+};
 
 absl::Status StepBack(const SequenceGrad& g, const Arguments& a, float* gates_grad) {
   const LstmCell& cell = g.s.cell;
   const float* const w_h = a.in(3) + g.s.inputs * g.gates();
   // The outputs serve as carries: after step 0 they hold the gradients of the first state.
-  float *const cs_carry = a.out(kCsPrev), *const h_carry = a.out(kHPrev);
+  float *const cs_carry = a.out(kLstmCsPrev), *const h_carry = a.out(kLstmHPrev);
   for (int64_t t = g.s.steps - 1; t >= 0; --t) {
     const bool last = t + 1 == g.s.steps;
     const int64_t at = t * cell.elements();
     float* const now = gates_grad + t * cell.batch * g.gates();
     RunLstmBackward(cell,
                     {a.state().At(t, cell), t == 0 ? a.in(1) : a.state().cs + at - cell.elements(),
-                     a.peepholes(), a.in(kState + 7) + at, a.in(kState + 8) + at,
+                     a.peepholes(), a.in(kLstmState + 7) + at, a.in(kLstmState + 8) + at,
                      last ? nullptr : cs_carry, last ? nullptr : h_carry, now, cs_carry},
                     a.args.workers);
     TENON_RETURN_IF_ERROR(g.h_grad.Run(now, w_h, h_carry, a.args.scratch, a.args.workers));
@@ -131,23 +141,25 @@ absl::Status ComputeGrads(const SequenceGrad& g, const StepArgs& args) {
   // Without a step nothing writes the gradients of state and weights. The others are zeroed or
   // summed below.
   if (s.steps == 0) {
-    for (int i : {kCsPrev, kHPrev}) std::fill_n(a.out(i), cell.elements(), 0.0f);
-    std::fill_n(a.out(kW), (s.inputs + cell.cells) * g.gates(), 0.0f);
+    for (int i : {kLstmCsPrev, kLstmHPrev}) std::fill_n(a.out(i), cell.elements(), 0.0f);
+    std::fill_n(a.out(kLstmW), (s.inputs + cell.cells) * g.gates(), 0.0f);
   } else {
     TENON_RETURN_IF_ERROR(StepBack(g, a, gates_grad));
     // The h that preceded each step: h_prev, then the outputs of all steps but the last.
     std::copy_n(a.in(2), cell.elements(), h_before);
-    std::copy_n(a.in(kState + 6), (s.steps - 1) * cell.elements(), h_before + cell.elements());
-    float* const wh_grad = a.out(kW) + s.inputs * g.gates();
-    TENON_RETURN_IF_ERROR(g.x_grad.Run(gates_grad, a.in(3), a.out(kX), scratch, args.workers));
-    TENON_RETURN_IF_ERROR(g.wx_grad.Run(a.in(0), gates_grad, a.out(kW), scratch, args.workers));
+    std::copy_n(a.in(kLstmState + 6), (s.steps - 1) * cell.elements(), h_before + cell.elements());
+    float* const wh_grad = a.out(kLstmW) + s.inputs * g.gates();
+    TENON_RETURN_IF_ERROR(g.x_grad.Run(gates_grad, a.in(3), a.out(kLstmX), scratch, args.workers));
+    TENON_RETURN_IF_ERROR(g.wx_grad.Run(a.in(0), gates_grad, a.out(kLstmW), scratch, args.workers));
     TENON_RETURN_IF_ERROR(g.wh_grad.Run(h_before, gates_grad, wh_grad, scratch, args.workers));
   }
-  std::fill_n(a.out(kX) + s.rows() * s.inputs, (s.time - s.steps) * cell.batch * s.inputs, 0.0f);
-  SumRows(gates_grad, s.rows(), g.gates(), a.out(kB), args.workers);
-  RunPeepholeGrads(
-      cell, {s.steps, gates_grad, a.state().cs, a.in(1), a.out(kWci), a.out(kWcf), a.out(kWco)},
-      args.workers);
+  std::fill_n(a.out(kLstmX) + s.rows() * s.inputs, (s.time - s.steps) * cell.batch * s.inputs,
+              0.0f);
+  SumRows(gates_grad, s.rows(), g.gates(), a.out(kLstmB), args.workers);
+  RunPeepholeGrads(cell,
+                   {s.steps, gates_grad, a.state().cs, a.in(1), a.out(kLstmWci), a.out(kLstmWcf),
+                    a.out(kLstmWco)},
+                   args.workers);
   return absl::OkStatus();
 }
 
@@ -172,12 +184,12 @@ absl::Status PrepareSequenceGrad(Prepare& p) {
   return absl::OkStatus();
 }
 
-constexpr uint64_t kTypes = TypeBits(DataType::kFloat, DataType::kHalf);
+constexpr uint64_t kLstmGradTypes = TypeBits(DataType::kFloat, DataType::kHalf);
 
 const CpuKernelSpec kLstmGradKernels[] = {
-    {"LSTMBlockCellGrad", {{"T", kTypes}}, &PrepareCellGrad},
-    {"BlockLSTMGrad", {{"T", kTypes}}, &PrepareSequenceGrad, 0b1},
-    {"BlockLSTMGradV2", {{"T", kTypes}}, &PrepareSequenceGrad, 0b1},
+    {"LSTMBlockCellGrad", {{"T", kLstmGradTypes}}, &PrepareCellGrad},
+    {"BlockLSTMGrad", {{"T", kLstmGradTypes}}, &PrepareSequenceGrad, 0b1},
+    {"BlockLSTMGradV2", {{"T", kLstmGradTypes}}, &PrepareSequenceGrad, 0b1},
 };
 
 }  // namespace

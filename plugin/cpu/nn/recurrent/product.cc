@@ -11,6 +11,8 @@
 #include "graph/op_defs/op_registry.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/products/matmul.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 

@@ -6,7 +6,11 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

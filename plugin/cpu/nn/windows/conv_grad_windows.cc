@@ -8,6 +8,7 @@
 #include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/cpu/nn/windows/float_images.h"
 #include "plugin/cpu/nn/windows/window_filter.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {

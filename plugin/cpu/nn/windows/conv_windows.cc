@@ -17,6 +17,8 @@
 #include "plugin/cpu/nn/windows/float_images.h"
 #include "plugin/cpu/nn/windows/window_filter.h"
 #include "plugin/cpu/nn/windows/window_phase.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -8,10 +8,15 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "graph/tensor/shape.h"
 #include "plugin/cpu/quantize/quantized_range.h"
 #include "plugin/cpu/quantize/quantized_type.h"
 #include "plugin/cpu/quantize/slices.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
 
 namespace tenon::cpu {
 

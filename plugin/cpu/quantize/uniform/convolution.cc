@@ -4,6 +4,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/quantize/uniform/products.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -4,6 +4,7 @@
 #include "plugin/cpu/quantize/type_sets.h"
 #include "plugin/cpu/quantize/uniform/affine.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

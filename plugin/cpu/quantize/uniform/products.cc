@@ -3,6 +3,7 @@
 #include "plugin/cpu/quantize/uniform/products.h"
 
 #include "graph/base/status_macros.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 

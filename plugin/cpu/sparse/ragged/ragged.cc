@@ -9,6 +9,7 @@
 #include "plugin/cpu/elementwise/loops/element_copy.h"
 #include "plugin/cpu/sparse/ragged/splits.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::cpu {
 namespace {

@@ -9,6 +9,8 @@
 #include "graph/op_defs/attr_value.h"
 #include "graph/op_defs/op_registry.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/session_state.h"
 
 namespace tenon::cpu {
 namespace {
