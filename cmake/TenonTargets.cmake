@@ -98,9 +98,9 @@ endfunction()
 # their headers and templates: most of the compile time of a small source. So a name in an anonymous
 # namespace is unique within its library. A batch ends with a folder where it can: a new source then
 # changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, or its speed
-# is not to depend on its neighbours. Sources that match a COLD
-# run once a command, a model or a plug-in: releases optimize their batches little, which takes two thirds
-# of the compile time. Sources that match a LEAN have no loops over elements: their batches leave out five
+# is not to depend on its neighbours. Sources that match a COLD run once a command, a model or a plug-in, and so
+# do sources X.cc beside a source X_loops.cc, which only prepare what runs there: releases optimize their batches
+# little, which takes two thirds of the compile time. Sources that match a LEAN have no loops over elements: their batches leave out five
 # passes of the compiler, which take a fifth of its time and gain nothing there. Sources that include
 # plugin/kernels/kernel.h have batches of their own, since a line of that header compiles all of them: what does not
 # prepare steps does not include it. In the build type Dev all stay alone, which shows that each includes what it needs.
@@ -127,6 +127,10 @@ function(tenon_batches list)
         endif()
       endforeach()
     endforeach()
+    string(REGEX REPLACE "\\.cc$" "_loops.cc" loops "${source}")
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${loops}")
+      set(kind cold)
+    endif()
     if(kind STREQUAL alone)
       list(APPEND result "${source}")
       continue()

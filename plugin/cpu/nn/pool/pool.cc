@@ -1,14 +1,13 @@
 // MaxPool and AvgPool of images and volumes. AvgPool counts only what lies inside the input.
 #include "plugin/cpu/nn/pool/pool.h"
+#include "plugin/cpu/nn/pool/pool_loops.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
-#include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
@@ -67,89 +66,6 @@ absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   return absl::OkStatus();
 }
 
-absl::Status RunAnyPool(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Pool*>(state);
-  const int64_t places = s.out_places();
-  const int64_t bytes = s.out_channels * s.covered_places() * 8;
-  args.workers->ParallelFor(s.batch * places, GrainFor(bytes), [&](int64_t begin, int64_t end) {
-    VisitReal(s.type, [&](auto element, auto zero) {
-      for (int64_t t = begin; t < end; ++t) {
-        const int64_t n = t / places, out = t % places;
-        for (int64_t c = 0; c < s.out_channels; ++c) {
-          element.Put(args.out[0], s.OutputAt(n, out, c),
-                      PoolOne<decltype(zero)>(s, args.in[0], element, n, out, c));
-        }
-      }
-    });
-  });
-  return absl::OkStatus();
-}
-
-// Pools of floating-point types that oneDNN does not have, with the channels side by side: all
-// channels of a place at once, in float or double.
-struct ChannelPool {
-  Pool pool;
-  ElementLoop combine;                            // the sums or maxima, and a place of the input
-  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
-};
-
-constexpr int64_t kTilePlaces = 64;
-
-template <typename A>
-void PoolChannels(const ChannelPool& s, const StepArgs& args, int64_t n, int64_t out, A* sums,
-                  A* wide) {
-  const Pool& q = s.pool;
-  const auto bytes = static_cast<int64_t>(DataTypeSize(q.type));
-  A least = 0;
-  if (q.max) VisitFloat(q.type, [&](auto element) { least = LeastOf<A, decltype(element)>(q); });
-  std::fill(sums, sums + q.out_channels, least);
-  int64_t count = 0;
-  q.ForEachInWindow(out, [&](int64_t place, int64_t) {
-    const void* x = static_cast<const char*>(args.in[0]) + q.InputAt(n, place, 0) * bytes;
-    if (s.widen != nullptr) {
-      s.widen(&x, wide, q.out_channels, 0);
-      x = wide;
-    }
-    const void* const operands[] = {sums, x};
-    s.combine(operands, sums, q.out_channels, 0);
-    ++count;
-  });
-  if (count == 0) std::fill(sums, sums + q.out_channels, A());
-  if (count > 1 && !q.max) {
-    for (int64_t c = 0; c < q.out_channels; ++c) sums[c] /= static_cast<A>(count);
-  }
-  char* const to = static_cast<char*>(args.out[0]) + q.OutputAt(n, out, 0) * bytes;
-  const void* const result = sums;
-  if (s.narrow != nullptr) {
-    s.narrow(&result, to, q.out_channels, 0);
-  } else {
-    memcpy(to, sums, static_cast<size_t>(q.out_channels * bytes));
-  }
-}
-
-int64_t PlaceTiles(const Pool& q) { return (q.out_places() + kTilePlaces - 1) / kTilePlaces; }
-template <typename A>
-size_t ChannelBytes(const Pool& q) {
-  return 2 * AlignedBytes(static_cast<size_t>(q.out_channels) * sizeof(A));
-}
-
-template <typename A>
-absl::Status RunChannelPool(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const ChannelPool*>(state);
-  const Pool& q = s.pool;
-  const int64_t tiles = PlaceTiles(q);
-  return ForEachTile(args, q.batch * tiles, ChannelBytes<A>(q), [&](int64_t tile, char* scratch) {
-    A* const sums = reinterpret_cast<A*>(scratch);
-    A* const wide = reinterpret_cast<A*>(scratch + ChannelBytes<A>(q) / 2);
-    const int64_t first = tile % tiles * kTilePlaces;
-    const int64_t end = std::min(first + kTilePlaces, q.out_places());
-    for (int64_t out = first; out < end; ++out)
-      PoolChannels(s, args, tile / tiles, out, sums, wide);
-    return absl::OkStatus();
-  });
-}
-
-template <typename A>
 void SetChannelPool(Prepare& p, const Pool& q, DataType wide) {
   auto s = std::make_shared<ChannelPool>();
   s->pool = q;
@@ -158,50 +74,17 @@ void SetChannelPool(Prepare& p, const Pool& q, DataType wide) {
     s->widen = FindCastLoop(q.type, wide);
     s->narrow = FindCastLoop(wide, q.type);
   }
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), q.batch * PlaceTiles(q), ChannelBytes<A>(q)));
-  p.set_run(&RunChannelPool<A>, std::move(s));
-}
-
-// Maxima of integers, all channels of a place at once, in the result's memory.
-struct IntegerPool {
-  Pool pool;
-  ElementLoop combine;
-};
-
-absl::Status RunIntegerPool(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const IntegerPool*>(state);
-  const Pool& q = s.pool;
-  const auto bytes = static_cast<int64_t>(DataTypeSize(q.type));
-  const auto row = static_cast<size_t>(q.out_channels * bytes);
-  const int64_t places = q.out_places(), work = q.out_channels * q.covered_places() * bytes;
-  args.workers->ParallelFor(q.batch * places, GrainFor(work), [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t n = t / places;
-      char* const to = static_cast<char*>(args.out[0]) + t * q.out_channels * bytes;
-      bool first = true;
-      q.ForEachInWindow(t % places, [&](int64_t place, int64_t) {
-        const void* const x = static_cast<const char*>(args.in[0]) + q.InputAt(n, place) * bytes;
-        if (first) {
-          memcpy(to, x, row);
-        } else {
-          const void* const operands[] = {to, x};
-          s.combine(operands, to, q.out_channels, 0);
-        }
-        first = false;
-      });
-      if (first) memset(to, 0, row);
-    }
-  });
-  return absl::OkStatus();
+  p.set_scratch_bytes(ChannelPoolScratch(p.workers(), q, wide));
+  p.set_run(FindChannelPool(wide), std::move(s));
 }
 
 // Returns false for what RunAnyPool computes.
 bool PrepareChannelPool(Prepare& p, const Pool& q) {
   if (q.channels_first || q.depth_window != 1) return false;
   if (q.type == DataType::kDouble) {
-    SetChannelPool<double>(p, q, q.type);
+    SetChannelPool(p, q, q.type);
   } else if (q.type == DataType::kHalf || q.type == DataType::kBfloat16) {
-    SetChannelPool<float>(p, q, DataType::kFloat);
+    SetChannelPool(p, q, DataType::kFloat);
   } else {
     const ElementLoop combine = FindElementLoop(ElementOp::kAtLeast, q.type);
     if (!q.max || HasType(kFloatTypes, q.type) || combine == nullptr) return false;

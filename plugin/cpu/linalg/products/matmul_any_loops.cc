@@ -1,0 +1,268 @@
+#include "plugin/cpu/linalg/products/matmul_any_loops.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "graph/tensor/dtype.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/linalg/products/matmul.h"
+#include "plugin/cpu/linalg/products/packed_gemm.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon::cpu {
+namespace {
+
+// The numbers that a product of T is computed in: of a complex number, its two parts.
+template <typename T>
+struct PartsOf {
+  using Real = T;
+  static constexpr int kParts = 1;
+};
+template <typename T>
+struct PartsOf<std::complex<T>> {
+  using Real = T;
+  static constexpr int kParts = 2;
+};
+
+// Rows of the left or columns of the right side in panels of `width`, padded with zeros: of each
+// panel the first element of all, then the second, up to k.
+struct Panels {
+  int64_t count, k;  // rows or columns; elements of each
+  int width;
+  int64_t stride, step;  // from one row or column to the next in the tensor, and within it
+
+  int64_t number() const { return (count + width - 1) / width; }
+  int64_t elements() const { return number() * width * k; }
+};
+
+// Packs one panel as numbers of type A. Of complex ones the imaginary parts lie `parts` numbers
+// behind the real ones.
+template <typename A>
+void PackPanel(const Panels& p, int64_t panel, const void* matrix, DataType type, bool conjugate,
+               typename PartsOf<A>::Real* to, int64_t parts) {
+  const int64_t first = panel * p.width;
+  const int valid = static_cast<int>(std::min<int64_t>(p.width, p.count - first));
+  to += first * p.k;
+  const auto pack = [&](auto load) {
+    for (int64_t i = 0; i < p.k; ++i, to += p.width) {
+      for (int w = 0; w < p.width; ++w) {
+        A x = A();
+        if (w < valid) x = load.template As<A>(matrix, (first + w) * p.stride + i * p.step);
+        if constexpr (kIsComplex<A>) {
+          to[w] = x.real();
+          to[parts + w] = conjugate ? -x.imag() : x.imag();
+        } else {
+          to[w] = x;
+        }
+      }
+    }
+  };
+  VisitKindOf<A>(type, pack);
+  // BatchMatMulV3 multiplies bytes with bfloat16.
+  if constexpr (std::is_same_v<A, float>) VisitInteger(type, pack);
+}
+
+// Adds what is fused to columns [begin, end) of a row of sums, and stores them. `at` is the index
+// of the row's first element in the output. `imaginary` is null for real types.
+template <typename A, typename Real = typename PartsOf<A>::Real>
+void Finish(const AnyMatMul& s, const StepArgs& args, int64_t at, int64_t begin, int64_t end,
+            Real* row, const Real* imaginary) {
+  const MatMulProblem& q = s.q;
+  if constexpr (std::is_floating_point_v<A>) {
+    const auto arg = [&](int i, int64_t element) {
+      A x = 0;
+      VisitFloat(s.out_type, [&](auto load) { x = load.template As<A>(args.in[i], element); });
+      return x;
+    };
+    for (int64_t j = begin; j < end && !q.fused.empty(); ++j) {
+      A x = row[j];
+      if (q.fused.bias >= 0) x += arg(q.fused.bias, j);
+      if (q.fused.add >= 0) x += arg(q.fused.add, at + j);
+      row[j] = static_cast<A>(Activate(q.fused.activation, q.fused.alpha, x));
+    }
+  }
+  VisitKindOf<A>(s.out_type, [&](auto store) {
+    for (int64_t j = begin; j < end; ++j) {
+      if constexpr (kIsComplex<A>) {
+        store.Put(args.out[0], at + j, A(row[j], imaginary[j]));
+      } else {
+        store.Put(args.out[0], at + j, row[j]);
+      }
+    }
+  });
+  // In the thread that made these elements, while they are in its cache.
+  if (q.scale_add) q.scale_add->Run(args, at + begin, at + end);
+}
+
+// The panels, the scratch memory and the tiles of a product of numbers of type A.
+template <typename A>
+struct Blocks {
+  using Real = typename PartsOf<A>::Real;
+  static constexpr int kParts = PartsOf<A>::kParts;
+  // A panel of the right side and the panels of the left side of a tile stay in caches for so many
+  // elements of a row.
+  static constexpr int64_t kDepth = 256;
+  static constexpr int64_t kTileRows = 96, kTilePanels = 32;
+
+  explicit Blocks(const MatMulProblem& q)
+      : gemm(ChoosePackedGemm<Real>()),
+        a{q.m, q.k, gemm.rows, q.transpose_a ? 1 : q.k, q.transpose_a ? q.m : 1},
+        b{q.n, q.k, gemm.columns, q.transpose_b ? q.k : 1, q.transpose_b ? 1 : q.n},
+        tile_panels(kTileRows / gemm.rows),
+        row_tiles((a.number() + tile_panels - 1) / tile_panels),
+        column_tiles((b.number() + kTilePanels - 1) / kTilePanels) {}
+
+  const PackedGemm<Real>& gemm;
+  Panels a, b;
+  int64_t tile_panels;  // of the left side
+  int64_t row_tiles, column_tiles;
+};
+
+// Scratch: both operands in panels, then the sums of one matrix.
+template <typename A>
+class OneProduct {
+ public:
+  using Real = typename PartsOf<A>::Real;
+  static constexpr int kParts = PartsOf<A>::kParts;
+
+  OneProduct(const AnyMatMul& s, const StepArgs& args)
+      : s_(s),
+        args_(args),
+        blocks_(s.q),
+        a_(static_cast<Real*>(args.scratch)),
+        b_(a_ + kParts * blocks_.a.elements()),
+        sums_(b_ + kParts * blocks_.b.elements()) {}
+
+  void PackLeft(const void* matrix) { Pack(blocks_.a, matrix, s_.a_type, s_.q.conjugate_a, a_); }
+  void PackRight(const void* matrix) { Pack(blocks_.b, matrix, s_.b_type, s_.q.conjugate_b, b_); }
+
+  // Tiles depend on the shapes alone: equal bits on any number of threads.
+  void Multiply(int64_t number) {
+    const int64_t tiles = blocks_.row_tiles * blocks_.column_tiles;
+    const int64_t work = s_.q.m * s_.q.n / tiles * s_.q.k + 1;
+    args_.workers->ParallelFor(tiles, 1 + kLeastWork / work, [&](int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end; ++tile)
+        MultiplyTile(number, tile / blocks_.column_tiles, tile % blocks_.column_tiles);
+    });
+  }
+
+ private:
+  static constexpr int64_t kLeastWork = 1 << 18;  // products: less does not pay for a thread
+
+  void Pack(const Panels& panels, const void* matrix, DataType type, bool conjugate, Real* to) {
+    const int64_t bytes = panels.width * panels.k * static_cast<int64_t>(sizeof(A));
+    args_.workers->ParallelFor(panels.number(), GrainFor(bytes), [&](int64_t begin, int64_t end) {
+      for (int64_t panel = begin; panel < end; ++panel)
+        PackPanel<A>(panels, panel, matrix, type, conjugate, to, panels.elements());
+    });
+  }
+
+  // One block of sums for elements [p, p + depth) of the panels.
+  void Block(int64_t i, int64_t j, int64_t p, int64_t depth) {
+    const MatMulProblem& q = s_.q;
+    const PackedGemm<Real>& gemm = blocks_.gemm;
+    const Real* const a = a_ + (i * q.k + p) * gemm.rows;
+    const Real* const b = b_ + (j * q.k + p) * gemm.columns;
+    Real* const c = sums_ + i * gemm.rows * q.n + j * gemm.columns;
+    const int m = static_cast<int>(std::min<int64_t>(gemm.rows, q.m - i * gemm.rows));
+    const int n = static_cast<int>(std::min<int64_t>(gemm.columns, q.n - j * gemm.columns));
+    const auto multiply = [&](int part_a, int part_b, int part_c, SumInto into) {
+      gemm.multiply(depth, a + part_a * blocks_.a.elements(), b + part_b * blocks_.b.elements(), m,
+                    n, c + part_c * q.m * q.n, q.n, into);
+    };
+    multiply(0, 0, 0, p == 0 ? SumInto::kSet : SumInto::kAdd);
+    if constexpr (kParts == 2) {
+      multiply(1, 1, 0, SumInto::kSubtract);
+      multiply(0, 1, 1, p == 0 ? SumInto::kSet : SumInto::kAdd);
+      multiply(1, 0, 1, SumInto::kAdd);
+    }
+  }
+
+  void MultiplyTile(int64_t number, int64_t row_tile, int64_t column_tile) {
+    const MatMulProblem& q = s_.q;
+    const int64_t i0 = row_tile * blocks_.tile_panels, j0 = column_tile * Blocks<A>::kTilePanels;
+    const int64_t i1 = std::min(blocks_.a.number(), i0 + blocks_.tile_panels);
+    const int64_t j1 = std::min(blocks_.b.number(), j0 + Blocks<A>::kTilePanels);
+    for (int64_t p = 0; p < q.k; p += Blocks<A>::kDepth) {
+      for (int64_t j = j0; j < j1; ++j) {
+        for (int64_t i = i0; i < i1; ++i) Block(i, j, p, std::min(Blocks<A>::kDepth, q.k - p));
+      }
+    }
+    const int64_t begin = j0 * blocks_.b.width, end = std::min(q.n, j1 * blocks_.b.width);
+    const int64_t last = std::min(q.m, i1 * blocks_.a.width);
+    for (int64_t r = i0 * blocks_.a.width; r < last; ++r) {
+      Real* const row = sums_ + r * q.n;
+      if (q.k == 0) {
+        for (int part = 0; part < kParts; ++part)
+          std::fill(row + part * q.m * q.n + begin, row + part * q.m * q.n + end, Real());
+      }
+      Finish<A>(s_, args_, (number * q.m + r) * q.n, begin, end, row, row + q.m * q.n);
+    }
+  }
+
+  const AnyMatMul& s_;
+  const StepArgs& args_;
+  const Blocks<A> blocks_;
+  Real* const a_;
+  Real* const b_;
+  Real* const sums_;
+};
+
+template <typename A>
+absl::Status RunAs(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const AnyMatMul*>(state);
+  const MatMulProblem& q = s.q;
+  OneProduct<A> product(s, args);
+  const auto matrix = [](const void* base, DataType type, int64_t element) {
+    return static_cast<const char*>(base) + element * DataTypeSize(type);
+  };
+  for (int64_t i = 0; i < q.batch(); ++i) {
+    // A broadcast operand repeats its matrices: the last one packed may serve again.
+    if (i == 0 || q.a_batch[i] != q.a_batch[i - 1])
+      product.PackLeft(matrix(args.in[0], s.a_type, q.a_batch[i] * q.m * q.k));
+    if (i == 0 || q.b_batch[i] != q.b_batch[i - 1])
+      product.PackRight(matrix(args.in[1], s.b_type, q.b_batch[i] * q.k * q.n));
+    product.Multiply(i);
+  }
+  return absl::OkStatus();
+}
+
+template <typename A>
+AnyMatMulRun RunOf(const MatMulProblem& q) {
+  const Blocks<A> blocks(q);
+  const auto padded = [](const Panels& panels) {
+    return 1.0 * static_cast<double>(panels.number()) * panels.width *
+           static_cast<double>(panels.k);
+  };
+  return {&RunAs<A>, (padded(blocks.a) + padded(blocks.b) + 1.0 * q.m * q.n) * sizeof(A)};
+}
+
+}  // namespace
+
+AnyMatMulRun FindAnyMatMul(DataType out, const MatMulProblem& q) {
+  switch (out) {
+    case DataType::kDouble:
+      return RunOf<double>(q);
+    case DataType::kFloat:
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+      return RunOf<float>(q);
+    case DataType::kComplex64:
+      return RunOf<std::complex<float>>(q);
+    case DataType::kComplex128:
+      return RunOf<std::complex<double>>(q);
+    case DataType::kInt64:
+    case DataType::kUint64:
+      return RunOf<uint64_t>(q);
+    // Integers wrap around, which unsigned arithmetic does in any width.
+    default:
+      return RunOf<uint32_t>(q);
+  }
+}
+
+}  // namespace tenon::cpu

@@ -1,0 +1,33 @@
+// The run functions of FractionalMaxPool, FractionalAvgPool and their gradients. The state is a
+// FractionalPool, of the gradients a FractionalGrad.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "graph/tensor/dtype.h"
+#include "plugin/cpu/nn/pool/fractional_cells.h"
+#include "plugin/cpu/random/generator_state.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon::cpu {
+
+struct FractionalPool {
+  FractionalCells cells;
+  DataType type = DataType::kFloat;
+  bool max = false, pseudo_random = false, deterministic = false;
+  std::shared_ptr<GeneratorState> generator;
+};
+
+absl::Status RunFractionalPool(const void* state, const StepArgs& args);
+
+struct FractionalGrad {
+  FractionalCells cells;
+  DataType type = DataType::kFloat;
+  bool max = false;
+  int gradient_input = 1;  // its boundaries are the next two inputs
+};
+
+absl::Status RunFractionalGrad(const void* state, const StepArgs& args);
+
+}  // namespace tenon::cpu

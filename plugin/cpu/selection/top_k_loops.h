@@ -1,0 +1,28 @@
+// The run functions of TopK and NthElement.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "graph/tensor/dtype.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/elementwise/loops/element_copy.h"
+#include "plugin/kernels/run_fn.h"
+
+namespace tenon::cpu {
+
+struct TopKState {
+  ElementCopy copy;
+  DataType type;
+  int64_t rows = 1, columns = 0, k = 0;
+  DataType index_type = DataType::kInt32;  // TopKV2's
+};
+
+// Returns the run function for elements of type `type`: of TopK, or of NthElement if `nth`. Null
+// for types without an order. The state is a TopKState.
+RunFn FindTopK(DataType type, bool nth);
+
+// Returns the bytes of scratch memory that the run function needs.
+size_t TopKScratch(const Workers& workers, const TopKState& s);
+
+}  // namespace tenon::cpu
