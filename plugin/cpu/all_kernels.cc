@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "plugin/cpu/base/kernel_tables.h"
-#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace cpu::tables {
