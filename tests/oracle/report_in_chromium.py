@@ -5,8 +5,8 @@
     tests/oracle/report_in_chromium.py --pictures FOLDER PAGE.html...
 
 Fails if a script of a page fails, if a page asks for anything but itself, if a tab is wider than the
-window, or if the graph of a page is not drawn
-within 2 s (on a machine that does nothing else).
+window, if the graph of a page is not drawn within 2 s (on a machine that does nothing else), or if
+a page cannot lay out a graph that its library once failed on.
 """
 import argparse
 import pathlib
@@ -24,6 +24,19 @@ WINDOWS = {
 }
 TOO_WIDE = """Math.max(document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.scrollWidth - s.clientWidth))"""
+# Two chains in frames within frames that cross, one of which ends where the other goes on.
+LAYOUT = """(() => {
+  const node = (v, parent) => ({v, parent, width: 10, height: 10});
+  const edge = (v, w) => ({v, w, minlen: 1, weight: 1, width: 0, height: 0});
+  const nodes = [node("outer"), node("frame", "outer"), node("inner", "frame"),
+    ...["a1", "a2", "a3", "a4"].map(v => node(v, "frame")),
+    ...["b1", "b2", "b3", "b4"].map(v => node(v, "inner")), node("b5", "frame"),
+    node("a5", "outer"), node("a6", "outer")];
+  const edges = [["a1", "a2"], ["a2", "a3"], ["a3", "a4"], ["b1", "b2"], ["b2", "b3"], ["b3", "b4"],
+    ["b4", "b5"], ["a4", "a5"], ["a5", "a6"]].map(([v, w]) => edge(v, w));
+  dagre.layout(nodes, edges, {nodesep: 18, ranksep: 22, ranker: "network-simplex"}, {});
+  return nodes.every(n => Number.isFinite(n.x) && Number.isFinite(n.y));
+})()"""
 
 
 def look_at(browser, path, window, folder):
@@ -56,6 +69,11 @@ def look_at(browser, path, window, folder):
         page.wait_for_timeout(100)
         if page.evaluate("document.querySelector('.detail .close') === null"):
             wrong.append(f"a search for {name} shows no node")
+    try:
+        if not page.evaluate(LAYOUT):
+            wrong.append("a small graph has no layout")
+    except Exception as error:  # of the page's script
+        wrong.append(f"a small graph has no layout: {error}")
     if len(requests) != 1:
         wrong.append(f"asks for {requests[1:]}")
     context.close()

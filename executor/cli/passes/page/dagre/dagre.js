@@ -1536,7 +1536,7 @@ dagre.layout = (nodes, edges, layout, state) => {
                                     const node1d = node1.out[0].wNode;
                                     index0 = layer3.indexOf(node0d.v);
                                     index1 = layer3.indexOf(node1d.v);
-                                    if (index0 + 1 === index1 && node0d.out[0].wNode === node1d.out[0].wNode) {
+                                    if (index0 + 1 === index1 && node0d.out?.[0] && node0d.out[0].wNode === node1d.out?.[0]?.wNode) {
                                         exchange(layer1, node0u, node1u);
                                         exchange(layer2, node0, node1);
                                         exchange(layer3, node0d, node1d);
