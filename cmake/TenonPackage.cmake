@@ -88,7 +88,7 @@ foreach(header IN LISTS op_headers)
 endforeach()
 
 install(FILES LICENSE README.md CHANGELOG.md TYPE DOC COMPONENT tenon)
-install(DIRECTORY docs TYPE DOC COMPONENT tenon FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs TYPE DOC COMPONENT tenon FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.json")
 install(FILES cmake/package/graph_run.bash
         DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions" RENAME graph_run COMPONENT tenon)
 install(FILES cmake/package/graph_run.zsh

@@ -36,7 +36,8 @@ check_files() {
       lib/pkgconfig/tenon.pc lib/pkgconfig/tensorflow_c.pc lib/tenon/pkgconfig/tensorflow.pc \
       lib/cmake/Tenon/TenonConfig.cmake lib/cmake/Tenon/TenonConfigVersion.cmake \
       share/zsh/vendor-completions/_graph_run share/fish/vendor_completions.d/graph_run.fish \
-      share/doc/tenon/LICENSE share/doc/tenon/docs/library.md; do
+      share/doc/tenon/LICENSE share/doc/tenon/docs/library.md share/doc/tenon/docs/report.png \
+      share/doc/tenon/docs/graph_run.schema.json; do
     [[ -e $root/$path ]] || complain "there is no $path"
   done
   # In /usr/local these would stand before a TensorFlow that is installed.
