@@ -11,7 +11,9 @@ inline constexpr uint32_t kSignature = 1, kFunctionNode = 3, kFunctionRet = 4, k
 inline constexpr uint32_t kFunctionControlRet = 6, kArgAttr = 7, kArgUniqueId = 8;
 inline constexpr uint32_t kArgAttrsAttr = 1;
 // FunctionDefLibrary.
-inline constexpr uint32_t kGradient = 2, kRegisteredGradient = 3;
+inline constexpr uint32_t kLibraryFunction = 1, kGradient = 2, kRegisteredGradient = 3;
+// GradientDef (a function, its gradient), RegisteredGradient (a gradient, the name nodes give it).
+inline constexpr uint32_t kPairFirst = 1, kPairSecond = 2;
 // OpDef.
 inline constexpr uint32_t kOpName = 1, kInputArg = 2, kOutputArg = 3;
 // ArgDef.

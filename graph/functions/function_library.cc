@@ -51,8 +51,8 @@ GradientEntry ParseGradient(std::string_view wire) {
   WireField f;
   while (reader.Next(&f)) {
     if (f.type != WireType::kBytes) continue;
-    if (f.number == 1) entry.first = f.bytes;
-    if (f.number == 2) entry.second = f.bytes;
+    if (f.number == kPairFirst) entry.first = f.bytes;
+    if (f.number == kPairSecond) entry.second = f.bytes;
   }
   return entry;
 }

@@ -25,8 +25,8 @@ std::pair<std::string_view, std::string_view> ParsePair(std::string_view wire) {
   WireField f;
   while (reader.Next(&f)) {
     if (f.type != WireType::kBytes) continue;
-    if (f.number == 1) pair.first = f.bytes;
-    if (f.number == 2) pair.second = f.bytes;
+    if (f.number == kPairFirst) pair.first = f.bytes;
+    if (f.number == kPairSecond) pair.second = f.bytes;
   }
   return pair;
 }
@@ -126,8 +126,8 @@ absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_
   }
   std::string entry, extra(LibraryAccess::LibraryExtra(graph));
   WireWriter writer(&entry);
-  writer.Bytes(1, function);
-  writer.Bytes(2, gradient);
+  writer.Bytes(kPairFirst, function);
+  writer.Bytes(kPairSecond, gradient);
   WireWriter(&extra).Bytes(kGradient, entry);
   LibraryAccess::SetLibraryExtra(graph, extra);
   return absl::OkStatus();
@@ -137,7 +137,7 @@ absl::Status AddLibrary(Graph& graph, std::string_view library) {
   WireReader reader(library);
   WireField f;
   while (reader.Next(&f)) {
-    if (f.number == 1 && f.type == WireType::kBytes) {
+    if (f.number == kLibraryFunction && f.type == WireType::kBytes) {
       TENON_RETURN_IF_ERROR(AddFunction(graph, f.bytes));
     } else if (f.number == kGradient && f.type == WireType::kBytes) {
       const auto [function, gradient] = ParsePair(f.bytes);

@@ -22,10 +22,25 @@ absl::Status Wrong(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-std::string ValueTypeText(const AttrValue& value) {
-  if (value.kind() != AttrKind::kList) return std::string(AttrKindName(value.kind()));
-  return absl::StrCat("list(", AttrKindName(value.list_kind()), ")");
+// The kind of the first element of the list that is not of `kind`; `kind` if all are.
+AttrKind OtherKind(const AttrValue& list, AttrKind kind) {
+  // The elements of each kind have a field of ListValue, from strings (2) to functions (9).
+  constexpr uint32_t kListField = 1, kFirst = 2, kInts = 3, kTypes = 6, kLast = 9;
+  std::string_view elements;
+  WireField f;
+  for (WireReader reader(list.wire()); reader.Next(&f);) {
+    if (f.number == kListField && f.type == WireType::kBytes) elements = f.bytes;
+  }
+  for (WireReader reader(elements); reader.Next(&f);) {
+    if (f.number < kFirst || f.number > kLast) continue;
+    const bool none = f.type == WireType::kBytes && f.bytes.empty() && f.number >= kInts &&
+                      f.number <= kTypes;  // a packed list without elements
+    const auto other = static_cast<AttrKind>(f.number - kFirst + 1);
+    if (!none && other != kind) return other;
+  }
+  return kind;
 }
+static_assert(static_cast<int>(AttrKind::kString) == 1 && static_cast<int>(AttrKind::kFunc) == 8);
 
 // An attribute without a value counts as an empty list; the elements of an empty list have no type.
 absl::Status CheckAttrType(const AttrDef& def, const AttrValue& value) {
@@ -38,10 +53,11 @@ absl::Status CheckAttrType(const AttrDef& def, const AttrValue& value) {
     return def.is_list
                ? absl::OkStatus()
                : Wrong("AttrValue missing value with expected type '", AttrTypeText(def), "'");
-  const AttrKind element = kind == AttrKind::kList ? value.list_kind() : kind;
-  if ((kind == AttrKind::kList) == def.is_list && element == def.kind) return absl::OkStatus();
-  return Wrong("AttrValue had value with type '", ValueTypeText(value), "' when '",
-               AttrTypeText(def), "' expected");
+  const bool is_list = kind == AttrKind::kList;
+  const AttrKind element = is_list ? OtherKind(value, def.kind) : kind;
+  if (is_list == def.is_list && element == def.kind) return absl::OkStatus();
+  return Wrong("AttrValue had value with type '", is_list ? "list(" : "", AttrKindName(element),
+               is_list ? ")" : "", "' when '", AttrTypeText(def), "' expected");
 }
 
 // The number that the value gives a type: AttrValue.type, of which the last one counts.

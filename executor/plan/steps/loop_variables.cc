@@ -33,6 +33,8 @@ absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input) {
       counts(from);
       if (!IsLoopEdge(graph, from.node, n) || input.fed_only[n]) continue;
       const int32_t loop = schedule.loop_of[n];
+      // There is no next pass: the Merge takes what is fed as any other value.
+      if (loop < 0 && input.fed_only[from.node]) continue;
       if (loop < 0 || graph.num_inputs(n) != 2 || found.nexts.contains(n)) {
         return NodeError(graph, input.calls, n,
                          absl::UnimplementedError(

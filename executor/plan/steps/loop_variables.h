@@ -22,8 +22,10 @@ struct LoopVariables {
                                         // fetched; empty if the schedule has no loop
 };
 
-// UNIMPLEMENTED for a variable outside of all loops, or one that has not exactly two inputs, one of
-// them from a NextIteration; names the node. Merges that are only fed are left out.
+// A Merge with a NextIteration as an input is a variable. It is none if only its fed outputs are
+// needed (PlanInput::fed_only), or if it is outside of all loops and its NextIteration is fed.
+// UNIMPLEMENTED for any other variable outside of all loops, and for one that has not exactly two
+// inputs, one of them from a NextIteration; names the node.
 absl::StatusOr<LoopVariables> FindLoopVariables(const PlanInput& input);
 
 // `next` here and below: the NextIteration of the variable `merge`. Whether the value that `next`

@@ -288,6 +288,34 @@ TEST(Loops, ValuesOfOtherLoopsAreRefused) {
               AllOf(HasSubstr("'b_body' (AddV2)"), HasSubstr("different loops")));
 }
 
+TEST(Loops, AMergeOutsideOfLoopsTakesAFedNextIteration) {
+  const std::string merge =
+      Placeholder("x", "") + Placeholder("skip", "", "DT_BOOL") +
+      Node("switch", "Switch", {"x", "skip"}) + Node("next", "NextIteration", {"merge"}) +
+      Node("merge", "Merge", {"switch", "next"}, "attr { key: 'N' value { i: 2 } }");
+  const std::string loop =
+      Loop("w_", Node("w_body", "AddV2", {"w_switch_x:1", "w_one"}), "zero", "zero", "n");
+  for (const std::string& more : {std::string(), loop}) {
+    const auto session = MakeSession(Numbers() + merge + more);
+    const std::string other = more.empty() ? "zero" : "w_exit_x";
+    for (const bool skip : {false, true}) {
+      const auto out = session->Run({{"x", Floats({2}, {})},
+                                     {"skip", Bool(skip)},
+                                     {"next", Floats({3}, {})},
+                                     {"n", Floats({4}, {})}},
+                                    {"merge", other});
+      ASSERT_TRUE(out.ok()) << out.status();
+      EXPECT_THAT(Values((*out)[0]), ElementsAre(skip ? 3 : 2));
+      EXPECT_THAT(Values((*out)[1]), ElementsAre(more.empty() ? 0 : 4));
+    }
+    const auto not_fed =
+        session->Run({{"x", Floats({2}, {})}, {"skip", Bool(false)}}, {"merge"}).status();
+    EXPECT_EQ(not_fed.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(not_fed.message()),
+                HasSubstr("'next' (NextIteration): it is in no loop"));
+  }
+}
+
 // Adds up the numbers of a For.
 TEST(Loops, ForCountsAsFarAsTheLimit) {
   struct Case {

@@ -1,6 +1,8 @@
 // TF_SetAttr… and TF_OperationGetAttr… against each other.
 #include <cstring>
 
+#include "executor/api/base/attr_checks.h"
+#include "proto/attr_value.pb.h"
 #include "tests/executor/api/c_api_util.h"
 
 namespace tenon {
@@ -280,6 +282,32 @@ TEST_F(Attrs, NullPointersAreErrors) {
   EXPECT_EQ(TF_INVALID_ARGUMENT, code());
   EXPECT_EQ(0, TF_OperationGetNumAttrs(nullptr));
   EXPECT_EQ(-1, TF_OperationGetAttrNameLength(nullptr, 0));
+}
+
+TEST(AttrChecks, EachElementOfAListHasTheType) {
+  pb::AttrValue value;
+  value.mutable_list()->add_s("a");
+  const auto check = [&value](const AttrDef& def) {
+    const std::string wire = value.SerializeAsString();
+    return api::CheckAttr(def, AttrValue(wire));
+  };
+  AttrDef strings, ints;
+  strings.name = ints.name = "v";
+  strings.is_list = ints.is_list = true;
+  strings.kind = AttrKind::kString;
+  strings.allowed_strings = {"a", "b"};
+  ints.kind = AttrKind::kInt;
+  EXPECT_TRUE(check(strings).ok());
+  value.mutable_list()->add_i(3);
+  EXPECT_EQ(check(strings),
+            absl::InvalidArgumentError("AttrValue had value with type 'list(int)' when "
+                                       "'list(string)' expected\n\t for attr 'v'"));
+  EXPECT_EQ(check(ints),
+            absl::InvalidArgumentError("AttrValue had value with type 'list(string)' when "
+                                       "'list(int)' expected\n\t for attr 'v'"));
+  ints.is_list = false;
+  EXPECT_EQ(check(ints), absl::InvalidArgumentError("AttrValue had value with type 'list(string)' "
+                                                    "when 'int' expected\n\t for attr 'v'"));
 }
 
 }  // namespace
