@@ -131,7 +131,7 @@ function timelineTab(open) {
   if (data.times?.critical_path?.links?.length) {
     const c = data.times.critical_path;
     box.append(make("div", "card", make("h3", "", "Critical path"), make("div", "soft", "The longest chain of steps that wait for each other, by measured times."), tableOf([
-      { name: "node", get: r => r.name ?? r.node ?? "", show: r => linkTo(r.name ?? r.node ?? "", open) }, { name: "op", get: r => r.op || "" }, { name: "time", num: true, get: r => r.us ?? 0, show: r => showUs(r.us) }], c.links, 30)));
+      { name: "node", get: r => r.name ?? r.node ?? "", show: r => linkTo(r.name ?? r.node ?? "", open, cutFront(r.name ?? r.node ?? "", 60)) }, { name: "op", get: r => r.op || "" }, { name: "time", num: true, get: r => r.us ?? 0, show: r => showUs(r.us) }], c.links, 30)));
   }
   return box;
 }
