@@ -17,7 +17,7 @@ namespace {
 struct BincountState {
   int64_t rows = 1, columns = 0;
   int64_t bins = 0;
-  DataType index_type;
+  bool is64 = false;  // the numbers are int64, else int32
   bool weighted = false;
   bool binary = false;  // whether a number is there, not how often
 };
@@ -33,7 +33,7 @@ void CountRow(const BincountState& s, int64_t row, const StepArgs& args) {
   CountOf<T>* counts = static_cast<CountOf<T>*>(args.scratch) + row * s.bins;
   std::fill_n(counts, s.bins, CountOf<T>{0});
   for (int64_t i = row * s.columns; i < (row + 1) * s.columns; ++i) {
-    const int64_t bin = LoadIndex(args.in[0], s.index_type, i);
+    const int64_t bin = LoadIndex(args.in[0], s.is64, i);
     // Numbers beyond the last bin are not counted, as in TensorFlow.
     if (bin >= s.bins) continue;
     if (s.binary) {
@@ -51,7 +51,7 @@ absl::Status RunBincount(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const BincountState*>(state);
   for (int64_t i = 0; i < s.rows * s.columns; ++i) {
     // All numbers are checked before threads start: CountRow can then not fail.
-    const int64_t value = LoadIndex(args.in[0], s.index_type, i);
+    const int64_t value = LoadIndex(args.in[0], s.is64, i);
     if (value < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("the numbers must not be negative, number ", i, " is ", value));
@@ -152,7 +152,7 @@ constexpr uint64_t kTypes = kIndexTypes | TypeBits(DataType::kFloat, DataType::k
 // `dims`: of the result, the last of them the bins. The counts lie in scratch, 8 bytes each.
 absl::Status FinishBincount(Prepare& p, std::shared_ptr<BincountState> s, Dims dims) {
   const Shape& weights = p.input_shape(2);
-  s->index_type = p.input_type(0);
+  s->is64 = p.input_type(0) == DataType::kInt64;
   s->bins = dims.back();
   s->weighted = weights.num_elements() > 0;
   TENON_ASSIGN_OR_RETURN(const Shape out, CheckedShape(p, dims));
