@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tests/e2e/opencl_util.h"
 #include "tests/e2e/process_util.h"
 
@@ -56,6 +58,54 @@ INSTANTIATE_TEST_SUITE_P(
                       "ops/EmptyAndScalar", "ops/HostileIndices", "ops/Fill", "ops/OneHot",
                       "ops/MatrixBandPart", "ops/RsqrtGrad", "ops/SigmoidGradSizes",
                       "ops/CastTruncate", "state/ResourceApplyAdam"));
+
+struct Product {
+  int m, n, k;
+  bool transpose_a, transpose_b;
+};
+
+// A GPU's products, on the processor that tests have.
+class OpenClProducts : public OpenCl, public ::testing::WithParamInterface<Product> {};
+
+TEST_P(OpenClProducts, OfAGpuAnswerAsTheHost) {
+  const Product p = GetParam();
+  const auto side = [](const char* name, int rows, int columns, bool transposed) {
+    if (transposed) std::swap(rows, columns);
+    return std::pair(
+        absl::StrCat("node { name: '", name, "' op: 'Placeholder' attr { key: 'dtype' value { ",
+                     "type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: ", rows,
+                     " } dim { size: ", columns, " } } } } } "),
+        absl::StrCat(name, "=", rows, "x", columns, "xf32=random(seed=1)"));
+  };
+  const auto [a, a_spec] = side("a", p.m, p.k, p.transpose_a);
+  const auto [b, b_spec] = side("b", p.k, p.n, p.transpose_b);
+  const auto flag = [](const char* name, bool value) {
+    return absl::StrCat("attr { key: '", name, "' value { b: ", value ? "true" : "false", " } } ");
+  };
+  const std::string graph = TempFile(
+      "product.pbtxt",
+      absl::StrCat(a, b, "node { name: 'y' op: 'MatMul' input: 'a' input: 'b' attr { key: 'T' ",
+                   "value { type: DT_FLOAT } } ", flag("transpose_a", p.transpose_a),
+                   flag("transpose_b", p.transpose_b), "}"));
+  const std::string answer = TempPath("product.npy");
+  const std::vector<std::string> run = {"run", graph, "--input", a_spec, "--input", b_spec};
+  std::vector<std::string> host = run, device = run;
+  host.insert(host.end(), {"--output", "y=@" + answer});
+  ASSERT_EQ(GraphRun(host).exit, 0);
+  device.insert(device.end(), {"--expect", "y=@" + answer, "--device", "OPENCL:0", "--no-fallback",
+                               "--rtol=1e-5", "--atol=1e-4"});
+  const Finished compared = OnDevice(device, {{"TENON_OPENCL_KERNELS", "gpu"}});
+  EXPECT_EQ(compared.exit, 0) << compared.out << compared.err;
+}
+
+// With two compute units these are tiles of 128 x 128, of 128 x 64, of 64 x 64 in parts, and
+// products that are no whole tiles.
+INSTANTIATE_TEST_SUITE_P(All, OpenClProducts,
+                         ::testing::Values(Product{256, 128, 40, false, false},
+                                           Product{128, 128, 48, false, true},
+                                           Product{128, 128, 48, true, false},
+                                           Product{64, 64, 1024, true, true},
+                                           Product{130, 66, 50, false, true}));
 
 TEST_F(OpenCl, ModelRunsWithoutANodeOnTheHost) {
   const std::string model = "tests/golden/models/mlp";

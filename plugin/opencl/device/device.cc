@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "status.h"
 #include "stream.h"
@@ -57,6 +58,13 @@ Context NewContext(cl_device_id device) {
   return context;
 }
 
+// As the variable says, else by the device's type.
+bool HasKernelsOfGpu(cl_device_id id) {
+  const char* const kernels = std::getenv("TENON_OPENCL_KERNELS");
+  if (kernels != nullptr && *kernels != 0) return std::string_view(kernels) == "gpu";
+  return (FactOf<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+}
+
 }  // namespace
 
 const std::vector<cl_device_id>& UsableDevices() {
@@ -106,7 +114,7 @@ Device::Device(cl_device_id id)
       vendor_(TextOf(id, CL_DEVICE_VENDOR) + ", " + TextOf(id, CL_DEVICE_VERSION) + ", driver " +
               TextOf(id, CL_DRIVER_VERSION) + ", " +
               std::to_string(FactOf<cl_uint>(id, CL_DEVICE_MAX_COMPUTE_UNITS)) + " compute units"),
-      is_gpu_((FactOf<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0),
+      is_gpu_(HasKernelsOfGpu(id)),
       compute_units_(static_cast<int>(FactOf<cl_uint>(id, CL_DEVICE_MAX_COMPUTE_UNITS))),
       most_work_items_(FactOf<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE)),
       context_(NewContext(id)),

@@ -10,6 +10,8 @@
 //                              columns are one vector; SHARED_B: all batches have one b; DIRECT_B: b is read
 //                              where it is, without panels
 //   BM, BN, BK, TM, TN         (products of a GPU) the part of a work-group and of a work-item
+//   WHOLE                      float32 without a window; m, n and k are multiples of BM, BN and BK, all steps and
+//                              addresses of four elements. AHEAD: whether local memory is read one k ahead
 
 typedef struct {
   int m, n, k;
@@ -86,6 +88,140 @@ inline void Take4(__local const X_C *from, X_C *to) {
   to[3] = v.s3;
 }
 
+// The results of an item: groups of four rows and columns, each group of a thread beside those of its neighbours.
+#define ROW_OF(i) ((i) / 4 * (BM / ROW_GROUPS) + item_row + (i) % 4)
+#define COLUMN_OF(j) ((j) / 4 * (BN / COLUMN_GROUPS) + item_column + (j) % 4)
+
+#ifdef WHOLE
+#define A_WIDTH (BM + 4)
+#define B_WIDTH (BN + 4)
+
+// An item's loads of a slice of `size` rows or columns. `along_k`: the elements of a row lie side by side.
+inline long FirstOf(int size, bool along_k, int step, int item) {
+  return along_k ? (long)(item / (BK / 4)) * step + item % (BK / 4) * 4
+                 : (long)(item / (size / 4)) * step + item % (size / 4) * 4;
+}
+inline long NextOf(int size, bool along_k, int step) {
+  return (long)(along_k ? ITEMS / (BK / 4) : ITEMS / (size / 4)) * step;
+}
+inline void Fetch(__global const float *from, long next, int loads, float4 *to) {
+#pragma unroll
+  for (int i = 0; i < loads; ++i) to[i] = *(__global const float4 *)(from + i * next);
+}
+inline void Put(const float4 *from, int loads, int size, bool along_k, int item,
+                __local float *slice) {
+  const int width = size + 4;
+#pragma unroll
+  for (int i = 0; i < loads; ++i) {
+    const int at = item + i * ITEMS;
+    if (along_k) {
+      __local float *const to = slice + at % (BK / 4) * 4 * width + at / (BK / 4);
+      to[0] = from[i].x;
+      to[width] = from[i].y;
+      to[2 * width] = from[i].z;
+      to[3 * width] = from[i].w;
+    } else {
+      *(__local float4 *)(slice + at / (size / 4) * width + at % (size / 4) * 4) = from[i];
+    }
+  }
+}
+
+// What an item multiplies for one k.
+inline void TakeSides(__local const float *a, __local const float *b, float *left, float *right) {
+#pragma unroll
+  for (int g = 0; g < ROW_GROUPS; ++g) Take4(a + g * (BM / ROW_GROUPS), left + g * 4);
+#pragma unroll
+  for (int g = 0; g < COLUMN_GROUPS; ++g) Take4(b + g * (BN / COLUMN_GROUPS), right + g * 4);
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_whole(
+    TENSOR(const X_S, a), TENSOR(const X_S, b), TENSOR(X_S, c), const Product p EPILOGUE_ARGUMENTS) {
+  __local float __attribute__((aligned(16))) slice_a[2][BK * A_WIDTH];
+  __local float __attribute__((aligned(16))) slice_b[2][BK * B_WIDTH];
+  OPEN(a);
+  OPEN(b);
+  OPEN(c);
+  EPILOGUE_OPEN
+  const int item = get_local_id(0);
+  const int row0 = get_group_id(1) * BM, column0 = get_group_id(0) * BN;
+  const int item_row = item / (BN / TN) * 4, item_column = item % (BN / TN) * 4;
+#ifdef SPLIT
+  const int batch = get_group_id(2) / SPLIT, part = get_group_id(2) % SPLIT;
+  const int depth = (p.k / BK + SPLIT - 1) / SPLIT * BK;
+  const int k_begin = part * depth, k_end = min(k_begin + depth, p.k);
+  c += (ulong)part * (get_num_groups(2) / SPLIT) * p.m * p.c_step;
+#else
+  const int batch = get_group_id(2), k_begin = 0, k_end = p.k;
+#endif
+  const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
+  a += outer * p.a_outer + inner * p.a_inner;
+  b += outer * p.b_outer + inner * p.b_inner;
+  c += (ulong)batch * p.m * p.c_step;
+
+  const long a_k = TRANSPOSE_A ? p.a_step : 1, b_k = TRANSPOSE_B ? 1 : p.b_step;
+  a += k_begin * a_k + (long)row0 * (TRANSPOSE_A ? 1 : p.a_step) +
+       FirstOf(BM, !TRANSPOSE_A, p.a_step, item);
+  b += k_begin * b_k + (long)column0 * (TRANSPOSE_B ? p.b_step : 1) +
+       FirstOf(BN, TRANSPOSE_B, p.b_step, item);
+  const long a_next = NextOf(BM, !TRANSPOSE_A, p.a_step);
+  const long b_next = NextOf(BN, TRANSPOSE_B, p.b_step);
+
+  X_C sum[TM][TN];
+#pragma unroll
+  for (int i = 0; i < TM; ++i)
+#pragma unroll
+    for (int j = 0; j < TN; ++j) sum[i][j] = 0;
+  float4 next_a[A_LOADS / 4], next_b[B_LOADS / 4];
+  if (k_begin < k_end) {
+    Fetch(a, a_next, A_LOADS / 4, next_a);
+    Fetch(b, b_next, B_LOADS / 4, next_b);
+    Put(next_a, A_LOADS / 4, BM, !TRANSPOSE_A, item, slice_a[0]);
+    Put(next_b, B_LOADS / 4, BN, TRANSPOSE_B, item, slice_b[0]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k0 = k_begin, side = 0; k0 < k_end; k0 += BK, side ^= 1) {
+    const bool more = k0 + BK < k_end;
+    if (more) {
+      a += BK * a_k;
+      b += BK * b_k;
+      Fetch(a, a_next, A_LOADS / 4, next_a);
+      Fetch(b, b_next, B_LOADS / 4, next_b);
+    }
+    __local const float *const from_a = slice_a[side] + item_row;
+    __local const float *const from_b = slice_b[side] + item_column;
+    float left[1 + AHEAD][TM], right[1 + AHEAD][TN];
+    if (AHEAD) TakeSides(from_a, from_b, left[0], right[0]);
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      const int now = AHEAD ? k % 2 : 0, read = k + AHEAD;
+      if (read < BK)
+        TakeSides(from_a + read * A_WIDTH, from_b + read * B_WIDTH, left[AHEAD ? 1 - now : 0],
+                  right[AHEAD ? 1 - now : 0]);
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) sum[i][j] = fma(left[now][i], right[now][j], sum[i][j]);
+    }
+    if (more) {
+      Put(next_a, A_LOADS / 4, BM, !TRANSPOSE_A, item, slice_a[side ^ 1]);
+      Put(next_b, B_LOADS / 4, BN, TRANSPOSE_B, item, slice_b[side ^ 1]);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int row = row0 + ROW_OF(i);
+#pragma unroll
+    for (int j = 0; j < TN; ++j) {
+      const int column = column0 + COLUMN_OF(j);
+      X_C v = sum[i][j];
+      const ulong at = (ulong)row * p.c_step + column;
+      EPILOGUE
+      X_PUT(c, at, v);
+    }
+  }
+}
+#else
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
     TENSOR(const X_S, a), TENSOR(const X_S, b), TENSOR(X_S, c), const Product p, const Window w
     EPILOGUE_ARGUMENTS) {
@@ -208,11 +344,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
 
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
-    const int row = row0 + i / 4 * (BM / ROW_GROUPS) + item_row + i % 4;
+    const int row = row0 + ROW_OF(i);
     if (row >= p.m) continue;
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
-      const int column = column0 + j / 4 * (BN / COLUMN_GROUPS) + item_column + j % 4;
+      const int column = column0 + COLUMN_OF(j);
       if (column >= p.n) continue;
       X_C v = sum[i][j];
       const ulong at = (ulong)row * p.c_step + column;
@@ -221,6 +357,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
     }
   }
 }
+#endif
 #endif
 
 #ifdef JOIN
