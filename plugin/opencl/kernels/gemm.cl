@@ -88,6 +88,32 @@ inline void Take4(__local const X_C *from, X_C *to) {
   to[3] = v.s3;
 }
 
+// What a work-group computes: its part of k, and the first elements of its batch. With SPLIT its results are one of
+// SPLIT summands, which gemm_join adds.
+typedef struct {
+  int k_begin, k_end;
+  long a, b, c;
+} Part;
+
+inline Part PartOf(const Product p) {
+  Part part = {0, p.k, 0, 0, 0};
+#ifdef SPLIT
+  const int batches = get_num_groups(2) / SPLIT, batch = get_group_id(2) / SPLIT;
+  const int summand = get_group_id(2) % SPLIT;
+  const int depth = ((p.k + BK - 1) / BK + SPLIT - 1) / SPLIT * BK;
+  part.k_begin = summand * depth;
+  part.k_end = min(part.k_begin + depth, p.k);
+  part.c = (long)summand * batches * p.m * p.c_step;
+#else
+  const int batch = get_group_id(2);
+#endif
+  const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
+  part.a = outer * p.a_outer + inner * p.a_inner;
+  part.b = outer * p.b_outer + inner * p.b_inner;
+  part.c += (long)batch * p.m * p.c_step;
+  return part;
+}
+
 // The results of an item: groups of four rows and columns, each group of a thread beside those of its neighbours.
 #define ROW_OF(i) ((i) / 4 * (BM / ROW_GROUPS) + item_row + (i) % 4)
 #define COLUMN_OF(j) ((j) / 4 * (BN / COLUMN_GROUPS) + item_column + (j) % 4)
@@ -145,18 +171,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_whole(
   const int item = get_local_id(0);
   const int row0 = get_group_id(1) * BM, column0 = get_group_id(0) * BN;
   const int item_row = item / (BN / TN) * 4, item_column = item % (BN / TN) * 4;
-#ifdef SPLIT
-  const int batch = get_group_id(2) / SPLIT, part = get_group_id(2) % SPLIT;
-  const int depth = (p.k / BK + SPLIT - 1) / SPLIT * BK;
-  const int k_begin = part * depth, k_end = min(k_begin + depth, p.k);
-  c += (ulong)part * (get_num_groups(2) / SPLIT) * p.m * p.c_step;
-#else
-  const int batch = get_group_id(2), k_begin = 0, k_end = p.k;
-#endif
-  const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
-  a += outer * p.a_outer + inner * p.a_inner;
-  b += outer * p.b_outer + inner * p.b_inner;
-  c += (ulong)batch * p.m * p.c_step;
+  const Part part = PartOf(p);
+  const int k_begin = part.k_begin, k_end = part.k_end;
+  a += part.a;
+  b += part.b;
+  c += part.c;
 
   const long a_k = TRANSPOSE_A ? p.a_step : 1, b_k = TRANSPOSE_B ? 1 : p.b_step;
   a += k_begin * a_k + (long)row0 * (TRANSPOSE_A ? 1 : p.a_step) +
@@ -232,21 +251,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiles(
   OPEN(c);
   EPILOGUE_OPEN
   const int item = get_local_id(0);
-#ifdef SPLIT
-  // This group's part of k; its results are one of SPLIT summands, which gemm_join adds.
-  const int batch = get_group_id(2) / SPLIT, part = get_group_id(2) % SPLIT;
-  const int depth = ((p.k + BK - 1) / BK + SPLIT - 1) / SPLIT * BK;
-  const int k_begin = part * depth, k_end = min(k_begin + depth, p.k);
-  c += (ulong)part * (get_num_groups(2) / SPLIT) * p.m * p.c_step;
-#else
-  const int batch = get_group_id(2), k_begin = 0, k_end = p.k;
-#endif
-  {
-    const long outer = batch / p.batches_inner, inner = batch % p.batches_inner;
-    a += outer * p.a_outer + inner * p.a_inner;
-    b += outer * p.b_outer + inner * p.b_inner;
-    c += (ulong)batch * p.m * p.c_step;
-  }
+  const Part part = PartOf(p);
+  const int k_begin = part.k_begin, k_end = part.k_end;
+  a += part.a;
+  b += part.b;
+  c += part.c;
   const int row0 = get_group_id(1) * BM, column0 = get_group_id(0) * BN;
   const int item_row = item / (BN / TN) * 4, item_column = item % (BN / TN) * 4;
 
