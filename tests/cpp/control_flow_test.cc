@@ -117,6 +117,17 @@ TEST(CppCase, TakesBranchesInBraces) {
   Function f([](Tensor i, Tensor x) { return Case(i, {[&] { return x; }, [&] { return -x; }}); });
   EXPECT_EQ(f(Tensor(0), Tensor(3.f)).item<float>(), 3);
   EXPECT_EQ(f(Tensor(1), Tensor(3.f)).item<float>(), -3);
+  using Two = std::pair<Tensor, Tensor>;
+  const auto two = [](Tensor i, Tensor x) {
+    return Case<Two>(i, {[&] { return Two(x, 1); }, [&] { return Two(-x, 2); }});
+  };
+  Function g(two);
+  for (const int i : {0, 1, 7}) {
+    const float expected = i == 0 ? 3 : -3;
+    EXPECT_EQ(two(Tensor(i), Tensor(3.f)).first.item<float>(), expected);
+    EXPECT_EQ(g(Tensor(i), Tensor(3.f)).first.item<float>(), expected);
+    EXPECT_EQ(g(Tensor(i), Tensor(3.f)).second.item<int32_t>(), i == 0 ? 1 : 2);
+  }
 }
 
 TEST(CppWhile, SaysWhatItsBodyChanges) {

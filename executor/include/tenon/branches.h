@@ -235,7 +235,8 @@ auto Case(const Tensor& index, const std::vector<F>& branches, Where where = Whe
                       where);
 }
 // Branches that stand in braces and give a Tensor each: Case(i, {[&] { return x; }, [&] { return
-// -x; }}).
+// -x; }}). Those that give something else in braces say what: Case<std::pair<Tensor, Tensor>>(i,
+// {...}).
 inline Tensor Case(const Tensor& index, std::initializer_list<std::function<Tensor()>> branches,
                    Where where = Where::current()) {
   return Case<Tensor>(index, std::vector<std::function<Tensor()>>(branches), where);
