@@ -14,6 +14,7 @@
 
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 
 namespace tenon {
 namespace {
@@ -92,8 +93,10 @@ using tenon::AbiWatch;
 
 extern "C" {
 
-TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) {
+TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len) try {
   return tenon::NewBuffer({static_cast<const char*>(proto), proto == nullptr ? 0 : proto_len});
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TF_Buffer* TF_NewBuffer(void) {

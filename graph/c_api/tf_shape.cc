@@ -4,12 +4,15 @@
 
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 
 using tenon::IsThere;
 
 extern "C" {
 
-TF_Shape* TF_NewShape(void) { return tenon::NewForPlugin<TF_Shape>("TF_Shape"); }
+TF_Shape* TF_NewShape(void) try { return tenon::NewForPlugin<TF_Shape>("TF_Shape"); } catch (...) {
+  return tenon::WithoutMemory();
+}
 void TF_DeleteShape(TF_Shape* shape) { tenon::DeleteForPlugin("TF_Shape", shape); }
 int TF_ShapeDims(const TF_Shape* shape) { return IsThere(shape) ? shape->shape.rank() : -1; }
 

@@ -12,6 +12,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/without_memory.h"
 
 namespace tenon {
 
@@ -101,7 +102,7 @@ void TSL_DeleteStatus(TSL_Status* s) {
   tenon::GiveOrBury(s);
 }
 
-void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
+void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) try {
   if (!IsThere(s, "TF_SetStatus")) return;
   // `msg` may point into the message that is about to be replaced.
   std::string message = code == TSL_OK || msg == nullptr ? "" : msg;
@@ -109,9 +110,11 @@ void TSL_SetStatus(TSL_Status* s, TSL_Code code, const char* msg) {
   s->code = code >= TSL_OK && code <= TSL_UNAUTHENTICATED ? code : TSL_UNKNOWN;
   s->message = std::move(message);
   s->payloads.clear();
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
-void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
+void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) try {
   // An OK status has no payloads, as in absl::Status.
   if (!IsThere(s, "TF_SetPayload") || key == nullptr || value == nullptr || s->code == TSL_OK)
     return;
@@ -121,6 +124,8 @@ void TSL_SetPayload(TSL_Status* s, const char* key, const char* value) {
     return;
   }
   s->payloads.emplace_back(key, value);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* capture) {
@@ -128,7 +133,7 @@ void TSL_ForEachPayload(const TSL_Status* s, TSL_PayloadVisitor visitor, void* c
   for (const auto& [key, value] : s->payloads) visitor(key.c_str(), value.c_str(), capture);
 }
 
-void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) {
+void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context) try {
   if (!IsThere(s, "TF_SetStatusFromIOError")) return;
   // 0 is no error: the status becomes OK, without a message.
   s->payloads.clear();
@@ -136,6 +141,8 @@ void TSL_SetStatusFromIOError(TSL_Status* s, int error_code, const char* context
   s->message = error_code == 0
                    ? ""
                    : absl::StrCat(context == nullptr ? "" : context, "; ", strerror(error_code));
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 // A deleted status must not read as success.

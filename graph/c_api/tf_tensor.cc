@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/c_api/arguments.h"
@@ -15,6 +17,7 @@
 #include "graph/c_api/plugin_hold.h"
 #include "graph/c_api/tensor_guards.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/tensor/tensor_proto.h"
 #include "tensorflow/c/c_api.h"
 
@@ -91,7 +94,11 @@ extern "C" {
 
 TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, void* data,
                         size_t len, void (*deallocator)(void* data, size_t len, void* arg),
-                        void* deallocator_arg) {
+                        void* deallocator_arg) try {
+  // TF_NewTensor takes ownership of the memory in any case, also on a failure.
+  absl::Cleanup free_memory = [&] {
+    if (deallocator != nullptr) deallocator(data, len, deallocator_arg);
+  };
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
   if (shape && !tenon::CanBeElements(DataTypeFromC(dtype), *shape, len)) shape.reset();
   if (data == nullptr && len > 0) shape.reset();
@@ -103,24 +110,24 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
     buffer = Buffer::Allocate(len);
     if (buffer != nullptr && len != 0) std::memcpy(buffer->data(), data, len);
   } else if (shape && deallocator != nullptr) {
-    buffer = Buffer::Wrap(
-        data, len, tenon::RunDeallocator,
-        new tenon::Deallocator(deallocator, deallocator_arg, tenon::CurrentCallback()));
+    auto release = std::make_unique<tenon::Deallocator>(deallocator, deallocator_arg,
+                                                        tenon::CurrentCallback());
+    buffer = Buffer::Wrap(data, len, tenon::RunDeallocator, release.get());
+    static_cast<void>(release.release());
+    std::move(free_memory).Cancel();
   } else if (shape) {
     buffer = Buffer::Wrap(data, len, nullptr, nullptr);
-  }
-  // TF_NewTensor takes ownership of the memory in any case, also on a failure.
-  if ((copy || buffer == nullptr) && deallocator != nullptr) {
-    deallocator(data, len, deallocator_arg);
   }
   if (buffer == nullptr) return nullptr;
   return tenon::NewTensorHandle(
       Tensor(DataTypeFromC(dtype), *std::move(shape), BufferRef::Adopt(buffer)));
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 size_t TF_TensorDefaultAlignment(void) { return tenon::kTensorAlignment; }
 
-TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) {
+TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dims, size_t len) try {
   std::optional<Shape> shape = tenon::CheckedShape(dtype, dims, num_dims, len);
   if (!shape) return nullptr;
   const tenon::DataType type = DataTypeFromC(dtype);
@@ -134,26 +141,32 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
   if (!tenon::IsMemcpyable(type)) std::memset(buffer->data(), 0, bytes);
   if (type == tenon::DataType::kString) buffer->set_string_count(shape->num_elements());
   return tenon::NewTensorHandle(Tensor(type, *std::move(shape), BufferRef::Adopt(buffer)));
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
+TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) try {
   if (!IsThere(tensor)) return nullptr;
   // A lent handle has no share, and only shares tell whether the buffer has one owner.
   tenon::HandleLoans::Share(tensor);
   const BufferRef& buffer = tensor->share;
   return buffer && buffer->owned() && buffer->unique() ? tensor : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
   return tenon::DataTypeToC(IsThere(tensor) ? tensor->dtype : tenon::DataType::kInvalid);
 }
 
-void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
+void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) try {
   if (!IsThere(tensor) || num_dims < 0 || (num_dims > 0 && dims == nullptr)) return;
   absl::StatusOr<Shape> shape = Shape::Make(absl::MakeConstSpan(dims, num_dims));
   if (!shape.ok() || shape->num_elements() != tensor->shape.num_elements()) return;
   tenon::HandleLoans::Share(tensor);
   tensor->shape = *std::move(shape);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 int TF_NumDims(const TF_Tensor* tensor) { return IsThere(tensor) ? tensor->shape.rank() : -1; }
@@ -173,7 +186,7 @@ int64_t TF_TensorElementCount(const TF_Tensor* tensor) {
 }
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to,
-                          const int64_t* new_dims, int num_new_dims, TF_Status* status) {
+                          const int64_t* new_dims, int num_new_dims, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"from", from}, {"to", to}}, status)) return;
   const auto fail = [status](const char* message) {
     TF_SetStatus(status, TF_INVALID_ARGUMENT, message);
@@ -195,6 +208,8 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   }
   tenon::HandleLoans::Share(to);
   to->Set(Tensor(DataTypeFromC(type), *std::move(shape), from->value().buffer()));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 // Strings count as aligned: no kernel loads the elements as vectors. So does what a device
@@ -205,7 +220,7 @@ bool TF_TensorIsAligned(const TF_Tensor* tensor) {
                              tenon::IsAligned(tensor->data()));
 }
 
-void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) {
+void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"from", from}, {"to", to}}, status)) return;
   absl::StatusOr<Tensor> tensor = tenon::TensorFromWire(tenon::BufferBytes(*from));
   // TensorFlow's code and message for bytes that are no TensorProto.
@@ -215,6 +230,8 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to, TF_Status* status)
   if (!tensor.ok()) return tenon::StatusToC(tensor.status(), status);
   tenon::HandleLoans::Share(to);
   to->Set(*std::move(tensor));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

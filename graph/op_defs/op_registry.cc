@@ -6,9 +6,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <deque>
+#include <unordered_map>
 
-#include "absl/base/call_once.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -35,10 +36,13 @@ struct OpRegistry::Impl {
   // no lock.
   std::unique_ptr<BuiltinOp[]> builtin_ops;
   absl::flat_hash_map<std::string_view, BuiltinOp*> builtin;
-  // Filled at the first question that `builtin` does not answer, and like it from then on.
-  absl::once_flag signatures_read;
+  // Filled at the first question that `builtin` does not answer, and like it from then on. No
+  // once_flag: one of Abseil's waits for ever after an exception, as where memory is short, and its
+  // map is not to be used any more.
+  absl::Mutex signatures_mu;
+  std::atomic<bool> signatures_read{false};
   std::deque<BuiltinOp> signature_ops;
-  absl::flat_hash_map<std::string_view, BuiltinOp*> signatures;
+  std::unordered_map<std::string_view, BuiltinOp*> signatures;
 
   absl::Mutex mu;
   absl::flat_hash_map<std::string_view, OpDef*> registered ABSL_GUARDED_BY(mu);
@@ -59,6 +63,10 @@ struct OpRegistry::Impl {
   }
 
   void ReadSignatures() {
+    absl::MutexLock lock(&signatures_mu);
+    if (signatures_read.load(std::memory_order_acquire)) return;
+    signatures.clear();
+    signature_ops.clear();
     for (std::string_view table : SignatureTables()) {
       for (std::string_view row : absl::StrSplit(table, '\n', absl::SkipEmpty())) {
         BuiltinOp& op = signature_ops.emplace_back();
@@ -66,12 +74,13 @@ struct OpRegistry::Impl {
         signatures.emplace(row.substr(0, row.find('|')), &op);
       }
     }
+    signatures_read.store(true, std::memory_order_release);
   }
 
   // The built-in op of the name; null if there is none.
   BuiltinOp* FindBuiltin(std::string_view name) {
     if (const auto it = builtin.find(name); it != builtin.end()) return it->second;
-    absl::call_once(signatures_read, [this] { ReadSignatures(); });
+    if (!signatures_read.load(std::memory_order_acquire)) ReadSignatures();
     const auto it = signatures.find(name);
     return it == signatures.end() ? nullptr : it->second;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -287,15 +288,17 @@ struct KernelRegistry::Impl {
 
   void AddBuiltin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (has_builtin) return;
-    has_builtin = true;
+    // All are made before the first is added: if memory is short, the next question starts anew.
+    std::vector<std::pair<std::string_view, KernelPtr>> made;
     for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
       for (const CpuKernelSpec& spec : family) {
-        std::vector<KernelPtr>& kernels = by_op[spec.op];
-        kernels.push_back(FromCpuSpec(spec, kHostDevice));
+        made.emplace_back(spec.op, FromCpuSpec(spec, kHostDevice));
         if (OpRegistry::Global().Facts(spec.op).other_devices != OtherDevices::kNever)
-          kernels.push_back(FromCpuSpec(spec, kDefaultDevice));
+          made.emplace_back(spec.op, FromCpuSpec(spec, kDefaultDevice));
       }
     }
+    has_builtin = true;
+    for (auto& [op, kernel] : made) by_op[op].push_back(std::move(kernel));
   }
   // Built-in kernels are added at the first question, not by a constructor: plug-ins may register
   // before the host's static objects are made, and a process that asks for none pays nothing.

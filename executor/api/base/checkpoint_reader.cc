@@ -8,6 +8,7 @@
 #include "executor/api/base/arguments.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/saved_model/bundle/bundle_reader.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -72,17 +73,21 @@ using tenon::api::InfoOf;
 
 extern "C" {
 
-TF_CheckpointReader* TF_NewCheckpointReader(const char* filename, TF_Status* status) {
+TF_CheckpointReader* TF_NewCheckpointReader(const char* filename, TF_Status* status) try {
   if (!AllGiven({{"filename", filename}}, status)) return nullptr;
   const absl::StatusOr<TF_CheckpointReader*> reader = tenon::api::OpenCheckpoint(filename);
   tenon::StatusToC(reader.status(), status);
   return reader.value_or(nullptr);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeleteCheckpointReader(TF_CheckpointReader* reader) { tenon::DeleteHandle(reader); }
 
-int TF_CheckpointReaderHasTensor(TF_CheckpointReader* reader, const char* name) {
+int TF_CheckpointReaderHasTensor(TF_CheckpointReader* reader, const char* name) try {
   return IsThere(reader) && InfoOf(reader, name).ok();
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 int TF_CheckpointReaderSize(TF_CheckpointReader* reader) {
@@ -95,35 +100,44 @@ const char* TF_CheckpointReaderGetVariable(TF_CheckpointReader* reader, int inde
   return reader->names[index].c_str();
 }
 
-TF_DataType TF_CheckpointReaderGetVariableDataType(TF_CheckpointReader* reader, const char* name) {
+TF_DataType TF_CheckpointReaderGetVariableDataType(TF_CheckpointReader* reader,
+                                                   const char* name) try {
   if (!IsThere(reader)) return static_cast<TF_DataType>(0);
   const absl::StatusOr<tenon::BundleReader::TensorInfo> info = InfoOf(reader, name);
   return static_cast<TF_DataType>(info.ok() ? static_cast<int>(info->dtype) : 0);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-int TF_CheckpointReaderGetVariableNumDims(TF_CheckpointReader* reader, const char* name) {
+int TF_CheckpointReaderGetVariableNumDims(TF_CheckpointReader* reader, const char* name) try {
   if (!IsThere(reader)) return -1;
   const absl::StatusOr<tenon::BundleReader::TensorInfo> info = InfoOf(reader, name);
   return info.ok() ? info->shape.rank() : -1;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_CheckpointReaderGetVariableShape(TF_CheckpointReader* reader, const char* name,
-                                         int64_t* dims, int num_dims, TF_Status* status) {
+                                         int64_t* dims, int num_dims, TF_Status* status) try {
   if (!AllGiven({{"reader", reader}, {"name", name}}, status) ||
       !tenon::api::IsArray("dims", dims, num_dims, status))
     return;
   const absl::StatusOr<tenon::BundleReader::TensorInfo> info = InfoOf(reader, name);
   tenon::StatusToC(info.ok() ? tenon::api::CopyDims(*info, dims, num_dims) : info.status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 TF_Tensor* TF_CheckpointReaderGetTensor(TF_CheckpointReader* reader, const char* name,
-                                        TF_Status* status) {
+                                        TF_Status* status) try {
   if (!AllGiven({{"reader", reader}, {"name", name}}, status)) return nullptr;
   const absl::Status known = InfoOf(reader, name).status();
   absl::StatusOr<tenon::Tensor> tensor =
       known.ok() ? reader->bundle.Read(name) : absl::StatusOr<tenon::Tensor>(known);
   tenon::StatusToC(tensor.status(), status);
   return tensor.ok() ? tenon::NewTensorHandle(*std::move(tensor)) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/api/base/arguments.h"
+#include "graph/c_api/without_memory.h"
 
 namespace tenon::api {
 namespace {
@@ -57,24 +58,32 @@ int TF_DeviceListCount(const TF_DeviceList* list) {
   return tenon::IsThere(list) ? static_cast<int>(list->devices.size()) : -1;
 }
 
-const char* TF_DeviceListName(const TF_DeviceList* list, int index, TF_Status* status) {
+const char* TF_DeviceListName(const TF_DeviceList* list, int index, TF_Status* status) try {
   const ListedDevice* const device = DeviceAt(list, index, status);
   return device == nullptr ? nullptr : device->name.c_str();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-const char* TF_DeviceListType(const TF_DeviceList* list, int index, TF_Status* status) {
+const char* TF_DeviceListType(const TF_DeviceList* list, int index, TF_Status* status) try {
   const ListedDevice* const device = DeviceAt(list, index, status);
   return device == nullptr ? nullptr : device->type.c_str();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int64_t TF_DeviceListMemoryBytes(const TF_DeviceList* list, int index, TF_Status* status) {
+int64_t TF_DeviceListMemoryBytes(const TF_DeviceList* list, int index, TF_Status* status) try {
   const ListedDevice* const device = DeviceAt(list, index, status);
   return device == nullptr ? -1 : device->memory_bytes;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-uint64_t TF_DeviceListIncarnation(const TF_DeviceList* list, int index, TF_Status* status) {
+uint64_t TF_DeviceListIncarnation(const TF_DeviceList* list, int index, TF_Status* status) try {
   const ListedDevice* const device = DeviceAt(list, index, status);
   return device == nullptr ? 0 : device->incarnation;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "executor/api/base/arguments.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/kernels/log_listeners.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
@@ -42,24 +43,38 @@ int UnusedPort() {
 
 extern "C" {
 
-TF_Server* TF_NewServer(const void* proto, size_t proto_len, TF_Status* status) {
+TF_Server* TF_NewServer(const void* proto, size_t proto_len, TF_Status* status) try {
   if (tenon::api::IsBytes("proto", proto, proto_len, status)) tenon::api::RefuseServer(status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_ServerStart(TF_Server*, TF_Status* status) { tenon::api::RefuseServer(status); }
-void TF_ServerStop(TF_Server*, TF_Status* status) { tenon::api::RefuseServer(status); }
+void TF_ServerStart(TF_Server*, TF_Status* status) try {
+  tenon::api::RefuseServer(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
+}
+void TF_ServerStop(TF_Server*, TF_Status* status) try {
+  tenon::api::RefuseServer(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
+}
 void TF_ServerJoin(TF_Server*, TF_Status* status) { tenon::api::RefuseServer(status); }
 const char* TF_ServerTarget(TF_Server*) { return nullptr; }
 void TF_DeleteServer(TF_Server*) {}
 
-TF_Buffer* TFE_GetServerDef(const char* text_proto, TF_Status* status) {
+TF_Buffer* TFE_GetServerDef(const char* text_proto, TF_Status* status) try {
   if (tenon::api::AllGiven({{"text_proto", text_proto}}, status)) tenon::api::RefuseServer(status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_MakeInternalErrorStatus(TF_Status* status, const char* errMsg) {
+void TF_MakeInternalErrorStatus(TF_Status* status, const char* errMsg) try {
   tenon::StatusToC(absl::InternalError(absl::NullSafeStringView(errMsg)), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_InitMain(const char*, int*, char***) {}
@@ -71,11 +86,13 @@ int TF_PickUnusedPortOrDie(void) {
   std::abort();
 }
 
-void TF_RegisterLogListener(void (*listener)(const char*)) {
+void TF_RegisterLogListener(void (*listener)(const char*)) try {
   if (listener != nullptr) tenon::AddLogListener(listener);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
-void TF_RegisterFilesystemPlugin(const char* plugin_filename, TF_Status* status) {
+void TF_RegisterFilesystemPlugin(const char* plugin_filename, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"plugin_filename", plugin_filename}}, status)) return;
   if (::access(plugin_filename, F_OK) != 0) {
     return tenon::StatusToC(
@@ -86,6 +103,8 @@ void TF_RegisterFilesystemPlugin(const char* plugin_filename, TF_Status* status)
   tenon::StatusToC(absl::UnimplementedError(
                        absl::StrCat(plugin_filename, ": this host has no plug-ins for files")),
                    status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "proto/config.pb.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -34,7 +35,8 @@ void TF_SetXlaConstantFoldingDisabled(unsigned char should_enable) {
 }
 
 TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
-                           unsigned char gpu_memory_allow_growth, unsigned int num_cpu_devices) {
+                           unsigned char gpu_memory_allow_growth,
+                           unsigned int num_cpu_devices) try {
   tenon::pb::ConfigProto config;
   (*config.mutable_device_count())["CPU"] = static_cast<int>(num_cpu_devices);
   config.set_inter_op_parallelism_threads(1);  // TensorFlow asks for one here
@@ -44,12 +46,16 @@ TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
                                                               : tenon::pb::OptimizerOptions::OFF);
   if (enable_xla_compilation != 0) tenon::api::cpu_global_jit.store(1);
   return tenon::NewBuffer(config.SerializeAsString());
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace) {
+TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace) try {
   tenon::pb::RunOptions options;
   if (enable_full_trace != 0) options.set_trace_level(tenon::pb::RunOptions::FULL_TRACE);
   return tenon::NewBuffer(options.SerializeAsString());
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 }  // extern "C"

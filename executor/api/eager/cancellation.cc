@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/c_api/without_memory.h"
+
 namespace tenon::eager {
 
 void CancellationManager::Cancel() {
@@ -54,8 +56,10 @@ using tenon::IsThere;
 
 extern "C" {
 
-TFE_CancellationManager* TFE_NewCancellationManager(void) {
+TFE_CancellationManager* TFE_NewCancellationManager(void) try {
   return TFE_CancellationManager::Pool::New();
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TFE_DeleteCancellationManager(TFE_CancellationManager* manager) {
@@ -64,8 +68,10 @@ void TFE_DeleteCancellationManager(TFE_CancellationManager* manager) {
   TFE_CancellationManager::Pool::Delete(manager);
 }
 
-void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager) {
+void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager) try {
   if (IsThere(manager)) manager->manager->Cancel();
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 bool TFE_CancellationManagerIsCancelled(TFE_CancellationManager* manager) {
@@ -83,10 +89,12 @@ TFE_CancellationToken TFE_CancellationManagerGetToken(TFE_CancellationManager* m
 bool TFE_CancellationManagerRegisterCallback(TFE_CancellationManager* manager,
                                              TFE_CancellationToken token,
                                              const TFE_CancelCallback* c_callback,
-                                             const char* /*callback_name*/) {
+                                             const char* /*callback_name*/) try {
   if (!IsThere(manager) || c_callback == nullptr || c_callback->callback == nullptr) return false;
   return manager->manager->Register(
       token, [callback = *c_callback] { callback.callback(callback.context); });
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 bool TFE_CancellationManagerDeregisterCallback(TFE_CancellationManager* manager,

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
 
 namespace tenon::eager {
 namespace {
@@ -42,6 +43,8 @@ absl::Status CheckOp(const TFE_Op* op) {
     return absl::InvalidArgumentError("Invalid op: it is deleted");
   if (op->shell->generation.load(std::memory_order_relaxed) != op->generation)
     return absl::InvalidArgumentError("Invalid op: its context is deleted");
+  if (op->lacks_memory) [[unlikely]]
+    return OutOfMemory();
   return absl::OkStatus();
 }
 
@@ -64,6 +67,7 @@ absl::Status Open(TFE_Op& op, TFE_Context* shell, std::string_view name) {
   op.device = nullptr;
   op.cancellation = nullptr;
   op.has_custom = false;
+  op.lacks_memory = false;
   op.next_arg = entry->is_function ? -1 : 0;
   return absl::OkStatus();
 }

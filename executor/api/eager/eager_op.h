@@ -31,6 +31,7 @@ struct TFE_Op {
   // input sets attributes.
   int next_arg = 0;
   bool has_custom = false;      // an input is, or was, on a custom device
+  bool lacks_memory = false;    // for an attribute, so that the op cannot be executed
   TFE_Op* next_idle = nullptr;  // of HandlePool
 
   // Drops all inputs, with the references to them.
@@ -39,7 +40,8 @@ struct TFE_Op {
 
 namespace tenon::eager {
 
-// INVALID_ARGUMENT if the op is null or deleted, or if its context is deleted.
+// INVALID_ARGUMENT if the op is null or deleted, or if its context is deleted; RESOURCE_EXHAUSTED
+// if it lacks memory.
 absl::Status CheckOp(const TFE_Op* op);
 // The context of an op for which CheckOp returned OK.
 inline Context& ContextOf(const TFE_Op& op) { return *op.shell->context.load(); }

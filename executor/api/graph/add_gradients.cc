@@ -10,6 +10,7 @@
 #include "executor/api/graph/graph_mark.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/gradients/gradients.h"
 #include "tenon/tenon_c.h"
 #include "tensorflow/c/c_api.h"
@@ -146,7 +147,7 @@ extern "C" {
 
 void TENON_AddGradients(TF_Graph* g, const char* prefix, const TF_Output* y, int ny,
                         const TF_Output* x, int nx, const TF_Output* dx, TF_Operation* const* stops,
-                        int num_stops, TF_Status* status, TF_Output* dy) {
+                        int num_stops, TF_Status* status, TF_Output* dy) try {
   using tenon::api::IsArray;
   if (!tenon::api::AllGiven({{"g", g}}, status) || !IsArray("y", y, ny, status) ||
       !IsArray("x", x, nx, status) || !IsArray("stops", stops, num_stops, status) ||
@@ -160,16 +161,22 @@ void TENON_AddGradients(TF_Graph* g, const char* prefix, const TF_Output* y, int
                                       dx,
                                       absl::MakeConstSpan(stops, num_stops)};
   tenon::StatusToC(tenon::api::AddTo(call, dy), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny, TF_Output* x,
-                               int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) {
+                               int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) try {
   TENON_AddGradients(g, prefix, y, ny, x, nx, dx, nullptr, 0, status, dy);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx, TF_Output* dx,
-                     TF_Status* status, TF_Output* dy) {
+                     TF_Status* status, TF_Output* dy) try {
   TF_AddGradientsWithPrefix(g, nullptr, y, ny, x, nx, dx, status, dy);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -19,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/api/base/arguments.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "proto/api_def.pb.h"
 #include "proto/op_def.pb.h"
 #include "tensorflow/c/c_api.h"
@@ -236,7 +237,7 @@ using tenon::api::IsBytes;
 
 extern "C" {
 
-TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status) {
+TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status) try {
   if (!AllGiven({{"op_list_buffer", op_list_buffer}}, status)) return nullptr;
   tenon::pb::OpList ops;
   if (op_list_buffer->length > INT_MAX ||
@@ -250,22 +251,28 @@ TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer, TF_Status* status) {
     for (const tenon::pb::OpDef& op : ops.op()) map->ops[op.name()] = tenon::api::ApiOf(op);
   }
   return map;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeleteApiDefMap(TF_ApiDefMap* apimap) { tenon::DeleteHandle(apimap); }
 
 void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text, size_t text_len,
-                     TF_Status* status) {
+                     TF_Status* status) try {
   if (!AllGiven({{"api_def_map", api_def_map}}, status) || !IsBytes("text", text, text_len, status))
     return;
   tenon::StatusToC(tenon::api::Put(*api_def_map, {text, text_len}), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map, const char* name, size_t name_len,
-                           TF_Status* status) {
+                           TF_Status* status) try {
   if (!AllGiven({{"api_def_map", api_def_map}}, status) || !IsBytes("name", name, name_len, status))
     return nullptr;
   return tenon::api::Get(*api_def_map, std::string(name, name_len));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -11,6 +11,7 @@
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
 #include "plugin/host/c_api/attr_errors.h"
@@ -323,116 +324,158 @@ using tenon::api::GetOne;
 extern "C" {
 
 TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* oper, const char* attr_name,
-                                            TF_Status* status) {
+                                            TF_Status* status) try {
   const absl::StatusOr<TF_AttrMetadata> data = tenon::api::Describe(oper, attr_name);
   StatusToC(data.status(), status);
   return data.ok() ? *data : TF_AttrMetadata{0, -1, TF_ATTR_STRING, -1};
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name, void* value,
-                               size_t max_length, TF_Status* status) {
+                               size_t max_length, TF_Status* status) try {
   StatusToC(tenon::api::GetString(oper, attr_name, value, max_length), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrStringList(TF_Operation* oper, const char* attr_name, void** values,
                                    size_t* lengths, int max_values, void* storage,
-                                   size_t storage_size, TF_Status* status) {
+                                   size_t storage_size, TF_Status* status) try {
   StatusToC(tenon::api::GetStrings(oper, attr_name, values, lengths, max_values,
                                    static_cast<char*>(storage), storage_size),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrInt(TF_Operation* oper, const char* attr_name, int64_t* value,
-                            TF_Status* status) {
+                            TF_Status* status) try {
   StatusToC(GetOne(oper, attr_name, AttrKind::kInt, &AttrValue::AsInt, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrIntList(TF_Operation* oper, const char* attr_name, int64_t* values,
-                                int max_values, TF_Status* status) {
+                                int max_values, TF_Status* status) try {
   StatusToC(GetList(oper, attr_name, &AttrValue::AsIntList, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrFloat(TF_Operation* oper, const char* attr_name, float* value,
-                              TF_Status* status) {
+                              TF_Status* status) try {
   StatusToC(GetOne(oper, attr_name, AttrKind::kFloat, &AttrValue::AsFloat, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrFloatList(TF_Operation* oper, const char* attr_name, float* values,
-                                  int max_values, TF_Status* status) {
+                                  int max_values, TF_Status* status) try {
   StatusToC(GetList(oper, attr_name, &AttrValue::AsFloatList, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrBool(TF_Operation* oper, const char* attr_name, unsigned char* value,
-                             TF_Status* status) {
+                             TF_Status* status) try {
   StatusToC(GetOne(oper, attr_name, AttrKind::kBool, &AttrValue::AsBool, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrBoolList(TF_Operation* oper, const char* attr_name, unsigned char* values,
-                                 int max_values, TF_Status* status) {
+                                 int max_values, TF_Status* status) try {
   StatusToC(GetList(oper, attr_name, &AttrValue::AsBoolList, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrType(TF_Operation* oper, const char* attr_name, TF_DataType* value,
-                             TF_Status* status) {
+                             TF_Status* status) try {
   StatusToC(GetOne(oper, attr_name, AttrKind::kType, &AttrValue::AsType, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrTypeList(TF_Operation* oper, const char* attr_name, TF_DataType* values,
-                                 int max_values, TF_Status* status) {
+                                 int max_values, TF_Status* status) try {
   StatusToC(GetList(oper, attr_name, &AttrValue::AsTypeList, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name, int64_t* value,
-                              int num_dims, TF_Status* status) {
+                              int num_dims, TF_Status* status) try {
   StatusToC(tenon::api::GetShape(oper, attr_name, value, num_dims), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name, int64_t** dims,
                                   int* num_dims, int num_shapes, int64_t* storage, int storage_size,
-                                  TF_Status* status) {
+                                  TF_Status* status) try {
   StatusToC(
       tenon::api::GetShapes(oper, attr_name, dims, num_dims, num_shapes, storage, storage_size),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrTensorShapeProto(TF_Operation* oper, const char* attr_name,
-                                         TF_Buffer* value, TF_Status* status) {
+                                         TF_Buffer* value, TF_Status* status) try {
   StatusToC(tenon::api::GetShapeProto(oper, attr_name, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrTensorShapeProtoList(TF_Operation* oper, const char* attr_name,
                                              TF_Buffer** values, int max_values,
-                                             TF_Status* status) {
+                                             TF_Status* status) try {
   StatusToC(tenon::api::GetShapeProtos(oper, attr_name, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name, TF_Tensor** value,
-                               TF_Status* status) {
+                               TF_Status* status) try {
   StatusToC(tenon::api::GetTensor(oper, attr_name, value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name, TF_Tensor** values,
-                                   int max_values, TF_Status* status) {
+                                   int max_values, TF_Status* status) try {
   StatusToC(tenon::api::GetTensors(oper, attr_name, values, max_values), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OperationGetAttrValueProto(TF_Operation* oper, const char* attr_name,
-                                   TF_Buffer* output_attr_value, TF_Status* status) {
+                                   TF_Buffer* output_attr_value, TF_Status* status) try {
   StatusToC(tenon::api::GetValueProto(oper, attr_name, output_attr_value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-int TF_OperationGetNumAttrs(TF_Operation* oper) {
+int TF_OperationGetNumAttrs(TF_Operation* oper) try {
   return tenon::IsThere(oper) ? static_cast<int>(tenon::api::AttrNames(*oper).size()) : 0;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-int TF_OperationGetAttrNameLength(TF_Operation* oper, int i) {
+int TF_OperationGetAttrNameLength(TF_Operation* oper, int i) try {
   if (!tenon::IsThere(oper) || i < 0) return -1;
   const std::vector<std::string_view> names = tenon::api::AttrNames(*oper);
   return static_cast<size_t>(i) < names.size() ? static_cast<int>(names[i].size()) : -1;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-void TF_OperationGetAttrName(TF_Operation* oper, int i, char* output, TF_Status* status) {
+void TF_OperationGetAttrName(TF_Operation* oper, int i, char* output, TF_Status* status) try {
   StatusToC(tenon::api::GetAttrName(oper, i, output), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 #include "executor/compile/passes/evaluator.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -141,13 +142,15 @@ absl::StatusOr<std::optional<Tensor>> ConstantValue(TF_Graph& graph, Output outp
 extern "C" {
 
 unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_Output output, TF_Tensor** result,
-                                     TF_Status* status) {
+                                     TF_Status* status) try {
   if (!tenon::api::AllGiven({{"graph", graph}, {"result", result}}, status)) return 0;
   *result = nullptr;
   const absl::StatusOr<TF_Tensor*> value = tenon::api::ConstantTensor(graph, output);
   tenon::StatusToC(value.status(), status);
   if (value.ok()) *result = *value;
   return *result != nullptr ? 1 : 0;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

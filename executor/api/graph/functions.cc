@@ -14,6 +14,7 @@
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/functions/library_merge.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
@@ -223,7 +224,7 @@ TF_Function* TF_GraphToFunctionWithControlOutputs(
     int num_opers, const TF_Operation* const* opers, int ninputs, const TF_Output* inputs,
     int noutputs, const TF_Output* outputs, const char* const* output_names, int ncontrol_outputs,
     const TF_Operation* const* control_outputs, const char* const* control_output_names,
-    const TF_FunctionOptions*, const char* description, TF_Status* status) {
+    const TF_FunctionOptions*, const char* description, TF_Status* status) try {
   if (!AllGiven({{"fn_body", fn_body}, {"fn_name", fn_name}}, status) ||
       !IsArray("opers", opers, std::max(num_opers, 0), status) ||
       !IsArray("inputs", inputs, ninputs, status) ||
@@ -237,6 +238,8 @@ TF_Function* TF_GraphToFunctionWithControlOutputs(
                                 absl::MakeConstSpan(control_outputs, ncontrol_outputs),
                                 control_output_names, description}),
       status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Function* TF_GraphToFunction(const TF_Graph* fn_body, const char* fn_name,
@@ -244,50 +247,62 @@ TF_Function* TF_GraphToFunction(const TF_Graph* fn_body, const char* fn_name,
                                 const TF_Operation* const* opers, int ninputs,
                                 const TF_Output* inputs, int noutputs, const TF_Output* outputs,
                                 const char* const* output_names, const TF_FunctionOptions* opts,
-                                const char* description, TF_Status* status) {
+                                const char* description, TF_Status* status) try {
   return TF_GraphToFunctionWithControlOutputs(
       fn_body, fn_name, append_hash_to_fn_name, num_opers, opers, ninputs, inputs, noutputs,
       outputs, output_names, 0, nullptr, nullptr, opts, description, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 const char* TF_FunctionName(TF_Function* func) {
   return tenon::IsThere(func) ? func->name.c_str() : nullptr;
 }
 
-void TF_FunctionToFunctionDef(TF_Function* func, TF_Buffer* output_func_def, TF_Status* status) {
+void TF_FunctionToFunctionDef(TF_Function* func, TF_Buffer* output_func_def,
+                              TF_Status* status) try {
   if (!AllGiven({{"func", func}, {"output_func_def", output_func_def}}, status)) return;
   StatusToC(tenon::FillBuffer(func->wire, output_func_def), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_Function* TF_FunctionImportFunctionDef(const void* proto, size_t proto_len, TF_Status* status) {
+TF_Function* TF_FunctionImportFunctionDef(const void* proto, size_t proto_len,
+                                          TF_Status* status) try {
   if (!IsBytes("proto", proto, proto_len, status)) return nullptr;
   return tenon::api::NewFunction(
       tenon::api::FunctionOf({static_cast<const char*>(proto), proto_len}), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_FunctionSetAttrValueProto(TF_Function* func, const char* attr_name, const void* proto,
-                                  size_t proto_len, TF_Status* status) {
+                                  size_t proto_len, TF_Status* status) try {
   if (!AllGiven({{"func", func}, {"attr_name", attr_name}}, status) ||
       !IsBytes("proto", proto, proto_len, status))
     return;
   StatusToC(
       tenon::api::SetFunctionAttr(*func, attr_name, {static_cast<const char*>(proto), proto_len}),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_FunctionGetAttrValueProto(TF_Function* func, const char* attr_name,
-                                  TF_Buffer* output_attr_value, TF_Status* status) {
+                                  TF_Buffer* output_attr_value, TF_Status* status) try {
   if (!AllGiven(
           {{"func", func}, {"attr_name", attr_name}, {"output_attr_value", output_attr_value}},
           status))
     return;
   StatusToC(tenon::api::GetFunctionAttr(*func, attr_name, output_attr_value), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_DeleteFunction(TF_Function* func) { tenon::DeleteHandle(func); }
 
 void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func, const TF_Function* grad,
-                          TF_Status* status) {
+                          TF_Status* status) try {
   if (!AllGiven({{"g", g}}, status)) return;
   if (func == nullptr) {
     return StatusToC(
@@ -299,6 +314,8 @@ void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func, const TF_Functio
     return;
   absl::MutexLock lock(&g->mutex);
   StatusToC(tenon::api::CopyFunction(*g, *func, grad), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 int TF_GraphNumFunctions(TF_Graph* g) {
@@ -307,7 +324,7 @@ int TF_GraphNumFunctions(TF_Graph* g) {
   return static_cast<int>(g->graph.functions().size());
 }
 
-int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Status* status) {
+int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Status* status) try {
   if (!AllGiven({{"g", g}}, status) || !IsArray("funcs", funcs, max_func > 0 ? 1 : 0, status))
     return 0;
   absl::ReaderMutexLock lock(&g->mutex);
@@ -318,9 +335,11 @@ int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Stat
     funcs[i] = TF_Function::Pool::New(std::string(function.name), std::string(function.wire));
   }
   return static_cast<int>(count);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_GraphRemoveFunction(TF_Graph* g, const char* func_name, TF_Status* status) {
+void TF_GraphRemoveFunction(TF_Graph* g, const char* func_name, TF_Status* status) try {
   if (!AllGiven({{"g", g}, {"func_name", func_name}}, status)) return;
   absl::MutexLock lock(&g->mutex);
   if (g->graph.FindFunction(func_name) == nullptr) {
@@ -330,6 +349,8 @@ void TF_GraphRemoveFunction(TF_Graph* g, const char* func_name, TF_Status* statu
   }
   tenon::RemoveFunction(g->graph, func_name);
   ++g->version;
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

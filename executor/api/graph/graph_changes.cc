@@ -10,6 +10,7 @@
 #include "executor/api/graph/node_checks.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
@@ -178,21 +179,25 @@ using tenon::api::IsOf;
 
 extern "C" {
 
-void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst, TF_Status* status) {
+void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}}, status)) return;
   absl::MutexLock lock(&graph->mutex);
   StatusToC(tenon::api::UpdateEdge(*graph, new_src, dst), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_AddOperationControlInput(TF_Graph* graph, TF_Operation* op, TF_Operation* input) {
+void TF_AddOperationControlInput(TF_Graph* graph, TF_Operation* op, TF_Operation* input) try {
   if (!IsOf(op, graph) || !IsOf(input, graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->graph.AddControlInput(op->node, input->node);
   tenon::api::NoteChange(*graph, op->node);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
-                TF_Buffer* attr_value_proto, TF_Status* status) {
+                TF_Buffer* attr_value_proto, TF_Status* status) try {
   if (!AllGiven({{"graph", graph},
                  {"op", op},
                  {"attr_name", attr_name},
@@ -200,14 +205,18 @@ void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                 status))
     return;
   StatusToC(tenon::api::SetAttr(graph, op, attr_name, attr_value_proto), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name, TF_Status* status) {
+void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}, {"op", op}, {"attr_name", attr_name}}, status)) return;
   StatusToC(tenon::api::ClearAttr(graph, op, attr_name), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_SetFullType(TF_Graph* graph, TF_Operation* op, const TF_Buffer* full_type_proto) {
+void TF_SetFullType(TF_Graph* graph, TF_Operation* op, const TF_Buffer* full_type_proto) try {
   if (!IsOf(op, graph) || !tenon::IsThere(full_type_proto)) return;
   const std::string_view type = tenon::BufferBytes(*full_type_proto);
   if (tenon::CheckWire(tenon::WireMessage::kFullType, type, {tenon::api::kDeepestMessages})
@@ -215,21 +224,27 @@ void TF_SetFullType(TF_Graph* graph, TF_Operation* op, const TF_Buffer* full_typ
     return;
   absl::MutexLock lock(&graph->mutex);
   tenon::api::SetFullType(*graph, op->node, type);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
-void TF_SetRequestedDevice(TF_Graph* graph, TF_Operation* op, const char* device) {
+void TF_SetRequestedDevice(TF_Graph* graph, TF_Operation* op, const char* device) try {
   if (!IsOf(op, graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->graph.SetDevice(op->node, absl::NullSafeStringView(device));
   op->device.store(nullptr, std::memory_order_release);
   tenon::api::NoteChange(*graph, op->node);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
-void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op) {
+void TF_RemoveAllControlInputs(TF_Graph* graph, TF_Operation* op) try {
   if (!IsOf(op, graph)) return;
   absl::MutexLock lock(&graph->mutex);
   graph->graph.SetInputs(op->node, graph->graph.data_inputs(op->node), {});
   tenon::api::NoteChange(*graph, op->node);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require) {
@@ -239,10 +254,12 @@ void TF_SetRequireShapeInferenceFns(TF_Graph* graph, bool require) {
 }
 
 void TF_AddWhileInputHack(TF_Graph* graph, TF_Output new_src, TF_Operation* dst,
-                          TF_Status* status) {
+                          TF_Status* status) try {
   if (!AllGiven({{"graph", graph}, {"dst", dst}}, status)) return;
   absl::MutexLock lock(&graph->mutex);
   StatusToC(tenon::api::AddWhileInput(*graph, new_src, dst), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

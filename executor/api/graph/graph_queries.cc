@@ -7,6 +7,7 @@
 #include "executor/api/graph/node_checks.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
@@ -81,11 +82,13 @@ using tenon::api::kHiddenOperations;
 
 extern "C" {
 
-TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) {
+TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) try {
   if (!IsThere(graph) || oper_name == nullptr) return nullptr;
   absl::MutexLock lock(&graph->mutex);
   const tenon::NodeId n = graph->graph.FindNode(oper_name);
   return n == tenon::kNoNode ? nullptr : &graph->operations[n];
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
@@ -99,14 +102,16 @@ TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
   }
 }
 
-void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def, TF_Status* status) {
+void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}, {"output_graph_def", output_graph_def}}, status)) return;
   absl::ReaderMutexLock lock(&graph->mutex);
   StatusToC(tenon::FillBuffer(tenon::ExportWithDefaults(graph->graph), output_graph_def), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name, TF_Buffer* output_op_def,
-                      TF_Status* status) {
+                      TF_Status* status) try {
   if (!AllGiven({{"graph", graph}, {"op_name", op_name}, {"output_op_def", output_op_def}}, status))
     return;
   absl::ReaderMutexLock lock(&graph->mutex);
@@ -115,36 +120,46 @@ void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name, TF_Buffer* output_op
                 ? tenon::OpNotRegistered(op_name)
                 : tenon::FillBuffer(tenon::api::OpDefBytes(graph->graph, *op), output_op_def),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_GraphVersions(TF_Graph* graph, TF_Buffer* output_version_def, TF_Status* status) {
+void TF_GraphVersions(TF_Graph* graph, TF_Buffer* output_version_def, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}, {"output_version_def", output_version_def}}, status)) return;
   absl::ReaderMutexLock lock(&graph->mutex);
   StatusToC(tenon::FillBuffer(graph->graph.versions_wire(), output_version_def), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output, const int64_t* dims,
-                            const int num_dims, TF_Status* status) {
+                            const int num_dims, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}}, status) ||
       !tenon::api::IsArray("dims", dims, std::max(num_dims, 0), status))
     return;
   absl::MutexLock lock(&graph->mutex);
   StatusToC(tenon::api::MergeGivenShape(*graph, output, dims, num_dims), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output, TF_Status* status) {
+int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output, TF_Status* status) try {
   if (!AllGiven({{"graph", graph}}, status)) return -1;
   absl::MutexLock lock(&graph->mutex);
   const absl::StatusOr<tenon::PartialShape> shape = tenon::api::ShapeOfOutput(*graph, output);
   StatusToC(shape.status(), status);
   return shape.ok() ? shape->rank() : -1;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims, int num_dims,
-                            TF_Status* status) {
+                            TF_Status* status) try {
   if (!AllGiven({{"graph", graph}}, status)) return;
   absl::MutexLock lock(&graph->mutex);
   StatusToC(tenon::api::ReadShape(*graph, output, dims, num_dims), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

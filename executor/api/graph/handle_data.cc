@@ -7,6 +7,7 @@
 #include "executor/api/graph/node_checks.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/tensor/shape_wire.h"
 #include "proto/shape_inference_result.pb.h"
 #include "tensorflow/c/c_api.h"
@@ -64,15 +65,17 @@ absl::Status SetHandleData(TF_Graph& graph, TF_Output output, std::string_view w
 
 extern "C" {
 
-TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output) {
+TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output) try {
   if (!tenon::IsThere(graph)) return nullptr;
   absl::MutexLock lock(&graph->mutex);
   const std::string data = tenon::api::HandleDataOf(*graph, output);
   return data.empty() ? nullptr : tenon::NewBuffer(data);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output, const void* proto,
-                              size_t proto_len, TF_Status* status) {
+                              size_t proto_len, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"graph", graph}}, status) ||
       !tenon::api::IsBytes("proto", proto, proto_len, status))
     return;
@@ -80,6 +83,8 @@ void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output, const void* pro
   tenon::StatusToC(
       tenon::api::SetHandleData(*graph, output, {static_cast<const char*>(proto), proto_len}),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

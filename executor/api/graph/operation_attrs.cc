@@ -10,6 +10,7 @@
 #include "executor/api/base/arguments.h"
 #include "executor/api/graph/tf_operation_description.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/ir/colocation.h"
 #include "graph/tensor/shape_wire.h"
 #include "graph/tensor/tensor_proto.h"
@@ -147,13 +148,15 @@ namespace attr = tenon::attr;
 extern "C" {
 
 void TF_SetAttrString(TF_OperationDescription* desc, const char* attr_name, const void* value,
-                      size_t length) {
+                      size_t length) try {
   if (!CanSetText(desc, attr_name, value, length)) return;
   desc->builder.SetAttr(attr_name, attr::String({static_cast<const char*>(value), length}));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrStringList(TF_OperationDescription* desc, const char* attr_name,
-                          const void* const* values, const size_t* lengths, int num_values) {
+                          const void* const* values, const size_t* lengths, int num_values) try {
   if (!CanSet(desc, attr_name, values, num_values) || !CanSet(desc, attr_name, lengths, num_values))
     return;
   std::vector<std::string_view> strings;
@@ -163,75 +166,99 @@ void TF_SetAttrStringList(TF_OperationDescription* desc, const char* attr_name,
   }
   if (attr_name == tenon::kColocationAttr) return tenon::api::SetColocation(*desc, strings);
   desc->builder.SetAttr(attr_name, attr::StringList(strings));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_SetAttrInt(TF_OperationDescription* desc, const char* attr_name, int64_t value) {
+void TF_SetAttrInt(TF_OperationDescription* desc, const char* attr_name, int64_t value) try {
   if (CanSet(desc, attr_name, nullptr, 0)) desc->builder.SetAttr(attr_name, attr::Int(value));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrIntList(TF_OperationDescription* desc, const char* attr_name, const int64_t* values,
-                       int num_values) {
+                       int num_values) try {
   tenon::api::SetList(desc, attr_name, values, num_values, attr::IntList);
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_SetAttrFloat(TF_OperationDescription* desc, const char* attr_name, float value) {
+void TF_SetAttrFloat(TF_OperationDescription* desc, const char* attr_name, float value) try {
   if (CanSet(desc, attr_name, nullptr, 0)) desc->builder.SetAttr(attr_name, attr::Float(value));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrFloatList(TF_OperationDescription* desc, const char* attr_name, const float* values,
-                         int num_values) {
+                         int num_values) try {
   tenon::api::SetList(desc, attr_name, values, num_values, attr::FloatList);
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_SetAttrBool(TF_OperationDescription* desc, const char* attr_name, unsigned char value) {
+void TF_SetAttrBool(TF_OperationDescription* desc, const char* attr_name, unsigned char value) try {
   if (CanSet(desc, attr_name, nullptr, 0)) desc->builder.SetAttr(attr_name, attr::Bool(value != 0));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrBoolList(TF_OperationDescription* desc, const char* attr_name,
-                        const unsigned char* values, int num_values) {
+                        const unsigned char* values, int num_values) try {
   if (!CanSet(desc, attr_name, values, num_values)) return;
   // A bool that is neither 0 nor 1 is no value of the type: the bytes are read one by one.
   absl::InlinedVector<bool, 16> bools(num_values);
   for (int i = 0; i < num_values; ++i) bools[i] = values[i] != 0;
   desc->builder.SetAttr(attr_name, attr::BoolList(bools));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_SetAttrType(TF_OperationDescription* desc, const char* attr_name, TF_DataType value) {
+void TF_SetAttrType(TF_OperationDescription* desc, const char* attr_name, TF_DataType value) try {
   if (CanSet(desc, attr_name, nullptr, 0))
     desc->builder.SetAttr(attr_name, attr::Type(tenon::DataTypeFromC(value)));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrTypeList(TF_OperationDescription* desc, const char* attr_name,
-                        const TF_DataType* values, int num_values) {
+                        const TF_DataType* values, int num_values) try {
   if (!CanSet(desc, attr_name, values, num_values)) return;
   std::vector<tenon::DataType> types;
   for (int i = 0; i < num_values; ++i) types.push_back(tenon::DataTypeFromC(values[i]));
   desc->builder.SetAttr(attr_name, attr::TypeList(types));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrPlaceholder(TF_OperationDescription* desc, const char* attr_name,
-                           const char* placeholder) {
+                           const char* placeholder) try {
   if (!CanSet(desc, attr_name, placeholder, 1)) return;
   desc->builder.SetAttr(attr_name, attr::Placeholder(placeholder));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrFuncName(TF_OperationDescription* desc, const char* attr_name, const char* value,
-                        size_t length) {
+                        size_t length) try {
   if (!CanSetText(desc, attr_name, value, length)) return;
   desc->builder.SetAttr(attr_name, attr::Func({value, length}));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrShape(TF_OperationDescription* desc, const char* attr_name, const int64_t* dims,
-                     int num_dims) {
+                     int num_dims) try {
   tenon::PartialShape shape;
   if (!CanSet(desc, attr_name, nullptr, 0) ||
       !tenon::api::ShapeOf(*desc, attr_name, dims, num_dims, &shape))
     return;
   desc->builder.SetAttr(attr_name, attr::Shape(shape));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
-                         const int64_t* const* dims, const int* num_dims, int num_shapes) {
+                         const int64_t* const* dims, const int* num_dims, int num_shapes) try {
   if (!CanSet(desc, attr_name, dims, num_shapes) || !CanSet(desc, attr_name, num_dims, num_shapes))
     return;
   std::vector<tenon::PartialShape> shapes(num_shapes);
@@ -239,19 +266,23 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
     if (!tenon::api::ShapeOf(*desc, attr_name, dims[i], num_dims[i], &shapes[i])) return;
   }
   desc->builder.SetAttr(attr_name, attr::ShapeList(shapes));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
 void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc, const char* attr_name,
-                                const void* proto, size_t proto_len, TF_Status* status) {
+                                const void* proto, size_t proto_len, TF_Status* status) try {
   if (!CanSet(desc, attr_name, status) || !IsBytes("proto", proto, proto_len, status)) return;
   const absl::StatusOr<std::string> shape = tenon::api::ShapeProto(proto, proto_len);
   if (!shape.ok()) return StatusToC(shape.status(), status);
   desc->builder.SetAttr(attr_name, tenon::api::OneOf(tenon::api::kShapeField, *shape));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* attr_name,
                                     const void* const* protos, const size_t* proto_lens,
-                                    int num_shapes, TF_Status* status) {
+                                    int num_shapes, TF_Status* status) try {
   if (!CanSet(desc, attr_name, status) || !IsArray("protos", protos, num_shapes, status) ||
       !IsArray("proto_lens", proto_lens, num_shapes, status))
     return;
@@ -263,18 +294,22 @@ void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc, const char* a
     shapes.push_back(*std::move(shape));
   }
   desc->builder.SetAttr(attr_name, tenon::api::ListOf(tenon::api::kShapeField, shapes));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name, TF_Tensor* value,
-                      TF_Status* status) {
+                      TF_Status* status) try {
   if (!CanSet(desc, attr_name, status) || !AllGiven({{"value", value}}, status)) return;
   const absl::StatusOr<std::string> wire = tenon::TensorToAttrWire(value->value());
   if (!wire.ok()) return StatusToC(wire.status(), status);
   desc->builder.SetAttr(attr_name, attr::TensorWire(*wire));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
-                          TF_Tensor* const* values, int num_values, TF_Status* status) {
+                          TF_Tensor* const* values, int num_values, TF_Status* status) try {
   if (!CanSet(desc, attr_name, status) || !IsArray("values", values, num_values, status)) return;
   std::vector<std::string> tensors;
   for (int i = 0; i < num_values; ++i) {
@@ -284,13 +319,17 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
     tensors.push_back(*std::move(wire));
   }
   desc->builder.SetAttr(attr_name, tenon::api::ListOf(tenon::api::kTensorField, tensors));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name, const void* proto,
-                          size_t proto_len, TF_Status* status) {
+                          size_t proto_len, TF_Status* status) try {
   if (!CanSet(desc, attr_name, status) || !IsBytes("proto", proto, proto_len, status)) return;
   StatusToC(tenon::api::SetValue(*desc, attr_name, {static_cast<const char*>(proto), proto_len}),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -6,6 +6,8 @@
 #include "absl/strings/string_view.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/graph/tf_operation_description.h"
+#include "graph/base/within_memory.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/ir/colocation.h"
 #include "tenon/tenon_c.h"
 #include "tensorflow/c/c_api.h"
@@ -24,7 +26,8 @@ TF_OperationDescription* Describe(TF_Graph* graph, const char* op_type, const ch
 
 // The lock of the graph, that of the description, must be held.
 TF_Operation* Finish(TF_OperationDescription& desc, TF_Graph& graph, TF_Status* status) {
-  const absl::StatusOr<NodeId> n = desc.builder.Finish();
+  const absl::StatusOr<NodeId> n =
+      desc.lacks_memory ? absl::StatusOr<NodeId>(OutOfMemory()) : desc.builder.Finish();
   if (!n.ok()) {
     StatusToC(n.status(), status);
     return nullptr;
@@ -63,45 +66,57 @@ using tenon::api::GraphOf;
 extern "C" {
 
 TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph, const char* op_type,
-                                               const char* oper_name) {
+                                               const char* oper_name) try {
   return IsThere(graph) ? tenon::api::Describe(graph, op_type, oper_name) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TF_OperationDescription* TF_NewOperation(TF_Graph* graph, const char* op_type,
-                                         const char* oper_name) {
+                                         const char* oper_name) try {
   if (!IsThere(graph)) return nullptr;
   absl::ReaderMutexLock lock(&graph->mutex);
   return tenon::api::Describe(graph, op_type, oper_name);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-void TF_SetDevice(TF_OperationDescription* desc, const char* device) {
+void TF_SetDevice(TF_OperationDescription* desc, const char* device) try {
   if (IsThere(desc)) desc->builder.SetDevice(absl::NullSafeStringView(device));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
+void TF_AddInput(TF_OperationDescription* desc, TF_Output input) try {
   TF_Graph* const graph = GraphOf(desc);
   if (graph == nullptr) return;
   absl::ReaderMutexLock lock(&graph->mutex);
   desc->builder.AddInput(input);
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs, int num_inputs) {
+void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs, int num_inputs) try {
   TF_Graph* const graph = GraphOf(desc);
   if (graph == nullptr) return;
   if (!tenon::api::IsCount(num_inputs) || (num_inputs > 0 && inputs == nullptr))
     return desc->builder.Fail(absl::StrCat("argument 'inputs' is no array of ", num_inputs));
   absl::ReaderMutexLock lock(&graph->mutex);
   desc->builder.AddInputList(absl::MakeConstSpan(inputs, num_inputs));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input) {
+void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input) try {
   TF_Graph* const graph = GraphOf(desc);
   if (graph == nullptr) return;
   absl::ReaderMutexLock lock(&graph->mutex);
   desc->builder.AddControlInput(input);
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op) {
+void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op) try {
   TF_Graph* const graph = GraphOf(desc);
   if (graph == nullptr) return;
   if (op == nullptr || op->graph != graph)
@@ -109,25 +124,33 @@ void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op) {
   absl::ReaderMutexLock lock(&graph->mutex);
   desc->builder.colocation().insert(
       absl::StrCat(tenon::kColocationPrefix, graph->graph.name(op->node)));
+} catch (...) {
+  tenon::WithoutMemoryFor(desc);
 }
 
-TF_Operation* TF_FinishOperationLocked(TF_OperationDescription* desc, TF_Status* status) {
+TF_Operation* TF_FinishOperationLocked(TF_OperationDescription* desc, TF_Status* status) try {
   if (!AllGiven({{"desc", desc}}, status)) return nullptr;
   tenon::api::Finished finished(desc, status);
   if (finished.graph() == nullptr) return nullptr;
   return tenon::api::Finish(finished.desc(), *finished.graph(), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_Operation* TF_FinishOperation(TF_OperationDescription* desc, TF_Status* status) {
+TF_Operation* TF_FinishOperation(TF_OperationDescription* desc, TF_Status* status) try {
   if (!AllGiven({{"desc", desc}}, status)) return nullptr;
   tenon::api::Finished finished(desc, status);
   if (finished.graph() == nullptr) return nullptr;
   absl::MutexLock lock(&finished.graph()->mutex);
   return tenon::api::Finish(finished.desc(), *finished.graph(), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place) {
+void TENON_SetNodePlace(TF_OperationDescription* desc, const char* place) try {
   if (place != nullptr && tenon::IsThere(desc)) desc->builder.SetPlace(place);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/graph/tf_graph.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/arg_ranges.h"
 #include "tensorflow/c/c_api.h"
@@ -61,9 +62,11 @@ using tenon::api::AllGiven;
 
 extern "C" {
 
-const char* TF_OperationName(TF_Operation* oper) {
+const char* TF_OperationName(TF_Operation* oper) try {
   if (!IsThere(oper)) return nullptr;
   return tenon::api::TextOf(*oper, oper->name, &tenon::Graph::name);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 // Ops and functions have a name that ends in a NUL.
@@ -73,9 +76,11 @@ const char* TF_OperationOpType(TF_Operation* oper) {
   return oper->graph->graph.op(oper->node)->name.c_str();
 }
 
-const char* TF_OperationDevice(TF_Operation* oper) {
+const char* TF_OperationDevice(TF_Operation* oper) try {
   if (!IsThere(oper)) return nullptr;
   return tenon::api::TextOf(*oper, oper->device, &tenon::Graph::device);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 int TF_OperationNumOutputs(TF_Operation* oper) {
@@ -94,9 +99,11 @@ TF_DataType TF_OperationOutputType(TF_Output oper_out) {
   return tenon::DataTypeToC(types[oper_out.index]);
 }
 
-int TF_OperationOutputListLength(TF_Operation* oper, const char* arg_name, TF_Status* status) {
+int TF_OperationOutputListLength(TF_Operation* oper, const char* arg_name, TF_Status* status) try {
   if (!AllGiven({{"oper", oper}, {"arg_name", arg_name}}, status)) return -1;
   return tenon::api::ListLength(*oper, arg_name, /*of_input=*/false, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 int TF_OperationNumInputs(TF_Operation* oper) {
@@ -113,36 +120,44 @@ TF_DataType TF_OperationInputType(TF_Input oper_in) {
   return tenon::DataTypeToC(types[oper_in.index]);
 }
 
-int TF_OperationInputListLength(TF_Operation* oper, const char* arg_name, TF_Status* status) {
+int TF_OperationInputListLength(TF_Operation* oper, const char* arg_name, TF_Status* status) try {
   if (!AllGiven({{"oper", oper}, {"arg_name", arg_name}}, status)) return -1;
   return tenon::api::ListLength(*oper, arg_name, /*of_input=*/true, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_Output TF_OperationInput(TF_Input oper_in) {
+TF_Output TF_OperationInput(TF_Input oper_in) try {
   if (!IsThere(oper_in.oper) || oper_in.index < 0) return {nullptr, -1};
   TF_Graph& graph = *oper_in.oper->graph;
   absl::MutexLock lock(&graph.mutex);
   if (oper_in.index >= graph.graph.num_inputs(oper_in.oper->node)) return {nullptr, -1};
   return tenon::api::OutputToC(graph, graph.graph.data_inputs(oper_in.oper->node)[oper_in.index]);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs, int max_inputs) {
+void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs, int max_inputs) try {
   if (!IsThere(oper) || inputs == nullptr) return;
   absl::MutexLock lock(&oper->graph->mutex);
   for (const Output& from : oper->graph->graph.data_inputs(oper->node)) {
     if (max_inputs-- <= 0) return;
     *inputs++ = tenon::api::OutputToC(*oper->graph, from);
   }
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
-int TF_OperationOutputNumConsumers(TF_Output oper_out) {
+int TF_OperationOutputNumConsumers(TF_Output oper_out) try {
   int count = 0;
   tenon::api::ForEachUse(oper_out, [&](NodeId, int32_t) { return ++count > 0; });
   return count;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 // Control edges have no number at their consumer.
-int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max_consumers) {
+int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max_consumers) try {
   if (consumers == nullptr) max_consumers = 0;
   const bool control = oper_out.index == tenon::kControlPort;
   int count = 0;
@@ -153,6 +168,8 @@ int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers, int max
     return true;
   });
   return count;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 int TF_OperationNumControlInputs(TF_Operation* oper) {
@@ -174,14 +191,16 @@ int TF_OperationGetControlInputs(TF_Operation* oper, TF_Operation** control_inpu
   return count;
 }
 
-int TF_OperationNumControlOutputs(TF_Operation* oper) {
+int TF_OperationNumControlOutputs(TF_Operation* oper) try {
   int count = 0;
   tenon::api::ForEachUse({oper, tenon::kControlPort}, [&](NodeId, int32_t) { return ++count > 0; });
   return count;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 int TF_OperationGetControlOutputs(TF_Operation* oper, TF_Operation** control_outputs,
-                                  int max_control_outputs) {
+                                  int max_control_outputs) try {
   if (control_outputs == nullptr) max_control_outputs = 0;
   int count = 0;
   tenon::api::ForEachUse({oper, tenon::kControlPort}, [&](NodeId n, int32_t) {
@@ -190,14 +209,18 @@ int TF_OperationGetControlOutputs(TF_Operation* oper, TF_Operation** control_out
     return true;
   });
   return count;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-void TF_OperationToNodeDef(TF_Operation* oper, TF_Buffer* output_node_def, TF_Status* status) {
+void TF_OperationToNodeDef(TF_Operation* oper, TF_Buffer* output_node_def, TF_Status* status) try {
   if (!AllGiven({{"oper", oper}, {"output_node_def", output_node_def}}, status)) return;
   absl::ReaderMutexLock lock(&oper->graph->mutex);
   tenon::StatusToC(
       tenon::FillBuffer(tenon::ExportNode(oper->graph->graph, oper->node), output_node_def),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

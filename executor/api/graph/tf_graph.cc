@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/wire/versions.h"
 
 TF_Graph::TF_Graph() {
@@ -97,7 +98,9 @@ void Operations::Truncate(size_t size) {
 
 extern "C" {
 
-TF_Graph* TF_NewGraph(void) { return TF_Graph::Pool::New(); }
+TF_Graph* TF_NewGraph(void) try { return TF_Graph::Pool::New(); } catch (...) {
+  return tenon::WithoutMemory();
+}
 
 void TF_DeleteGraph(TF_Graph* g) {
   if (!tenon::IsThere(g)) return;

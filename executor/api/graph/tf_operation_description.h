@@ -11,6 +11,7 @@ struct TF_OperationDescription {
   // Once the graph is deleted, the description can only be finished, which fails.
   const tenon::WeakHandle<TF_Graph> graph;
   tenon::api::OperationBuilder builder;
+  bool lacks_memory = false;  // for a part of the node, so that the node cannot be finished
 };
 
 namespace tenon::api {

@@ -13,6 +13,7 @@
 #include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/ir/node_places.h"
 #include "graph/verify/defect.h"
@@ -121,16 +122,20 @@ extern "C" {
 
 TF_Buffer* TENON_ExplainGraph(const void* graph_def, size_t length, const char* const* feeds,
                               int num_feeds, const char* const* fetches, int num_fetches,
-                              TF_Status* status) {
+                              TF_Status* status) try {
   return tenon::api::Answer(tenon::api::Explain, graph_def, length, feeds, num_feeds, fetches,
                             num_fetches, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TENON_OptimizeGraph(const void* graph_def, size_t length, const char* const* feeds,
                                int num_feeds, const char* const* fetches, int num_fetches,
-                               TF_Status* status) {
+                               TF_Status* status) try {
   return tenon::api::Answer(tenon::api::Optimize, graph_def, length, feeds, num_feeds, fetches,
                             num_fetches, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

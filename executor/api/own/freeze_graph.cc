@@ -9,6 +9,7 @@
 #include "executor/session/session.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/verify/defect.h"
 #include "plugin/device/device.h"
@@ -57,7 +58,7 @@ absl::StatusOr<std::string> FreezeGraph(FreezeRequest request) {
 extern "C" TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
                                         const char* const* feeds, int num_feeds,
                                         const char* const* keep, int num_keep, const char* init,
-                                        TF_Status* status) {
+                                        TF_Status* status) try {
   using namespace tenon;  // NOLINT
   if (!api::IsBytes("graph_def", graph_def, length, status) ||
       !api::IsArray("feeds", feeds, num_feeds, status) ||
@@ -72,4 +73,6 @@ extern "C" TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
   const absl::StatusOr<std::string> frozen = api::FreezeGraph(std::move(request));
   StatusToC(frozen.status(), status);
   return frozen.ok() ? NewBuffer(*frozen) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }

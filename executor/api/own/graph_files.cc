@@ -5,6 +5,7 @@
 #include "executor/api/base/arguments.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "tenon/tenon_c.h"
 
@@ -27,19 +28,24 @@ absl::Status Write(std::string bytes, const std::string& path) {
 
 extern "C" {
 
-TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status) {
+TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"path", path}}, status)) return nullptr;
   const absl::StatusOr<std::string> bytes = tenon::api::Read(path);
   tenon::StatusToC(bytes.status(), status);
   return bytes.ok() ? tenon::NewBuffer(*bytes) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TENON_WriteGraph(const void* graph_def, size_t length, const char* path, TF_Status* status) {
+void TENON_WriteGraph(const void* graph_def, size_t length, const char* path,
+                      TF_Status* status) try {
   if (!tenon::api::AllGiven({{"path", path}}, status) ||
       !tenon::api::IsBytes("graph_def", graph_def, length, status))
     return;
   tenon::StatusToC(
       tenon::api::Write(std::string(static_cast<const char*>(graph_def), length), path), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "executor/api/base/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/loading/loader.h"
 #include "tenon/tenon_c.h"
 
@@ -50,9 +51,11 @@ absl::Status LoadByText(std::string_view text) {
 
 extern "C" {
 
-void TENON_LoadPlugin(const char* path_and_options, TF_Status* status) {
+void TENON_LoadPlugin(const char* path_and_options, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"path_and_options", path_and_options}}, status)) return;
   tenon::StatusToC(tenon::api::LoadByText(path_and_options), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

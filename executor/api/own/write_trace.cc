@@ -12,6 +12,7 @@
 #include "graph/base/file_writer.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "proto/config.pb.h"
 #include "tenon/tenon_c.h"
 
@@ -103,10 +104,12 @@ absl::Status WriteTrace(std::string_view bytes, const std::string& path) {
 }  // namespace tenon::api
 
 extern "C" void TENON_WriteTrace(const void* run_metadata, size_t length, const char* path,
-                                 TF_Status* status) {
+                                 TF_Status* status) try {
   if (!tenon::api::AllGiven({{"path", path}}, status) ||
       !tenon::api::IsBytes("run_metadata", run_metadata, length, status))
     return;
   tenon::StatusToC(tenon::api::WriteTrace({static_cast<const char*>(run_metadata), length}, path),
                    status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }

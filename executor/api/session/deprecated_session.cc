@@ -6,6 +6,7 @@
 #include "executor/api/session/run_call.h"
 #include "executor/api/session/run_names.h"
 #include "executor/api/session/tf_deprecated_session.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -46,7 +47,8 @@ using tenon::api::SessionCore;
 
 extern "C" {
 
-TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* options, TF_Status* status) {
+TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* options,
+                                              TF_Status* status) try {
   if (!tenon::api::NoneDeleted({{"options", options}}, status)) return nullptr;
   const TF_SessionOptions defaults;
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
@@ -54,20 +56,26 @@ TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* options, 
   tenon::StatusToC(core.status(), status);
   if (!core.ok()) return nullptr;
   return TF_DeprecatedSession::Pool::New(std::make_unique<NamedSession>(*std::move(core)));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_CloseDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) {
+void TF_CloseDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) try {
   if (IsSession(session, status)) session->made->core().Close();
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_DeleteDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) {
+void TF_DeleteDeprecatedSession(TF_DeprecatedSession* session, TF_Status* status) try {
   tenon::ClearStatus(status);
   if (session == nullptr || !IsSession(session, status)) return;
   TF_DeprecatedSession::Pool::Delete(session);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_Reset(const TF_SessionOptions* opt, const char** containers, int ncontainers,
-              TF_Status* status) {
+              TF_Status* status) try {
   const TF_SessionOptions defaults;
   if (!tenon::api::NoneDeleted({{"opt", opt}}, status) ||
       !tenon::api::IsArrayOfTexts("containers", containers, ncontainers, status))
@@ -76,19 +84,23 @@ void TF_Reset(const TF_SessionOptions* opt, const char** containers, int ncontai
       tenon::api::CheckTarget(opt == nullptr ? defaults.target : opt->target);
   if (target.ok()) SessionCore::CloseAll();
   tenon::StatusToC(target, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ExtendGraph(TF_DeprecatedSession* session, const void* proto, size_t proto_len,
-                    TF_Status* status) {
+                    TF_Status* status) try {
   if (!IsSession(session, status) || !tenon::api::IsBytes("proto", proto, proto_len, status))
     return;
   tenon::StatusToC(session->made->Extend({static_cast<const char*>(proto), proto_len}), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_Run(TF_DeprecatedSession* session, const TF_Buffer* run_options, const char** input_names,
             TF_Tensor** inputs, int ninputs, const char** output_names, TF_Tensor** outputs,
             int noutputs, const char** target_oper_names, int ntargets, TF_Buffer* run_metadata,
-            TF_Status* status) {
+            TF_Status* status) try {
   const RunCall call{input_names, inputs,   ninputs,           output_names,
                      outputs,     noutputs, target_oper_names, ntargets};
   RunArguments arguments{.options = run_options, .metadata = run_metadata};
@@ -97,11 +109,13 @@ void TF_Run(TF_DeprecatedSession* session, const TF_Buffer* run_options, const c
       !tenon::api::ReadNames(call, &names, status) || !IsSession(session, status))
     return;
   tenon::StatusToC(session->made->Run(names, arguments), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_PRunSetup(TF_DeprecatedSession* session, const char** input_names, int ninputs,
                   const char** output_names, int noutputs, const char** target_oper_names,
-                  int ntargets, const char** handle, TF_Status* status) {
+                  int ntargets, const char** handle, TF_Status* status) try {
   if (handle != nullptr) *handle = nullptr;
   const RunCall call{input_names, nullptr,  ninputs,           output_names,
                      nullptr,     noutputs, target_oper_names, ntargets};
@@ -112,11 +126,13 @@ void TF_PRunSetup(TF_DeprecatedSession* session, const char** input_names, int n
   const absl::StatusOr<std::string> set_up = session->made->SetUpPartialRun(names);
   tenon::StatusToC(set_up.status(), status);
   if (set_up.ok()) *handle = tenon::api::NewRunName(*set_up);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_PRun(TF_DeprecatedSession* session, const char* handle, const char** input_names,
              TF_Tensor** inputs, int ninputs, const char** output_names, TF_Tensor** outputs,
-             int noutputs, const char** target_oper_names, int ntargets, TF_Status* status) {
+             int noutputs, const char** target_oper_names, int ntargets, TF_Status* status) try {
   const RunCall call{input_names, inputs,   ninputs,           output_names,
                      outputs,     noutputs, target_oper_names, ntargets};
   RunArguments arguments;
@@ -126,6 +142,8 @@ void TF_PRun(TF_DeprecatedSession* session, const char* handle, const char** inp
       !tenon::api::AllGiven({{"handle", handle}}, status))
     return;
   tenon::StatusToC(session->made->ContinuePartialRun(handle, names, arguments), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/session/tf_session.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -27,7 +28,7 @@ using tenon::api::FindNumbered;
 
 extern "C" {
 
-TF_Tensor* TF_DequeueNamedTensor(TF_Session* session, int tensor_id, TF_Status* status) {
+TF_Tensor* TF_DequeueNamedTensor(TF_Session* session, int tensor_id, TF_Status* status) try {
   if (!tenon::api::IsSession(session, status)) return nullptr;
   TF_Operation* const dequeue =
       FindNumbered(session, "fifo_queue_dequeue_", tensor_id, "dequeue node", status);
@@ -37,10 +38,12 @@ TF_Tensor* TF_DequeueNamedTensor(TF_Session* session, int tensor_id, TF_Status* 
   TF_SessionRun(session, nullptr, nullptr, nullptr, 0, &output, &value, 1, nullptr, 0, nullptr,
                 status);
   return value;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_EnqueueNamedTensor(TF_Session* session, int tensor_id, TF_Tensor* tensor,
-                           TF_Status* status) {
+                           TF_Status* status) try {
   if (!tenon::api::IsSession(session, status) ||
       !tenon::api::AllGiven({{"tensor", tensor}}, status))
     return;
@@ -53,6 +56,8 @@ void TF_EnqueueNamedTensor(TF_Session* session, int tensor_id, TF_Tensor* tensor
   const TF_Output input{placeholder, 0};
   TF_SessionRun(session, nullptr, &input, &tensor, 1, nullptr, nullptr, 0, &enqueue, 1, nullptr,
                 status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "executor/session/saved_model.h"
 #include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/saved_model/saved_model.h"
 #include "tensorflow/c/c_api.h"
 
@@ -100,7 +101,7 @@ extern "C" {
 TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_options,
                                          const TF_Buffer* run_options, const char* export_dir,
                                          const char* const* tags, int tags_len, TF_Graph* graph,
-                                         TF_Buffer* meta_graph_def, TF_Status* status) {
+                                         TF_Buffer* meta_graph_def, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"export_dir", export_dir}, {"graph", graph}}, status) ||
       !tenon::api::NoneDeleted({{"session_options", session_options},
                                 {"run_options", run_options},
@@ -122,6 +123,8 @@ TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_option
   absl::StatusOr<std::unique_ptr<tenon::api::GraphSession>> session = tenon::api::Load(call);
   tenon::StatusToC(tenon::AsNoted(session.status()), status);
   return session.ok() ? TF_Session::Pool::New(*std::move(session)) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

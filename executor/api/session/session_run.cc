@@ -7,6 +7,7 @@
 #include "executor/api/session/run_call.h"
 #include "executor/api/session/run_names.h"
 #include "executor/api/session/tf_session.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/c_api.h"
 
 namespace tenon::api {
@@ -45,7 +46,7 @@ extern "C" {
 void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options, const TF_Output* inputs,
                    TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
                    TF_Tensor** output_values, int noutputs, const TF_Operation* const* target_opers,
-                   int ntargets, TF_Buffer* run_metadata, TF_Status* status) {
+                   int ntargets, TF_Buffer* run_metadata, TF_Status* status) try {
   RunArguments arguments{.options = run_options, .metadata = run_metadata};
   if (!tenon::api::ReadRunCall(
           {inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets},
@@ -56,12 +57,14 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options, const TF_O
                      absl::MakeConstSpan(target_opers, ntargets)};
   const absl::Status run = session->made->Run(ends, arguments);
   if (!run.ok()) tenon::StatusToC(run, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SessionPRunSetup(TF_Session* session, const TF_Output* inputs, int ninputs,
                          const TF_Output* outputs, int noutputs,
                          const TF_Operation* const* target_opers, int ntargets, const char** handle,
-                         TF_Status* status) {
+                         TF_Status* status) try {
   if (handle != nullptr) *handle = nullptr;
   if (!tenon::api::IsSession(session, status) ||
       !tenon::api::AllGiven({{"handle", handle}}, status) ||
@@ -74,12 +77,14 @@ void TF_SessionPRunSetup(TF_Session* session, const TF_Output* inputs, int ninpu
        absl::MakeConstSpan(target_opers, ntargets)});
   tenon::StatusToC(set_up.status(), status);
   if (set_up.ok()) *handle = tenon::api::NewRunName(*set_up);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_SessionPRun(TF_Session* session, const char* handle, const TF_Output* inputs,
                     TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
                     TF_Tensor** output_values, int noutputs,
-                    const TF_Operation* const* target_opers, int ntargets, TF_Status* status) {
+                    const TF_Operation* const* target_opers, int ntargets, TF_Status* status) try {
   RunArguments arguments;
   if (!tenon::api::ReadRunCall(
           {inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets},
@@ -90,11 +95,15 @@ void TF_SessionPRun(TF_Session* session, const char* handle, const TF_Output* in
   const RunEnds ends{absl::MakeConstSpan(inputs, ninputs), absl::MakeConstSpan(outputs, noutputs),
                      absl::MakeConstSpan(target_opers, ntargets)};
   tenon::StatusToC(session->made->ContinuePartialRun(handle, ends, arguments), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_DeletePRunHandle(const char* handle) {
+void TF_DeletePRunHandle(const char* handle) try {
   if (handle != nullptr && !tenon::api::DeleteRunName(handle))
     tenon::TellOfDeleted("TF_DeletePRunHandle");
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 }  // extern "C"

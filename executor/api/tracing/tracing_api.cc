@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/tracing/engine.h"
 #include "graph/c_api/counts.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::tracing {
@@ -55,7 +56,7 @@ using tenon::tracing::Ok;
 
 extern "C" {
 
-void TF_SetTracingImplementation(const char* name, TF_Status* status) {
+void TF_SetTracingImplementation(const char* name, TF_Status* status) try {
   if (!Given(name != nullptr, status)) return;
   if (std::string_view(name) == "graphdef") return;
   if (std::string_view(name) == "mlir")
@@ -63,28 +64,38 @@ void TF_SetTracingImplementation(const char* name, TF_Status* status) {
   Fail(status, TF_INVALID_ARGUMENT,
        absl::StrCat("No tracing engine factory has been registered with the key '", name,
                     "' (available: graphdef)"));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_ExecutionContext* TF_CreateFunction(const char* fn_name, TF_Status* status) {
+TF_ExecutionContext* TF_CreateFunction(const char* fn_name, TF_Status* status) try {
   if (!Given(fn_name != nullptr, status)) return nullptr;
   return TF_ExecutionContext::Pool::New(tenon::tracing::NewTrace(fn_name));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_ExecutionContext* TF_NewEagerExecutionContext(TFE_ContextOptions* options, TF_Status* s) {
+TF_ExecutionContext* TF_NewEagerExecutionContext(TFE_ContextOptions* options, TF_Status* s) try {
   const EnginePtr engine = tenon::tracing::NewEagerEngine(options, s);
   return engine == nullptr ? nullptr : TF_ExecutionContext::Pool::New(engine);
+} catch (...) {
+  return tenon::WithoutMemory(s);
 }
 
 void TF_DeleteExecutionContext(TF_ExecutionContext* context) { tenon::DeleteHandle(context); }
 
 TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionContext* func, TF_DataType dtype,
-                                           TF_Shape shape, TF_Status* s) {
+                                           TF_Shape shape, TF_Status* s) try {
   if (!Given(func != nullptr, s, func)) return nullptr;
   return func->engine->AddParameter(dtype, shape, s);
+} catch (...) {
+  return tenon::WithoutMemory(s);
 }
 
-TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx) {
+TF_AbstractOp* TF_NewAbstractOp(TF_ExecutionContext* ctx) try {
   return IsThere(ctx) ? TF_AbstractOp::Pool::New(ctx->engine) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_DeleteAbstractOp(TF_AbstractOp* op) {
@@ -93,18 +104,24 @@ void TF_DeleteAbstractOp(TF_AbstractOp* op) {
   TF_AbstractOp::Pool::Delete(op);
 }
 
-void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type, TF_Status* s) {
+void TF_AbstractOpSetOpType(TF_AbstractOp* op, const char* const op_type, TF_Status* s) try {
   if (Given(op != nullptr && op_type != nullptr, s, op)) op->engine->SetType(*op, op_type, s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
-void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char* const op_name, TF_Status* s) {
+void TF_AbstractOpSetOpName(TF_AbstractOp* op, const char* const op_name, TF_Status* s) try {
   if (Given(op != nullptr && op_name != nullptr, s, op)) op->engine->SetName(*op, op_name, s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 void TF_AbstractOpSetAttrType(TF_AbstractOp* op, const char* const attr_name, TF_DataType value,
-                              TF_Status* s) {
+                              TF_Status* s) try {
   if (Given(op != nullptr && attr_name != nullptr, s, op))
     op->engine->SetAttrType(*op, attr_name, value, s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor) {
@@ -113,16 +130,20 @@ void TF_DeleteAbstractTensor(TF_AbstractTensor* tensor) {
   TF_AbstractTensor::Pool::Delete(tensor);
 }
 
-TF_OutputList* TF_NewOutputList(void) { return TF_OutputList::Pool::New(); }
+TF_OutputList* TF_NewOutputList(void) try { return TF_OutputList::Pool::New(); } catch (...) {
+  return tenon::WithoutMemory();
+}
 void TF_DeleteOutputList(TF_OutputList* o) { tenon::DeleteHandle(o); }
 
-void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs, TF_Status* status) {
+void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs, TF_Status* status) try {
   if (!Given(o != nullptr, status, o)) return;
   if (!tenon::api::IsCount(num_outputs)) {
     return tenon::tracing::Fail(status, TF_INVALID_ARGUMENT,
                                 absl::StrCat("a list cannot have ", num_outputs, " outputs"));
   }
   o->outputs.resize(num_outputs);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 int TF_OutputListNumOutputs(TF_OutputList* o) {
@@ -133,19 +154,23 @@ TF_AbstractTensor* TF_OutputListGet(TF_OutputList* o, int i) {
   return i >= 0 && i < TF_OutputListNumOutputs(o) ? o->outputs[i] : nullptr;
 }
 
-void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTensor* tensor, TF_Status* status) {
+void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTensor* tensor, TF_Status* status) try {
   if (Given(o != nullptr && tensor != nullptr, status, o, tensor)) o->outputs.push_back(tensor);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs, TF_AbstractTensor* const* inputs,
-                         TF_OutputList* o, TF_Status* s) {
+                         TF_OutputList* o, TF_Status* s) try {
   if (!Given(op != nullptr && o != nullptr, s, op, o) || !GivenInputs(num_inputs, inputs, s))
     return;
   op->engine->Execute(*op, {inputs, inputs + num_inputs}, *o, s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList* outputs,
-                                         TF_Status* status) {
+                                         TF_Status* status) try {
   if (!Given(ctx != nullptr, status, ctx)) return nullptr;
   const bool traces = ctx->engine->traces();
   TF_AbstractFunction* function = nullptr;
@@ -153,6 +178,8 @@ TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx, TF_OutputList
     function = ctx->engine->Finalize(outputs == nullptr ? TF_OutputList() : *outputs, status);
   if (traces) TF_DeleteExecutionContext(ctx);
   return function;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeleteAbstractFunction(TF_AbstractFunction* function) {
@@ -162,25 +189,33 @@ void TF_DeleteAbstractFunction(TF_AbstractFunction* function) {
 }
 
 void TF_ExecutionContextRegisterFunction(TF_ExecutionContext* context,
-                                         TF_AbstractFunction* function, TF_Status* status) {
+                                         TF_AbstractFunction* function, TF_Status* status) try {
   if (Given(context != nullptr && function != nullptr, status, context, function))
     context->engine->Register(*function, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_AbstractTensor* TF_CreateAbstractTensorFromEagerTensor(TFE_TensorHandle* t, TF_Status* s) {
+TF_AbstractTensor* TF_CreateAbstractTensorFromEagerTensor(TFE_TensorHandle* t, TF_Status* s) try {
   // Only a deleted handle has no type of device.
   if (!Given(t != nullptr, s) || TFE_TensorHandleDeviceType(t, s) == nullptr) return nullptr;
   return TF_AbstractTensor::Pool::New(t, TF_Output{}, 0);
+} catch (...) {
+  return tenon::WithoutMemory(s);
 }
 
-TFE_TensorHandle* TF_AbstractTensorGetEagerTensor(TF_AbstractTensor* at, TF_Status* s) {
+TFE_TensorHandle* TF_AbstractTensorGetEagerTensor(TF_AbstractTensor* at, TF_Status* s) try {
   if (!Given(at != nullptr, s, at)) return nullptr;
   if (at->eager == nullptr) Fail(s, TF_INVALID_ARGUMENT, "Not an eager tensor handle.");
   return at->eager;
+} catch (...) {
+  return tenon::WithoutMemory(s);
 }
 
-TFE_Context* TF_ExecutionContextGetTFEContext(TF_ExecutionContext* context, TF_Status* s) {
+TFE_Context* TF_ExecutionContextGetTFEContext(TF_ExecutionContext* context, TF_Status* s) try {
   return Given(context != nullptr, s, context) ? context->engine->eager(s) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(s);
 }
 
 }  // extern "C"

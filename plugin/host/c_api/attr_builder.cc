@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/c_api/arguments.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/ir/new_attrs.h"
 #include "graph/op_defs/op_registry.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -66,32 +67,40 @@ using tenon::IsThere;
 
 extern "C" {
 
-TF_AttrBuilder* TF_NewAttrBuilder(const char* op_name) {
+TF_AttrBuilder* TF_NewAttrBuilder(const char* op_name) try {
   TF_AttrBuilder* const builder = TF_AttrBuilder::Pool::New();
   builder->op = absl::NullSafeStringView(op_name);
   return builder;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_DeleteAttrBuilder(TF_AttrBuilder* builder) { tenon::DeleteHandle(builder); }
 
-void TF_AttrBuilderSetType(TF_AttrBuilder* builder, const char* attr_name, TF_DataType value) {
+void TF_AttrBuilderSetType(TF_AttrBuilder* builder, const char* attr_name, TF_DataType value) try {
   if (IsThere(builder))
     tenon::Set(builder, attr_name, tenon::attr::Type(static_cast<tenon::DataType>(value)));
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_AttrBuilderSetTypeList(TF_AttrBuilder* builder, const char* attr_name,
-                               const TF_DataType* values, int num_values) {
+                               const TF_DataType* values, int num_values) try {
   if (!IsThere(builder) || !tenon::api::IsArray("values", values, num_values, nullptr)) return;
   std::vector<tenon::DataType> types;
   for (const TF_DataType value : absl::MakeConstSpan(values, num_values))
     types.push_back(static_cast<tenon::DataType>(value));
   tenon::Set(builder, attr_name, tenon::attr::TypeList(types));
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_AttrBuilderCheckCanRunOnDevice(TF_AttrBuilder* builder, const char* device_type,
-                                       TF_Status* status) {
+                                       TF_Status* status) try {
   if (tenon::api::AllGiven({{"builder", builder}, {"device_type", device_type}}, status))
     tenon::StatusToC(tenon::CheckCanRun(*builder, device_type), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

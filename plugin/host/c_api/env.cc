@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/link/shared_library.h"
 #include "tensorflow/c/env.h"
 
@@ -77,26 +79,26 @@ void TF_DefaultThreadOptions(TF_ThreadOptions* options) {
 }
 
 TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_name,
-                          void (*work_func)(void*), void* param) {
+                          void (*work_func)(void*), void* param) try {
   if (work_func == nullptr) return nullptr;
+  auto thread = std::make_unique<TF_Thread>();
+  auto start = std::make_unique<tenon::ThreadStart>(tenon::ThreadStart{work_func, param});
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   if (options != nullptr && options->stack_size != 0)
     pthread_attr_setstacksize(&attributes, options->stack_size);
   if (options != nullptr && options->guard_size != 0)
     pthread_attr_setguardsize(&attributes, options->guard_size);
-  auto thread = std::make_unique<TF_Thread>();
-  auto* const start = new tenon::ThreadStart{work_func, param};  // RunThread deletes it
-  const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start);
+  const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
   pthread_attr_destroy(&attributes);
-  if (failed != 0) {
-    delete start;
-    return nullptr;
-  }
-  // pthread_setname_np refuses a name of more than 15 letters.
+  if (failed != 0) return nullptr;
+  static_cast<void>(start.release());  // RunThread deletes it
+  // pthread_setname_np refuses a name of more than 15 letters. Such a short string takes no memory.
   if (thread_name != nullptr)
-    pthread_setname_np(thread->thread, std::string(thread_name).substr(0, 15).c_str());
+    pthread_setname_np(thread->thread, std::string(thread_name, strnlen(thread_name, 15)).c_str());
   return thread.release();
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_JoinThread(TF_Thread* thread) {
@@ -105,16 +107,18 @@ void TF_JoinThread(TF_Thread* thread) {
   delete thread;
 }
 
-void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) {
+void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status) try {
   const absl::StatusOr<void*> handle =
       tenon::OpenLibrary(std::string(absl::NullSafeStringView(library_filename)));
   tenon::StatusToC(handle.status(), status);
   if (!handle.ok()) return nullptr;
   tenon::Opened().Add(*handle);
   return *handle;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) {
+void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status) try {
   // A null handle stands for the program itself.
   if (!tenon::api::AllGiven({{"symbol_name", symbol_name}}, status)) return nullptr;
   if (handle != nullptr && !tenon::Opened().Has(handle)) {
@@ -133,6 +137,8 @@ void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* 
             : absl::NotFoundError(error == nullptr ? absl::StrCat(symbol_name, " is null") : error),
       status);
   return symbol;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

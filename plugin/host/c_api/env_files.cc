@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/env.h"
 
 struct TF_WritableFileHandle {
@@ -90,23 +91,29 @@ void DeleteTree(const std::filesystem::path& root, int64_t* files_left, int64_t*
 
 extern "C" {
 
-void TF_CreateDir(const char* dirname, TF_Status* status) {
+void TF_CreateDir(const char* dirname, TF_Status* status) try {
   if (!tenon::AllGiven({{"dirname", dirname}}, status)) return;
   tenon::SetResult(mkdir(dirname, 0755) == 0, dirname, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_DeleteDir(const char* dirname, TF_Status* status) {
+void TF_DeleteDir(const char* dirname, TF_Status* status) try {
   if (!tenon::AllGiven({{"dirname", dirname}}, status)) return;
   tenon::SetResult(rmdir(dirname) == 0, dirname, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_DeleteFile(const char* filename, TF_Status* status) {
+void TF_DeleteFile(const char* filename, TF_Status* status) try {
   if (!tenon::AllGiven({{"filename", filename}}, status)) return;
   tenon::SetResult(unlink(filename) == 0, filename, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
-                          int64_t* undeleted_dir_count, TF_Status* status) {
+                          int64_t* undeleted_dir_count, TF_Status* status) try {
   if (!tenon::AllGiven({{"dirname", dirname},
                         {"undeleted_file_count", undeleted_file_count},
                         {"undeleted_dir_count", undeleted_dir_count}},
@@ -131,9 +138,11 @@ void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                              : absl::UnknownError(absl::StrCat(dirname, "; ", left,
                                                                " entries could not be deleted")),
                    status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* status) {
+void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* status) try {
   if (!tenon::AllGiven({{"filename", filename}, {"stats", stats}}, status)) return;
   struct stat st;
   if (stat(filename, &st) != 0) return tenon::SetResult(false, filename, status);
@@ -141,38 +150,51 @@ void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* stat
   stats->mtime_nsec = int64_t{st.st_mtim.tv_sec} * 1000000000 + st.st_mtim.tv_nsec;
   stats->is_directory = S_ISDIR(st.st_mode);
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF_Status* status) {
+void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle,
+                        TF_Status* status) try {
   if (!tenon::AllGiven({{"filename", filename}, {"handle", handle}}, status)) return;
   // "e": a child process must not inherit the file.
   FILE* file = std::fopen(filename, "we");
   if (file != nullptr) *handle = TF_WritableFileHandle::Pool::New(file, filename);
   tenon::SetResult(file != nullptr, filename, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status) try {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   tenon::SetFileResult(std::fclose(handle->file) == 0, handle, status);
   TF_WritableFileHandle::Pool::Delete(handle);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status) try {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   tenon::SetFileResult(std::fflush(handle->file) == 0 && fsync(fileno(handle->file)) == 0, handle,
                        status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status) {
+void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status) try {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   tenon::SetFileResult(std::fflush(handle->file) == 0, handle, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size_t length,
-                           TF_Status* status) {
+                           TF_Status* status) try {
   if (!tenon::AllGiven({{"handle", handle}}, status)) return;
   if (!tenon::api::IsBytes("data", data, length, status)) return;
   tenon::SetFileResult(std::fwrite(data, 1, length, handle->file) == length, handle, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
@@ -184,7 +206,7 @@ bool TF_StringStreamNext(TF_StringStream* list, const char** result) {
 
 void TF_StringStreamDone(TF_StringStream* list) { tenon::DeleteHandle(list); }
 
-TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
+TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) try {
   if (!tenon::AllGiven({{"filename", filename}}, status)) return nullptr;
   TF_StringStream* const list = TF_StringStream::Pool::New();
   DIR* dir = opendir(filename);
@@ -195,13 +217,17 @@ TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status) {
   }
   if (dir != nullptr) closedir(dir);
   return list;  // empty after an error, as in TensorFlow
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_StringStream* TF_GetLocalTempDirectories(void) {
+TF_StringStream* TF_GetLocalTempDirectories(void) try {
   return TF_StringStream::Pool::New(tenon::TempDirectories());
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-char* TF_GetTempFileName(const char* extension) {
+char* TF_GetTempFileName(const char* extension) try {
   static std::atomic<uint64_t> counter{0};
   const std::string suffix =
       extension == nullptr || *extension == '\0' ? "" : absl::StrCat(".", extension);
@@ -215,6 +241,8 @@ char* TF_GetTempFileName(const char* extension) {
     return strdup(name.c_str());
   }
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
 #include "plugin/host/link/shared_library.h"
@@ -38,9 +39,11 @@ TF_Library* NewLibrary(const absl::StatusOr<std::vector<std::string>>& ops, TF_S
 
 extern "C" {
 
-TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
+TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) try {
   return tenon::NewLibrary(
       tenon::LoadOpLibrary(std::string(absl::NullSafeStringView(library_filename))), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
@@ -50,11 +53,13 @@ TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
 
 void TF_DeleteLibraryHandle(TF_Library* lib_handle) { tenon::DeleteHandle(lib_handle); }
 
-TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) {
+TF_Library* TF_LoadPluggableDeviceLibrary(const char* library_filename, TF_Status* status) try {
   const absl::StatusOr<tenon::PluginInfo> info =
       tenon::LoadPlugin(std::string(absl::NullSafeStringView(library_filename)));
   if (!info.ok()) return tenon::NewLibrary(info.status(), status);
   return tenon::NewLibrary(info->ops, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeletePluggableDeviceLibraryHandle(TF_Library* lib_handle) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 
 namespace tenon {
 namespace {
@@ -28,20 +29,24 @@ TF_CoordinationServiceAgent* TF_GetCoordinationServiceAgent(TF_OpKernelContext*)
 bool TF_CoordinationServiceIsInitialized(TF_CoordinationServiceAgent*) { return false; }
 
 void TF_CoordinationServiceInsertKeyValue(const char*, int64_t, const char*, int64_t,
-                                          TF_CoordinationServiceAgent*, TF_Status* status) {
+                                          TF_CoordinationServiceAgent*, TF_Status* status) try {
   Refuse("TF_CoordinationServiceInsertKeyValue", status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TF_CoordinationServiceGetKeyValue(const char*, int64_t, TF_CoordinationServiceAgent*,
-                                             TF_Status* status) {
+                                             TF_Status* status) try {
   Refuse("TF_CoordinationServiceGetKeyValue", status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TF_CoordinationServiceGetKeyValueWithTimeout(const char*, int64_t,
                                                         int64_t timeout_seconds,
                                                         TF_CoordinationServiceAgent*,
-                                                        TF_Status* status) {
+                                                        TF_Status* status) try {
   if (timeout_seconds > 0) {
     Refuse("TF_CoordinationServiceGetKeyValueWithTimeout", status);
   } else {
@@ -50,17 +55,23 @@ TF_Buffer* TF_CoordinationServiceGetKeyValueWithTimeout(const char*, int64_t,
                      status);
   }
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TF_CoordinationServiceTryGetKeyValue(const char*, int64_t, TF_CoordinationServiceAgent*,
-                                                TF_Status* status) {
+                                                TF_Status* status) try {
   Refuse("TF_CoordinationServiceTryGetKeyValue", status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_CoordinationServiceDeleteKeyValue(const char*, int64_t, TF_CoordinationServiceAgent*,
-                                          TF_Status* status) {
+                                          TF_Status* status) try {
   Refuse("TF_CoordinationServiceDeleteKeyValue", status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

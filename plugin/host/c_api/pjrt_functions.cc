@@ -5,6 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/pjrt/named_client.h"
 #include "plugin/pjrt/opaque_memory.h"
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
@@ -66,30 +67,40 @@ using tenon::StatusToC;
 extern "C" {
 
 void TF_CreateAndSetPjRtCApiClient(const char* device_type, TF_Status* status,
-                                   PJRT_NamedValue* create_options, int num_options) {
+                                   PJRT_NamedValue* create_options, int num_options) try {
   StatusToC(tenon::CreateClientOf(device_type, create_options, num_options), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_ResetPjRtCClient(const char* device_type, TF_Status* status) {
+void TF_ResetPjRtCClient(const char* device_type, TF_Status* status) try {
   const auto entry = tenon::pjrt::NamedClient::Find(absl::NullSafeStringView(device_type));
   StatusToC(entry.ok() ? (*entry)->Reset() : entry.status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-PJRT_Client* TF_GetPjRtCClient(const char* device_type, TF_Status* status) {
+PJRT_Client* TF_GetPjRtCClient(const char* device_type, TF_Status* status) try {
   const auto client = tenon::ClientOf(device_type);
   StatusToC(client.status(), status);
   return client.ok() ? reinterpret_cast<PJRT_Client*>((*client)->get()) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor* c_tensor, TF_Status* status) {
+PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor* c_tensor, TF_Status* status) try {
   const auto buffer = tenon::BufferBehind(c_tensor);
   StatusToC(buffer.status(), status);
   return buffer.ok() ? *buffer : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_CreatePjRtBuffer(TF_Tensor* c_tensor, PJRT_Buffer* c_buffer, const char* device_type,
-                         TF_Status* status) {
+                         TF_Status* status) try {
   StatusToC(tenon::SetBufferBehind(c_tensor, c_buffer, device_type), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
 #include "plugin/host/loading/plugin_ledger.h"
@@ -51,7 +52,7 @@ extern "C" {
 // The release of TensorFlow that has this interface; plug-ins compare it.
 const char* TF_Version(void) { return "2.21.0"; }
 
-TF_Buffer* TF_GetAllOpList(void) {
+TF_Buffer* TF_GetAllOpList(void) try {
   tenon::OpRegistry& registry = tenon::OpRegistry::Global();
   std::string wire;
   tenon::WireWriter writer(&wire);
@@ -60,21 +61,27 @@ TF_Buffer* TF_GetAllOpList(void) {
   }
   for (const tenon::OpDef& op : tenon::StagedOps()) writer.Bytes(1, tenon::OpDefToWire(op));
   return tenon::NewBuffer(wire);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) {
+TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) try {
   tenon::ClearStatus(status);
   return tenon::Kernels({});
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) {
+TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) try {
   tenon::ClearStatus(status);
   // List("") is the list of all; no op has the empty name.
   if (name == nullptr || *name == '\0') return tenon::NewBuffer({});
   return tenon::Kernels(name);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int TF_OpIsStateful(const char* op_type, TF_Status* status) {
+int TF_OpIsStateful(const char* op_type, TF_Status* status) try {
   const std::string_view name = absl::NullSafeStringView(op_type);
   const tenon::OpDef* op = tenon::FindOp(name);
   if (op == nullptr) {
@@ -84,10 +91,12 @@ int TF_OpIsStateful(const char* op_type, TF_Status* status) {
   }
   tenon::ClearStatus(status);
   return op->is_stateful;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
-                                           TF_Status* status) {
+                                           TF_Status* status) try {
   const std::string_view name = absl::NullSafeStringView(op_name);
   const tenon::OpDef* op = tenon::FindOp(name);
   const auto fail = [&](absl::Status error) -> const char* {
@@ -103,6 +112,8 @@ const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
     return fail(absl::NotFoundError(absl::StrCat(name, " does not have number_attr() defined.")));
   tenon::ClearStatus(status);
   return number.c_str();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 // As TensorFlow, by the flag alone: a level above 0, or its other values but "single-gpu(0)".

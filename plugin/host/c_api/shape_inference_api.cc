@@ -10,6 +10,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/c_api/attr_errors.h"
 #include "plugin/host/c_api/shape_handles.h"
 
@@ -96,10 +97,16 @@ using tenon::api::AllGiven;
 
 extern "C" {
 
-TF_ShapeHandle* TF_NewShapeHandle(void) { return NewForPlugin<TF_ShapeHandle>(kShape); }
+TF_ShapeHandle* TF_NewShapeHandle(void) try {
+  return NewForPlugin<TF_ShapeHandle>(kShape);
+} catch (...) {
+  return tenon::WithoutMemory();
+}
 void TF_DeleteShapeHandle(TF_ShapeHandle* handle) { DeleteForPlugin(kShape, handle); }
-TF_DimensionHandle* TF_NewDimensionHandle(void) {
+TF_DimensionHandle* TF_NewDimensionHandle(void) try {
   return NewForPlugin<TF_DimensionHandle>(kDimension);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 void TF_DeleteDimensionHandle(TF_DimensionHandle* handle) { DeleteForPlugin(kDimension, handle); }
 
@@ -108,7 +115,7 @@ int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx) {
 }
 
 void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i, TF_ShapeHandle* handle,
-                                      TF_Status* status) {
+                                      TF_Status* status) try {
   if (!AllGiven({{"ctx", ctx}, {"handle", handle}}, status)) return;
   // TensorFlow's code and message, here and below.
   if (i < 0 || i >= ctx->context->num_inputs()) {
@@ -116,42 +123,54 @@ void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i, TF_S
   }
   handle->shape = ctx->context->input(i);
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* ctx, int i, TF_ShapeHandle* handle,
-                                       TF_Status* status) {
+                                       TF_Status* status) try {
   if (!AllGiven({{"ctx", ctx}, {"handle", handle}}, status)) return;
   if (i < 0 || i >= ctx->context->num_outputs()) {
     return StatusToC(absl::InvalidArgumentError("output index out of range"), status);
   }
   ctx->context->set_output(i, handle->shape);
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx, TF_Status* status) try {
   if (!AllGiven({{"ctx", ctx}}, status)) return;
   for (int i = 0; i < ctx->context->num_outputs(); ++i) ctx->context->set_output(i, PartialShape());
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 // The two functions below return new handles, which the plug-in deletes.
-TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext*) {
+TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext*) try {
   return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape(tenon::Shape()));
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t size) {
+TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t size) try {
   // No status: a size that no dimension can have, as -1 for an unknown one, gives an unknown one.
   const auto dim = static_cast<int64_t>(size);
   return NewForPlugin<TF_ShapeHandle>(kShape, PartialShape({std::max(dim, tenon::kUnknownDim)}));
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx, const char* attr_name,
-                                          TF_DataType* val, TF_Status* status) {
+                                          TF_DataType* val, TF_Status* status) try {
   if (!AllGiven({{"ctx", ctx}, {"val", val}}, status)) return;
   const std::string_view name = absl::NullSafeStringView(attr_name);
   const absl::StatusOr<tenon::DataType> type = tenon::GetType(*ctx->context, name);
   if (type.ok()) *val = tenon::DataTypeToC(*type);
   StatusToC(type.status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext*, TF_ShapeHandle* handle) {
@@ -162,20 +181,26 @@ int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext*, TF_ShapeHandle*
 }
 
 void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle,
-                                      int64_t rank, TF_ShapeHandle* result, TF_Status* status) {
+                                      int64_t rank, TF_ShapeHandle* result, TF_Status* status) try {
   tenon::CheckRank(&tenon::InferenceContext::WithRank, ctx, handle, rank, result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle,
                                              int64_t rank, TF_ShapeHandle* result,
-                                             TF_Status* status) {
+                                             TF_Status* status) try {
   tenon::CheckRank(&tenon::InferenceContext::WithRankAtLeast, ctx, handle, rank, result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle,
                                             int64_t rank, TF_ShapeHandle* result,
-                                            TF_Status* status) {
+                                            TF_Status* status) try {
   tenon::CheckRank(&tenon::InferenceContext::WithRankAtMost, ctx, handle, rank, result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle, int64_t i,
@@ -189,16 +214,20 @@ void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*, TF_ShapeHandle* shap
 
 void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext*, TF_ShapeHandle* shape_handle,
                                       int64_t start, int64_t end, TF_ShapeHandle* result,
-                                      TF_Status* status) {
+                                      TF_Status* status) try {
   if (!AllGiven({{"shape_handle", shape_handle}, {"result", result}}, status)) return;
   tenon::Put(tenon::Subshape(shape_handle->shape, start, end), result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext*, TF_ShapeHandle* first,
                                                TF_ShapeHandle* second, TF_ShapeHandle* result,
-                                               TF_Status* status) {
+                                               TF_Status* status) try {
   if (!AllGiven({{"first", first}, {"second", second}, {"result", result}}, status)) return;
   tenon::Put(tenon::Concatenate(first->shape, second->shape), result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_handle) {

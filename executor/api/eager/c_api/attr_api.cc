@@ -8,6 +8,7 @@
 #include "executor/api/eager/eager_op.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor_proto.h"
 #include "graph/wire/wire.h"
@@ -91,63 +92,85 @@ using tenon::eager::Put;
 extern "C" {
 
 TF_AttrType TFE_OpGetAttrType(TFE_Op* op, const char* attr_name, unsigned char* is_list,
-                              TF_Status* status) {
+                              TF_Status* status) try {
   StatusToC(CheckOp(op), status);
   if (!CheckOp(op).ok()) return TF_ATTR_INT;
   const absl::StatusOr<TF_AttrType> type = tenon::eager::TypeOf(*op, attr_name, is_list);
   StatusToC(type.status(), status);
   return type.ok() ? *type : TF_ATTR_INT;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_AttrType TFE_OpNameGetAttrType(TFE_Context* ctx, const char* op_or_function_name,
                                   const char* attr_name, unsigned char* is_list,
-                                  TF_Status* status) {
+                                  TF_Status* status) try {
   TFE_Op* const op = TFE_NewOp(ctx, op_or_function_name, status);
   if (op == nullptr) return TF_ATTR_INT;
   const TF_AttrType type = TFE_OpGetAttrType(op, attr_name, is_list, status);
   TFE_DeleteOp(op);
   return type;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value, size_t length) {
+void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value, size_t length) try {
   if (!IsText(value, length)) return;
   Put(op, attr_name, attr::String({static_cast<const char*>(value), length}));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value) {
+void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value) try {
   Put(op, attr_name, attr::Int(value));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrFloat(TFE_Op* op, const char* attr_name, float value) {
+void TFE_OpSetAttrFloat(TFE_Op* op, const char* attr_name, float value) try {
   Put(op, attr_name, attr::Float(value));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrBool(TFE_Op* op, const char* attr_name, unsigned char value) {
+void TFE_OpSetAttrBool(TFE_Op* op, const char* attr_name, unsigned char value) try {
   Put(op, attr_name, attr::Bool(value != 0));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrType(TFE_Op* op, const char* attr_name, TF_DataType value) {
+void TFE_OpSetAttrType(TFE_Op* op, const char* attr_name, TF_DataType value) try {
   Put(op, attr_name, attr::Type(tenon::DataTypeFromC(value)));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrShape(TFE_Op* op, const char* attr_name, const int64_t* dims, const int num_dims,
-                        TF_Status* out_status) {
+                        TF_Status* out_status) try {
   const absl::StatusOr<tenon::PartialShape> shape = tenon::eager::ShapeOf(dims, num_dims);
   StatusToC(shape.ok() ? CheckOp(op) : shape.status(), out_status);
   if (shape.ok()) Put(op, attr_name, attr::Shape(*shape));
+} catch (...) {
+  tenon::WithoutMemory(out_status);
 }
 
-void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name, const TFE_Op* value) {
+void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name, const TFE_Op* value) try {
   if (tenon::IsThere(value) && CheckOp(value).ok())
     Put(op, attr_name, AttrWith(tenon::eager::kAttrFunc, FunctionOf(*value)));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name, const char* data, size_t length) {
+void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name, const char* data,
+                               size_t length) try {
   if (!IsText(data, length)) return;
   Put(op, attr_name, attr::Func({data, length}));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpSetAttrTensor(TFE_Op* op, const char* attr_name, TF_Tensor* tensor, TF_Status* status) {
+void TFE_OpSetAttrTensor(TFE_Op* op, const char* attr_name, TF_Tensor* tensor,
+                         TF_Status* status) try {
   StatusToC(CheckOp(op), status);
   if (tensor == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid tensor"), status);
   if (tensor->is_deleted())
@@ -155,10 +178,12 @@ void TFE_OpSetAttrTensor(TFE_Op* op, const char* attr_name, TF_Tensor* tensor, T
   const absl::StatusOr<std::string> wire = tenon::TensorToWire(tensor->value());
   if (!wire.ok()) return StatusToC(wire.status(), status);
   Put(op, attr_name, attr::TensorWire(*wire));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TFE_OpSetAttrStringList(TFE_Op* op, const char* attr_name, const void* const* values,
-                             const size_t* lengths, int num_values) {
+                             const size_t* lengths, int num_values) try {
   if (!IsList(values, num_values) || !IsList(lengths, num_values)) return;
   std::vector<std::string_view> texts;
   for (int i = 0; i < num_values; ++i) {
@@ -166,38 +191,48 @@ void TFE_OpSetAttrStringList(TFE_Op* op, const char* attr_name, const void* cons
     texts.emplace_back(static_cast<const char*>(values[i]), lengths[i]);
   }
   Put(op, attr_name, attr::StringList(texts));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrIntList(TFE_Op* op, const char* attr_name, const int64_t* values,
-                          int num_values) {
+                          int num_values) try {
   if (!IsList(values, num_values)) return;
   Put(op, attr_name, attr::IntList(absl::MakeConstSpan(values, num_values)));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrFloatList(TFE_Op* op, const char* attr_name, const float* values,
-                            int num_values) {
+                            int num_values) try {
   if (!IsList(values, num_values)) return;
   Put(op, attr_name, attr::FloatList(absl::MakeConstSpan(values, num_values)));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrBoolList(TFE_Op* op, const char* attr_name, const unsigned char* values,
-                           int num_values) {
+                           int num_values) try {
   if (!IsList(values, num_values)) return;
   const auto flags = std::make_unique<bool[]>(num_values);
   for (int i = 0; i < num_values; ++i) flags[i] = values[i] != 0;
   Put(op, attr_name, attr::BoolList(absl::MakeConstSpan(flags.get(), num_values)));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrTypeList(TFE_Op* op, const char* attr_name, const TF_DataType* values,
-                           int num_values) {
+                           int num_values) try {
   if (!IsList(values, num_values)) return;
   tenon::TypeVector types;
   for (int i = 0; i < num_values; ++i) types.push_back(tenon::DataTypeFromC(values[i]));
   Put(op, attr_name, attr::TypeList(types));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_name, const int64_t** dims,
-                            const int* num_dims, int num_values, TF_Status* out_status) {
+                            const int* num_dims, int num_values, TF_Status* out_status) try {
   StatusToC(CheckOp(op), out_status);
   if (!IsList(dims, num_values) || !IsList(num_dims, num_values))
     return StatusToC(absl::InvalidArgumentError("Invalid list of shapes"), out_status);
@@ -208,10 +243,12 @@ void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_name, const int64_t** d
     shapes.push_back(*shape);
   }
   Put(op, attr_name, attr::ShapeList(shapes));
+} catch (...) {
+  tenon::WithoutMemory(out_status);
 }
 
 void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* attr_name, const TFE_Op** value,
-                               int num_values) {
+                               int num_values) try {
   if (!IsList(value, num_values)) return;
   std::string list;
   for (int i = 0; i < num_values; ++i) {
@@ -219,6 +256,8 @@ void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* attr_name, const TFE_Op**
     tenon::WireWriter(&list).Bytes(tenon::eager::kListFunc, FunctionOf(*value[i]));
   }
   Put(op, attr_name, AttrWith(tenon::eager::kAttrList, list));
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "executor/api/eager/eager_op.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
@@ -69,33 +70,41 @@ using tenon::eager::CheckOp;
 extern "C" {
 
 void TFE_OpReset(TFE_Op* op_to_reset, const char* op_or_function_name, const char* raw_device_name,
-                 TF_Status* status) {
+                 TF_Status* status) try {
   StatusToC(tenon::eager::Reset(op_to_reset, op_or_function_name, raw_device_name), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 const TFE_OpAttrs* TFE_OpGetAttrs(const TFE_Op* op) {
   return tenon::IsThere(op) && CheckOp(op).ok() ? tenon::eager::AttrsOf(op) : nullptr;
 }
 
-void TFE_OpAddAttrs(TFE_Op* op, const TFE_OpAttrs* attrs) {
+void TFE_OpAddAttrs(TFE_Op* op, const TFE_OpAttrs* attrs) try {
   const TFE_Op* const from = tenon::eager::OpOf(attrs);
   if (!tenon::IsThere(op) || !tenon::IsThere(from) || !CheckOp(op).ok() || !CheckOp(from).ok() ||
       op == from)
     return;
   for (const auto& [name, wire] : from->attrs.All()) op->attrs.Set(name, wire);
+} catch (...) {
+  tenon::WithoutMemoryFor(op);
 }
 
-void TFE_OpAttrsSerialize(const TFE_OpAttrs* attrs, TF_Buffer* buf, TF_Status* status) {
+void TFE_OpAttrsSerialize(const TFE_OpAttrs* attrs, TF_Buffer* buf, TF_Status* status) try {
   StatusToC(tenon::eager::Serialize(attrs, buf), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TFE_OpSetAttrValueProto(const TFE_Op* op, const char* attr_name, const void* proto,
-                             size_t proto_len, TF_Status* status) {
+                             size_t proto_len, TF_Status* status) try {
   StatusToC(tenon::eager::SetAttrProto(op, attr_name, proto, proto_len), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TFE_OpSetCancellationManager(TFE_Op* op, TFE_CancellationManager* cancellation_manager,
-                                  TF_Status* status) {
+                                  TF_Status* status) try {
   absl::Status valid = CheckOp(op);
   if (valid.ok() && cancellation_manager == nullptr)
     valid = absl::InvalidArgumentError("Invalid cancellation manager");
@@ -103,6 +112,8 @@ void TFE_OpSetCancellationManager(TFE_Op* op, TFE_CancellationManager* cancellat
     valid = absl::InvalidArgumentError("Invalid cancellation manager: it was deleted");
   StatusToC(valid, status);
   if (valid.ok()) op->cancellation = cancellation_manager->manager;
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -73,28 +74,36 @@ using tenon::StatusToC;
 extern "C" {
 
 void TFE_RegisterCustomDevice(TFE_Context* ctx, TFE_CustomDevice device, const char* device_name,
-                              void* device_info, TF_Status* status) {
+                              void* device_info, TF_Status* status) try {
   auto custom = std::make_shared<tenon::eager::CustomDevice>(device, device_info);
   StatusToC(tenon::eager::Register(ctx, std::move(custom), device_name), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-bool TFE_IsCustomDevice(TFE_Context* ctx, const char* device_name) {
+bool TFE_IsCustomDevice(TFE_Context* ctx, const char* device_name) try {
   tenon::eager::Context* const context = tenon::eager::ContextIfThere(ctx);
   return context != nullptr && device_name != nullptr &&
          context->custom_devices().Find(device_name) != nullptr;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(TFE_Context* ctx, const char* device_name,
                                                   TF_DataType dtype, void* data,
                                                   TFE_CustomDeviceTensorHandle methods,
-                                                  TF_Status* status) {
+                                                  TF_Status* status) try {
   return tenon::eager::Report(tenon::eager::NewHandle(ctx, device_name, dtype, data, methods),
                               nullptr, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context* ctx, TFE_TensorHandle** handles,
-                                               int* num_handles, TF_Status* status) {
+                                               int* num_handles, TF_Status* status) try {
   return tenon::eager::Report(tenon::eager::Pack(ctx, handles, num_handles), nullptr, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

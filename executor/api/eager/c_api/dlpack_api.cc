@@ -9,6 +9,7 @@
 #include "executor/api/eager/tensor_handle.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/dlpack.h"
 
 namespace tenon::eager {
@@ -181,21 +182,27 @@ using tenon::StatusToC;
 
 extern "C" {
 
-void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status) {
+void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status) try {
   const absl::Status valid = tenon::eager::CheckHandle(h);
   const absl::Status ready = valid.ok() ? h->Await() : valid;
   StatusToC(ready, status);
   return ready.ok() ? new tenon::eager::DLDevice(tenon::eager::DeviceOf(*h)) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void* TFE_HandleToDLPack(TFE_TensorHandle* h, TF_Status* status) {
+void* TFE_HandleToDLPack(TFE_TensorHandle* h, TF_Status* status) try {
   const auto lent = tenon::eager::Lend(h);
   StatusToC(lent.status(), status);
   return lent.ok() ? *lent : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_TensorHandle* TFE_HandleFromDLPack(void* dlm, TF_Status* status, TFE_Context* ctx) {
+TFE_TensorHandle* TFE_HandleFromDLPack(void* dlm, TF_Status* status, TFE_Context* ctx) try {
   return tenon::eager::Report(tenon::eager::HandleOf(dlm, ctx), nullptr, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TFE_CallDLManagedTensorDeleter(void* dlm_ptr) {
@@ -208,14 +215,20 @@ void TFE_CallDLManagedTensorDeleter(void* dlm_ptr) {
 // TensorFlow's own names of the four, for programs that were built for it.
 namespace tensorflow {
 
-void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status) {
+void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status) try {
   return ::TFE_GetDLDevice(h, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
-void* TFE_HandleToDLPack(TFE_TensorHandle* h, TF_Status* status) {
+void* TFE_HandleToDLPack(TFE_TensorHandle* h, TF_Status* status) try {
   return ::TFE_HandleToDLPack(h, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
-TFE_TensorHandle* TFE_HandleFromDLPack(void* dlm, TF_Status* status, TFE_Context* ctx) {
+TFE_TensorHandle* TFE_HandleFromDLPack(void* dlm, TF_Status* status, TFE_Context* ctx) try {
   return ::TFE_HandleFromDLPack(dlm, status, ctx);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 void TFE_CallDLManagedTensorDeleter(void* dlm_ptr) { ::TFE_CallDLManagedTensorDeleter(dlm_ptr); }
 

@@ -7,6 +7,7 @@
 #include "executor/api/graph/tf_function.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -58,44 +59,58 @@ using tenon::StatusToC;
 extern "C" {
 
 void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function_def, size_t size,
-                               TF_Status* status) {
+                               TF_Status* status) try {
   StatusToC(tenon::eager::AddFunction(ctx, serialized_function_def, size), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) {
+void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) try {
   if (function == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid function"), status);
   if (!tenon::api::AllGiven({{"function", function}}, status)) return;
   StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size(),
                                       /*parses=*/true),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
+TF_Function* TFE_ContextGetFunction(TFE_Context* ctx, const char* name, TF_Status* status) try {
   const auto function = tenon::eager::FindFunction(ctx, name, "Function");
   StatusToC(function.status(), status);
   return function.ok() ? TF_Function::Pool::New((*function)->signature.name, (*function)->wire)
                        : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
+void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) try {
   StatusToC(tenon::eager::RemoveFunction(ctx, name), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char* name) {
+unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char* name) try {
   tenon::eager::Context* const context = tenon::eager::ContextIfThere(ctx);
   const bool has =
       context != nullptr && name != nullptr && context->functions().Find(name) != nullptr;
   return has ? 1 : 0;
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TFE_ContextGetFunctionDef(TFE_Context* ctx, const char* function_name, TF_Buffer* buf,
-                               TF_Status* status) {
+                               TF_Status* status) try {
   StatusToC(tenon::eager::ExportFunction(ctx, function_name, buf), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TFE_ContextGetGraphDebugInfo(TFE_Context* ctx, const char* function_name, TF_Buffer* buf,
-                                  TF_Status* status) {
+                                  TF_Status* status) try {
   StatusToC(tenon::eager::ExportDebugInfo(ctx, function_name, buf), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/device/device_copy.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
@@ -68,7 +69,7 @@ using tenon::eager::Report;
 
 extern "C" {
 
-TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
+TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) try {
   tenon::ClearStatus(status);
   if (t == nullptr || t->buffer == nullptr) {
     const bool deleted = t != nullptr && t->is_deleted();
@@ -78,10 +79,12 @@ TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor* t, TF_Status* status) {
     return nullptr;
   }
   return TFE_TensorHandle::New(t->value(), nullptr, nullptr);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TFE_TensorHandle* TFE_NewTensorHandleFromScalar(TF_DataType data_type, void* data, size_t len,
-                                                TF_Status* status) {
+                                                TF_Status* status) try {
   if (!tenon::api::AllGiven({{"data", data}}, status)) return nullptr;
   const auto type = static_cast<tenon::DataType>(data_type);
   if (len == 0 || !tenon::IsMemcpyable(type) || len != tenon::DataTypeSize(type)) {
@@ -91,6 +94,8 @@ TFE_TensorHandle* TFE_NewTensorHandleFromScalar(TF_DataType data_type, void* dat
     return nullptr;
   }
   return TFE_TensorHandle::New(tenon::Tensor::CopyOf(type, {}, data, len), nullptr, nullptr);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TFE_DeleteTensorHandle(TFE_TensorHandle* h) {
@@ -106,18 +111,22 @@ TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h) {
   return tenon::IsThere(h) ? tenon::DataTypeToC(h->dtype) : static_cast<TF_DataType>(0);
 }
 
-int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) {
+int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(Ready(h), status)) return -1;
   return h->custom == nullptr ? h->tensor.shape().rank() : Report(h->custom->NumDims(), -1, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) {
+int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(Ready(h), status)) return -1;
   return h->custom == nullptr ? h->tensor.num_elements()
                               : Report<int64_t>(h->custom->NumElements(), -1, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* status) {
+int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* status) try {
   if (!Report(Ready(h), status)) return -1;
   if (h->custom != nullptr) return Report<int64_t>(h->custom->Dim(dim_index), -1, status);
   const tenon::Shape& shape = h->tensor.shape();
@@ -126,45 +135,59 @@ int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* statu
                                                     " in a tensor of rank ", shape.rank())),
             status);
   return -1;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h, TF_Status* status) {
+const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(CheckHandle(h), status)) return nullptr;
   return h->custom == nullptr ? FullName(h->device) : Kept(h->custom->device().name());
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h, TF_Status* status) {
+const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(CheckHandle(h), status)) return nullptr;
   if (h->custom != nullptr) return Kept(h->custom->device().name());
   return FullName(h->Await().ok() ? h->memory : h->device);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h, TF_Status* status) {
+TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(Ready(h), status)) return nullptr;
   TFE_TensorHandle* const copy = TFE_TensorHandle::New(h->tensor, h->memory, h->device);
   copy->dtype = h->dtype;
   copy->custom = h->custom;
   return copy;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) {
+TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(Ready(h), status)) return nullptr;
   absl::StatusOr<tenon::Tensor> value = tenon::eager::ValueOnHost(*h);
   if (!Report(value.status(), status)) return nullptr;
   return tenon::NewTensorHandle(*std::move(value));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context* ctx,
-                                               const char* device_name, TF_Status* status) {
+                                               const char* device_name, TF_Status* status) try {
   if (!Report(Ready(h), status)) return nullptr;
   return Report(tenon::eager::CopyTo(*h, ctx, device_name), nullptr, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status) {
+TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status) try {
   absl::Status ready = Ready(h);
   if (ready.ok() && h->custom != nullptr)
     ready = absl::UnimplementedError("a custom device does not tell the layout of its tensors");
   return Report(ready, status) ? TFE_TensorDebugInfo::Pool::New(h->tensor.shape()) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { tenon::DeleteHandle(debug_info); }
@@ -179,22 +202,28 @@ int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_
   return valid ? debug_info->shape.dim(dim_index) : -1;
 }
 
-const char* TFE_TensorHandleDeviceType(TFE_TensorHandle* h, TF_Status* status) {
+const char* TFE_TensorHandleDeviceType(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(CheckHandle(h), status)) return nullptr;
   if (h->custom != nullptr) return Kept(h->custom->device().type());
   return h->device == nullptr ? "CPU" : Kept(std::string(h->device->type()));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int TFE_TensorHandleDeviceID(TFE_TensorHandle* h, TF_Status* status) {
+int TFE_TensorHandleDeviceID(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(CheckHandle(h), status)) return -1;
   if (h->custom != nullptr) return h->custom->device().ordinal();
   return h->device == nullptr ? 0 : h->device->ordinal();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_TensorHandleGetStatus(TFE_TensorHandle* h, TF_Status* status) {
+void TFE_TensorHandleGetStatus(TFE_TensorHandle* h, TF_Status* status) try {
   absl::Status result = CheckHandle(h);
   if (result.ok() && h->pending != nullptr && h->pending->ended()) result = h->pending->Wait();
   StatusToC(result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -11,6 +11,8 @@
 #include "executor/api/eager/eager_op.h"
 #include "executor/api/graph/shape_errors.h"
 #include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/shapes/shape_inference.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -85,6 +87,7 @@ absl::StatusOr<TF_ShapeAndTypeList*> InferShapes(const TFE_Op& op,
   const absl::Status inferred = CallShapeFn(context);
   if (!inferred.ok()) return api::DescribeShapeError(graph, node, context, inferred);
   TF_ShapeAndTypeList* const list = TF_NewShapeAndTypeList(context.num_outputs());
+  if (list == nullptr) return OutOfMemory();
   for (int i = 0; i < context.num_outputs(); ++i) SetShape(list->items[i], context.output(i).shape);
   return list;
 }
@@ -96,19 +99,23 @@ using tenon::eager::ItemOf;
 
 extern "C" {
 
-TF_ShapeAndTypeList* TF_NewShapeAndTypeList(int num_shapes) {
+TF_ShapeAndTypeList* TF_NewShapeAndTypeList(int num_shapes) try {
   if (!tenon::api::IsCount(num_shapes)) return nullptr;
   return new TF_ShapeAndTypeList{num_shapes, new TF_ShapeAndType[num_shapes]()};
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_ShapeAndTypeListSetShape(TF_ShapeAndTypeList* shape_list, int index, const int64_t* dims,
-                                 int num_dims) {
+                                 int num_dims) try {
   TF_ShapeAndType* const item = ItemOf(shape_list, index);
   if (item == nullptr || num_dims > tenon::kMaxRank || (num_dims > 0 && dims == nullptr)) return;
-  delete[] item->dims;
-  item->dims = num_dims > 0 ? new int64_t[num_dims] : nullptr;
+  int64_t* const room = num_dims > 0 ? new int64_t[num_dims] : nullptr;
+  delete[] std::exchange(item->dims, room);
   item->num_dims = std::max(num_dims, -1);
   if (num_dims > 0) std::copy_n(dims, num_dims, item->dims);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_ShapeAndTypeListSetUnknownShape(TF_ShapeAndTypeList* shape_list, int index) {
@@ -135,7 +142,7 @@ void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** shape_list_array, int 
 void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes, TF_Tensor** input_tensors,
                      TF_ShapeAndTypeList*, TF_ShapeAndTypeList**,
                      TF_ShapeAndTypeList** output_shapes, TF_ShapeAndTypeList***,
-                     TF_Status* status) {
+                     TF_Status* status) try {
   if (!tenon::api::AllGiven(
           {{"op", op}, {"input_shapes", input_shapes}, {"output_shapes", output_shapes}}, status))
     return;
@@ -145,6 +152,8 @@ void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes, TF_Tensor** 
       given.ok() ? tenon::eager::InferShapes(*op, *input_shapes, input_tensors) : given;
   tenon::StatusToC(shapes.status(), status);
   *output_shapes = shapes.value_or(nullptr);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

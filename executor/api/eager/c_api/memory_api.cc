@@ -6,6 +6,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -86,7 +87,7 @@ using tenon::eager::ReadyAndPlain;
 
 extern "C" {
 
-void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status) {
+void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status) try {
   if (tenon::eager::CheckHandle(h).ok() && h->custom != nullptr) {
     tenon::ClearStatus(status);
     return h->custom->data();
@@ -94,18 +95,22 @@ void* TFE_TensorHandleDevicePointer(TFE_TensorHandle* h, TF_Status* status) {
   const absl::Status ready = ReadyAndPlain(h);
   StatusToC(ready, status);
   return ready.ok() ? h->tensor.data() : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* h, TF_Status* status) {
+size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* h, TF_Status* status) try {
   const absl::Status ready = ReadyAndPlain(h);
   StatusToC(ready, status);
   return ready.ok() ? h->tensor.bytes() : 0;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, const int64_t* dims, int num_dims,
     void* data, size_t len, void (*deallocator)(void* data, size_t len, void* arg),
-    void* deallocator_arg, TF_Status* status) {
+    void* deallocator_arg, TF_Status* status) try {
   // The buffer owns the memory from here on: it is deallocated after an error, too.
   auto buffer = tenon::BufferRef::Adopt(
       tenon::Buffer::Wrap(data, len, tenon::eager::Deallocate,
@@ -114,18 +119,25 @@ TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
       tenon::eager::HandleOnMemory(ctx, device_name, {dtype, dims, num_dims, data, len},
                                    std::move(buffer)),
       nullptr, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Tensor* TFE_AllocateHostTensor(TFE_Context* ctx, TF_DataType dtype, const int64_t* dims,
-                                  int num_dims, TF_Status* status) {
+                                  int num_dims, TF_Status* status) try {
   absl::StatusOr<tenon::Tensor> tensor = tenon::eager::NewTensor(ctx, dtype, dims, num_dims);
   StatusToC(tensor.status(), status);
   return tensor.ok() ? tenon::NewTensorHandle(*std::move(tensor)) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_TensorHandle* TFE_NewTensorHandleFromTensor(TFE_Context* ctx, TF_Tensor* t, TF_Status* status) {
+TFE_TensorHandle* TFE_NewTensorHandleFromTensor(TFE_Context* ctx, TF_Tensor* t,
+                                                TF_Status* status) try {
   StatusToC(tenon::eager::ContextOf(ctx).status(), status);
   return tenon::eager::ContextOf(ctx).ok() ? TFE_NewTensorHandle(t, status) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include "executor/api/base/arguments.h"
 #include "executor/api/eager/c_api/monitoring.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 struct TFE_MonitoringCounterCell {
@@ -77,15 +78,19 @@ using tenon::eager::IsNamed;
     using Pool = tenon::Handles<TFE_Monitoring##kind##number>;                               \
   };                                                                                         \
   extern "C" TFE_Monitoring##kind##number* TFE_MonitoringNew##kind##number(                  \
-      const char* name, TF_Status* status, const char* /*description*/ parameters) {         \
+      const char* name, TF_Status* status, const char* /*description*/ parameters) try {     \
     return IsNamed(name, status) ? TFE_Monitoring##kind##number::Pool::New() : nullptr;      \
+  } catch (...) {                                                                            \
+    return tenon::WithoutMemory(status);                                                     \
   }                                                                                          \
   extern "C" void TFE_MonitoringDelete##kind##number(TFE_Monitoring##kind##number* metric) { \
     tenon::DeleteHandle(metric);                                                             \
   }                                                                                          \
   extern "C" TFE_Monitoring##kind##Cell* TFE_MonitoringGetCell##kind##number(                \
-      TFE_Monitoring##kind##number* metric parameters) {                                     \
+      TFE_Monitoring##kind##number* metric parameters) try {                                 \
     return CellOf(metric, arguments);                                                        \
+  } catch (...) {                                                                            \
+    return tenon::WithoutMemory();                                                           \
   }
 #define LABELS(...) , __VA_ARGS__
 #define VALUES(...) \
@@ -117,16 +122,20 @@ METRIC(StringGauge, 4, LABELS4, VALUES(label1, label2, label3, label4))
   };                                                                                            \
   extern "C" TFE_MonitoringSampler##number* TFE_MonitoringNewSampler##number(                   \
       const char* name, TFE_MonitoringBuckets* buckets, TF_Status* status,                      \
-      const char* /*description*/ parameters) {                                                 \
+      const char* /*description*/ parameters) try {                                             \
     if (!IsNamed(name, status) || !NoneDeleted({{"buckets", buckets}}, status)) return nullptr; \
     return TFE_MonitoringSampler##number::Pool::New(tenon::eager::WithLimits(buckets));         \
+  } catch (...) {                                                                               \
+    return tenon::WithoutMemory(status);                                                        \
   }                                                                                             \
   extern "C" void TFE_MonitoringDeleteSampler##number(TFE_MonitoringSampler##number* metric) {  \
     tenon::DeleteHandle(metric);                                                                \
   }                                                                                             \
   extern "C" TFE_MonitoringSamplerCell* TFE_MonitoringGetCellSampler##number(                   \
-      TFE_MonitoringSampler##number* metric parameters) {                                       \
+      TFE_MonitoringSampler##number* metric parameters) try {                                   \
     return CellOf(metric, arguments);                                                           \
+  } catch (...) {                                                                               \
+    return tenon::WithoutMemory();                                                              \
   }
 
 SAMPLER(0, , {})
@@ -156,24 +165,34 @@ bool TFE_MonitoringBoolGaugeCellValue(TFE_MonitoringBoolGaugeCell* cell) {
   return IsThere(cell) && cell->value.load();
 }
 
-void TFE_MonitoringStringGaugeCellSet(TFE_MonitoringStringGaugeCell* cell, const char* value) {
+void TFE_MonitoringStringGaugeCellSet(TFE_MonitoringStringGaugeCell* cell, const char* value) try {
   if (IsThere(cell) && value != nullptr) cell->text.Set(value);
+} catch (...) {
+  tenon::WithoutMemory();
 }
-void TFE_MonitoringStringGaugeCellValue(TFE_MonitoringStringGaugeCell* cell, TF_Buffer* buf) {
+void TFE_MonitoringStringGaugeCellValue(TFE_MonitoringStringGaugeCell* cell, TF_Buffer* buf) try {
   if (IsThere(cell) && IsThere(buf)) tenon::FillBuffer(cell->text.Get(), buf).IgnoreError();
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
-void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCell* cell, double value) {
+void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCell* cell, double value) try {
   if (IsThere(cell)) cell->values.Add(value);
+} catch (...) {
+  tenon::WithoutMemory();
 }
-void TFE_MonitoringSamplerCellValue(TFE_MonitoringSamplerCell* cell, TF_Buffer* buf) {
+void TFE_MonitoringSamplerCellValue(TFE_MonitoringSamplerCell* cell, TF_Buffer* buf) try {
   if (IsThere(cell) && IsThere(buf)) tenon::FillBuffer(cell->values.Wire(), buf).IgnoreError();
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 TFE_MonitoringBuckets* TFE_MonitoringNewExponentialBuckets(double scale, double growth_factor,
-                                                           int bucket_count) {
+                                                           int bucket_count) try {
   return TFE_MonitoringBuckets::Pool::New(
       tenon::eager::ExponentialLimits(scale, growth_factor, bucket_count));
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 void TFE_MonitoringDeleteBuckets(TFE_MonitoringBuckets* buckets) { tenon::DeleteHandle(buckets); }
 

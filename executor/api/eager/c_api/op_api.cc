@@ -11,6 +11,7 @@
 #include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/op_defs/arg_ranges.h"
 #include "graph/op_defs/op_registry.h"
 #include "tensorflow/c/eager/c_api.h"
@@ -71,7 +72,7 @@ using tenon::eager::Report;
 
 extern "C" {
 
-TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* status) {
+TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* status) try {
   ClearStatus(status);
   TFE_Op* const op = OpPool::Take();
   const std::string_view name = op_or_function_name == nullptr ? "" : op_or_function_name;
@@ -83,6 +84,8 @@ TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* 
   }
   op->alive.store(true, std::memory_order_relaxed);
   return op;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TFE_DeleteOp(TFE_Op* op) {
@@ -95,63 +98,84 @@ void TFE_DeleteOp(TFE_Op* op) {
   OpPool::Give(op);
 }
 
-const char* TFE_OpGetName(const TFE_Op* op, TF_Status* status) {
+const char* TFE_OpGetName(const TFE_Op* op, TF_Status* status) try {
   return Report(CheckOp(op), status) ? op->entry->def->name.c_str() : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_Context* TFE_OpGetContext(const TFE_Op* op, TF_Status* status) {
+TFE_Context* TFE_OpGetContext(const TFE_Op* op, TF_Status* status) try {
   return Report(CheckOp(op), status) ? op->shell : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_OpSetDevice(TFE_Op* op, const char* device_name, TF_Status* status) {
+void TFE_OpSetDevice(TFE_Op* op, const char* device_name, TF_Status* status) try {
   if (Report(CheckOp(op), status)) StatusToC(tenon::eager::AskForDevice(*op, device_name), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status) {
+const char* TFE_OpGetDevice(const TFE_Op* op, TF_Status* status) try {
   if (!Report(CheckOp(op), status)) return nullptr;
   return op->device == nullptr ? "" : op->device->text.c_str();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_OpAddInput(TFE_Op* op, TFE_TensorHandle* input, TF_Status* status) {
+void TFE_OpAddInput(TFE_Op* op, TFE_TensorHandle* input, TF_Status* status) try {
   ClearStatus(status);
   absl::Status valid = CheckOp(op);
   if (valid.ok()) valid = CheckHandle(input);
   if (!valid.ok()) [[unlikely]]
     return StatusToC(valid, status);
   tenon::eager::AddInput(*op, input);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_OpAddInputList(TFE_Op* op, TFE_TensorHandle** inputs, int num_inputs, TF_Status* status) {
+void TFE_OpAddInputList(TFE_Op* op, TFE_TensorHandle** inputs, int num_inputs,
+                        TF_Status* status) try {
   if (!Report(CheckOp(op), status) || !Report(CheckHandles(inputs, num_inputs), status)) return;
   StatusToC(tenon::eager::AddInputs(*op, absl::MakeSpan(inputs, num_inputs)), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-int TFE_OpGetFlatInputCount(const TFE_Op* op, TF_Status* status) {
+int TFE_OpGetFlatInputCount(const TFE_Op* op, TF_Status* status) try {
   return Report(CheckOp(op), status) ? static_cast<int>(op->inputs.size()) : 0;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int index, TF_Status* status) {
+TFE_TensorHandle* TFE_OpGetFlatInput(const TFE_Op* op, int index, TF_Status* status) try {
   if (!Report(CheckOp(op), status)) return nullptr;
   if (index >= 0 && index < static_cast<int>(op->inputs.size())) return op->inputs[index];
   StatusToC(absl::InvalidArgumentError(
                 absl::StrCat("there is no input ", index, " among ", op->inputs.size())),
             status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int TFE_OpGetInputLength(TFE_Op* op, const char* input_name, TF_Status* status) {
+int TFE_OpGetInputLength(TFE_Op* op, const char* input_name, TF_Status* status) try {
   if (!Report(CheckOp(op), status)) return -1;
   return Report(tenon::eager::LengthOf(*op, op->entry->def->inputs, input_name, "Input"), -1,
                 status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status) {
+int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status) try {
   if (!Report(CheckOp(op), status)) return -1;
   return Report(tenon::eager::LengthOf(*op, op->entry->def->outputs, output_name, "Output"), -1,
                 status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status) {
+void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status) try {
   ClearStatus(status);
   absl::Status result = CheckOp(op);
   if (num_retvals == nullptr || (retvals == nullptr && *num_retvals > 0))
@@ -159,6 +183,8 @@ void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_St
   if (result.ok()) result = tenon::eager::Execute(*op, retvals, num_retvals);
   if (!result.ok()) [[unlikely]]
     StatusToC(result, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

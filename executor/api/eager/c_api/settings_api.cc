@@ -2,6 +2,7 @@
 #include "executor/api/eager/context.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 
 namespace tenon::eager {
@@ -47,8 +48,10 @@ extern "C" {
 void TFE_ContextOptionsSetTfrt(TFE_ContextOptions* options, bool) { tenon::IsThere(options); }
 
 void TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context* ctx,
-                                                    TFE_ContextDevicePlacementPolicy policy) {
+                                                    TFE_ContextDevicePlacementPolicy policy) try {
   if (Context* const context = tenon::eager::ContextIfThere(ctx)) context->SetThreadPolicy(policy);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context* ctx) {
@@ -56,44 +59,76 @@ TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context
   return context != nullptr ? context->policy() : TFE_DEVICE_PLACEMENT_SILENT;
 }
 
-void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable, TF_Status* status) {
+void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable,
+                                       TF_Status* status) try {
   const absl::StatusOr<Context*> context = ContextOf(ctx);
   StatusToC(context.status(), status);
   if (context.ok()) (*context)->set_soft_placement(enable != 0);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_ContextSetLogDevicePlacement(TFE_Context* ctx, unsigned char enable, TF_Status* status) {
+void TFE_ContextSetLogDevicePlacement(TFE_Context* ctx, unsigned char enable,
+                                      TF_Status* status) try {
   const absl::StatusOr<Context*> context = ContextOf(ctx);
   StatusToC(context.status(), status);
   if (context.ok()) (*context)->set_log_placement(enable != 0);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_ContextSetRunEagerOpAsFunction(TFE_Context* ctx, unsigned char, TF_Status* status) {
+void TFE_ContextSetRunEagerOpAsFunction(TFE_Context* ctx, unsigned char, TF_Status* status) try {
   StatusToC(ContextOf(ctx).status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_ContextSetJitCompileRewrite(TFE_Context* ctx, unsigned char, TF_Status* status) {
+void TFE_ContextSetJitCompileRewrite(TFE_Context* ctx, unsigned char, TF_Status* status) try {
   StatusToC(ContextOf(ctx).status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_ContextEnableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, true, true); }
-void TFE_ContextDisableRunMetadata(TFE_Context* ctx) { SwitchGraphNotes(ctx, false, false); }
-void TFE_ContextEnableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, true, false); }
-void TFE_ContextDisableGraphCollection(TFE_Context* ctx) { SwitchGraphNotes(ctx, false, false); }
-void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf, TF_Status* status) {
+void TFE_ContextEnableRunMetadata(TFE_Context* ctx) try {
+  SwitchGraphNotes(ctx, true, true);
+} catch (...) {
+  tenon::WithoutMemory();
+}
+void TFE_ContextDisableRunMetadata(TFE_Context* ctx) try {
+  SwitchGraphNotes(ctx, false, false);
+} catch (...) {
+  tenon::WithoutMemory();
+}
+void TFE_ContextEnableGraphCollection(TFE_Context* ctx) try {
+  SwitchGraphNotes(ctx, true, false);
+} catch (...) {
+  tenon::WithoutMemory();
+}
+void TFE_ContextDisableGraphCollection(TFE_Context* ctx) try {
+  SwitchGraphNotes(ctx, false, false);
+} catch (...) {
+  tenon::WithoutMemory();
+}
+void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf, TF_Status* status) try {
   StatusToC(tenon::eager::ExportGraphNotes(ctx, buf), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 // What lives for a step, such as a TensorArray, goes with the handles on it.
 void TFE_ContextStartStep(TFE_Context*) {}
 void TFE_ContextEndStep(TFE_Context*) {}
 
-void TFE_SetLogicalCpuDevices(TFE_Context* ctx, int num_cpus, const char*, TF_Status* status) {
+void TFE_SetLogicalCpuDevices(TFE_Context* ctx, int num_cpus, const char*, TF_Status* status) try {
   StatusToC(tenon::eager::UseLogicalCpus(ctx, num_cpus), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TFE_GetExecutedOpNames(TFE_Context* ctx, TF_Buffer* buf, TF_Status* status) {
+void TFE_GetExecutedOpNames(TFE_Context* ctx, TF_Buffer* buf, TF_Status* status) try {
   StatusToC(tenon::eager::FillWithNothing(ctx, buf), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

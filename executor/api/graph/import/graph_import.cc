@@ -13,7 +13,9 @@
 #include "executor/api/graph/import/graph_importer.h"
 #include "executor/api/graph/node_checks.h"
 #include "graph/base/file_bytes.h"
+#include "graph/base/within_memory.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/new_attrs.h"
@@ -151,6 +153,10 @@ TF_ImportGraphDefResults* ImportInto(TF_Graph* graph, const TF_Buffer* graph_def
   if (!AllGiven({{"graph", graph}, {"graph_def", graph_def}, {"options", options}}, status) ||
       !IsBytes("graph_def", graph_def->data, graph_def->length, status))
     return nullptr;
+  if (options->lacks_memory) {
+    StatusToC(OutOfMemory(), status);
+    return nullptr;
+  }
   TF_ImportGraphDefResults* const results = TF_ImportGraphDefResults::Pool::New();
   absl::Status imported;
   FileBytes wire = KeepBytes(*graph_def);
@@ -178,23 +184,27 @@ extern "C" {
 TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResults(TF_Graph* graph,
                                                             const TF_Buffer* graph_def,
                                                             const TF_ImportGraphDefOptions* options,
-                                                            TF_Status* status) {
+                                                            TF_Status* status) try {
   return tenon::api::ImportInto(graph, graph_def, options, status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_ImportGraphDefResults* TF_GraphImportGraphDefWithResultsNoSerialization(
-    TF_Graph*, const TF_Buffer*, const TF_ImportGraphDefOptions*, TF_Status* status) {
+    TF_Graph*, const TF_Buffer*, const TF_ImportGraphDefOptions*, TF_Status* status) try {
   tenon::StatusToC(absl::UnimplementedError("a GraphDef object of TensorFlow's C++ library cannot "
                                             "be read: pass the serialized message to "
                                             "TF_GraphImportGraphDefWithResults"),
                    status);
   return nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph* graph, const TF_Buffer* graph_def,
                                              const TF_ImportGraphDefOptions* options,
                                              TF_Output* return_outputs, int num_return_outputs,
-                                             TF_Status* status) {
+                                             TF_Status* status) try {
   if (!tenon::api::AllGiven({{"options", options}}, status) ||
       !tenon::api::IsArray("return_outputs", return_outputs, num_return_outputs, status))
     return;
@@ -210,11 +220,15 @@ void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph* graph, const TF_Buffer* g
   if (results == nullptr) return;
   std::copy(results->outputs.begin(), results->outputs.end(), return_outputs);
   TF_DeleteImportGraphDefResults(results);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GraphImportGraphDef(TF_Graph* graph, const TF_Buffer* graph_def,
-                            const TF_ImportGraphDefOptions* options, TF_Status* status) {
+                            const TF_ImportGraphDefOptions* options, TF_Status* status) try {
   TF_DeleteImportGraphDefResults(tenon::api::ImportInto(graph, graph_def, options, status));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #include "executor/api/graph/import/import_options.h"
 
 #include "absl/strings/string_view.h"
+#include "graph/c_api/without_memory.h"
 #include "tensorflow/c/c_api_experimental.h"
 
 using tenon::IsThere;
@@ -9,18 +10,25 @@ using tenon::kControlPort;
 
 extern "C" {
 
-TF_ImportGraphDefOptions* TF_NewImportGraphDefOptions(void) {
+TF_ImportGraphDefOptions* TF_NewImportGraphDefOptions(void) try {
   return TF_ImportGraphDefOptions::Pool::New();
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_DeleteImportGraphDefOptions(TF_ImportGraphDefOptions* opts) { tenon::DeleteHandle(opts); }
 
-void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions* opts, const char* prefix) {
+void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions* opts, const char* prefix) try {
   if (IsThere(opts)) opts->prefix = absl::NullSafeStringView(prefix);
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
-void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGraphDefOptions* opts, const char* device) {
+void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGraphDefOptions* opts,
+                                              const char* device) try {
   if (IsThere(opts)) opts->default_device = absl::NullSafeStringView(device);
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions* opts,
@@ -39,25 +47,33 @@ void TF_ImportGraphDefOptionsSetValidateColocationConstraints(TF_ImportGraphDefO
 }
 
 void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions* opts, const char* src_name,
-                                             int src_index, TF_Output dst) {
+                                             int src_index, TF_Output dst) try {
   if (!IsThere(opts) || src_name == nullptr) return;
   opts->input_map[{src_name, src_index}] = dst;
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 void TF_ImportGraphDefOptionsRemapControlDependency(TF_ImportGraphDefOptions* opts,
-                                                    const char* src_name, TF_Operation* dst) {
+                                                    const char* src_name, TF_Operation* dst) try {
   if (!IsThere(opts) || src_name == nullptr) return;
   opts->input_map[{src_name, kControlPort}] = {dst, kControlPort};
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 void TF_ImportGraphDefOptionsAddControlDependency(TF_ImportGraphDefOptions* opts,
-                                                  TF_Operation* oper) {
+                                                  TF_Operation* oper) try {
   if (IsThere(opts)) opts->control_dependencies.push_back(oper);
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 void TF_ImportGraphDefOptionsAddReturnOutput(TF_ImportGraphDefOptions* opts, const char* oper_name,
-                                             int index) {
+                                             int index) try {
   if (IsThere(opts)) opts->return_outputs.emplace_back(absl::NullSafeStringView(oper_name), index);
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 int TF_ImportGraphDefOptionsNumReturnOutputs(const TF_ImportGraphDefOptions* opts) {
@@ -65,8 +81,10 @@ int TF_ImportGraphDefOptionsNumReturnOutputs(const TF_ImportGraphDefOptions* opt
 }
 
 void TF_ImportGraphDefOptionsAddReturnOperation(TF_ImportGraphDefOptions* opts,
-                                                const char* oper_name) {
+                                                const char* oper_name) try {
   if (IsThere(opts)) opts->return_operations.emplace_back(absl::NullSafeStringView(oper_name));
+} catch (...) {
+  tenon::WithoutMemoryFor(opts);
 }
 
 int TF_ImportGraphDefOptionsNumReturnOperations(const TF_ImportGraphDefOptions* opts) {

@@ -34,6 +34,7 @@ struct TF_ImportGraphDefOptions {
   // Outputs and nodes of the GraphDef for `outputs` and `operations` of the results.
   std::vector<tenon::api::NamedPort> return_outputs;
   std::vector<std::string> return_operations;
+  bool lacks_memory = false;  // for an option, so that nothing can be imported
 };
 
 struct TF_ImportGraphDefResults {

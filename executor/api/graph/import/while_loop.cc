@@ -18,6 +18,7 @@
 #include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "tensorflow/c/c_api.h"
 
@@ -212,7 +213,7 @@ absl::StatusOr<std::vector<DataType>> TypesOfInputs(const TF_Graph& graph, const
 }
 
 TF_Graph* NewPart(TF_Graph* graph, const Outputs& inputs) {
-  TF_Graph* part = TF_NewGraph();
+  TF_Graph* const part = TF_Graph::Pool::New();
   part->loop_owner = std::make_unique<LoopOwner>(
       LoopOwner{WeakHandle<TF_Graph>(graph), inputs, Outputs(inputs.size()),
                 Outputs(inputs.size(), TF_Output{nullptr, -1})});
@@ -285,7 +286,7 @@ using tenon::api::AllGiven;
 
 extern "C" {
 
-TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Status* status) {
+TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Status* status) try {
   if (!AllGiven({{"g", g}}, status) || !tenon::api::IsArray("inputs", inputs, ninputs, status))
     return tenon::api::NoParams();
   if (ninputs == 0) {
@@ -319,22 +320,28 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Statu
   if (added.ok()) return params;
   tenon::api::FreeParams(params);
   return tenon::api::NoParams();
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status, TF_Output* outputs) {
+void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status, TF_Output* outputs) try {
   if (!AllGiven({{"params", params}}, status)) return;
   const absl::Status ours = tenon::api::CheckAreOurs(*params);
   if (!ours.ok()) return StatusToC(ours, status);
   if (AllGiven({{"outputs", outputs}}, status))
     StatusToC(tenon::api::FinishLoop(*params, outputs), status);
   tenon::api::FreeParams(*params);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_AbortWhile(const TF_WhileParams* params) {
+void TF_AbortWhile(const TF_WhileParams* params) try {
   if (params == nullptr || params->cond_graph == nullptr) return;  // of a TF_NewWhile that failed
   const absl::Status ours = tenon::api::CheckAreOurs(*params);
   if (!ours.ok()) return tenon::WarnOf(tenon::Annotate(ours, "TF_AbortWhile: ", ""));
   tenon::api::FreeParams(*params);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 }  // extern "C"

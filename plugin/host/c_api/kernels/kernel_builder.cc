@@ -7,6 +7,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/loading/plugin_ledger.h"
 #include "plugin/kernels/kernel_def_wire.h"
 #include "tensorflow/c/kernels.h"
@@ -74,27 +75,31 @@ extern "C" {
 TF_KernelBuilder* TF_NewKernelBuilder(const char* op_name, const char* device_name,
                                       void* (*create_func)(TF_OpKernelConstruction*),
                                       void (*compute_func)(void*, TF_OpKernelContext*),
-                                      void (*delete_func)(void*)) {
+                                      void (*delete_func)(void*)) try {
   return tenon::NewBuilder(op_name, device_name,
                            {.create = create_func,
                             .compute = compute_func,
                             .compute_async = nullptr,
                             .destroy = delete_func});
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 TF_KernelBuilder* TF_NewAsyncKernelBuilder(
     const char* op_name, const char* device_name, void* (*create_func)(TF_OpKernelConstruction*),
     void (*compute_async_func)(void*, TF_OpKernelContext*, TF_AsyncOpKernelDoneCallback* done),
-    void (*delete_func)(void*)) {
+    void (*delete_func)(void*)) try {
   return tenon::NewBuilder(op_name, device_name,
                            {.create = create_func,
                             .compute = nullptr,
                             .compute_async = compute_async_func,
                             .destroy = delete_func});
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder, const char* attr_name,
-                                     TF_DataType type, TF_Status* status) {
+                                     TF_DataType type, TF_Status* status) try {
   if (!tenon::CanConstrain(type)) {
     return tenon::StatusToC(
         absl::UnimplementedError(absl::StrCat("Unexpected type ", static_cast<int>(type))), status);
@@ -104,29 +109,37 @@ void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder, const cha
   kernel_builder->def->constraints.push_back(
       {tenon::Text(attr_name), {tenon::DataTypeFromC(type)}});
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_KernelBuilder_HostMemory(TF_KernelBuilder* kernel_builder, const char* arg_name) {
+void TF_KernelBuilder_HostMemory(TF_KernelBuilder* kernel_builder, const char* arg_name) try {
   if (tenon::IsOpen(kernel_builder))
     kernel_builder->def->host_memory_args.push_back(tenon::Text(arg_name));
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_KernelBuilder_Priority(TF_KernelBuilder* kernel_builder, int32_t priority_number) {
   if (tenon::IsOpen(kernel_builder)) kernel_builder->def->priority = priority_number;
 }
 
-void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label) {
+void TF_KernelBuilder_Label(TF_KernelBuilder* kernel_builder, const char* label) try {
   if (tenon::IsOpen(kernel_builder)) kernel_builder->def->label = tenon::Text(label);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_RegisterKernelBuilder(const char* kernel_name, TF_KernelBuilder* builder,
-                              TF_Status* status) {
+                              TF_Status* status) try {
   if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
   tenon::Answer(kernel_name, tenon::Register(kernel_name, builder), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, const char* name,
-                                           TF_KernelBuilder* builder, TF_Status* status) {
+                                           TF_KernelBuilder* builder, TF_Status* status) try {
   if (!tenon::api::AllGiven({{"builder", builder}}, status)) return;
   if (serialized_kernel_def == nullptr) return TF_RegisterKernelBuilder(name, builder, status);
   absl::StatusOr<tenon::KernelDef> parsed = tenon::KernelDefFromWire(serialized_kernel_def);
@@ -140,6 +153,8 @@ void TF_RegisterKernelBuilderWithKernelDef(const char* serialized_kernel_def, co
     *builder->def = *std::move(parsed);
   }
   TF_RegisterKernelBuilder(name, builder, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_DeleteKernelBuilder(TF_KernelBuilder* builder) {

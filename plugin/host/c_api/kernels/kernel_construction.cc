@@ -14,6 +14,7 @@
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/tensor_handles.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/tensor/tensor_proto.h"
 #include "plugin/host/c_api/attr_errors.h"
 #include "plugin/host/c_api/kernels/kernel_context.h"
@@ -236,15 +237,19 @@ using tenon::With;
 extern "C" {
 
 // The first failure stays.
-void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status) {
+void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   if (ctx->status.ok()) ctx->status = tenon::StatusFromC(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx, TF_Status* status) {
+TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   ClearStatus(status);
   return tenon::NewBuffer(ctx->kernel->node.node_def_wire);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 // The view is valid as long as the kernel.
@@ -254,14 +259,16 @@ TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelConstruction* ctx) {
 }
 
 bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                     TF_Status*) {
+                                     TF_Status*) try {
   ctx = tenon::InConstruction(ctx);
   return tenon::FindAttr(ctx->kernel->node, absl::NullSafeStringView(attr_name)).has_value();
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const char* attr_name,
                                          int32_t* list_size, int32_t* total_size,
-                                         TF_Status* status) {
+                                         TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   const std::string_view name = absl::NullSafeStringView(attr_name);
   const std::optional<AttrValue> value = tenon::FindAttr(ctx->kernel->node, name);
@@ -281,51 +288,63 @@ void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction* ctx, const cha
   const tenon::Sizes sizes = tenon::SizesOf(*value);
   *list_size = sizes.list;
   *total_size = sizes.total;
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                         TF_DataType* val, TF_Status* status) {
+                                         TF_DataType* val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kType),
            [](const AttrValue& v) { return v.AsType(); }),
       val, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt32(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                          int32_t* val, TF_Status* status) {
+                                          int32_t* val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   const auto get = [attr_name](const AttrValue& v) -> absl::StatusOr<int32_t> {
     TENON_ASSIGN_OR_RETURN(const int64_t wide, v.AsInt());
     return tenon::ToInt32(absl::NullSafeStringView(attr_name), wide);
   };
   Put(With(GetScalar(ctx, attr_name, AttrKind::kInt), get), val, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                          int64_t* val, TF_Status* status) {
+                                          int64_t* val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kInt), [](const AttrValue& v) { return v.AsInt(); }),
       val, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrFloat(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                          float* val, TF_Status* status) {
+                                          float* val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kFloat),
            [](const AttrValue& v) { return v.AsFloat(); }),
       val, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                         TF_Bool* val, TF_Status* status) {
+                                         TF_Bool* val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   Put(With(GetScalar(ctx, attr_name, AttrKind::kBool),
            [](const AttrValue& v) { return v.AsBool(); }),
       val, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                           char* val, size_t max_length, TF_Status* status) {
+                                           char* val, size_t max_length, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   const auto value = With(GetScalar(ctx, attr_name, AttrKind::kString),
                           [](const AttrValue& v) { return v.AsString(); });
@@ -334,10 +353,12 @@ void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx, const c
   // Cut off without a NUL, as in TensorFlow: GetAttrSize says the length.
   const size_t n = std::min(max_length, value->size());
   if (n != 0 && val != nullptr) std::memcpy(val, value->data(), n);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                           TF_Tensor** val, TF_Status* status) {
+                                           TF_Tensor** val, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   if (val == nullptr) return StatusToC(absl::InvalidArgumentError("val is NULL"), status);
   *val = nullptr;  // on an error, too: a plug-in may delete what it finds
@@ -348,53 +369,66 @@ void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction* ctx, const c
   absl::StatusOr<tenon::Tensor> tensor = With(GetScalar(ctx, attr_name, AttrKind::kTensor), get);
   if (tensor.ok()) *val = tenon::NewTensorHandle(*tensor);
   StatusToC(tensor.status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrTypeList(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                             TF_DataType* vals, int max_vals, TF_Status* status) {
+                                             TF_DataType* vals, int max_vals,
+                                             TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kType),
                [](const AttrValue& v) { return v.AsTypeList(); }),
           vals, max_vals, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt32List(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                              int32_t* vals, int max_vals, TF_Status* status) {
+                                              int32_t* vals, int max_vals, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   // Values that do not fit 32 bits are cut off, as in TensorFlow; the scalar form refuses them.
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
           vals, max_vals, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                              int64_t* vals, int max_vals, TF_Status* status) {
+                                              int64_t* vals, int max_vals, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kInt),
                [](const AttrValue& v) { return v.AsIntList(); }),
           vals, max_vals, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrFloatList(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                              float* vals, int max_vals, TF_Status* status) {
+                                              float* vals, int max_vals, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kFloat),
                [](const AttrValue& v) { return v.AsFloatList(); }),
           vals, max_vals, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                             TF_Bool* vals, int max_vals, TF_Status* status) {
+                                             TF_Bool* vals, int max_vals, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   PutList(With(GetNumbers(ctx, attr_name, AttrKind::kBool),
                [](const AttrValue& v) { return v.AsBoolList(); }),
           vals, max_vals, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                char** values, size_t* lengths, int max_values,
                                                void* storage, size_t storage_size,
-                                               TF_Status* status) {
+                                               TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   const auto strings = With(GetList(ctx, attr_name, AttrKind::kString),
                             [](const AttrValue& v) { return v.AsStringList(); });
@@ -402,24 +436,30 @@ void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx, con
                 ? tenon::PackStrings(*strings, values, lengths, max_values, storage, storage_size)
                 : strings.status(),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx, const char* attr_name,
                                                TF_Tensor** vals, int max_values,
-                                               TF_Status* status) {
+                                               TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   StatusToC(With(GetList(ctx, attr_name, AttrKind::kTensor),
                  [&](const AttrValue& v) { return tenon::TensorList(v, vals, max_values); }),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 TF_Buffer* TF_OpKernelConstruction_GetAttrFunction(TF_OpKernelConstruction* ctx,
-                                                   const char* attr_name, TF_Status* status) {
+                                                   const char* attr_name, TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   const auto func = With(GetScalar(ctx, attr_name, AttrKind::kFunc),
                          [](const AttrValue& v) { return v.AsFunc(); });
   StatusToC(func.status(), status);
   return func.ok() ? tenon::NewBuffer(func->attrs_wire) : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

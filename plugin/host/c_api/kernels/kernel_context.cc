@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/wire/wire.h"
 #include "plugin/device/pending_calls.h"
 #include "plugin/host/c_api/kernels/variable_access.h"
@@ -200,7 +201,7 @@ using tenon::StatusToC;
 
 extern "C" {
 
-SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
+SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   if (ctx->kernel->device == nullptr) {
     StatusToC(
@@ -222,12 +223,14 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
   }
   ClearStatus(status);
   return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 int TF_NumInputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_inputs(); }
 int TF_NumOutputs(TF_OpKernelContext* ctx) { return tenon::InCall(ctx, __func__)->num_outputs(); }
 
-void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) {
+void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* status) try {
   if (tensor == nullptr) [[unlikely]]
     return StatusToC(absl::InvalidArgumentError("argument 'tensor' is NULL"), status);
   TF_Tensor* const lent = tenon::LendInput(ctx, i);
@@ -235,9 +238,11 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor, TF_Status* 
     return tenon::GetOtherInput(ctx, i, tensor, status);
   *tensor = lent;
   ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) {
+void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args* args) try {
   ctx = tenon::InCall(ctx, __func__);
   if (args == nullptr) return;
   const absl::StatusOr<std::pair<int, int>> range =
@@ -245,6 +250,8 @@ void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args
   args->start = range.ok() ? range->first : -1;
   args->stop = range.ok() ? range->second : -1;
   StatusToC(range.status(), args->status);
+} catch (...) {
+  tenon::WithoutMemory(args->status);
 }
 
 TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
@@ -257,20 +264,26 @@ TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
   return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError());
 }
 
-bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError(), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 // The first failure stays, whatever the kernel reports later.
-void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
+void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   ctx->Fail(tenon::StatusFromC(status));
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 // `arg` is a number of pending_calls.h, not an address: a second call finds no context.
@@ -335,23 +348,27 @@ TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
 
 void TF_GetSerializedFunctionDefLibrary(TF_OpKernelContext* ctx,
                                         TF_Buffer* serialized_function_def_library,
-                                        TF_Status* status) {
+                                        TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::FillFrom(ctx, &tenon::KernelSurroundings::function_library,
                             serialized_function_def_library),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetSerializedConfigProto(TF_OpKernelContext* ctx, TF_Buffer* serialized_config_proto,
-                                 TF_Status* status) {
+                                 TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::FillFrom(ctx, &tenon::KernelSurroundings::config_proto, serialized_config_proto),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
                                          TF_Buffer* serialized_resource_handle_proto,
-                                         TF_Status* status) {
+                                         TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   if (serialized_resource_handle_proto == nullptr)
     return StatusToC(absl::InvalidArgumentError("the buffer is NULL"), status);
@@ -359,6 +376,8 @@ void TF_GetSerializedResourceHandleProto(TF_OpKernelContext* ctx, int i,
   StatusToC(
       proto.ok() ? tenon::FillBuffer(*proto, serialized_resource_handle_proto) : proto.status(),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

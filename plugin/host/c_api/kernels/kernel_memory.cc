@@ -7,6 +7,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/tensor_guards.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/c_api/kernels/kernel_context.h"
 
 namespace tenon {
@@ -202,17 +203,19 @@ extern "C" {
 
 // Type and size are the node's: TensorFlow ignores the arguments too.
 TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index, TF_DataType,
-                             const int64_t* dims, int num_dims, size_t, TF_Status* status) {
+                             const int64_t* dims, int num_dims, size_t, TF_Status* status) try {
   TF_Tensor* handle = nullptr;
   tenon::StatusToC(tenon::AllocateOutput(context, index, dims, num_dims, &handle), status);
   return handle;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
                                            const int* candidate_input_indices,
                                            int num_candidate_input_indices, int output_index,
                                            const int64_t* output_dims, int output_num_dims,
-                                           int* forwarded_input, TF_Status* status) {
+                                           int* forwarded_input, TF_Status* status) try {
   if (forwarded_input != nullptr) *forwarded_input = -1;
   const auto candidates = absl::MakeConstSpan(
       candidate_input_indices,
@@ -220,21 +223,28 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(TF_OpKernelContext* context,
   return tenon::HandleToC(tenon::ForwardOrAllocate(context, candidates, output_index, output_dims,
                                                    output_num_dims, forwarded_input),
                           status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const int64_t* dims,
-                           int num_dims, TF_AllocatorAttributes* alloc_attrs, TF_Status* status) {
+                           int num_dims, TF_AllocatorAttributes* alloc_attrs,
+                           TF_Status* status) try {
   context = tenon::InCall(context, __func__);
   return tenon::HandleToC(
       tenon::AllocateTemp(context, dtype, tenon::ShapeFromC(dims, num_dims), alloc_attrs), status);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status) {
+void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   tenon::StatusToC(tenon::SetOutput(ctx, i, tensor), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   if (i < 0 || i >= ctx->num_outputs()) {
     tenon::StatusToC(absl::OutOfRangeError("output index out of range"), status);
@@ -247,6 +257,8 @@ TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i, TF_Status* status
   }
   tenon::ClearStatus(status);
   return ctx->loans.Lend(*ctx->args->outputs[i]);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/cpu/containers/lists/variant_math.h"
 #include "plugin/device/device_copy.h"
 #include "plugin/host/c_api/kernels/variable_access.h"
@@ -118,22 +119,27 @@ absl::Status ZerosLikeVariant(TF_OpKernelContext* ctx, UnaryFn zeros_like) {
 extern "C" {
 
 void TF_GetInputByName(TF_OpKernelContext* ctx, const char* inputName, TF_Tensor** tensor,
-                       TF_Status* status) {
+                       TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<int> index =
       tenon::InputByName(*ctx->kernel, absl::NullSafeStringView(inputName));
   if (!index.ok()) return tenon::StatusToC(index.status(), status);
   TF_GetInput(ctx, *index, tensor, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelConstruction_GetAttrTensorShape(TF_OpKernelConstruction* ctx, const char* attr_name,
-                                                int64_t* dims, size_t num_dims, TF_Status* status) {
+                                                int64_t* dims, size_t num_dims,
+                                                TF_Status* status) try {
   ctx = tenon::InConstruction(ctx);
   tenon::StatusToC(tenon::CopyDims(ctx, absl::NullSafeStringView(attr_name), dims, num_dims),
                    status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
+bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (i < 0 || static_cast<size_t>(i) >= types.size()) {
@@ -142,22 +148,28 @@ bool TF_IsRefInput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
   }
   tenon::ClearStatus(status);
   return tenon::IsRef(types[i]);
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_AddNVariant(TF_OpKernelContext* ctx,
                     void (*binary_add_func)(TF_OpKernelContext* ctx, TF_Tensor* a, TF_Tensor* b,
                                             TF_Tensor* out),
-                    TF_Status* status) {
+                    TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::AddVariants(ctx, binary_add_func), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ZerosLikeVariant(TF_OpKernelContext* ctx,
                          void (*zeros_like_func)(TF_OpKernelContext* ctx, TF_Tensor* input,
                                                  TF_Tensor* out),
-                         TF_Status* status) {
+                         TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::ZerosLikeVariant(ctx, zeros_like_func), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

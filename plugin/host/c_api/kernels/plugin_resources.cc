@@ -10,6 +10,7 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/plugin_hold.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/device/device_copy.h"
 #include "plugin/host/c_api/kernels/variable_access.h"
 #include "tensorflow/c/experimental/next_pluggable_device/c_api.h"
@@ -170,52 +171,64 @@ TF_Device* TF_GetDevice(TF_OpKernelContext* ctx) {
 
 void TF_CreatePluginResource(TF_OpKernelContext* ctx, const char* container_name,
                              const char* plugin_resource_name, void* plugin_resource,
-                             void (*delete_func)(void*), TF_Status* status) {
+                             void (*delete_func)(void*), TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::CreateResource(ctx, tenon::Container(container_name),
                                   absl::NullSafeStringView(plugin_resource_name), plugin_resource,
                                   delete_func),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_LookupOrCreatePluginResource(TF_OpKernelContext* ctx, const char* container_name,
                                      const char* plugin_resource_name,
                                      void** result_plugin_resource, void* (*create_func)(void*),
                                      void* create_func_args, void (*delete_func)(void*),
-                                     TF_Status* status) {
+                                     TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<void*> object = tenon::LookupOrCreateResource(
       ctx, tenon::Container(container_name), absl::NullSafeStringView(plugin_resource_name),
       create_func, create_func_args, delete_func);
   if (result_plugin_resource != nullptr) *result_plugin_resource = object.ok() ? *object : nullptr;
   StatusToC(object.status(), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 TF_VariableInfo* TF_CreateVariableInfoFromContext(TF_OpKernelContext* ctx, int index,
-                                                  TF_Status* status) {
+                                                  TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   const absl::StatusOr<tenon::Variable*> variable = tenon::VariableInput(ctx, index);
   StatusToC(variable.status(), status);
   if (!variable.ok()) return nullptr;
   return new TF_VariableInfo{ctx, index, tenon::ObjectRef<tenon::Variable>::Share(*variable)};
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
-void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars, TF_Status* status) {
+void TF_LockVariableInfos(TF_VariableInfo** vars, int num_vars, TF_Status* status) try {
   if (!tenon::api::IsArray("vars", vars, std::max(num_vars, 0), status)) return;
   StatusToC(tenon::LockInfos(absl::MakeConstSpan(vars, static_cast<size_t>(std::max(num_vars, 0)))),
             status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AllocateTempForVariableInfo(TF_OpKernelContext* ctx, TF_VariableInfo* var_info,
-                                    TF_Status* status) {
+                                    TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   StatusToC(tenon::AllocateAnew(ctx, var_info), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
-TF_Tensor* TF_GetTensorFromVariableInfo(TF_VariableInfo* var_info, TF_Status* status) {
+TF_Tensor* TF_GetTensorFromVariableInfo(TF_VariableInfo* var_info, TF_Status* status) try {
   const absl::StatusOr<TF_Tensor*> tensor = tenon::TensorOf(var_info);
   StatusToC(tensor.status(), status);
   return tensor.ok() ? *tensor : nullptr;
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeleteVariableInfo(TF_VariableInfo* var_info) {

@@ -7,6 +7,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "plugin/host/c_api/kernels/variable_access.h"
 
 namespace tenon {
@@ -259,34 +260,40 @@ using tenon::api::IsArray;
 extern "C" {
 
 void TF_AssignVariable(TF_OpKernelContext* ctx, int input_index, int value_index,
-                       bool validate_shape, CopyFn copyFunc, TF_Status* status) {
+                       bool validate_shape, CopyFn copyFunc, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::AssignVariable(ctx, input_index, value_index, validate_shape, copyFunc));
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AssignRefVariable(TF_OpKernelContext* ctx, int input_ref_index, int output_ref_index,
                           int value_index, bool, bool validate_shape, CopyFn copyFunc,
-                          TF_Status* status) {
+                          TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::AssignReference(ctx, input_ref_index, output_ref_index, value_index,
                                            validate_shape, copyFunc));
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value_index, int Op,
                              int isVariantType, CopyFn copyFunc,
                              void (*updateFunc)(TF_OpKernelContext* ctx, TF_Tensor* tensor,
                                                 TF_Tensor* value, int Op),
-                             TF_Status* status) {
+                             TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   ReportToStep(ctx, tenon::UpdateVariable(ctx, input_index, value_index, Op, isVariantType != 0,
                                           copyFunc, updateFunc));
   tenon::ClearStatus(status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int32_t input_index,
-                                                   int32_t output_index) {
+                                                   int32_t output_index) try {
   ctx = tenon::InCall(ctx, __func__);
   const tenon::TypeVector& types = ctx->kernel->node.types->inputs;
   if (input_index < 0 || static_cast<size_t>(input_index) >= types.size())
@@ -295,11 +302,13 @@ void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int3
   absl::Status status = tenon::CheckReference(ctx, input_index);
   if (status.ok()) status = tenon::PassReference(ctx, input_index, output_index);
   ReportToStep(ctx, status);
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool, bool isVariantType,
                                    bool sparse, CopyFn copyFunc, TF_Tensor** out,
-                                   TF_Status* status) {
+                                   TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   if (!AllGiven({{"out", out}}, status)) return;
   const absl::StatusOr<TF_Tensor*> handle =
@@ -307,12 +316,14 @@ void TF_GetInputTensorFromVariable(TF_OpKernelContext* ctx, int input, bool, boo
   ReportToStep(ctx, handle.status());
   *out = handle.ok() ? *handle : nullptr;
   StatusToC(tenon::StepStatus(ctx), status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lock, bool sparse,
                                              const int* const inputs, size_t len, CopyFn copyFunc,
                                              TF_VariableInputLockHolder** lockHolder,
-                                             TF_Status* status) {
+                                             TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
   if (!AllGiven({{"lockHolder", lockHolder}}, status)) return;
   *lockHolder = nullptr;
@@ -324,6 +335,8 @@ void TF_MaybeLockVariableInputMutexesInOrder(TF_OpKernelContext* ctx, bool do_lo
   if (!locked.ok()) TF_ReleaseVariableInputLockHolder(holder);
   *lockHolder = locked.ok() ? holder : nullptr;
   tenon::Report(ctx, locked, status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_ReleaseVariableInputLockHolder(TF_VariableInputLockHolder* lockHolder) {
@@ -339,18 +352,22 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
                           int num_dims, TF_StringView* var_name,
                           void (*plugin_allocator)(TF_OpKernelContext*, TF_Tensor*, TF_DataType,
                                                    const int64_t*, int, TF_Status*),
-                          TF_Status* tf_status) {
+                          TF_Status* tf_status) try {
   ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx,
                 tenon::MakeTemporary(ctx, tenon::DataTypeFromC(dtype), dims, num_dims,
                                      tenon::ViewOf(var_name), plugin_allocator),
                 tf_status);
+} catch (...) {
+  tenon::WithoutMemory(tf_status);
 }
 
 void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int, TF_StringView* var_name,
-                                 TF_Status* tf_status) {
+                                 TF_Status* tf_status) try {
   ctx = tenon::InCall(ctx, __func__);
   tenon::Report(ctx, tenon::DestroyTemporary(ctx, tenon::ViewOf(var_name)), tf_status);
+} catch (...) {
+  tenon::WithoutMemory(tf_status);
 }
 
 }  // extern "C"
