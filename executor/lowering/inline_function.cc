@@ -410,13 +410,15 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
                                                     Demand demand) {
   const FunctionEntry* entry = graph_.FindFunction(function);
   if (entry == nullptr) {
-    // TensorFlow looks for functions that other functions call when it runs these.
-    const bool inner = calls_.SiteOf(call) >= 0;
+    // TensorFlow looks for functions that the graph itself calls as it prepares the call; for those
+    // that other functions call, and for branches, as it takes the function that calls apart.
+    const bool prepared =
+        calls_.SiteOf(call) < 0 && graph_.op_name(call).ends_with("PartitionedCall");
     return NoteAnswer(
         absl::NotFoundError(absl::StrCat("no function is named '", function, "'")),
-        inner ? absl::StatusCode::kNotFound : absl::StatusCode::kInvalidArgument,
-        inner ? absl::StrCat("Function ", function, " is not defined.")
-              : absl::StrCat("Failed to find function \"", function, "\" in function library"));
+        prepared ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kNotFound,
+        prepared ? absl::StrCat("Failed to find function \"", function, "\" in function library")
+                 : absl::StrCat("Function ", function, " is not defined."));
   }
   if (entry->signature == nullptr)
     return absl::InvalidArgumentError(

@@ -157,6 +157,27 @@ TEST_F(CRunErrors, OfAFunctionWithAnOpThatDoesNotExist) {
               StartsWith("5 Op type not registered 'NoSuchOp' in binary running on "));
 }
 
+TEST_F(CRunErrors, OfABranchThatDoesNotExist) {
+  CopyTo(g(), FloatFunction("Same", "ret { key: 'y' value: 'x' }"));
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  const testing::TensorPtr fed = testing::Float(1);
+  const TF_Output input{x, 0};
+  const TF_DataType type = TF_FLOAT;
+  for (const char* op : {"If", "StatelessIf"}) {
+    for (const bool other : {false, true}) {
+      TF_OperationDescription* desc = New(op, absl::StrCat(op, other ? "_other" : "").c_str());
+      TF_AddInput(desc, input);
+      TF_AddInputList(desc, &input, 1);
+      TF_SetAttrTypeList(desc, "Tout", &type, 1);
+      TF_SetAttrFuncName(desc, other ? "else_branch" : "then_branch", "Same", 4);
+      TF_SetAttrFuncName(desc, other ? "then_branch" : "else_branch", "Missing", 7);
+      EXPECT_THAT(ErrorOf(Finish(desc), {{input, fed.get()}}),
+                  StartsWith("5 Function Missing is not defined."))
+          << op;
+    }
+  }
+}
+
 TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
   CopyTo(g(), FloatFunction("Outer", R"pb(
            node_def {
