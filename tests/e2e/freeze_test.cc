@@ -83,6 +83,17 @@ void AnswersTheSame(const std::string& command) {
 TEST(Freeze, AnswersTheSame) { AnswersTheSame("freeze"); }
 TEST(Opt, OfASavedModelAnswersTheSame) { AnswersTheSame("opt"); }
 
+TEST(Freeze, ShowNamesWhatFillsTables) {
+  const std::string out = TempPath("tables.pb");
+  Written("freeze", "nested_tables", "serving_default", out);
+  const json show = Document({"show", out});
+  EXPECT_EQ(show["init"], "init_state");
+  EXPECT_THAT(show["commands"][0].get<std::string>(), HasSubstr(" --init init_state "));
+  const Finished early = GraphRun({"bench", out, "--runs", "1"});
+  EXPECT_EQ(early.exit, 1);
+  EXPECT_THAT(early.err, HasSubstr("; --init init_state gives variables and tables their first"));
+}
+
 TEST(Freeze, KeepsTablesThatFunctionsMake) {
   const std::string out = TempPath("nested.pb");
   const json frozen = Written("freeze", "nested_tables", "serving_default", out);

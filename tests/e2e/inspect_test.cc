@@ -139,22 +139,29 @@ TEST(Show, GraphsThatTrain) {
       node { name: 'y' op: 'Mul' input: ['x', 'w/read'] attr { key: 'T' value { type: DT_FLOAT } } }
       node { name: 'step' op: 'AssignSub' input: ['w', 'x']
              attr { key: 'T' value { type: DT_FLOAT } } }
+      node { name: 'gradients/Shape' op: 'Shape' input: 'y' attr { key: 'T' value { type: DT_FLOAT } } }
       node { name: 'train' op: 'NoOp' input: '^step' }
       node { name: 'init' op: 'NoOp' input: '^w/Assign' })");
   const json doc = Document({"show", graph});
   EXPECT_EQ(doc["targets"], json({"train", "init"}));
   EXPECT_EQ(doc["variables"][0]["name"], "w");
   EXPECT_EQ(doc["init"], "init");
+  ASSERT_EQ(doc["outputs"].size(), 1) << doc["outputs"];
+  EXPECT_EQ(doc["outputs"][0]["name"], "y");
   const std::string line = doc["commands"][0];
   EXPECT_THAT(line, HasSubstr(" --init init "));
-  EXPECT_THAT(line, HasSubstr(" --output y"));
-  EXPECT_THAT(line, Not(HasSubstr("step")));
+  EXPECT_THAT(line, Not(HasSubstr("--output")));
   const Finished run = GraphRun({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--output",
                                  "y", "--expect", "y=2xf32=6"});
   EXPECT_EQ(run.exit, 0) << run.err;
+  // A run without --output trains nothing.
+  const json all =
+      Document({"run", graph, "--init", "init", "--input", "x=2xf32=2", "--session-runs", "2"});
+  EXPECT_EQ(all["runs"][1]["fetches"].size(), 1) << all;
+  EXPECT_EQ(all["runs"][1]["fetches"][0]["values"], json({6, 6}));
   const Finished early = GraphRun({"run", graph, "--input", "x=2xf32=2", "--output", "y"});
   EXPECT_EQ(early.exit, 1);
-  EXPECT_THAT(early.err, HasSubstr("; --init init gives all variables their first values"));
+  EXPECT_THAT(early.err, HasSubstr("; --init init gives variables and tables their first values"));
   const Finished text = GraphRun({"show", graph});
   EXPECT_THAT(text.out, HasSubstr("targets    train, init\nvariables  w  f32[2]\n"));
 }

@@ -37,7 +37,7 @@ struct Summary {
   // Only of a graph that is no SavedModel.
   std::vector<NamedType> variables;
   std::vector<std::string> targets;
-  std::string init;  // the target that fills the variables; empty if there is none
+  std::vector<std::string> inits;  // the targets that fill the variables and tables
   std::map<std::string, int64_t> ops;
   // Requested devices; "" for nodes that request none.
   std::map<std::string, int64_t> devices;
@@ -117,7 +117,7 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
   }
   summary.variables = VariableTypes(graph);
   summary.targets = Targets(graph);
-  summary.init = Initializer(graph);
+  summary.inits = Initializers(graph);
   for (const std::string& name : GraphOutputs(graph)) {
     NamedType type{name, DataType::kInvalid, {}};
     // What a node of an unknown op gives is unknown.
@@ -162,7 +162,7 @@ std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
   std::string arguments;
   if (!flags.signature.empty())
     absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
-  if (!summary.init.empty()) absl::StrAppend(&arguments, " --init ", ShellWord(summary.init));
+  absl::StrAppend(&arguments, InitArguments(summary.inits));
   for (const NamedType& t : summary.inputs) {
     if (!HasSpecs(t.dtype)) continue;
     absl::StrAppend(&arguments, " --input ",
@@ -318,7 +318,7 @@ absl::Status Show(const ShowFlags& flags, Invocation& invocation) {
       .Set("outputs", TypesJson(summary.outputs))
       .Set("targets", Json::ArrayOf(summary.targets))
       .Set("variables", TypesJson(summary.variables))
-      .Set("init", summary.init.empty() ? Json() : Json(summary.init))
+      .Set("init", summary.inits.empty() ? Json() : Json(summary.inits.front()))
       .Set("ops", CountsJson(summary.ops))
       .Set("nodes", model.graph.num_nodes())
       .Set("functions", model.graph.functions().size())

@@ -1,5 +1,5 @@
-// Finds the nodes of a graph of TensorFlow 1 that are run for their effects, and the one that gives
-// variables their first values. Functions are not searched.
+// Finds the nodes of a graph of TensorFlow 1 that are run for their effects, and those that give
+// variables and tables their first values. Functions are not searched.
 #pragma once
 
 #include <string>
@@ -23,9 +23,18 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target);
 // AssignVariableOp or AssignVariableXlaConcatND assigns each of Variables exactly once, and none
 // assigns anything else: a target that assigns a variable twice trains. These nodes have no
 // Placeholder or PlaceholderV2, no op "Restore…" and no other op "Assign…"; other ops, also those
-// that read files and PlaceholderWithDefault, are allowed. If several targets qualify, the result
-// is the one that needs the fewest nodes, and of these the first. Only the first 100 of Targets are
-// tried. Empty if no target qualifies, or if the graph has no variable.
+// that read files, fill tables, and PlaceholderWithDefault, are allowed. If several targets
+// qualify, the result is the one that needs the fewest nodes, and of these the first. Only the
+// first 100 of Targets are tried. Empty if no target qualifies, or if the graph has no variable.
 std::string Initializer(const Graph& graph);
+
+// The targets that a run needs before all else: the one that initializes the variables and fills
+// the tables that some node of the graph fills once (InitializeTable…, LookupTableImport…), or else
+// one for the variables and one for the tables; each qualifies as in Initializer. Empty where none
+// qualifies, or where there is nothing to fill.
+std::vector<std::string> Initializers(const Graph& graph);
+
+// " --init NODE" for each of `names`, as a shell reads it.
+std::string InitArguments(const std::vector<std::string>& names);
 
 }  // namespace tenon::cli

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/graphs/training.h"
 #include "executor/cli/model/rank_limit.h"
 #include "executor/cli/options/invocation.h"
 #include "graph/base/status_macros.h"
@@ -172,16 +173,18 @@ std::vector<bool> Conditional(const Graph& graph) {
 
 std::vector<std::string> GraphOutputs(const Graph& graph) {
   const std::vector<bool> conditional = Conditional(graph);
+  const std::vector<bool> results = ResultsOfTraining(graph);
+  const auto counts = [&](NodeId n) { return graph.alive(n) && (results.empty() || results[n]); };
   std::vector<bool> consumed(graph.num_node_ids());
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n)) continue;
+    if (!counts(n)) continue;
     for (const Output& input : graph.data_inputs(n)) {
       if (input.node != kNoNode) consumed[input.node] = true;
     }
   }
   std::vector<std::string> outputs;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (!graph.alive(n) || consumed[n] || conditional[n]) continue;
+    if (!counts(n) || consumed[n] || conditional[n]) continue;
     if (graph.op(n) == nullptr) outputs.emplace_back(graph.name(n));
     for (int port = 0; port < graph.num_outputs(n); ++port)
       outputs.push_back(graph.OutputName({n, port}));

@@ -66,7 +66,8 @@ SpecHint DeclaredInput(const Graph& graph, NodeId n);
 // All outputs of the nodes of which no output is read, in the order of ids: "node", "node:1". A
 // control edge does not count as a reader. If one output of a node is read, its other outputs are
 // left out too. A node of an unknown op counts as one output. Values that only one branch of a
-// conditional or a pass of a loop computes are left out, as a run may not have them.
+// conditional or a pass of a loop computes are left out, as a run may not have them. In a graph
+// that trains (graphs/training.h) only its results count, as outputs and as readers.
 std::vector<std::string> GraphOutputs(const Graph& graph);
 
 // The Placeholders that must still be fed, in the order of ids: those that a run of `fetches` needs

@@ -206,10 +206,11 @@ absl::StatusOr<std::unique_ptr<Session>> OpenOtherSession(const Workbench& bench
 absl::Status HintAtInit(const Workbench& bench, const absl::Status& status) {
   const bool may_lack_values = absl::IsFailedPrecondition(status) && bench.inits.empty();
   if (!may_lack_values || bench.saved.has_value()) return status;
-  const std::string init = Initializer(bench.graph());
-  if (init.empty()) return status;
-  absl::Status hint(status.code(), absl::StrCat(status.message(), "; --init ", ShellWord(init),
-                                                " gives all variables their first values"));
+  const std::vector<std::string> inits = Initializers(bench.graph());
+  if (inits.empty()) return status;
+  absl::Status hint(status.code(), absl::StrCat(status.message(), ";", InitArguments(inits),
+                                                inits.size() == 1 ? " gives" : " give",
+                                                " variables and tables their first values"));
   status.ForEachPayload(
       [&](std::string_view key, const absl::Cord& value) { hint.SetPayload(key, value); });
   return hint;

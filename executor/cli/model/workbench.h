@@ -82,9 +82,9 @@ absl::Status InitializeState(Session& session, const Workbench& bench, const Com
 absl::Status CheckInitIsFed(const Graph& graph, const std::string& init,
                             absl::Span<const std::string> fed);
 
-// Returns `status`, which is that of a run. If it is FAILED_PRECONDITION, variables may have no
-// values; the message then names the node that Initializer finds. There is no such hint for a
-// SavedModel, if there are bench.inits, or if no node is found.
+// Returns `status`, which is that of a run. If it is FAILED_PRECONDITION, variables or tables may
+// have no values; the message then names the nodes that Initializers finds. There is no such hint
+// for a SavedModel, if there are bench.inits, or if no node is found.
 absl::Status HintAtInit(const Workbench& bench, const absl::Status& status);
 
 // Returns the status of a restoration with the exit code kInvalidInput, as the files are at fault.

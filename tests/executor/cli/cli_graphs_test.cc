@@ -10,6 +10,7 @@
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/graphs/named_nodes.h"
 #include "executor/cli/graphs/trace_notes.h"
+#include "executor/cli/graphs/training.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/rank_limit.h"
 #include "executor/cli/passes/html_report.h"
@@ -112,6 +113,56 @@ TEST(Initializer, AssignsTheVariablesAndNoOtherNodes) {
             "init");
   const std::string add = Op("add_v", "AssignAdd", {"v", "one"}, Type("T", "DT_FLOAT"));
   EXPECT_EQ(Initializer(Parse(nodes + add + After("train", {"set_v", "set_w", "add_v"}))), "");
+}
+
+// One target fills variables and tables, or each has a target of its own.
+TEST(Initializers, FillVariablesAndTables) {
+  const std::string table =
+      Op("table", "HashTableV2", {},
+         Type("key_dtype", "DT_FLOAT") + Type("value_dtype", "DT_FLOAT")) +
+      Const("key", "DT_FLOAT", "tensor_shape { dim { size: 1 } } float_val: 1") +
+      Op("fill", "InitializeTableV2", {"table", "key", "key"},
+         Type("Tkey", "DT_FLOAT") + Type("Tval", "DT_FLOAT"));
+  const std::string variable =
+      Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+      Op("v", "VariableV2", {}, kDtype + "attr { key: 'shape' value { shape {} } }") +
+      Assign("set_v", "v");
+  EXPECT_THAT(Initializers(Parse(variable)), ElementsAre());
+  EXPECT_THAT(Initializers(Parse(table)), ElementsAre("fill"));
+  EXPECT_THAT(Initializers(Parse(table + After("tables", {"fill"}))), ElementsAre("tables"));
+  EXPECT_THAT(Initializers(Parse(table + variable + After("init", {"set_v"}))),
+              ElementsAre("init", "fill"));
+  EXPECT_THAT(Initializers(Parse(table + variable + After("init", {"set_v"}) +
+                                 After("init_state", {"set_v", "fill"}))),
+              ElementsAre("init_state"));
+}
+
+// What is computed from a Placeholder is a result; gradients, summaries, what is behind a step, and
+// what is made of variables alone are not.
+TEST(ResultsOfTraining, AreWhatPlaceholdersGive) {
+  const std::string t = Type("T", "DT_FLOAT");
+  const std::string model =
+      Placeholder("x", "") + Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+      Op("v", "VariableV2", {}, kDtype + "attr { key: 'shape' value { shape {} } }") +
+      Assign("set_v", "v") + Op("v/read", "Identity", {"v"}, t) +
+      Op("unused/read", "Identity", {"v"}, t) + Op("y", "Mul", {"x", "v/read"}, t) +
+      Op("loss", "Square", {"y"}, t) + Op("train/gradients_1/Mul_grad", "Mul", {"x", "loss"}, t) +
+      Op("clipped", "Minimum", {"train/gradients_1/Mul_grad", "one"}, t) +
+      Op("step", "AssignSub", {"v", "clipped"}, t) +
+      Op("loss/behind_step", "Identity", {"loss", "^step"}, t) +
+      Op("summary", "ScalarSummary", {"tag", "loss"}, t) +
+      Const("tag", "DT_STRING", "tensor_shape {} string_val: 'loss'");
+  const auto outputs = [](const std::string& nodes) {
+    std::vector<std::string> names;
+    const Graph graph = Parse(nodes);
+    const std::vector<bool> results = ResultsOfTraining(graph);
+    for (size_t n = 0; n < results.size(); ++n) {
+      if (results[n]) names.emplace_back(graph.name(static_cast<NodeId>(n)));
+    }
+    return names;
+  };
+  EXPECT_THAT(outputs(model), ElementsAre()) << "nothing initializes it";
+  EXPECT_THAT(outputs(model + After("init", {"set_v"})), ElementsAre("y", "loss"));
 }
 
 TEST(CopiesInto, LeaveOutInputsThatNameNoNode) {
