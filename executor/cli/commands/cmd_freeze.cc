@@ -1,12 +1,17 @@
 // graph_run freeze: writes a SavedModel as one graph with the values of its variables.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "executor/cli/commands/computed_graph.h"
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/model/frozen.h"
 #include "executor/cli/options/command.h"
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/invocation.h"
 #include "graph/base/status_macros.h"
+#include "graph/functions/function_library.h"
 #include "graph/io/io.h"
+#include "graph/ir/nodes.h"
 
 namespace tenon::cli {
 namespace {
@@ -32,6 +37,38 @@ void FreezeFlags::Declare(Declarer& d) {
   DeclareOutput(d);
 }
 
+// The graph with bodies in place of calls, so that whoever reads the file sees what it computes, or
+// as it is where that cannot be had. All nodes that FrozenModel names stay.
+Graph WithCallsInlined(const FrozenModel& frozen) {
+  std::vector<std::string> feeds, fetches;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const FrozenTensor& t : frozen.inputs) add(feeds, t.node);
+  for (const FrozenTensor& t : frozen.inputs) {
+    if (NodeOfOutput(frozen.graph, t.tensor) != frozen.graph.FindNode(t.node))
+      add(fetches, t.tensor);
+    else
+      add(fetches, absl::StrCat("^", t.node));  // stays, whoever needs it
+  }
+  for (const FrozenTensor& t : frozen.outputs) {
+    add(fetches, t.node);
+    add(fetches, t.tensor);
+  }
+  if (!frozen.init.empty()) add(fetches, absl::StrCat("^", frozen.init));
+  absl::StatusOr<Graph> inlined = ComputedGraph(frozen.graph, feeds, fetches);
+  if (!inlined.ok()) return frozen.graph;
+  RemoveUnreachableFunctions(*inlined, [] { return true; });
+  // A result reads what has its old name, so that the graph does not have both as outputs.
+  for (const FrozenTensor& t : frozen.outputs) {
+    const NodeId result = inlined->FindNode(t.node);
+    const absl::StatusOr<Output> old = inlined->ParseOutput(t.tensor);
+    if (!old.ok() || result == kNoNode || old->node == result) continue;
+    if (inlined->op_name(result) == "Identity") inlined->SetInput(result, 0, *old);
+  }
+  return *std::move(inlined);
+}
+
 absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
   if (flags.frozen.empty())
     return UsageError("graph_run freeze needs -o OUT: the .pb or .pbtxt to write");
@@ -44,7 +81,7 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
                                    "nothing to freeze"));
   TENON_ASSIGN_OR_RETURN(const Frozen frozen,
                          FreezeModel(model, flags, *host, std::move(session_options)));
-  const Graph& graph = frozen.model.graph;
+  const Graph graph = WithCallsInlined(frozen.model);
   TENON_RETURN_IF_ERROR(ExportFile(graph, flags.frozen));
   WarnOfOtherNames(frozen.model, flags);
   AddFrozen(frozen, invocation.doc);

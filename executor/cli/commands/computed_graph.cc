@@ -78,14 +78,19 @@ int64_t AddBodies(const Graph& graph, const GraphShapes& shapes, NodeId n,
 
 absl::StatusOr<Graph> ComputedGraph(const Model& model) {
   const Ends ends = EndsOf(model);
+  return ComputedGraph(model.graph, ends.feeds, ends.fetches);
+}
+
+absl::StatusOr<Graph> ComputedGraph(const Graph& written, const std::vector<std::string>& feeds,
+                                    const std::vector<std::string>& fetches) {
   InputSet inputs;
-  for (const std::string& feed : ends.feeds) inputs.feeds.emplace_back(feed, Tensor());
+  for (const std::string& feed : feeds) inputs.feeds.emplace_back(feed, Tensor());
   SessionOptions options;
   // Nothing is computed, so no pool of threads is made.
   options.threads = 1;
-  TENON_ASSIGN_OR_RETURN(
-      Graph graph, GraphRunner({}, options).WithCallsInlined(model.graph, inputs, ends.fetches));
-  const std::vector<bool> needed = NeededBy(graph, NodesOfOutputs(graph, ends.fetches));
+  TENON_ASSIGN_OR_RETURN(Graph graph,
+                         GraphRunner({}, options).WithCallsInlined(written, inputs, fetches));
+  const std::vector<bool> needed = NeededBy(graph, NodesOfOutputs(graph, fetches));
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
     if (graph.alive(n) && !needed[n]) graph.RemoveNode(n);
   }

@@ -16,6 +16,10 @@ namespace tenon::cli {
 // Other calls, loops and branches stay nodes. Errors are those of Session::Create and
 // Session::Prepare.
 absl::StatusOr<Graph> ComputedGraph(const Model& model);
+// The same for a run that feeds `feeds` and fetches `fetches` ("node", "node:1" or "^node"). A call
+// that is fetched becomes an Identity or IdentityN of its name.
+absl::StatusOr<Graph> ComputedGraph(const Graph& written, const std::vector<std::string>& feeds,
+                                    const std::vector<std::string>& fetches);
 
 // EstimateFlops of the graph and of the functions that its nodes call, such as bodies of loops and
 // branches, and what these call. A body counts each time that a node names it: a loop as one pass,
