@@ -113,7 +113,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
     auto release = std::make_unique<tenon::Deallocator>(deallocator, deallocator_arg,
                                                         tenon::CurrentCallback());
     buffer = Buffer::Wrap(data, len, tenon::RunDeallocator, release.get());
-    static_cast<void>(release.release());
+    [[maybe_unused]] auto* const kept = release.release();  // RunDeallocator deletes it
     std::move(free_memory).Cancel();
   } else if (shape) {
     buffer = Buffer::Wrap(data, len, nullptr, nullptr);

@@ -92,7 +92,7 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* thread_na
   const int failed = pthread_create(&thread->thread, &attributes, tenon::RunThread, start.get());
   pthread_attr_destroy(&attributes);
   if (failed != 0) return nullptr;
-  static_cast<void>(start.release());  // RunThread deletes it
+  [[maybe_unused]] auto* const kept = start.release();  // RunThread deletes it
   // pthread_setname_np refuses a name of more than 15 letters. Such a short string takes no memory.
   if (thread_name != nullptr)
     pthread_setname_np(thread->thread, std::string(thread_name, strnlen(thread_name, 15)).c_str());
